@@ -1,0 +1,52 @@
+package dag
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Position names a place between two records of an input. It is the place
+// found by going to the first spot at or after Offset where the format can
+// begin to read (a line start, a sync marker, a compressed block) and passing
+// over Skip records from there.
+//
+// Offset counts bytes, Skip counts records; both are at least 0.
+type Position struct {
+	Offset int64
+	Skip   int64
+}
+
+// Compare orders positions by offset, then by skipped records.
+func (p Position) Compare(q Position) int {
+	if c := cmp.Compare(p.Offset, q.Offset); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.Skip, q.Skip)
+}
+
+// Less reports whether p lies before q.
+func (p Position) Less(q Position) bool { return p.Compare(q) < 0 }
+
+func (p Position) String() string {
+	if p.Skip == 0 {
+		return fmt.Sprint(p.Offset)
+	}
+	return fmt.Sprintf("%d+%d", p.Offset, p.Skip)
+}
+
+// Range holds the records whose first byte lies at or after Start and before
+// End. A record that begins before End belongs to the range whole, however far
+// it reaches. Ranges [a,b) and [b,c) together hold exactly the records of
+// [a,c), wherever b lies.
+type Range struct {
+	Start Position
+	End   Position
+}
+
+// Empty reports whether no record can lie in the range.
+func (r Range) Empty() bool { return !r.Start.Less(r.End) }
+
+// Contains reports whether p lies in the range.
+func (r Range) Contains(p Position) bool { return !p.Less(r.Start) && p.Less(r.End) }
+
+func (r Range) String() string { return fmt.Sprintf("[%v,%v)", r.Start, r.End) }
