@@ -1,0 +1,101 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// Stat describes a file or directory, following symbolic links.
+func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
+	name, err := check(ctx, "stat", name)
+	if err != nil {
+		return storage.FileInfo{}, err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return storage.FileInfo{}, err
+	}
+	return f.describe(name, info), nil
+}
+
+// List describes what is in a directory, sorted by path. A symbolic link that
+// leads nowhere is described as itself; an entry that vanishes meanwhile is
+// left out.
+func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
+	dir, err := check(ctx, "list", dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := readDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]storage.FileInfo, 0, len(entries))
+	for _, entry := range entries {
+		info, err := follow(path.Join(dir, entry.Name()), entry)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, f.describe(path.Join(dir, entry.Name()), info))
+	}
+	slices.SortFunc(infos, func(a, b storage.FileInfo) int { return cmp.Compare(a.Path, b.Path) })
+	return infos, nil
+}
+
+// readDir is os.ReadDir with an error that names the directory also when it is
+// a file.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, &fs.PathError{Op: "list", Path: dir, Err: syscall.ENOTDIR}
+	}
+	return entries, err
+}
+
+func follow(name string, entry fs.DirEntry) (fs.FileInfo, error) {
+	if entry.Type()&fs.ModeSymlink != 0 {
+		if info, err := os.Stat(name); err == nil {
+			return info, nil
+		}
+	}
+	return entry.Info()
+}
+
+func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
+	d := storage.FileInfo{
+		Path:      name,
+		IsDir:     info.IsDir(),
+		ModTime:   info.ModTime(),
+		Mode:      info.Mode().Perm(),
+		BlockSize: f.opts.BlockSize,
+	}
+	if !d.IsDir {
+		d.Size = info.Size()
+		d.Replication = 1
+	}
+	d.Owner, d.Group = owners(info)
+	return d
+}
+
+// Blocks cuts the file into blocks of Options.BlockSize without hosts.
+func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
+	info, err := f.Stat(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir {
+		return nil, &fs.PathError{Op: "blocks", Path: name, Err: syscall.EISDIR}
+	}
+	return storage.EvenBlocks(info.Size, f.opts.BlockSize, offset, length)
+}

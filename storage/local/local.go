@@ -1,0 +1,156 @@
+// Package local is a storage.FS over the files of the machine it runs on.
+//
+// A path of the FS is a path of the machine. Nothing is kept between calls, so
+// one FS serves the whole process and needs no closing. Files are written in
+// place under the name they are created with; whoever needs a file to appear
+// whole writes it under another name and renames it.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// DefaultBlockSize is the block size of Options that leave it 0: 128 MiB, as
+// on HDFS.
+const DefaultBlockSize = 128 << 20
+
+const (
+	fileMode = 0o644
+	dirMode  = 0o755
+)
+
+// Options are the properties of an FS. The zero value is useful.
+type Options struct {
+	// BlockSize is the length in bytes that Blocks and Stat report for a
+	// block, and so the length of a split. Default DefaultBlockSize.
+	BlockSize int64
+	// Durable makes the Close of a Writer wait until the disk has the file's
+	// bytes, so that they survive a power failure. Default false.
+	Durable bool
+}
+
+// FS is the machine's file system.
+type FS struct{ opts Options }
+
+var _ storage.FS = (*FS)(nil)
+
+// New returns the machine's file system.
+func New(opts Options) *FS {
+	if opts.BlockSize <= 0 {
+		opts.BlockSize = DefaultBlockSize
+	}
+	return &FS{opts: opts}
+}
+
+// URI is "file://".
+func (f *FS) URI() string { return "file://" }
+
+// check cleans a path and refuses one that is not absolute: relative to which
+// directory is the Router's affair. It also ends calls of a cancelled context.
+func check(ctx context.Context, op, name string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	if !path.IsAbs(name) {
+		return "", &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("path is not absolute: %w", fs.ErrInvalid)}
+	}
+	return path.Clean(name), nil
+}
+
+// Open opens a file for reading; a directory is refused.
+func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
+	name, err := check(ctx, "open", name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Create makes a file; opts have no meaning here.
+func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (storage.Writer, error) {
+	name, err := check(ctx, "create", name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := createExclusive(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(path.Dir(name), dirMode); err == nil {
+			file, err = createExclusive(name)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newWriter(file, f.opts.Durable), nil
+}
+
+func createExclusive(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+}
+
+// MkdirAll makes a directory and its missing parents.
+func (f *FS) MkdirAll(ctx context.Context, dir string) error {
+	dir, err := check(ctx, "mkdir", dir)
+	if err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, dirMode)
+}
+
+// Rename moves a file or directory within one device; the parent of the
+// target must be there.
+func (f *FS) Rename(ctx context.Context, from, to string) error {
+	from, err := check(ctx, "rename", from)
+	if err != nil {
+		return err
+	}
+	if to, err = check(ctx, "rename", to); err != nil {
+		return err
+	}
+	if err := renameNoReplace(from, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
+// Remove removes a file or directory.
+func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
+	name, err := check(ctx, "remove", name)
+	if err != nil {
+		return err
+	}
+	if name == "/" {
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
+	}
+	if recursive {
+		return os.RemoveAll(name)
+	}
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Concat is not supported: here it would copy.
+func (f *FS) Concat(_ context.Context, target string, _ []string) error {
+	return &fs.PathError{Op: "concat", Path: target, Err: errors.ErrUnsupported}
+}

@@ -1,0 +1,48 @@
+//go:build unix
+
+package local
+
+import (
+	"io/fs"
+	"os/user"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Names by number. The numbers of a machine are few, and looking one up reads
+// a file.
+var userNames, groupNames sync.Map // uint32 → string
+
+// owners names the user and group that own a file, by number where the number
+// has no name.
+func owners(info fs.FileInfo) (owner, group string) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", ""
+	}
+	return nameOf(&userNames, stat.Uid, userName), nameOf(&groupNames, stat.Gid, groupName)
+}
+
+func nameOf(known *sync.Map, number uint32, lookup func(string) string) string {
+	if name, ok := known.Load(number); ok {
+		return name.(string)
+	}
+	name := lookup(strconv.FormatUint(uint64(number), 10))
+	known.Store(number, name)
+	return name
+}
+
+func userName(id string) string {
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+func groupName(id string) string {
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name
+	}
+	return id
+}
