@@ -6,7 +6,7 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        v3.21.12
-// source: task.proto
+// source: internal/taskproc/task.proto
 
 package taskproc
 
@@ -58,11 +58,11 @@ func (x Kind) String() string {
 }
 
 func (Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_task_proto_enumTypes[0].Descriptor()
+	return file_internal_taskproc_task_proto_enumTypes[0].Descriptor()
 }
 
 func (Kind) Type() protoreflect.EnumType {
-	return &file_task_proto_enumTypes[0]
+	return &file_internal_taskproc_task_proto_enumTypes[0]
 }
 
 func (x Kind) Number() protoreflect.EnumNumber {
@@ -71,7 +71,7 @@ func (x Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Kind.Descriptor instead.
 func (Kind) EnumDescriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{0}
 }
 
 // Position is dag.Position.
@@ -85,7 +85,7 @@ type Position struct {
 
 func (x *Position) Reset() {
 	*x = Position{}
-	mi := &file_task_proto_msgTypes[0]
+	mi := &file_internal_taskproc_task_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -97,7 +97,7 @@ func (x *Position) String() string {
 func (*Position) ProtoMessage() {}
 
 func (x *Position) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[0]
+	mi := &file_internal_taskproc_task_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -110,7 +110,7 @@ func (x *Position) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Position.ProtoReflect.Descriptor instead.
 func (*Position) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Position) GetOffset() int64 {
@@ -138,7 +138,7 @@ type Range struct {
 
 func (x *Range) Reset() {
 	*x = Range{}
-	mi := &file_task_proto_msgTypes[1]
+	mi := &file_internal_taskproc_task_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -150,7 +150,7 @@ func (x *Range) String() string {
 func (*Range) ProtoMessage() {}
 
 func (x *Range) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[1]
+	mi := &file_internal_taskproc_task_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -163,7 +163,7 @@ func (x *Range) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Range.ProtoReflect.Descriptor instead.
 func (*Range) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{1}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Range) GetStart() *Position {
@@ -198,7 +198,7 @@ type Split struct {
 
 func (x *Split) Reset() {
 	*x = Split{}
-	mi := &file_task_proto_msgTypes[2]
+	mi := &file_internal_taskproc_task_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -210,7 +210,7 @@ func (x *Split) String() string {
 func (*Split) ProtoMessage() {}
 
 func (x *Split) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[2]
+	mi := &file_internal_taskproc_task_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -223,7 +223,7 @@ func (x *Split) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Split.ProtoReflect.Descriptor instead.
 func (*Split) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{2}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Split) GetInput() int32 {
@@ -269,7 +269,7 @@ type Piece struct {
 
 func (x *Piece) Reset() {
 	*x = Piece{}
-	mi := &file_task_proto_msgTypes[3]
+	mi := &file_internal_taskproc_task_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -281,7 +281,7 @@ func (x *Piece) String() string {
 func (*Piece) ProtoMessage() {}
 
 func (x *Piece) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[3]
+	mi := &file_internal_taskproc_task_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -294,7 +294,7 @@ func (x *Piece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piece.ProtoReflect.Descriptor instead.
 func (*Piece) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{3}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Piece) GetOutput() string {
@@ -356,7 +356,7 @@ type MapOutput struct {
 
 func (x *MapOutput) Reset() {
 	*x = MapOutput{}
-	mi := &file_task_proto_msgTypes[4]
+	mi := &file_internal_taskproc_task_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -368,7 +368,7 @@ func (x *MapOutput) String() string {
 func (*MapOutput) ProtoMessage() {}
 
 func (x *MapOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[4]
+	mi := &file_internal_taskproc_task_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -381,7 +381,7 @@ func (x *MapOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapOutput.ProtoReflect.Descriptor instead.
 func (*MapOutput) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{4}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MapOutput) GetTask() int32 {
@@ -452,7 +452,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_task_proto_msgTypes[5]
+	mi := &file_internal_taskproc_task_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +464,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[5]
+	mi := &file_internal_taskproc_task_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +477,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{5}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Counter) GetGroup() string {
@@ -528,7 +528,7 @@ type Start struct {
 
 func (x *Start) Reset() {
 	*x = Start{}
-	mi := &file_task_proto_msgTypes[6]
+	mi := &file_internal_taskproc_task_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -540,7 +540,7 @@ func (x *Start) String() string {
 func (*Start) ProtoMessage() {}
 
 func (x *Start) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[6]
+	mi := &file_internal_taskproc_task_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -553,7 +553,7 @@ func (x *Start) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Start.ProtoReflect.Descriptor instead.
 func (*Start) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{6}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Start) GetJobId() string {
@@ -694,7 +694,7 @@ type Outputs struct {
 
 func (x *Outputs) Reset() {
 	*x = Outputs{}
-	mi := &file_task_proto_msgTypes[7]
+	mi := &file_internal_taskproc_task_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +706,7 @@ func (x *Outputs) String() string {
 func (*Outputs) ProtoMessage() {}
 
 func (x *Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[7]
+	mi := &file_internal_taskproc_task_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +719,7 @@ func (x *Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outputs.ProtoReflect.Descriptor instead.
 func (*Outputs) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{7}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Outputs) GetOutputs() []*MapOutput {
@@ -747,7 +747,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_task_proto_msgTypes[8]
+	mi := &file_internal_taskproc_task_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +759,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[8]
+	mi := &file_internal_taskproc_task_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +772,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{8}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Stop) GetPosition() *Position {
@@ -791,7 +791,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_task_proto_msgTypes[9]
+	mi := &file_internal_taskproc_task_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +803,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[9]
+	mi := &file_internal_taskproc_task_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +816,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{9}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{9}
 }
 
 // Kill asks a task to end at once; what it wrote is removed.
@@ -829,7 +829,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_task_proto_msgTypes[10]
+	mi := &file_internal_taskproc_task_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +841,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[10]
+	mi := &file_internal_taskproc_task_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +854,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{10}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Kill) GetCause() string {
@@ -881,7 +881,7 @@ type ToTask struct {
 
 func (x *ToTask) Reset() {
 	*x = ToTask{}
-	mi := &file_task_proto_msgTypes[11]
+	mi := &file_internal_taskproc_task_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +893,7 @@ func (x *ToTask) String() string {
 func (*ToTask) ProtoMessage() {}
 
 func (x *ToTask) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[11]
+	mi := &file_internal_taskproc_task_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +906,7 @@ func (x *ToTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToTask.ProtoReflect.Descriptor instead.
 func (*ToTask) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{11}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToTask) GetMessage() isToTask_Message {
@@ -1010,7 +1010,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1022,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1035,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{12}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1095,7 +1095,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1107,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1120,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{13}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Done) GetRange() *Range {
@@ -1182,7 +1182,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1194,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1207,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{14}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Failure) GetCause() string {
@@ -1276,7 +1276,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1288,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1301,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{15}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Paused) GetCheckpoint() *Checkpoint {
@@ -1320,7 +1320,7 @@ type Killed struct {
 
 func (x *Killed) Reset() {
 	*x = Killed{}
-	mi := &file_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1332,7 @@ func (x *Killed) String() string {
 func (*Killed) ProtoMessage() {}
 
 func (x *Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1345,7 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{16}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
 }
 
 // FromTask is a message from a task to its tasknode.
@@ -1365,7 +1365,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1377,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1390,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{17}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -1495,7 +1495,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1507,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1520,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -1585,7 +1585,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1597,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1610,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -1709,7 +1709,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1721,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1734,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -1820,7 +1820,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +1832,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +1845,7 @@ func (x *Split_Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Split_Part.ProtoReflect.Descriptor instead.
 func (*Split_Part) Descriptor() ([]byte, []int) {
-	return file_task_proto_rawDescGZIP(), []int{2, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{2, 0}
 }
 
 func (x *Split_Part) GetPath() string {
@@ -1883,12 +1883,11 @@ func (x *Split_Part) GetOrdinal() int32 {
 	return 0
 }
 
-var File_task_proto protoreflect.FileDescriptor
+var File_internal_taskproc_task_proto protoreflect.FileDescriptor
 
-const file_task_proto_rawDesc = "" +
+const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\n" +
-	"\n" +
-	"task.proto\x12\rhammr.task.v1\"6\n" +
+	"\x1cinternal/taskproc/task.proto\x12\rhammr.task.v1\"6\n" +
 	"\bPosition\x12\x16\n" +
 	"\x06offset\x18\x01 \x01(\x03R\x06offset\x12\x12\n" +
 	"\x04skip\x18\x02 \x01(\x03R\x04skip\"a\n" +
@@ -2048,20 +2047,20 @@ const file_task_proto_rawDesc = "" +
 	"\x06REDUCE\x10\x02B*Z(github.com/hammr/hammr/internal/taskprocb\x06proto3"
 
 var (
-	file_task_proto_rawDescOnce sync.Once
-	file_task_proto_rawDescData []byte
+	file_internal_taskproc_task_proto_rawDescOnce sync.Once
+	file_internal_taskproc_task_proto_rawDescData []byte
 )
 
-func file_task_proto_rawDescGZIP() []byte {
-	file_task_proto_rawDescOnce.Do(func() {
-		file_task_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_task_proto_rawDesc), len(file_task_proto_rawDesc)))
+func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
+	file_internal_taskproc_task_proto_rawDescOnce.Do(func() {
+		file_internal_taskproc_task_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)))
 	})
-	return file_task_proto_rawDescData
+	return file_internal_taskproc_task_proto_rawDescData
 }
 
-var file_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_task_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
-var file_task_proto_goTypes = []any{
+var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),              // 0: hammr.task.v1.Kind
 	(*Position)(nil),       // 1: hammr.task.v1.Position
 	(*Range)(nil),          // 2: hammr.task.v1.Range
@@ -2087,7 +2086,7 @@ var file_task_proto_goTypes = []any{
 	(*Split_Part)(nil),     // 22: hammr.task.v1.Split.Part
 	nil,                    // 23: hammr.task.v1.Start.PropertiesEntry
 }
-var file_task_proto_depIdxs = []int32{
+var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
 	22, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
@@ -2131,19 +2130,19 @@ var file_task_proto_depIdxs = []int32{
 	0,  // [0:36] is the sub-list for field type_name
 }
 
-func init() { file_task_proto_init() }
-func file_task_proto_init() {
-	if File_task_proto != nil {
+func init() { file_internal_taskproc_task_proto_init() }
+func file_internal_taskproc_task_proto_init() {
+	if File_internal_taskproc_task_proto != nil {
 		return
 	}
-	file_task_proto_msgTypes[11].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[11].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
 		(*ToTask_Stop)(nil),
 		(*ToTask_Pause)(nil),
 		(*ToTask_Kill)(nil),
 	}
-	file_task_proto_msgTypes[17].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[17].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
@@ -2154,18 +2153,18 @@ func file_task_proto_init() {
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_task_proto_rawDesc), len(file_task_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
 			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_task_proto_goTypes,
-		DependencyIndexes: file_task_proto_depIdxs,
-		EnumInfos:         file_task_proto_enumTypes,
-		MessageInfos:      file_task_proto_msgTypes,
+		GoTypes:           file_internal_taskproc_task_proto_goTypes,
+		DependencyIndexes: file_internal_taskproc_task_proto_depIdxs,
+		EnumInfos:         file_internal_taskproc_task_proto_enumTypes,
+		MessageInfos:      file_internal_taskproc_task_proto_msgTypes,
 	}.Build()
-	File_task_proto = out.File
-	file_task_proto_goTypes = nil
-	file_task_proto_depIdxs = nil
+	File_internal_taskproc_task_proto = out.File
+	file_internal_taskproc_task_proto_goTypes = nil
+	file_internal_taskproc_task_proto_depIdxs = nil
 }

@@ -1,0 +1,67 @@
+package taskproc
+
+import (
+	"bufio"
+	"io"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// conn frames messages over a byte stream. Any goroutine may send; one
+// receives.
+type conn struct {
+	stream io.ReadWriteCloser
+	reader *bufio.Reader
+	mu     struct{ sync.Mutex } // held while a message is written
+}
+
+func newConn(stream io.ReadWriteCloser) *conn {
+	return &conn{stream: stream, reader: bufio.NewReader(stream)}
+}
+
+func (c *conn) send(m proto.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return WriteMessage(c.stream, m)
+}
+
+// TaskEnd is the task's end of the connection.
+type TaskEnd struct{ c *conn }
+
+// NewTaskEnd speaks for a task over stream.
+func NewTaskEnd(stream io.ReadWriteCloser) TaskEnd { return TaskEnd{newConn(stream)} }
+
+// Send sends one message; any goroutine may call it. It waits until the other
+// end takes the message.
+func (e TaskEnd) Send(m *FromTask) error { return e.c.send(m) }
+
+// Receive waits for the next message; one goroutine calls it. It returns io.EOF
+// when the other end has closed.
+func (e TaskEnd) Receive() (*ToTask, error) {
+	m := new(ToTask)
+	return m, ReadMessage(e.c.reader, m)
+}
+
+// Close ends the conversation; a Send or Receive under way returns an error.
+func (e TaskEnd) Close() error { return e.c.stream.Close() }
+
+// NodeEnd is the tasknode's end of the connection.
+type NodeEnd struct{ c *conn }
+
+// NewNodeEnd speaks for a tasknode over stream.
+func NewNodeEnd(stream io.ReadWriteCloser) NodeEnd { return NodeEnd{newConn(stream)} }
+
+// Send sends one message; any goroutine may call it. It waits until the other
+// end takes the message.
+func (e NodeEnd) Send(m *ToTask) error { return e.c.send(m) }
+
+// Receive waits for the next message; one goroutine calls it. It returns io.EOF
+// when the other end has closed.
+func (e NodeEnd) Receive() (*FromTask, error) {
+	m := new(FromTask)
+	return m, ReadMessage(e.c.reader, m)
+}
+
+// Close ends the conversation; a Send or Receive under way returns an error.
+func (e NodeEnd) Close() error { return e.c.stream.Close() }

@@ -1,0 +1,115 @@
+package taskproc
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+)
+
+func kill(cause string) *ToTask {
+	return &ToTask{Message: &ToTask_Kill{Kill: &Kill{Cause: cause}}}
+}
+
+func TestMessagesArriveInOrder(t *testing.T) {
+	var stream bytes.Buffer
+	for _, cause := range []string{"one", "", "three"} {
+		if err := WriteMessage(&stream, kill(cause)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := bufio.NewReader(&stream)
+	for _, want := range []string{"one", "", "three"} {
+		got := new(ToTask)
+		if err := ReadMessage(r, got); err != nil {
+			t.Fatal(err)
+		}
+		if got.GetKill().GetCause() != want {
+			t.Errorf("cause is %q, want %q", got.GetKill().GetCause(), want)
+		}
+	}
+	if err := ReadMessage(r, new(ToTask)); err != io.EOF {
+		t.Errorf("after the last message: %v, want io.EOF", err)
+	}
+}
+
+func TestTruncatedMessageIsUnexpectedEOF(t *testing.T) {
+	var stream bytes.Buffer
+	if err := WriteMessage(&stream, kill("because")); err != nil {
+		t.Fatal(err)
+	}
+	whole := stream.Bytes()
+	for n := 1; n < len(whole); n++ {
+		err := ReadMessage(bufio.NewReader(bytes.NewReader(whole[:n])), new(ToTask))
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("first %d of %d bytes: %v, want io.ErrUnexpectedEOF", n, len(whole), err)
+		}
+	}
+}
+
+func TestAnnouncedLengthIsNotTrusted(t *testing.T) {
+	huge := binary.AppendUvarint(nil, MaxMessageBytes+1)
+	if err := ReadMessage(bufio.NewReader(bytes.NewReader(huge)), new(ToTask)); !errors.Is(err, ErrMessageTooLong) {
+		t.Errorf("length beyond the limit: %v", err)
+	}
+	lying := binary.AppendUvarint(nil, MaxMessageBytes)
+	allocated := testing.AllocsPerRun(1, func() {
+		if err := ReadMessage(bufio.NewReader(bytes.NewReader(lying)), new(ToTask)); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("length without a body: %v", err)
+		}
+	})
+	if allocated > 20 {
+		t.Errorf("%v allocations for an empty body", allocated)
+	}
+}
+
+func TestEndsTalkOverAPipe(t *testing.T) {
+	a, b := net.Pipe()
+	node, task := NewNodeEnd(a), NewTaskEnd(b)
+	go func() {
+		m, err := task.Receive()
+		if err == nil {
+			err = task.Send(&FromTask{Message: &FromTask_Progress{Progress: &Progress{Status: m.GetKill().GetCause()}}})
+		}
+		task.Close()
+	}()
+	if err := node.Send(kill("echo")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := node.Receive()
+	if err != nil || got.GetProgress().GetStatus() != "echo" {
+		t.Fatalf("received %v, %v", got, err)
+	}
+	if _, err := node.Receive(); err != io.EOF {
+		t.Errorf("after the other end closed: %v, want io.EOF", err)
+	}
+}
+
+func FuzzReadMessage(f *testing.F) {
+	var seed bytes.Buffer
+	if err := WriteMessage(&seed, kill("because")); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed.Bytes())
+	f.Add([]byte{0})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := new(ToTask)
+		if ReadMessage(bufio.NewReader(bytes.NewReader(data)), m) != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := WriteMessage(&again, m); err != nil {
+			t.Fatal(err)
+		}
+		copied := new(ToTask)
+		if err := ReadMessage(bufio.NewReader(&again), copied); err != nil || !proto.Equal(m, copied) {
+			t.Fatalf("round trip of %v gives %v, %v", m, copied, err)
+		}
+	})
+}
