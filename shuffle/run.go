@@ -1,0 +1,35 @@
+package shuffle
+
+import "github.com/hammr/hammr/storage"
+
+// Run describes one sorted run of one partition in a data file.
+type Run struct {
+	Offset    int64  // of its first byte in the file
+	Length    int64  // bytes in the file; 0: the run is empty
+	RawLength int64  // bytes of its records; 0 in a run that has records: unknown
+	Records   int64  // in the run
+	Checksum  uint32 // CRC32C over the headers of its blocks
+	Tagged    bool   // each record names the source that it came from
+}
+
+// RunPosition is a place between two records of a run. The zero value is its
+// start.
+type RunPosition struct {
+	BlockOffset int64 // of the block that holds the next record, from the run's start; bytes
+	Record      int64 // index of that record in the block
+}
+
+// Source is a run to be merged.
+type Source struct {
+	FS   storage.FS
+	Path string // data file
+	Run  Run
+
+	// Ordinal orders equal keys of different sources. Sources of one Ordinal are
+	// the runs of one file and are ordered by their offset. A tagged run brings
+	// the ordinals of its records along and has no use for this one.
+	Ordinal int32
+
+	// From is where reading begins.
+	From RunPosition
+}

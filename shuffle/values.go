@@ -1,0 +1,32 @@
+package shuffle
+
+import "iter"
+
+// Values is the values of one key, in order, each seen once. A value holds
+// until the next one is asked for.
+type Values struct {
+	source valueSource
+}
+
+// valueSource steps through the values of a group.
+type valueSource interface {
+	NextValue() bool
+	Value() []byte
+}
+
+// Next goes to the next value; false at the end of the group.
+func (v *Values) Next() bool { return v.source.NextValue() }
+
+// Value is the current value.
+func (v *Values) Value() []byte { return v.source.Value() }
+
+// All ranges over the values that are left.
+func (v *Values) All() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for v.Next() {
+			if !yield(v.Value()) {
+				return
+			}
+		}
+	}
+}
