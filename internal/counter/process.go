@@ -1,0 +1,96 @@
+package counter
+
+import (
+	"sync"
+	"time"
+)
+
+// usage is what the operating system and the Go runtime know of this process.
+type usage struct {
+	cpu           time.Duration // user and system
+	gc            time.Duration // CPU time of garbage collection, estimated by the runtime
+	rss           int64         // resident bytes
+	virtual       int64         // bytes of address space
+	peakRSS       int64         // highest so far
+	peakVirtual   int64
+	heapCommitted int64 // bytes of the Go heap that are backed by memory
+}
+
+// Process measures what attempts cost the process that they run in.
+//
+// A task process runs one attempt, and the figures are simply the process's.
+// In the embedded engine attempts are goroutines and nobody can tell whose
+// memory or CPU time is whose: each attempt is charged an equal share of what
+// the process used while it ran, so that the job's sums are the process's. The
+// Peak counters are the whole process's in both cases.
+//
+// The zero value is ready for use. Its methods may be called by several
+// goroutines at once.
+type Process struct {
+	mu struct {
+		sync.Mutex
+		running map[*Attempt]bool
+		last    usage // at the latest Begin or End
+	}
+	read func() usage // nil is readUsage; set in tests
+}
+
+// Attempt is a measurement under way.
+type Attempt struct {
+	process *Process
+	cpu     time.Duration // charged so far
+	gc      time.Duration
+}
+
+// Begin starts to charge an attempt, until End.
+func (p *Process) Begin() *Attempt {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.chargeLocked()
+	if p.mu.running == nil {
+		p.mu.running = make(map[*Attempt]bool)
+	}
+	a := &Attempt{process: p}
+	p.mu.running[a] = true
+	return a
+}
+
+// End stops charging the attempt and adds what it cost to the set. It is called
+// once.
+func (a *Attempt) End(s *Set, reduce bool) {
+	p := a.process
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.chargeLocked()
+	sharers := int64(len(p.mu.running))
+	delete(p.mu.running, a)
+
+	s.Add(CPUTimeMillis, a.cpu.Milliseconds())
+	s.Add(GCTimeMillis, a.gc.Milliseconds())
+	s.Add(PhysicalMemoryBytes, now.rss/sharers)
+	s.Add(VirtualMemoryBytes, now.virtual/sharers)
+	s.Add(CommittedHeapBytes, now.heapCommitted/sharers)
+	physical, virtual := PeakMapPhysicalBytes, PeakMapVirtualBytes
+	if reduce {
+		physical, virtual = PeakReducePhysicalBytes, PeakReduceVirtualBytes
+	}
+	s.Counter(physical).Max(now.peakRSS)
+	s.Counter(virtual).Max(now.peakVirtual)
+}
+
+// chargeLocked divides what was used since the last call among those that ran.
+func (p *Process) chargeLocked() usage {
+	read := p.read
+	if read == nil {
+		read = readUsage
+	}
+	now := read()
+	if n := time.Duration(len(p.mu.running)); n > 0 {
+		for a := range p.mu.running {
+			a.cpu += (now.cpu - p.mu.last.cpu) / n
+			a.gc += (now.gc - p.mu.last.gc) / n
+		}
+	}
+	p.mu.last = now
+	return now
+}

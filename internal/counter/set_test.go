@@ -1,0 +1,107 @@
+package counter
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCountersAddUpFromManyGoroutines(t *testing.T) {
+	var s Set
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			c := s.Counter(ID{"g", fmt.Sprint(i % 2)})
+			for range 1000 {
+				c.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	want := Values{"g": {"0": 4000, "1": 4000}}
+	if diff := cmp.Diff(want, s.Values()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLimitHoldsForUsersAlone(t *testing.T) {
+	var s Set
+	s.Limit(2)
+	for _, id := range counterOrder {
+		s.Add(id, 1)
+	}
+	for _, name := range []string{"a", "b", "a", "b"} {
+		s.Add(ID{"mine", name}, 1)
+	}
+	if err := s.Err(); err != nil {
+		t.Fatalf("at the limit: %v", err)
+	}
+	for _, name := range []string{"c", "d", "e"} {
+		s.Add(ID{"mine", name}, 1)
+	}
+	err := s.Err()
+	if !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "mapreduce.job.counters.limit is 2") {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 2, "b": 2}, s.Values()["mine"]); diff != "" {
+		t.Errorf("counters kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestCheckLimit(t *testing.T) {
+	v := make(Values)
+	v.FillZeros(Shape{Reduces: true})
+	for i := range 121 {
+		v.Add(ID{fmt.Sprint("group", i%3), fmt.Sprint(i)}, 1)
+	}
+	for limit, ok := range map[int]bool{-1: true, 0: false, 120: false, 121: true} {
+		if err := v.CheckLimit(limit); (err == nil) != ok {
+			t.Errorf("CheckLimit(%d) of 121: %v", limit, err)
+		}
+	}
+}
+
+func TestPeaksTakeTheHighest(t *testing.T) {
+	job := make(Values)
+	for _, attempt := range []int64{10, 30, 20} {
+		job.AddAll(Values{GroupFramework: {PeakMapPhysicalBytes.Name: attempt, PhysicalMemoryBytes.Name: attempt}})
+	}
+	if got := job.Get(PeakMapPhysicalBytes); got != 30 {
+		t.Errorf("peak of 10, 30, 20 = %d", got)
+	}
+	if got := job.Get(PhysicalMemoryBytes); got != 60 {
+		t.Errorf("sum of 10, 30, 20 = %d", got)
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	v := Values{"g": {"n": 1}}
+	c := v.Clone()
+	c.Add(ID{"g", "n"}, 1)
+	c.Add(ID{"h", "n"}, 1)
+	if diff := cmp.Diff(Values{"g": {"n": 1}}, v); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMaxNeverLowers(t *testing.T) {
+	var c Counter
+	for _, n := range []int64{3, 9, 4} {
+		c.Max(n)
+	}
+	if c.Value() != 9 {
+		t.Errorf("Max of 3, 9, 4 = %d", c.Value())
+	}
+}
+
+func BenchmarkSetAdd(b *testing.B) {
+	var s Set
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Add(MapInputRecords, 1)
+	}
+}
