@@ -1,0 +1,142 @@
+package writable
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Printer appends the toString of one encoded value, in UTF-8.
+type Printer func(dst, value []byte) ([]byte, error)
+
+// PrinterOf is the Printer of a class; ok is false for a class that is not
+// known here.
+func PrinterOf(class string) (p Printer, ok bool) {
+	p, ok = printers[class]
+	return p, ok
+}
+
+var printers = map[string]Printer{
+	Text.Class:    printer(Text, appendUTF8),
+	Bytes.Class:   printer(Bytes, appendHexPairs),
+	Int.Class:     printer(Int, appendInteger[int32]),
+	Long.Class:    printer(Long, appendInteger[int64]),
+	VInt32.Class:  printer(VInt32, appendInteger[int32]),
+	VLong64.Class: printer(VLong64, appendInteger[int64]),
+	Short.Class:   printer(Short, appendInteger[int16]),
+	Byte.Class:    printer(Byte, appendInteger[int8]),
+	Float.Class: printer(Float, func(dst []byte, v float32) []byte {
+		return appendJavaFloat(dst, float64(v), 32)
+	}),
+	Double.Class: printer(Double, func(dst []byte, v float64) []byte {
+		return appendJavaFloat(dst, v, 64)
+	}),
+	Boolean.Class: printer(Boolean, strconv.AppendBool),
+	Null.Class: printer(Null, func(dst []byte, _ struct{}) []byte {
+		return append(dst, "(null)"...)
+	}),
+}
+
+func printer[T any](c Codec[T], show func(dst []byte, v T) []byte) Printer {
+	return func(dst, value []byte) ([]byte, error) {
+		v, err := c.Decode(value)
+		if err != nil {
+			return dst, err
+		}
+		return show(dst, v), nil
+	}
+}
+
+func appendInteger[T int8 | int16 | int32 | int64](dst []byte, v T) []byte {
+	return strconv.AppendInt(dst, int64(v), 10)
+}
+
+func appendHexPairs(dst, v []byte) []byte {
+	const digits = "0123456789abcdef"
+	for i, b := range v {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, digits[b>>4], digits[b&15])
+	}
+	return dst
+}
+
+// appendUTF8 appends text with each malformed part replaced by U+FFFD. As in
+// Java, one replacement stands for the longest start of a valid sequence, so
+// that a character cut short gives one and not one a byte.
+func appendUTF8(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			size = malformedLen(text)
+		}
+		dst = utf8.AppendRune(dst, r)
+		text = text[size:]
+	}
+	return dst
+}
+
+// malformedLen is the length of the longest prefix of text that starts a valid
+// sequence, at least 1; text begins with a malformed part.
+func malformedLen(text []byte) int {
+	low, high, size := secondByte(text[0])
+	if size == 0 || len(text) < 2 || text[1] < low || text[1] > high {
+		return 1
+	}
+	n := 2
+	for n < size && n < len(text) && text[n]&0xC0 == 0x80 {
+		n++
+	}
+	return n
+}
+
+// secondByte is what may follow the first byte of a sequence and how long the
+// sequence is; 0 where nothing may.
+func secondByte(first byte) (low, high byte, size int) {
+	switch {
+	case first >= 0xC2 && first <= 0xDF:
+		return 0x80, 0xBF, 2
+	case first == 0xE0:
+		return 0xA0, 0xBF, 3
+	case first == 0xED:
+		return 0x80, 0x9F, 3
+	case first >= 0xE1 && first <= 0xEF:
+		return 0x80, 0xBF, 3
+	case first == 0xF0:
+		return 0x90, 0xBF, 4
+	case first >= 0xF1 && first <= 0xF3:
+		return 0x80, 0xBF, 4
+	case first == 0xF4:
+		return 0x80, 0x8F, 4
+	}
+	return 0, 0, 0
+}
+
+// appendJavaFloat writes v as Java's Double.toString: decimal from 1e-3 to
+// below 1e7, computerized scientific notation elsewhere, and always at least
+// one digit after the point. The digits are the fewest that read back as v.
+func appendJavaFloat(dst []byte, v float64, bits int) []byte {
+	switch abs := math.Abs(v); {
+	case math.IsNaN(v):
+		return append(dst, "NaN"...)
+	case math.IsInf(v, 1):
+		return append(dst, "Infinity"...)
+	case math.IsInf(v, -1):
+		return append(dst, "-Infinity"...)
+	case abs == 0 || abs >= 1e-3 && abs < 1e7:
+		return append(dst, withFraction(strconv.FormatFloat(v, 'f', -1, bits))...)
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, bits), "e")
+	power, _ := strconv.Atoi(exponent)
+	dst = append(dst, withFraction(mantissa)...)
+	return strconv.AppendInt(append(dst, 'E'), int64(power), 10)
+}
+
+func withFraction(digits string) string {
+	if strings.Contains(digits, ".") {
+		return digits
+	}
+	return digits + ".0"
+}

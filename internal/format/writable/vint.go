@@ -1,0 +1,109 @@
+package writable
+
+import (
+	"fmt"
+	"io"
+	"math"
+)
+
+// MaxVLongSize is the longest encoding of AppendVLong, in bytes.
+const MaxVLongSize = 9
+
+// AppendVLong appends v in the encoding of Hadoop's WritableUtils: one byte
+// for -112 to 127, else a byte that tells the sign and the number of bytes,
+// and the magnitude in big-endian order without leading zeros. A negative v
+// has the magnitude ^v.
+func AppendVLong(dst []byte, v int64) []byte {
+	if v >= -112 && v <= 127 {
+		return append(dst, byte(v))
+	}
+	lead, magnitude := byte(0x90), uint64(v) // 0x90 is -112
+	if v < 0 {
+		lead, magnitude = 0x88, uint64(^v) // 0x88 is -120
+	}
+	size := bytesIn(magnitude)
+	dst = append(dst, lead-byte(size))
+	for i := size - 1; i >= 0; i-- {
+		dst = append(dst, byte(magnitude>>(8*i)))
+	}
+	return dst
+}
+
+// VLong decodes the vlong at the start of b and tells how many bytes it takes.
+func VLong(b []byte) (v int64, n int, err error) {
+	if len(b) == 0 {
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+	n = vlongSize(b[0])
+	if len(b) < n {
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+	if n == 1 {
+		return int64(int8(b[0])), 1, nil
+	}
+	var magnitude uint64
+	for _, c := range b[1:n] {
+		magnitude = magnitude<<8 | uint64(c)
+	}
+	return signed(b[0], magnitude), n, nil
+}
+
+// VInt decodes the vint at the start of b; a value beyond 32 bits is an error.
+func VInt(b []byte) (v int32, n int, err error) {
+	long, n, err := VLong(b)
+	if err != nil {
+		return 0, 0, err
+	}
+	if long < math.MinInt32 || long > math.MaxInt32 {
+		return 0, 0, fmt.Errorf("vint %d beyond 32 bits", long)
+	}
+	return int32(long), n, nil
+}
+
+// ReadVInt reads a vint from r. An end of input within it is
+// io.ErrUnexpectedEOF, one before it io.EOF.
+func ReadVInt(r io.ByteReader) (int32, error) {
+	var buf [MaxVLongSize]byte
+	lead, err := r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	buf[0] = lead
+	size := vlongSize(lead)
+	for i := 1; i < size; i++ {
+		if buf[i], err = r.ReadByte(); err == io.EOF {
+			return 0, io.ErrUnexpectedEOF
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	v, _, err := VInt(buf[:size])
+	return v, err
+}
+
+// vlongSize is how many bytes an encoding takes, told by its first.
+func vlongSize(lead byte) int {
+	switch c := int8(lead); {
+	case c >= -112:
+		return 1
+	case c >= -120:
+		return int(-111 - c)
+	default:
+		return int(-119 - c)
+	}
+}
+
+func signed(lead byte, magnitude uint64) int64 {
+	if int8(lead) < -120 {
+		return int64(^magnitude)
+	}
+	return int64(magnitude)
+}
+
+func bytesIn(magnitude uint64) int {
+	size := 0
+	for ; magnitude != 0; magnitude >>= 8 {
+		size++
+	}
+	return size
+}
