@@ -1,0 +1,101 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/hammr/hammr/internal/counter"
+)
+
+// Marshal is the document, indented and ended by a newline. Version is filled
+// in; lists and maps that are nil become empty ones, so that readers meet no
+// null.
+func (r Report) Marshal() ([]byte, error) {
+	r.Version = Version
+	r.fillEmpty()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("report of job %s: %w", r.JobID, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (r *Report) fillEmpty() {
+	r.ElapsedSeconds = finite(r.ElapsedSeconds)
+	r.Phases = orEmpty(r.Phases)
+	for i := range r.Phases {
+		r.Phases[i].Seconds = finite(r.Phases[i].Seconds)
+	}
+	r.Tasks = orEmpty(r.Tasks)
+	for i := range r.Tasks {
+		r.Tasks[i].Attempts = orEmpty(r.Tasks[i].Attempts)
+	}
+	r.Partitions = orEmpty(r.Partitions)
+	r.Failures = orEmpty(r.Failures)
+	if r.Counters == nil {
+		r.Counters = counter.Values{}
+	}
+	if r.Configuration == nil {
+		r.Configuration = map[string]string{}
+	}
+}
+
+// orEmpty is a copy of list that is never nil.
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
+
+// finite replaces what JSON cannot write by 0.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// Parse reads a document. It refuses one of another version and one with states
+// that do not exist; fields that it does not know are passed over.
+func Parse(data []byte) (Report, error) {
+	var r Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Report{}, fmt.Errorf("malformed job report: %w", err)
+	}
+	if r.Version != Version {
+		return Report{}, fmt.Errorf("job report of version %d, this program reads version %d", r.Version, Version)
+	}
+	if err := r.checkStates(); err != nil {
+		return Report{}, err
+	}
+	r.fillEmpty()
+	return r, nil
+}
+
+func (r *Report) checkStates() error {
+	if !r.State.valid(false) {
+		return fmt.Errorf("job report with unknown state %q of job %q", r.State, r.JobID)
+	}
+	for _, t := range r.Tasks {
+		if !t.State.valid(false) {
+			return fmt.Errorf("job report with unknown state %q of task %q", t.State, t.ID)
+		}
+		for _, a := range t.Attempts {
+			if !a.State.valid(true) {
+				return fmt.Errorf("job report with unknown state %q of attempt %q", a.State, a.ID)
+			}
+		}
+	}
+	return nil
+}
+
+func (s State) valid(attempt bool) bool {
+	switch s {
+	case Running, Succeeded, Failed, Killed:
+		return true
+	case Preempted:
+		return attempt
+	}
+	return false
+}
