@@ -1,0 +1,165 @@
+package storagetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/hammr/hammr/storage"
+)
+
+func (s suite) writeAndRead() {
+	for _, size := range []int{0, 1, 4096, 64<<10 + 3, 3<<20 + 17} {
+		name := fmt.Sprintf("missing/parents/%d", size)
+		data := Pattern(size)
+		w, err := s.fs.Create(s.ctx(), s.path(name), storage.CreateOptions{})
+		s.must(err)
+		for rest, n := data, 1; len(rest) > 0; n = n*3 + 1 {
+			n = min(n, len(rest))
+			if got, err := w.Write(rest[:n]); err != nil || got != n {
+				s.t.Fatalf("write of %d bytes: %d, %v", n, got, err)
+			}
+			rest = rest[n:]
+		}
+		s.must(w.Close())
+		s.wantData(name, data)
+		info, err := s.fs.Stat(s.ctx(), s.path(name))
+		s.must(err)
+		if info.Size != int64(size) || info.IsDir {
+			s.t.Errorf("stat of %d bytes: %+v", size, info)
+		}
+	}
+}
+
+func (s suite) readAt() {
+	data := Pattern(200_000)
+	s.write("f", data)
+	f, err := s.fs.Open(s.ctx(), s.path("f"))
+	s.must(err)
+	defer f.Close()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			buf := make([]byte, 1000+i)
+			for at := i * 777; at+len(buf) <= len(data); at += 20_011 {
+				if n, err := f.ReadAt(buf, int64(at)); n != len(buf) || (err != nil && err != io.EOF) {
+					s.t.Errorf("ReadAt(%d bytes, %d): %d, %v", len(buf), at, n, err)
+				} else if !bytes.Equal(buf, data[at:at+n]) {
+					s.t.Errorf("ReadAt(%d) returned other bytes", at)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	buf := make([]byte, 100)
+	if n, err := f.ReadAt(buf, int64(len(data)-40)); n != 40 || err != io.EOF || !bytes.Equal(buf[:n], data[len(data)-40:]) {
+		s.t.Errorf("ReadAt over the end: %d, %v", n, err)
+	}
+	if n, err := f.ReadAt(buf, int64(len(data)+5)); n != 0 || err != io.EOF {
+		s.t.Errorf("ReadAt behind the end: %d, %v", n, err)
+	}
+	if _, err := f.ReadAt(buf, -1); err == nil {
+		s.t.Error("ReadAt(-1) gives no error")
+	}
+}
+
+func (s suite) seek() {
+	data := Pattern(10_000)
+	s.write("f", data)
+	f, err := s.fs.Open(s.ctx(), s.path("f"))
+	s.must(err)
+	defer f.Close()
+	for _, c := range []struct {
+		offset int64
+		whence int
+		want   int64
+	}{
+		{500, io.SeekStart, 500}, {-100, io.SeekEnd, 9900}, {0, io.SeekStart, 0},
+		{7, io.SeekCurrent, 17}, {0, io.SeekEnd, 10_000},
+	} {
+		got, err := f.Seek(c.offset, c.whence)
+		if err != nil || got != c.want {
+			s.t.Fatalf("Seek(%d, %d): %d, %v; want %d", c.offset, c.whence, got, err, c.want)
+		}
+		buf := make([]byte, 10)
+		n, err := io.ReadFull(f, buf)
+		if want := data[c.want:min(c.want+10, 10_000)]; !bytes.Equal(buf[:n], want) {
+			s.t.Errorf("after Seek to %d: read %d bytes, %v", c.want, n, err)
+		}
+	}
+	if _, err := f.Seek(-1, io.SeekStart); err == nil {
+		s.t.Error("Seek(-1) gives no error")
+	}
+}
+
+func (s suite) openRefuses() {
+	_, err := s.fs.Open(s.ctx(), s.path("none"))
+	s.wantErr(err, fs.ErrNotExist, "none")
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("dir")))
+	_, err = s.fs.Open(s.ctx(), s.path("dir"))
+	s.wantErr(err, nil, "dir")
+}
+
+func (s suite) createRefuses() {
+	s.write("f", []byte("kept"))
+	_, err := s.fs.Create(s.ctx(), s.path("f"), storage.CreateOptions{})
+	s.wantErr(err, fs.ErrExist, "f")
+	s.wantData("f", []byte("kept"))
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("dir")))
+	_, err = s.fs.Create(s.ctx(), s.path("dir"), storage.CreateOptions{})
+	s.wantErr(err, fs.ErrExist, "dir")
+	_, err = s.fs.Create(s.ctx(), s.path("f/below"), storage.CreateOptions{})
+	s.wantErr(err, nil, "f")
+}
+
+// createAtOnce lets several writers ask for one name; one gets it.
+func (s suite) createAtOnce() {
+	const writers = 6
+	var wg sync.WaitGroup
+	won := make(chan storage.Writer, writers)
+	for range writers {
+		wg.Go(func() {
+			w, err := s.fs.Create(s.ctx(), s.path("new/one"), storage.CreateOptions{})
+			if err == nil {
+				won <- w
+			} else if !errors.Is(err, fs.ErrExist) {
+				s.t.Errorf("create: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(won) != 1 {
+		s.t.Fatalf("%d writers created the file", len(won))
+	}
+	s.must((<-won).Close())
+}
+
+func (s suite) abort() {
+	create := func(name string) storage.Writer {
+		w, err := s.fs.Create(s.ctx(), s.path(name), storage.CreateOptions{})
+		s.must(err)
+		return w
+	}
+	s.must(create("empty").Abort())
+	s.wantMissing("empty")
+
+	w := create("part")
+	_, err := w.Write(Pattern(100_000))
+	s.must(err)
+	s.must(w.Abort())
+	s.wantMissing("part")
+	s.must(w.Abort())
+
+	w = create("whole")
+	_, err = w.Write([]byte("data"))
+	s.must(err)
+	s.must(w.Close())
+	s.must(w.Abort())
+	s.wantData("whole", []byte("data"))
+
+	s.write("part", []byte("again"))
+	s.wantData("part", []byte("again"))
+}

@@ -1,0 +1,199 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/hammr/hammr/storage"
+)
+
+func (s suite) stat() {
+	_, err := s.fs.Stat(s.ctx(), s.path("none"))
+	s.wantErr(err, fs.ErrNotExist, "none")
+	s.write("d/f", []byte("12345"))
+	info, err := s.fs.Stat(s.ctx(), s.path("d/f"))
+	s.must(err)
+	if info.Path != s.path("d/f") || info.Size != 5 || info.IsDir || info.BlockSize <= 0 || info.ModTime.IsZero() || info.Mode.Perm() == 0 {
+		s.t.Errorf("file: %+v", info)
+	}
+	info, err = s.fs.Stat(s.ctx(), s.path("d"))
+	s.must(err)
+	if info.Path != s.path("d") || info.Size != 0 || !info.IsDir {
+		s.t.Errorf("directory: %+v", info)
+	}
+}
+
+func (s suite) list() {
+	names := []string{"B", "a", "a-b", "a.b", "b", "é"}
+	for i := len(names) - 1; i >= 0; i-- {
+		s.write("d/"+names[i], []byte(names[i]))
+	}
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("d/sub/deeper")))
+	infos, err := s.fs.List(s.ctx(), s.path("d"))
+	s.must(err)
+	var got []string
+	for _, info := range infos {
+		got = append(got, info.Path)
+		stat, err := s.fs.Stat(s.ctx(), info.Path)
+		s.must(err)
+		if stat.IsDir != info.IsDir || stat.Size != info.Size || stat.Path != info.Path {
+			s.t.Errorf("listed as %+v, but stat says %+v", info, stat)
+		}
+	}
+	var want []string
+	for _, name := range append(names, "sub") {
+		want = append(want, s.path("d/"+name))
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		s.t.Errorf("listed %q, want %q", got, want)
+	}
+	if infos, err := s.fs.List(s.ctx(), s.path("d/sub/deeper")); err != nil || len(infos) != 0 {
+		s.t.Errorf("empty directory: %v, %v", infos, err)
+	}
+	_, err = s.fs.List(s.ctx(), s.path("none"))
+	s.wantErr(err, fs.ErrNotExist, "none")
+	_, err = s.fs.List(s.ctx(), s.path("d/a"))
+	s.wantErr(err, nil, "d/a")
+}
+
+func (s suite) mkdir() {
+	for range 2 {
+		s.must(s.fs.MkdirAll(s.ctx(), s.path("a/b/c")))
+	}
+	s.write("f", nil)
+	s.wantErr(s.fs.MkdirAll(s.ctx(), s.path("f")), nil, "f")
+	s.wantErr(s.fs.MkdirAll(s.ctx(), s.path("f/below")), nil, "f")
+}
+
+func (s suite) rename() {
+	data := Pattern(1000)
+	s.write("d/from", data)
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("e")))
+	s.must(s.fs.Rename(s.ctx(), s.path("d/from"), s.path("e/to")))
+	s.wantMissing("d/from")
+	s.wantData("e/to", data)
+	s.must(s.fs.Rename(s.ctx(), s.path("e"), s.path("d/e")))
+	s.wantMissing("e")
+	s.wantData("d/e/to", data)
+}
+
+func (s suite) renameRefuses() {
+	s.write("f", []byte("f"))
+	s.write("g", []byte("g"))
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("empty")))
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("dir")))
+	for _, to := range []string{"g", "empty"} {
+		for _, from := range []string{"f", "dir"} {
+			s.wantErr(s.fs.Rename(s.ctx(), s.path(from), s.path(to)), fs.ErrExist, to)
+		}
+	}
+	s.wantData("f", []byte("f"))
+	s.wantData("g", []byte("g"))
+	s.wantErr(s.fs.Rename(s.ctx(), s.path("none"), s.path("x")), fs.ErrNotExist, "none")
+	s.wantErr(s.fs.Rename(s.ctx(), s.path("f"), s.path("none/x")), fs.ErrNotExist, "f")
+	s.wantErr(s.fs.Rename(s.ctx(), s.path("dir"), s.path("dir/below")), nil, "dir")
+	s.wantData("f", []byte("f"))
+}
+
+func (s suite) remove() {
+	s.write("d/e/f", []byte("f"))
+	s.must(s.fs.MkdirAll(s.ctx(), s.path("empty")))
+	s.must(s.fs.Remove(s.ctx(), s.path("none"), false))
+	s.must(s.fs.Remove(s.ctx(), s.path("none"), true))
+	s.must(s.fs.Remove(s.ctx(), s.path("empty"), false))
+	s.wantMissing("empty")
+	s.wantErr(s.fs.Remove(s.ctx(), s.path("d"), false), nil, "d")
+	s.wantData("d/e/f", []byte("f"))
+	s.must(s.fs.Remove(s.ctx(), s.path("d/e/f"), false))
+	s.wantMissing("d/e/f")
+	s.write("d/e/f", []byte("f"))
+	s.must(s.fs.Remove(s.ctx(), s.path("d"), true))
+	s.wantMissing("d")
+}
+
+func (s suite) blocks() {
+	const size = 5000
+	s.write("f", Pattern(size))
+	for _, r := range [][2]int64{{0, size}, {0, 1}, {size - 1, 1}, {1234, 2345}, {0, 1 << 60}, {size, 10}, {10, 0}} {
+		blocks, err := s.fs.Blocks(s.ctx(), s.path("f"), r[0], r[1])
+		s.must(err)
+		end := min(r[0]+r[1], size)
+		if r[0] >= end {
+			if len(blocks) != 0 {
+				s.t.Errorf("blocks of the empty range %v: %v", r, blocks)
+			}
+			continue
+		}
+		s.wantCover(blocks, r[0], end, size)
+	}
+	_, err := s.fs.Blocks(s.ctx(), s.path("none"), 0, 1)
+	s.wantErr(err, fs.ErrNotExist, "none")
+}
+
+// wantCover checks that the blocks lie one behind the other within the file,
+// hold [start, end), and that none lies outside of it.
+func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
+	s.t.Helper()
+	if len(blocks) == 0 {
+		s.t.Fatalf("no blocks for [%d,%d)", start, end)
+	}
+	at := blocks[0].Offset
+	for _, b := range blocks {
+		if b.Offset != at || b.Length <= 0 || b.Offset >= end || b.Offset+b.Length <= start {
+			s.t.Errorf("block %+v for [%d,%d)", b, start, end)
+		}
+		if len(b.Racks) != 0 && len(b.Racks) != len(b.Hosts) {
+			s.t.Errorf("block with %d hosts and %d racks", len(b.Hosts), len(b.Racks))
+		}
+		at += b.Length
+	}
+	if blocks[0].Offset > start || at < end || at > size {
+		s.t.Errorf("blocks %v for [%d,%d) of %d", blocks, start, end, size)
+	}
+}
+
+func (s suite) concat() {
+	s.write("a", []byte("aa"))
+	s.write("b", []byte("b"))
+	err := s.fs.Concat(s.ctx(), s.path("a"), []string{s.path("b")})
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.wantData("a", []byte("aa"))
+		s.wantData("b", []byte("b"))
+		return
+	}
+	s.must(err)
+	s.wantData("a", []byte("aab"))
+	s.wantMissing("b")
+	s.write("c", []byte("c"))
+	s.must(s.fs.Concat(s.ctx(), s.path("new"), []string{s.path("c"), s.path("a")}))
+	s.wantData("new", []byte("caab"))
+	s.wantMissing("a")
+	s.wantMissing("c")
+	s.wantErr(s.fs.Concat(s.ctx(), s.path("new"), []string{s.path("none")}), fs.ErrNotExist, "none")
+	s.wantData("new", []byte("caab"))
+}
+
+func (s suite) cancelled() {
+	s.write("f", []byte("f"))
+	ctx, cancel := context.WithCancel(s.ctx())
+	cancel()
+	_, open := s.fs.Open(ctx, s.path("f"))
+	_, create := s.fs.Create(ctx, s.path("g"), storage.CreateOptions{})
+	_, stat := s.fs.Stat(ctx, s.path("f"))
+	_, list := s.fs.List(ctx, s.dir)
+	for op, err := range map[string]error{
+		"open": open, "create": create, "stat": stat, "list": list,
+		"mkdir":  s.fs.MkdirAll(ctx, s.path("d")),
+		"rename": s.fs.Rename(ctx, s.path("f"), s.path("h")),
+		"remove": s.fs.Remove(ctx, s.path("f"), false),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			s.t.Errorf("%s with a cancelled context: %v", op, err)
+		}
+	}
+	s.wantData("f", []byte("f"))
+	s.wantMissing("g")
+}

@@ -1,0 +1,153 @@
+// Package storagetest holds every storage.FS to the same contract. The test of
+// a file system calls Run with a function that sets one up:
+//
+//	func TestConformance(t *testing.T) {
+//		storagetest.Run(t, func(t testing.TB) (storage.FS, string) {
+//			return local.New(local.Options{}), t.TempDir()
+//		})
+//	}
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// Setup returns a file system and an existing, empty directory in it that is
+// the test's own. It registers what has to be undone with t.Cleanup.
+type Setup func(t testing.TB) (fsys storage.FS, dir string)
+
+// Run checks each point of the contract of storage.FS as a subtest with a
+// directory of its own.
+func Run(t *testing.T, setup Setup) {
+	for _, c := range []struct {
+		name string
+		test func(suite)
+	}{
+		{"write and read", suite.writeAndRead},
+		{"read at", suite.readAt},
+		{"seek", suite.seek},
+		{"open refuses", suite.openRefuses},
+		{"create refuses", suite.createRefuses},
+		{"create at once", suite.createAtOnce},
+		{"abort", suite.abort},
+		{"stat", suite.stat},
+		{"list", suite.list},
+		{"mkdir", suite.mkdir},
+		{"rename", suite.rename},
+		{"rename refuses", suite.renameRefuses},
+		{"remove", suite.remove},
+		{"blocks", suite.blocks},
+		{"concat", suite.concat},
+		{"cancelled context", suite.cancelled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys, dir := setup(t)
+			c.test(suite{t: t, fs: fsys, dir: dir})
+		})
+	}
+}
+
+// suite is one subtest.
+type suite struct {
+	t   *testing.T
+	fs  storage.FS
+	dir string
+}
+
+func (s suite) path(name string) string { return path.Join(s.dir, name) }
+
+// Write makes a file that holds data.
+func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
+	t.Helper()
+	w, err := fsys.Create(t.Context(), name, storage.CreateOptions{})
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	if n, err := w.Write(data); err != nil || n != len(data) {
+		t.Fatalf("write of %d bytes to %s: %d, %v", len(data), name, n, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+}
+
+// Read returns what a file holds.
+func Read(t testing.TB, fsys storage.FS, name string) []byte {
+	t.Helper()
+	f, err := fsys.Open(t.Context(), name)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	data, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatalf("read of %s: %v", name, err)
+	}
+	return data
+}
+
+// Exists reports whether there is a file or directory of that name.
+func Exists(t testing.TB, fsys storage.FS, name string) bool {
+	t.Helper()
+	_, err := fsys.Stat(t.Context(), name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("stat: %v", err)
+	}
+	return err == nil
+}
+
+// Pattern returns n bytes of which each tells its place.
+func Pattern(n int) []byte {
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i ^ i>>8 ^ i>>16)
+	}
+	return data
+}
+
+func (s suite) write(name string, data []byte) { s.t.Helper(); Write(s.t, s.fs, s.path(name), data) }
+
+func (s suite) wantData(name string, want []byte) {
+	s.t.Helper()
+	if got := Read(s.t, s.fs, s.path(name)); !bytes.Equal(got, want) {
+		s.t.Errorf("%s holds %d bytes, other than the %d written", name, len(got), len(want))
+	}
+}
+
+func (s suite) wantMissing(name string) {
+	s.t.Helper()
+	if Exists(s.t, s.fs, s.path(name)) {
+		s.t.Errorf("%s exists", name)
+	}
+}
+
+// wantErr checks that err wraps kind (any error when kind is nil) and names
+// the path.
+func (s suite) wantErr(err, kind error, name string) {
+	s.t.Helper()
+	switch {
+	case err == nil:
+		s.t.Errorf("no error for %s", name)
+	case kind != nil && !errors.Is(err, kind):
+		s.t.Errorf("error %q does not wrap %q", err, kind)
+	case !strings.Contains(err.Error(), s.path(name)):
+		s.t.Errorf("error %q does not name %s", err, s.path(name))
+	}
+}
+
+func (s suite) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s suite) ctx() context.Context { return s.t.Context() }
