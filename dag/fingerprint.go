@@ -1,0 +1,28 @@
+package dag
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Fingerprint is a short hash of everything in the graph. Two graphs with the
+// same stages and edges in the same order have the same fingerprint, today and
+// in any later version; a task compares it with that of its own program.
+func (g Graph) Fingerprint() string {
+	sum := sha256.Sum256([]byte(g.String()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// String lists the graph, a line for each stage and each edge.
+func (g Graph) String() string {
+	var b strings.Builder
+	for _, s := range g.Stages {
+		fmt.Fprintf(&b, "stage %q %d %v\n", s.Name, s.Nodes, s.Slots)
+	}
+	for _, e := range g.Edges {
+		fmt.Fprintf(&b, "edge %v %v %v\n", e, e.Channel, e.Connection)
+	}
+	return b.String()
+}
