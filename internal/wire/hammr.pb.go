@@ -33,9 +33,10 @@ const (
 	JobState_PREP                  JobState = 1 // submitted; its splits are being loaded and its output set up
 	JobState_RUNNING               JobState = 2 // its tasks run or wait for slots
 	JobState_COMMITTING            JobState = 3 // every task is finished; output moves to its final names
-	JobState_SUCCEEDED             JobState = 4
-	JobState_FAILED                JobState = 5
-	JobState_KILLED                JobState = 6
+	JobState_ABORTING              JobState = 4 // it fails or is killed: its tasks stop and what it wrote is removed
+	JobState_SUCCEEDED             JobState = 5
+	JobState_FAILED                JobState = 6
+	JobState_KILLED                JobState = 7
 )
 
 // Enum value maps for JobState.
@@ -45,18 +46,20 @@ var (
 		1: "PREP",
 		2: "RUNNING",
 		3: "COMMITTING",
-		4: "SUCCEEDED",
-		5: "FAILED",
-		6: "KILLED",
+		4: "ABORTING",
+		5: "SUCCEEDED",
+		6: "FAILED",
+		7: "KILLED",
 	}
 	JobState_value = map[string]int32{
 		"JOB_STATE_UNSPECIFIED": 0,
 		"PREP":                  1,
 		"RUNNING":               2,
 		"COMMITTING":            3,
-		"SUCCEEDED":             4,
-		"FAILED":                5,
-		"KILLED":                6,
+		"ABORTING":              4,
+		"SUCCEEDED":             5,
+		"FAILED":                6,
+		"KILLED":                7,
 	}
 )
 
@@ -2095,18 +2098,19 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06Killed\x12\x1f\n" +
 	"\vstuck_stack\x18\x01 \x01(\tR\n" +
 	"stuckStackB\b\n" +
-	"\x06report*s\n" +
+	"\x06report*\x81\x01\n" +
 	"\bJobState\x12\x19\n" +
 	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04PREP\x10\x01\x12\v\n" +
 	"\aRUNNING\x10\x02\x12\x0e\n" +
 	"\n" +
-	"COMMITTING\x10\x03\x12\r\n" +
-	"\tSUCCEEDED\x10\x04\x12\n" +
+	"COMMITTING\x10\x03\x12\f\n" +
+	"\bABORTING\x10\x04\x12\r\n" +
+	"\tSUCCEEDED\x10\x05\x12\n" +
 	"\n" +
-	"\x06FAILED\x10\x05\x12\n" +
+	"\x06FAILED\x10\x06\x12\n" +
 	"\n" +
-	"\x06KILLED\x10\x06*\x92\x01\n" +
+	"\x06KILLED\x10\a*\x92\x01\n" +
 	"\tTaskState\x12\x1a\n" +
 	"\x16TASK_STATE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fTASK_PENDING\x10\x01\x12\x10\n" +
