@@ -1,0 +1,87 @@
+package mem
+
+import (
+	"bytes"
+	"io/fs"
+	"sync/atomic"
+)
+
+// file reads the bytes a file had when it was opened.
+type file struct {
+	*bytes.Reader
+	name   string
+	closed atomic.Bool
+}
+
+func newFile(name string, data []byte) *file {
+	return &file{Reader: bytes.NewReader(data), name: name}
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if f.closed.Load() {
+		return 0, pathError("read", f.name, fs.ErrClosed)
+	}
+	return f.Reader.Read(p)
+}
+
+func (f *file) ReadAt(p []byte, offset int64) (int, error) {
+	if f.closed.Load() {
+		return 0, pathError("read", f.name, fs.ErrClosed)
+	}
+	return f.Reader.ReadAt(p, offset)
+}
+
+func (f *file) Close() error {
+	if f.closed.Swap(true) {
+		return pathError("close", f.name, fs.ErrClosed)
+	}
+	return nil
+}
+
+// writer gathers the bytes of a new file. It is used by one goroutine.
+type writer struct {
+	fs     *FS
+	name   string
+	node   *node
+	data   []byte
+	closed bool
+	whole  bool
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.closed {
+		return 0, pathError("write", w.name, fs.ErrClosed)
+	}
+	w.data = append(w.data, p...)
+	return len(p), nil
+}
+
+// Close shows the bytes. It fails when the file was removed or renamed
+// meanwhile, as HDFS fails for want of the lease.
+func (w *writer) Close() error {
+	if w.closed {
+		return pathError("close", w.name, fs.ErrClosed)
+	}
+	w.closed = true
+	w.fs.mu.Lock()
+	defer w.fs.mu.Unlock()
+	if w.fs.findLocked(w.name) != w.node {
+		return pathError("close", w.name, fs.ErrNotExist)
+	}
+	w.node.data, w.node.modTime = w.data, w.fs.opts.Now()
+	w.whole = true
+	return nil
+}
+
+func (w *writer) Abort() error {
+	if w.whole {
+		return nil
+	}
+	w.closed, w.data = true, nil
+	w.fs.mu.Lock()
+	defer w.fs.mu.Unlock()
+	if w.fs.findLocked(w.name) == w.node {
+		w.fs.unlinkLocked(w.name)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+// Package mem is a storage.FS in memory, with block sizes and hosts as the
+// caller wants them: HDFS for a test that needs its shape but not its daemons.
+//
+// A file shows its bytes when its Writer is closed; until then it is there with
+// size 0, as on HDFS. A file that is open for reading stays readable after it
+// is removed or renamed. Everything is lost with the FS.
+package mem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// Options are the properties of an FS. The zero value is useful.
+type Options struct {
+	// BlockSize is the block size in bytes of files created without one.
+	// Default 128 MiB.
+	BlockSize int64
+	// Replication is the number of copies of files created without one; it is
+	// only remembered and handed to Place. Default 1.
+	Replication int
+	// Place says where the copies of a block are. Default: nowhere.
+	Place Placement
+	// NoConcat makes Concat unsupported, as on a local disk. Default false.
+	NoConcat bool
+	// Now is the clock of modification times. Default time.Now.
+	Now func() time.Time
+	// Name is the authority in the URI: "mem://Name". Default empty.
+	Name string
+}
+
+// Placement returns the hosts of a block of a file, given the path it was
+// created under, the block's ordinal from 0 and the file's replication; racks
+// is nil or holds the rack of each host.
+type Placement func(name string, block, replication int) (hosts, racks []string)
+
+// RoundRobin places the copies of a block on hosts that follow each other, and
+// the blocks of a file one further each; where it starts depends on the name.
+func RoundRobin(hosts ...string) Placement {
+	return func(name string, block, replication int) ([]string, []string) {
+		h := fnv.New32a()
+		h.Write([]byte(name))
+		first := int(h.Sum32()%uint32(len(hosts))) + block
+		picked := make([]string, min(replication, len(hosts)))
+		for i := range picked {
+			picked[i] = hosts[(first+i)%len(hosts)]
+		}
+		return picked, nil
+	}
+}
+
+// FS is a file system in memory.
+type FS struct {
+	opts Options
+	mu   struct {
+		sync.RWMutex
+		root *node
+	}
+}
+
+var _ storage.FS = (*FS)(nil)
+
+// New returns an empty file system.
+func New(opts Options) *FS {
+	if opts.BlockSize <= 0 {
+		opts.BlockSize = 128 << 20
+	}
+	if opts.Replication <= 0 {
+		opts.Replication = 1
+	}
+	if opts.Place == nil {
+		opts.Place = func(string, int, int) ([]string, []string) { return nil, nil }
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	f := &FS{opts: opts}
+	f.mu.root = f.newDir()
+	return f
+}
+
+// URI is "mem://" and the name of Options.
+func (f *FS) URI() string { return "mem://" + f.opts.Name }
+
+// check cleans a path and refuses one that is not absolute. It also ends calls
+// of a cancelled context.
+func check(ctx context.Context, op, name string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", pathError(op, name, err)
+	}
+	if !path.IsAbs(name) {
+		return "", pathError(op, name, fmt.Errorf("path is not absolute: %w", fs.ErrInvalid))
+	}
+	return path.Clean(name), nil
+}
+
+func pathError(op, name string, err error) error {
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// Open opens a file as it is now.
+func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
+	name, err := check(ctx, "open", name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n, err := f.fileLocked("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return newFile(name, n.data), nil
+}
+
+// Create makes a file; what is written appears at Close.
+func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
+	name, err := check(ctx, "create", name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.findLocked(name) != nil {
+		return nil, pathError("create", name, fs.ErrExist)
+	}
+	parent, err := f.mkdirLocked("create", path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	n := f.newFile(name, opts)
+	parent.children[path.Base(name)] = n
+	return &writer{fs: f, name: name, node: n}, nil
+}
+
+// MkdirAll makes a directory and its missing parents.
+func (f *FS) MkdirAll(ctx context.Context, dir string) error {
+	dir, err := check(ctx, "mkdir", dir)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err = f.mkdirLocked("mkdir", dir)
+	return err
+}
+
+// Concat appends the sources to the target and removes them, or changes
+// nothing.
+func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
+	target, err := check(ctx, "concat", target)
+	if err != nil {
+		return err
+	}
+	if f.opts.NoConcat {
+		return pathError("concat", target, errors.ErrUnsupported)
+	}
+	sources = slices.Clone(sources)
+	for i, source := range sources {
+		if sources[i], err = check(ctx, "concat", source); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	parts, err := f.partsLocked(target, sources)
+	if err != nil {
+		return err
+	}
+	to := f.findLocked(target)
+	if to == nil {
+		parent, err := f.mkdirLocked("concat", path.Dir(target))
+		if err != nil {
+			return err
+		}
+		to = f.newFile(target, storage.CreateOptions{})
+		parent.children[path.Base(target)] = to
+	}
+	// Open readers keep the slice they have; appending may not write into it.
+	data := to.data[:len(to.data):len(to.data)]
+	for i, part := range parts {
+		data = append(data, part.data...)
+		f.unlinkLocked(sources[i])
+	}
+	to.data, to.modTime = data, f.opts.Now()
+	return nil
+}
+
+// partsLocked finds the sources of a Concat; all must be files, each another,
+// and the target, where it exists, a file that is none of them.
+func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
+	seen := map[*node]bool{}
+	if to := f.findLocked(target); to != nil {
+		if to.children != nil {
+			return nil, pathError("concat", target, errIsDir)
+		}
+		seen[to] = true
+	}
+	parts := make([]*node, len(sources))
+	for i, source := range sources {
+		n, err := f.fileLocked("concat", source)
+		if err != nil {
+			return nil, err
+		}
+		if seen[n] {
+			return nil, pathError("concat", source, fmt.Errorf("file is named twice: %w", fs.ErrInvalid))
+		}
+		seen[n] = true
+		parts[i] = n
+	}
+	return parts, nil
+}

@@ -1,0 +1,223 @@
+package mem
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hammr/hammr/storage"
+)
+
+const (
+	errIsDir  = syscall.EISDIR
+	errNotDir = syscall.ENOTDIR
+)
+
+// node is a file or directory. Its fields are guarded by FS.mu, except that
+// data, once set, is only ever replaced, so that readers may keep it.
+type node struct {
+	children    map[string]*node // by name; nil for a file
+	data        []byte
+	modTime     time.Time
+	replication int
+	blockSize   int64
+	createdAs   string // the path that Placement is asked about
+}
+
+func (f *FS) newDir() *node {
+	return &node{children: map[string]*node{}, modTime: f.opts.Now()}
+}
+
+func (f *FS) newFile(name string, opts storage.CreateOptions) *node {
+	return &node{
+		modTime:     f.opts.Now(),
+		replication: cmp.Or(opts.Replication, f.opts.Replication),
+		blockSize:   cmp.Or(opts.BlockSize, f.opts.BlockSize),
+		createdAs:   name,
+	}
+}
+
+func split(name string) []string {
+	if name == "/" {
+		return nil
+	}
+	return strings.Split(name[1:], "/")
+}
+
+// findLocked returns the node of a clean path, or nil.
+func (f *FS) findLocked(name string) *node {
+	n := f.mu.root
+	for _, part := range split(name) {
+		if n = n.children[part]; n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func (f *FS) lookLocked(op, name string) (*node, error) {
+	if n := f.findLocked(name); n != nil {
+		return n, nil
+	}
+	return nil, pathError(op, name, fs.ErrNotExist)
+}
+
+func (f *FS) fileLocked(op, name string) (*node, error) {
+	n, err := f.lookLocked(op, name)
+	if err == nil && n.children != nil {
+		return nil, pathError(op, name, errIsDir)
+	}
+	return n, err
+}
+
+func (f *FS) mkdirLocked(op, dir string) (*node, error) {
+	n := f.mu.root
+	for _, part := range split(dir) {
+		next := n.children[part]
+		if next == nil {
+			next = f.newDir()
+			n.children[part] = next
+		}
+		if next.children == nil {
+			return nil, pathError(op, dir, errNotDir)
+		}
+		n = next
+	}
+	return n, nil
+}
+
+func (f *FS) unlinkLocked(name string) {
+	if parent := f.findLocked(path.Dir(name)); parent != nil {
+		delete(parent.children, path.Base(name))
+	}
+}
+
+// Stat describes a file or directory.
+func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
+	name, err := check(ctx, "stat", name)
+	if err != nil {
+		return storage.FileInfo{}, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n, err := f.lookLocked("stat", name)
+	if err != nil {
+		return storage.FileInfo{}, err
+	}
+	return f.describe(name, n), nil
+}
+
+// List describes what is in a directory, sorted by path.
+func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
+	dir, err := check(ctx, "list", dir)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n, err := f.lookLocked("list", dir)
+	if err == nil && n.children == nil {
+		err = pathError("list", dir, errNotDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]storage.FileInfo, 0, len(n.children))
+	for name, child := range n.children {
+		infos = append(infos, f.describe(path.Join(dir, name), child))
+	}
+	slices.SortFunc(infos, func(a, b storage.FileInfo) int { return cmp.Compare(a.Path, b.Path) })
+	return infos, nil
+}
+
+func (f *FS) describe(name string, n *node) storage.FileInfo {
+	info := storage.FileInfo{
+		Path: name, ModTime: n.modTime, IsDir: n.children != nil,
+		Mode: 0o644, Owner: "hammr", Group: "hammr",
+		Size: int64(len(n.data)), Replication: n.replication, BlockSize: n.blockSize,
+	}
+	if info.IsDir {
+		info.Mode, info.BlockSize = 0o755, f.opts.BlockSize
+	}
+	return info
+}
+
+// Rename moves a file or directory into a directory that exists.
+func (f *FS) Rename(ctx context.Context, from, to string) error {
+	from, err := check(ctx, "rename", from)
+	if err != nil {
+		return err
+	}
+	if to, err = check(ctx, "rename", to); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.lookLocked("rename", from)
+	if err != nil {
+		return err
+	}
+	parent := f.findLocked(path.Dir(to))
+	switch {
+	case f.findLocked(to) != nil:
+		err = fs.ErrExist
+	case parent == nil:
+		err = fs.ErrNotExist
+	case parent.children == nil:
+		err = errNotDir
+	case strings.HasPrefix(to, from+"/"):
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return pathError("rename", from+" to "+to, err)
+	}
+	f.unlinkLocked(from)
+	parent.children[path.Base(to)] = n
+	return nil
+}
+
+// Remove removes a file or directory, but not the root.
+func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
+	name, err := check(ctx, "remove", name)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.findLocked(name)
+	switch {
+	case n == nil:
+		return nil
+	case n == f.mu.root:
+		return pathError("remove", name, fs.ErrInvalid)
+	case len(n.children) > 0 && !recursive:
+		return pathError("remove", name, syscall.ENOTEMPTY)
+	}
+	f.unlinkLocked(name)
+	return nil
+}
+
+// Blocks cuts the file by its block size and asks Placement for the hosts.
+func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
+	name, err := check(ctx, "blocks", name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	n, err := f.fileLocked("blocks", name)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := storage.EvenBlocks(int64(len(n.data)), n.blockSize, offset, length)
+	for i := range blocks {
+		b := &blocks[i]
+		b.Hosts, b.Racks = f.opts.Place(n.createdAs, int(b.Offset/n.blockSize), n.replication)
+	}
+	return blocks, err
+}
