@@ -1577,8 +1577,8 @@ type CheckpointBody struct {
 	Fetched       []*MapOutput           `protobuf:"bytes,7,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // reduces: whose segments have been taken in
 	Merge         []*MergeInput          `protobuf:"bytes,8,rep,name=merge,proto3" json:"merge,omitempty"`                          // reduces: the final merge, empty before it began
 	UserState     []byte                 `protobuf:"bytes,9,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
-	Groups        int64                  `protobuf:"varint,10,opt,name=groups,proto3" json:"groups,omitempty"`                      // reduces: key groups finished
-	Runs          []byte                 `protobuf:"bytes,11,opt,name=runs,proto3" json:"runs,omitempty"`                           // maps: index of the runs spilled so far
+	Published     []*MapOutput           `protobuf:"bytes,10,rep,name=published,proto3" json:"published,omitempty"`                 // maps: data files of the range before remaining
+	Pending       []*Pending             `protobuf:"bytes,11,rep,name=pending,proto3" json:"pending,omitempty"`                     // output that is not in a closed piece yet
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1676,16 +1676,70 @@ func (x *CheckpointBody) GetUserState() []byte {
 	return nil
 }
 
-func (x *CheckpointBody) GetGroups() int64 {
+func (x *CheckpointBody) GetPublished() []*MapOutput {
 	if x != nil {
-		return x.Groups
+		return x.Published
 	}
-	return 0
+	return nil
 }
 
-func (x *CheckpointBody) GetRuns() []byte {
+func (x *CheckpointBody) GetPending() []*Pending {
 	if x != nil {
-		return x.Runs
+		return x.Pending
+	}
+	return nil
+}
+
+// Pending is the end of an output that its format keeps back so that pieces
+// can be joined: it goes at the head of the next piece.
+type Pending struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Output        string                 `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
+	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pending) Reset() {
+	*x = Pending{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pending) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pending) ProtoMessage() {}
+
+func (x *Pending) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pending.ProtoReflect.Descriptor instead.
+func (*Pending) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Pending) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
+}
+
+func (x *Pending) GetData() []byte {
+	if x != nil {
+		return x.Data
 	}
 	return nil
 }
@@ -1701,15 +1755,15 @@ type MergeInput struct {
 	Tagged        bool                   `protobuf:"varint,6,opt,name=tagged,proto3" json:"tagged,omitempty"`                              // each record carries the ordinal of its source
 	BlockOffset   int64                  `protobuf:"varint,7,opt,name=block_offset,json=blockOffset,proto3" json:"block_offset,omitempty"` // of the block that holds the next record, from the run's start
 	BlockRecord   int64                  `protobuf:"varint,8,opt,name=block_record,json=blockRecord,proto3" json:"block_record,omitempty"` // index of the next record in that block
-	MapAttempt    string                 `protobuf:"bytes,9,opt,name=map_attempt,json=mapAttempt,proto3" json:"map_attempt,omitempty"`     // source, "" for a run that this task wrote
-	Ordinals      []uint64               `protobuf:"varint,10,rep,packed,name=ordinals,proto3" json:"ordinals,omitempty"`
+	RawLength     int64                  `protobuf:"varint,9,opt,name=raw_length,json=rawLength,proto3" json:"raw_length,omitempty"`       // bytes of the records
+	Ordinal       int32                  `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`                           // of the source, where the run is not tagged
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1775,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1788,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -1793,18 +1847,18 @@ func (x *MergeInput) GetBlockRecord() int64 {
 	return 0
 }
 
-func (x *MergeInput) GetMapAttempt() string {
+func (x *MergeInput) GetRawLength() int64 {
 	if x != nil {
-		return x.MapAttempt
+		return x.RawLength
 	}
-	return ""
+	return 0
 }
 
-func (x *MergeInput) GetOrdinals() []uint64 {
+func (x *MergeInput) GetOrdinal() int32 {
 	if x != nil {
-		return x.Ordinals
+		return x.Ordinal
 	}
-	return nil
+	return 0
 }
 
 type Split_Part struct {
@@ -1820,7 +1874,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +1886,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2011,7 +2065,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bchecksum\x18\x03 \x01(\x04R\bchecksum\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\tR\aattempt\x12\x15\n" +
 	"\x06job_id\x18\x05 \x01(\tR\x05jobId\x12\x12\n" +
-	"\x04task\x18\x06 \x01(\x05R\x04task\"\xaa\x03\n" +
+	"\x04task\x18\x06 \x01(\x05R\x04task\"\xe8\x03\n" +
 	"\x0eCheckpointBody\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12'\n" +
@@ -2022,10 +2076,13 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\afetched\x18\a \x03(\v2\x18.hammr.task.v1.MapOutputR\afetched\x12/\n" +
 	"\x05merge\x18\b \x03(\v2\x19.hammr.task.v1.MergeInputR\x05merge\x12\x1d\n" +
 	"\n" +
-	"user_state\x18\t \x01(\fR\tuserState\x12\x16\n" +
-	"\x06groups\x18\n" +
-	" \x01(\x03R\x06groups\x12\x12\n" +
-	"\x04runs\x18\v \x01(\fR\x04runs\"\xa1\x02\n" +
+	"user_state\x18\t \x01(\fR\tuserState\x126\n" +
+	"\tpublished\x18\n" +
+	" \x03(\v2\x18.hammr.task.v1.MapOutputR\tpublished\x120\n" +
+	"\apending\x18\v \x03(\v2\x16.hammr.task.v1.PendingR\apending\"5\n" +
+	"\aPending\x12\x16\n" +
+	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\x9d\x02\n" +
 	"\n" +
 	"MergeInput\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
@@ -2035,11 +2092,11 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bchecksum\x18\x05 \x01(\rR\bchecksum\x12\x16\n" +
 	"\x06tagged\x18\x06 \x01(\bR\x06tagged\x12!\n" +
 	"\fblock_offset\x18\a \x01(\x03R\vblockOffset\x12!\n" +
-	"\fblock_record\x18\b \x01(\x03R\vblockRecord\x12\x1f\n" +
-	"\vmap_attempt\x18\t \x01(\tR\n" +
-	"mapAttempt\x12\x1a\n" +
-	"\bordinals\x18\n" +
-	" \x03(\x04R\bordinals*1\n" +
+	"\fblock_record\x18\b \x01(\x03R\vblockRecord\x12\x1d\n" +
+	"\n" +
+	"raw_length\x18\t \x01(\x03R\trawLength\x12\x18\n" +
+	"\aordinal\x18\n" +
+	" \x01(\x05R\aordinal*1\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\a\n" +
 	"\x03MAP\x10\x01\x12\n" +
@@ -2059,7 +2116,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),              // 0: hammr.task.v1.Kind
 	(*Position)(nil),       // 1: hammr.task.v1.Position
@@ -2082,17 +2139,18 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*FromTask)(nil),       // 18: hammr.task.v1.FromTask
 	(*Checkpoint)(nil),     // 19: hammr.task.v1.Checkpoint
 	(*CheckpointBody)(nil), // 20: hammr.task.v1.CheckpointBody
-	(*MergeInput)(nil),     // 21: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),     // 22: hammr.task.v1.Split.Part
-	nil,                    // 23: hammr.task.v1.Start.PropertiesEntry
+	(*Pending)(nil),        // 21: hammr.task.v1.Pending
+	(*MergeInput)(nil),     // 22: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),     // 23: hammr.task.v1.Split.Part
+	nil,                    // 24: hammr.task.v1.Start.PropertiesEntry
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	22, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	23, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
 	1,  // 3: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 4: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	23, // 5: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	24, // 5: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 6: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 7: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 8: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
@@ -2122,12 +2180,14 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	6,  // 32: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
 	2,  // 33: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
 	5,  // 34: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	21, // 35: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	22, // 35: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	5,  // 36: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	21, // 37: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -2155,7 +2215,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
