@@ -1,0 +1,139 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What a terminal does for these.
+const (
+	eraseLine = "\r\x1b[K"
+	ellipsis  = "…"
+)
+
+const (
+	defaultWidth = 80
+	minCells     = 8  // columns below which a bar says nothing
+	maxCells     = 32 // columns beyond which it says no more
+)
+
+// eighths are the last cell of a bar, filled by so many eighths.
+var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// bar is the last line of a terminal:
+//
+//	map 100% reduce  43% ▕███████▌         ▏ 612 MiB of 1.0 GiB  310 MiB/s  2s left
+type bar struct {
+	began time.Time // of the job
+	drawn time.Time // latest frame
+	shown bool      // a frame stands on the terminal
+	rate  rate
+}
+
+func (b *bar) reset(now time.Time) { *b = bar{began: now, shown: b.shown} }
+
+// erase is what removes the bar from the terminal; "" when it is not there.
+func (b *bar) erase() string {
+	if !b.shown {
+		return ""
+	}
+	b.shown = false
+	return eraseLine
+}
+
+// frame is what draws the bar anew; "" when it is too early for that.
+func (b *bar) frame(now time.Time, p Progress, width int) string {
+	if b.began.IsZero() {
+		b.began = now
+	}
+	b.rate.add(now, p.BytesDone)
+	if now.Sub(b.began) < barDelay || now.Sub(b.drawn) < barInterval {
+		return ""
+	}
+	b.drawn, b.shown = now, true
+	return eraseLine + b.line(now, p, width)
+}
+
+// line lays the bar out in less than width columns, so that it never wraps.
+func (b *bar) line(now time.Time, p Progress, width int) string {
+	if width <= 0 {
+		width = defaultWidth
+	}
+	left := fmt.Sprintf(" map %3.0f%%", percent(p.Map))
+	if !p.MapsOnly {
+		left += fmt.Sprintf(" reduce %3.0f%%", percent(p.Reduce))
+	}
+	right := b.figures(now, p)
+	cells := width - 1 - utf8.RuneCountInString(left) - utf8.RuneCountInString(right) - len("    ")
+	if cells < minCells {
+		return truncate(left+"  "+right, width-1)
+	}
+	return left + " ▕" + cellsOf(p.fraction(), min(cells, maxCells)) + "▏ " + right
+}
+
+// figures is the amounts, the rate and the time left, as far as they are known.
+func (b *bar) figures(now time.Time, p Progress) string {
+	var parts []string
+	if p.BytesTotal > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s", bytesText(p.BytesDone), bytesText(p.BytesTotal)))
+	}
+	if perSecond := b.rate.perSecond(); perSecond > 0 && p.BytesTotal > 0 {
+		parts = append(parts, bytesText(int64(perSecond))+"/s")
+	}
+	if left, ok := b.timeLeft(now, p); ok {
+		parts = append(parts, left.String()+" left")
+	} else {
+		parts = append(parts, now.Sub(b.began).Round(time.Second).String())
+	}
+	return strings.Join(parts, "  ")
+}
+
+// timeLeft judges by the present rate; where bytes are unknown, by the share of
+// the work that the time so far has done.
+func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
+	var seconds float64
+	if rate := b.rate.perSecond(); p.BytesTotal > 0 && rate > 0 {
+		seconds = float64(p.BytesTotal-p.BytesDone) / rate
+	} else if f := p.fraction(); f > 0 {
+		seconds = now.Sub(b.began).Seconds() * (1 - f) / f
+	} else {
+		return 0, false
+	}
+	const year = 365 * 24 * 3600
+	if seconds > year {
+		return 0, false
+	}
+	return time.Duration(max(seconds, 0) * float64(time.Second)).Round(time.Second), true
+}
+
+// cellsOf draws a fraction in n columns.
+func cellsOf(fraction float64, n int) string {
+	filled := int(fraction*float64(n*len(eighths)) + 0.5)
+	s := strings.Repeat("█", filled/len(eighths)) + eighths[filled%len(eighths)]
+	return s + strings.Repeat(" ", n-utf8.RuneCountInString(s))
+}
+
+func truncate(s string, columns int) string {
+	r := []rune(s)
+	if len(r) <= columns {
+		return s
+	}
+	return string(r[:max(columns-1, 0)]) + ellipsis
+}
+
+// bytesText is a number of bytes in three digits or so.
+func bytesText(n int64) string {
+	value, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
+		if value < 1000 {
+			break
+		}
+		value, unit = value/1024, u
+	}
+	if value < 9.95 && unit != "B" {
+		return fmt.Sprintf("%.1f %s", value, unit)
+	}
+	return fmt.Sprintf("%.0f %s", value, unit)
+}

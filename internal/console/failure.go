@@ -1,0 +1,91 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// What a failure shows at most; the report has the whole.
+const (
+	maxStackFrames = 12
+	maxLogLines    = 20
+)
+
+// Failure shows why a task failed, for a job that failed by it: the cause and
+// the place first, then the stack of the user's code and the end of the log.
+// It is shown by quiet consoles too.
+func (c *Console) Failure(f report.Failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writeLocked(failureText(f))
+}
+
+func failureText(f report.Failure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Failure of %s\n", orUnknown(f.Task))
+	field := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "  %-8s %s\n", name+":", indentRest(value, "           "))
+		}
+	}
+	field("cause", orUnknown(f.Cause))
+	field("attempt", f.Attempt)
+	field("node", f.Node)
+	field("input", inputText(f))
+	section(&b, "stack", userStack(f.Stack, maxStackFrames))
+	section(&b, "end of its log", lastLines(f.Log, maxLogLines))
+	return b.String()
+}
+
+func inputText(f report.Failure) string {
+	if f.Input == "" || f.Offset < 0 {
+		return f.Input
+	}
+	return fmt.Sprintf("%s at byte %d", f.Input, f.Offset)
+}
+
+func section(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "  %s:\n", title)
+	for _, line := range lines {
+		fmt.Fprintf(b, "    %s\n", clean(line))
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func indentRest(s, indent string) string {
+	return strings.ReplaceAll(clean(s), "\n", "\n"+indent)
+}
+
+// lastLines is the last n lines of a text.
+func lastLines(text string, n int) []string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(len(lines)-n, 0):]
+}
+
+// clean makes text of a program harmless for a terminal: control characters but
+// tab and newline become a blank, and newlines at the end go.
+func clean(s string) string {
+	s = strings.TrimRight(s, "\n")
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && r != '\n' && unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
