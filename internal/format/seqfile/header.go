@@ -1,0 +1,152 @@
+package seqfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hammr/hammr/internal/format/writable"
+)
+
+const (
+	magic   = "SEQ"
+	version = 6
+
+	// syncEscape is where a record's length would stand.
+	syncEscape = 0xFFFFFFFF
+	syncSize   = 16
+	// markSize is an escape and the sync mark.
+	markSize = 4 + syncSize
+	// maxName is the longest class name or metadata text that is believed.
+	maxName = 1 << 20
+)
+
+// Compression tells what is compressed.
+type Compression int
+
+// The kinds of compression.
+const (
+	None   Compression = iota // nothing
+	Record                    // each value
+	Block                     // keys and values of many records
+)
+
+func (c Compression) String() string {
+	return [...]string{"NONE", "RECORD", "BLOCK"}[c]
+}
+
+// ParseCompression reads what mapreduce.output.fileoutputformat.compress.type
+// says.
+func ParseCompression(name string) (Compression, error) {
+	for c := None; c <= Block; c++ {
+		if c.String() == name {
+			return c, nil
+		}
+	}
+	return None, fmt.Errorf("compression type %q: NONE, RECORD or BLOCK expected", name)
+}
+
+// Header is what a SequenceFile says of itself.
+type Header struct {
+	KeyClass    string
+	ValueClass  string
+	Compression Compression
+	Codec       string // Java class name; "" for None
+	Metadata    map[string]string
+	Sync        [syncSize]byte
+}
+
+// append writes the header as Hadoop does; metadata goes in order of its keys.
+func (h *Header) append(dst []byte) []byte {
+	dst = append(dst, magic...)
+	dst = append(dst, version)
+	dst = writable.String.Append(dst, h.KeyClass)
+	dst = writable.String.Append(dst, h.ValueClass)
+	dst = writable.Boolean.Append(dst, h.Compression != None)
+	dst = writable.Boolean.Append(dst, h.Compression == Block)
+	if h.Compression != None {
+		dst = writable.String.Append(dst, h.Codec)
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(h.Metadata)))
+	for _, key := range slices.Sorted(maps.Keys(h.Metadata)) {
+		dst = writable.String.Append(dst, key)
+		dst = writable.String.Append(dst, h.Metadata[key])
+	}
+	return append(dst, h.Sync[:]...)
+}
+
+// readHeader reads the header at the start of src.
+func readHeader(src *source) (Header, error) {
+	var h Header
+	start, err := src.take(len(magic) + 1)
+	if err != nil {
+		return h, err
+	}
+	if string(start[:len(magic)]) != magic {
+		return h, src.corrupt("not a SequenceFile")
+	}
+	if v := start[len(magic)]; v != version {
+		return h, fmt.Errorf("%s: SequenceFile version %d, only %d is known", src.path, v, version)
+	}
+	if h.KeyClass, err = src.text(); err != nil {
+		return h, err
+	}
+	if h.ValueClass, err = src.text(); err != nil {
+		return h, err
+	}
+	if err = h.readCompression(src); err != nil {
+		return h, err
+	}
+	if err = h.readMetadata(src); err != nil {
+		return h, err
+	}
+	sync, err := src.take(syncSize)
+	copy(h.Sync[:], sync)
+	return h, err
+}
+
+func (h *Header) readCompression(src *source) error {
+	flags, err := src.take(2)
+	if err != nil {
+		return err
+	}
+	switch compressed, blocks := flags[0] != 0, flags[1] != 0; {
+	case !compressed && blocks:
+		return src.corrupt("blocks without compression")
+	case !compressed:
+		return nil
+	case blocks:
+		h.Compression = Block
+	default:
+		h.Compression = Record
+	}
+	h.Codec, err = src.text()
+	return err
+}
+
+func (h *Header) readMetadata(src *source) error {
+	word, err := src.word()
+	if err != nil {
+		return err
+	}
+	count := int32(word)
+	if count < 0 {
+		return src.corrupt("%d metadata entries", count)
+	}
+	for range count {
+		key, err := src.text()
+		if err != nil {
+			return err
+		}
+		value, err := src.text()
+		if err != nil {
+			return err
+		}
+		if h.Metadata == nil {
+			h.Metadata = map[string]string{}
+		}
+		h.Metadata[key] = value
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package seqfile
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+)
+
+const (
+	defaultBuffer    = 1 << 20
+	minBuffer        = 4 << 10
+	defaultMaxRecord = math.MaxInt32
+)
+
+// Reader reads a range of a SequenceFile. Key and Value are Writable bytes,
+// decompressed.
+type Reader struct {
+	header Header
+	src    *source
+	body   body
+	rng    dag.Range
+
+	// mark is the Offset of the current record's Position, index its Skip.
+	mark, index int64
+	// owed is how many records of the mark at the range's end belong to the
+	// range; -1 until that mark is reached.
+	owed  int64
+	start int64 // where reading began
+	state state
+	err   error
+}
+
+type state int
+
+const (
+	before state = iota // no Next yet
+	within              // at a record
+	after               // behind the last record, or failed
+)
+
+// body is the part of a file behind the header. For each record the Reader
+// calls boundary and then, if the record is its own, read.
+type body interface {
+	// boundary goes to the next record. If a mark stands before it, fresh is
+	// set and mark is where that (the last one, of several) begins. ok is false
+	// at the end of the file.
+	boundary() (mark int64, fresh, ok bool, err error)
+	// read reads the record behind the boundary.
+	read() error
+	// offset, key and value describe the record.
+	offset() int64
+	key() []byte
+	value() []byte
+}
+
+// Opener opens a Reader as a format.Reader.
+func Opener(ctx context.Context, o format.Open) (format.Reader, error) {
+	return Open(ctx, o)
+}
+
+// Open opens a Reader and reads the header. A file that is no SequenceFile, an
+// empty one too, is an error that wraps storage.ErrCorrupt.
+func Open(ctx context.Context, o format.Open) (*Reader, error) {
+	file, err := o.FS.Open(ctx, o.Path)
+	if err != nil {
+		return nil, err
+	}
+	buffer := defaultBuffer
+	if o.ReadAhead > 0 {
+		buffer = max(o.ReadAhead, minBuffer)
+	}
+	r := &Reader{src: newSource(o.Path, file, o.Size, buffer), rng: o.Range, owed: -1}
+	if err := r.begin(o); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// begin reads the header and goes to the range's start.
+func (r *Reader) begin(o format.Open) (err error) {
+	if r.header, err = readHeader(r.src); err != nil {
+		return err
+	}
+	limit := int(min(o.MaxRecord, math.MaxInt32))
+	if limit <= 0 {
+		limit = defaultMaxRecord
+	}
+	headerEnd := r.src.pos
+	if r.body, err = newBody(&r.header, r.src, limit); err != nil {
+		return err
+	}
+	r.mark, r.index = headerEnd, -1
+	if r.rng.Start.Offset > headerEnd {
+		err = r.findMark()
+	}
+	r.start = r.src.pos
+	return err
+}
+
+func newBody(h *Header, src *source, limit int) (body, error) {
+	c, err := newDecoder(h.Codec, h.Compression)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.path, err)
+	}
+	if h.Compression == Block {
+		return &blocks{src: src, sync: h.Sync, codec: c, limit: limit}, nil
+	}
+	return &records{src: src, sync: h.Sync, codec: c, limit: limit}, nil
+}
+
+// findMark goes to the first mark at or after the range's start, or behind the
+// last byte that could begin one of the range's own.
+func (r *Reader) findMark() error {
+	if err := r.src.seek(min(r.rng.Start.Offset, r.src.size)); err != nil {
+		return err
+	}
+	limit := r.rng.End.Offset
+	if r.rng.End.Skip > 0 {
+		limit = r.src.size
+	}
+	pattern := binary.BigEndian.AppendUint32(make([]byte, 0, markSize), syncEscape)
+	found, err := r.src.find(append(pattern, r.header.Sync[:]...), limit)
+	if !found {
+		r.state = after
+	}
+	return err
+}
+
+// Header is what the file says of itself.
+func (r *Reader) Header() Header { return r.header }
+
+// Next goes to the next record of the range.
+func (r *Reader) Next() bool {
+	if r.state == before {
+		for range r.rng.Start.Skip {
+			if !r.advance() {
+				return false
+			}
+		}
+	}
+	return r.advance()
+}
+
+func (r *Reader) advance() bool {
+	if r.state == after {
+		return false
+	}
+	more, err := r.step()
+	switch {
+	case err != nil:
+		r.err, r.state = err, after
+	case !more:
+		r.mark, r.index, r.state = r.rng.End.Offset, r.rng.End.Skip, after
+	default:
+		r.state = within
+	}
+	return r.state == within
+}
+
+// step reads the next record if it belongs to the range.
+func (r *Reader) step() (more bool, err error) {
+	mark, fresh, ok, err := r.body.boundary()
+	if err != nil || !ok {
+		return false, err
+	}
+	r.index++
+	if fresh {
+		r.mark, r.index = mark, 0
+	}
+	if r.owed < 0 && r.mark >= r.rng.End.Offset {
+		r.owed = r.rng.End.Skip
+	}
+	if r.owed == 0 {
+		return false, nil
+	}
+	if r.owed > 0 {
+		r.owed--
+	}
+	return true, r.body.read()
+}
+
+// Offset is where the record begins; in a compressed block, where the block
+// does.
+func (r *Reader) Offset() int64 { return r.body.offset() }
+
+// Key is the key's Writable bytes.
+func (r *Reader) Key() []byte { return r.body.key() }
+
+// Value is the value's Writable bytes.
+func (r *Reader) Value() []byte { return r.body.value() }
+
+// Position is the mark before the record and the records between the two.
+// Behind the last record it is the range's end.
+func (r *Reader) Position() dag.Position {
+	if r.state == before {
+		return r.rng.Start
+	}
+	return dag.Position{Offset: r.mark, Skip: r.index}
+}
+
+// Consumed is how many bytes of the file were read.
+func (r *Reader) Consumed() int64 { return r.src.pos - r.start }
+
+// Err is the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.src.file.Close() }

@@ -1,0 +1,164 @@
+package seqfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/internal/format/writable"
+	"github.com/hammr/hammr/storage"
+)
+
+// source is a file read forward with a known position. Slices it returns hold
+// until the following call.
+//
+// Invariant: pos <= size; no call allocates more than size - pos bytes.
+type source struct {
+	path string
+	file storage.File
+	in   *bufio.Reader
+	pos  int64 // offset of the byte that comes next
+	size int64 // bytes in the file
+	long []byte
+}
+
+func newSource(path string, file storage.File, size int64, buffer int) *source {
+	return &source{path: path, file: file, size: size, in: bufio.NewReaderSize(file, buffer)}
+}
+
+// corrupt is an error about the bytes before the position.
+func (s *source) corrupt(what string, args ...any) error {
+	return s.corruptAt(s.pos, what, args...)
+}
+
+func (s *source) corruptAt(offset int64, what string, args ...any) error {
+	return fmt.Errorf("%s: offset %d: %s: %w", s.path, offset, fmt.Sprintf(what, args...), storage.ErrCorrupt)
+}
+
+func (s *source) truncated(need int64) error {
+	return s.corrupt("%d bytes needed, the file ends after %d", need, s.size-s.pos)
+}
+
+// failed turns an error of the file into one that names the place.
+func (s *source) failed(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return s.corrupt("file shorter than its stated %d bytes", s.size)
+	}
+	return fmt.Errorf("%s: read at offset %d: %w", s.path, s.pos, err)
+}
+
+func (s *source) seek(offset int64) error {
+	if offset >= s.pos && offset-s.pos <= int64(s.in.Buffered()) {
+		s.in.Discard(int(offset - s.pos))
+		s.pos = offset
+		return nil
+	}
+	if _, err := s.file.Seek(offset, io.SeekStart); err != nil {
+		return s.failed(err)
+	}
+	s.in.Reset(s.file)
+	s.pos = offset
+	return nil
+}
+
+// take is the next n bytes, at least 0.
+func (s *source) take(n int) ([]byte, error) {
+	if int64(n) > s.size-s.pos {
+		return nil, s.truncated(int64(n))
+	}
+	if n > s.in.Size() {
+		return s.takeLong(n)
+	}
+	b, err := s.in.Peek(n)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	s.in.Discard(n)
+	s.pos += int64(n)
+	return b, nil
+}
+
+func (s *source) takeLong(n int) ([]byte, error) {
+	if cap(s.long) < n {
+		s.long = make([]byte, n)
+	}
+	s.long = s.long[:n]
+	if _, err := io.ReadFull(s.in, s.long); err != nil {
+		return nil, s.failed(err)
+	}
+	s.pos += int64(n)
+	return s.long, nil
+}
+
+// word is the next four bytes as a number.
+func (s *source) word() (uint32, error) {
+	b, err := s.take(4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(b), nil
+}
+
+// vint is the next vint, which must not be negative.
+func (s *source) vint() (int, error) {
+	most := min(writable.MaxVLongSize, s.size-s.pos)
+	b, err := s.in.Peek(int(most))
+	if err != nil {
+		return 0, s.failed(err)
+	}
+	v, n, err := writable.VInt(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, s.truncated(most + 1)
+	}
+	if err != nil {
+		return 0, s.corrupt("%v", err)
+	}
+	if v < 0 {
+		return 0, s.corrupt("negative length %d", v)
+	}
+	s.in.Discard(n)
+	s.pos += int64(n)
+	return int(v), nil
+}
+
+// text is the next string.
+func (s *source) text() (string, error) {
+	n, err := s.vint()
+	if err != nil {
+		return "", err
+	}
+	if n > maxName {
+		return "", s.corrupt("text of %d bytes in the header", n)
+	}
+	b, err := s.take(n)
+	return string(b), err
+}
+
+// find goes to the first occurrence of pattern at or after the position. It
+// gives up at the end of the file, or where the position has reached limit.
+func (s *source) find(pattern []byte, limit int64) (bool, error) {
+	for s.pos < limit {
+		window := int(min(int64(s.in.Size()), s.size-s.pos))
+		if window < len(pattern) {
+			return false, nil
+		}
+		b, err := s.in.Peek(window)
+		if err != nil {
+			return false, s.failed(err)
+		}
+		at := bytes.Index(b, pattern)
+		skip := at
+		if at < 0 {
+			skip = window - len(pattern) + 1
+		}
+		s.in.Discard(skip)
+		s.pos += int64(skip)
+		if at >= 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,190 @@
+package seqfile
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/hammr/hammr/internal/format/writable"
+)
+
+const (
+	defaultSyncInterval = 5 * 1024 * markSize
+	defaultBlockSize    = 1_000_000
+	writeBuffer         = 128 << 10
+)
+
+// Options describe a file to write.
+type Options struct {
+	// Header goes to the file. Sync must be set; SyncMark derives one.
+	Header Header
+	// SyncInterval is how many bytes lie between two marks, at least; 0 is
+	// Hadoop's 102,400. Blocks have a mark each.
+	SyncInterval int64
+	// BlockSize is how many bytes of keys and values a block has before it is
+	// written; 0 is Hadoop's 1,000,000 (io.seqfile.compress.blocksize).
+	BlockSize int
+	// Continue writes a piece to be appended to one with the same Header: no
+	// header, and a mark before the first record. A piece without records is
+	// empty.
+	Continue bool
+}
+
+// SyncMark is a mark for a file: it depends on the parts, which name the file
+// among all others (its job and its partition), and on nothing else.
+func SyncMark(parts ...string) [16]byte {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return [syncSize]byte(sum[:syncSize])
+}
+
+// Writer writes a SequenceFile. It is a format.Writer: Close finishes the
+// format and leaves the file open. After an error the file is of no use.
+type Writer struct {
+	out      *bufio.Writer
+	o        Options
+	codec    *encoder // nil for None
+	pos      int64    // bytes of this piece so far
+	lastMark int64    // pos behind the last mark; -1 when one must come first
+	packed   bytes.Buffer
+	block    block
+}
+
+// NewWriter writes the header to w.
+func NewWriter(w io.Writer, o Options) (*Writer, error) {
+	if o.Header.Sync == ([syncSize]byte{}) {
+		return nil, errors.New("SequenceFile writer without a sync mark: derive one by SyncMark")
+	}
+	codec, err := newEncoder(o.Header.Codec, o.Header.Compression)
+	if err != nil {
+		return nil, err
+	}
+	if o.SyncInterval == 0 {
+		o.SyncInterval = defaultSyncInterval
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = defaultBlockSize
+	}
+	s := &Writer{out: bufio.NewWriterSize(w, writeBuffer), o: o, codec: codec}
+	if o.Continue {
+		s.lastMark = -1
+		return s, nil
+	}
+	return s, s.put(o.Header.append(nil))
+}
+
+// Write adds a record of Writable bytes.
+func (w *Writer) Write(key, value []byte) error {
+	if int64(len(key))+int64(len(value)) > math.MaxInt32 {
+		return fmt.Errorf("SequenceFile record of %d bytes, at most %d can be written", len(key)+len(value), math.MaxInt32)
+	}
+	switch w.o.Header.Compression {
+	case Block:
+		return w.writeToBlock(key, value)
+	case Record:
+		w.packed.Reset()
+		if err := w.codec.encode(&w.packed, value); err != nil {
+			return err
+		}
+		value = w.packed.Bytes()
+	}
+	return w.writeRecord(key, value)
+}
+
+func (w *Writer) writeRecord(key, value []byte) error {
+	if w.lastMark < 0 || w.pos >= w.lastMark+w.o.SyncInterval {
+		if err := w.mark(); err != nil {
+			return err
+		}
+	}
+	var lengths [8]byte
+	binary.BigEndian.PutUint32(lengths[:], uint32(len(key)+len(value)))
+	binary.BigEndian.PutUint32(lengths[4:], uint32(len(key)))
+	return w.put(lengths[:], key, value)
+}
+
+// mark writes a sync mark. Two never stand side by side: Hadoop's reader takes
+// the second for the end of the file.
+func (w *Writer) mark() error {
+	err := w.put([]byte{0xFF, 0xFF, 0xFF, 0xFF}, w.o.Header.Sync[:])
+	w.lastMark = w.pos
+	return err
+}
+
+func (w *Writer) put(parts ...[]byte) error {
+	for _, p := range parts {
+		n, err := w.out.Write(p)
+		w.pos += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close writes the last block and flushes.
+func (w *Writer) Close() error {
+	if err := w.writeBlock(); err != nil {
+		return err
+	}
+	return w.out.Flush()
+}
+
+// block is the records that wait to be compressed together.
+type block struct {
+	count                                  int
+	keyLengths, keys, valueLengths, values []byte
+}
+
+func (w *Writer) writeToBlock(key, value []byte) error {
+	b := &w.block
+	if int64(len(b.keys)+len(b.values)+len(key)+len(value)) > math.MaxInt32 {
+		if err := w.writeBlock(); err != nil {
+			return err
+		}
+	}
+	b.count++
+	b.keyLengths = writable.AppendVLong(b.keyLengths, int64(len(key)))
+	b.keys = append(b.keys, key...)
+	b.valueLengths = writable.AppendVLong(b.valueLengths, int64(len(value)))
+	b.values = append(b.values, value...)
+	if len(b.keys)+len(b.values) < w.o.BlockSize {
+		return nil
+	}
+	return w.writeBlock()
+}
+
+func (w *Writer) writeBlock() error {
+	b := &w.block
+	if b.count == 0 {
+		return nil
+	}
+	if err := w.mark(); err != nil {
+		return err
+	}
+	if err := w.put(writable.AppendVLong(nil, int64(b.count))); err != nil {
+		return err
+	}
+	for _, part := range [][]byte{b.keyLengths, b.keys, b.valueLengths, b.values} {
+		if err := w.writePart(part); err != nil {
+			return err
+		}
+	}
+	b.count = 0
+	b.keyLengths, b.keys = b.keyLengths[:0], b.keys[:0]
+	b.valueLengths, b.values = b.valueLengths[:0], b.values[:0]
+	return nil
+}
+
+func (w *Writer) writePart(data []byte) error {
+	w.packed.Reset()
+	if err := w.codec.encode(&w.packed, data); err != nil {
+		return err
+	}
+	return w.put(writable.AppendVLong(nil, int64(w.packed.Len())), w.packed.Bytes())
+}
