@@ -1,0 +1,104 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrMalformed marks bytes that no value of the codec's type encodes to.
+var ErrMalformed = errors.New("keys: malformed encoding")
+
+// Codec turns values of T into bytes and back.
+type Codec[T any] interface {
+	// Append appends the encoding of v to dst and returns the extended slice.
+	// A codec whose values can fail to encode (JSON, Gob, Proto) panics with
+	// an *EncodeError.
+	Append(dst []byte, v T) []byte
+
+	// Decode is the value whose encoding is exactly src. Errors wrap
+	// ErrMalformed.
+	Decode(src []byte) (T, error)
+}
+
+// Ordered is a Codec whose byte order is value order, with a form that can
+// stand inside a tuple.
+type Ordered[T any] interface {
+	Codec[T]
+
+	// AppendPart appends the self-delimiting form of v.
+	AppendPart(dst []byte, v T) []byte
+
+	// DecodePart decodes the part that src begins with and returns what
+	// follows it.
+	DecodePart(src []byte) (v T, rest []byte, err error)
+}
+
+// Grouper is a codec of tuples: it finds the bytes that all keys with the same
+// first component share.
+type Grouper interface {
+	// GroupLen is the length in bytes of the first component's encoding at
+	// the start of key, found without decoding the component.
+	GroupLen(key []byte) (int, error)
+}
+
+// EncodeError is what Append panics with when a value has no encoding. The
+// engine turns it into the failure of the record.
+type EncodeError struct {
+	Codec string // "json", "gob", "proto"
+	Type  string // Go type of the value
+	Err   error
+}
+
+func (e *EncodeError) Error() string {
+	return fmt.Sprintf("keys: %s encoding of %s: %v", e.Codec, e.Type, e.Err)
+}
+
+func (e *EncodeError) Unwrap() error { return e.Err }
+
+func malformed(what string, length int) error {
+	return fmt.Errorf("%w of %s in %d bytes", ErrMalformed, what, length)
+}
+
+// measurer is an Ordered codec that finds the end of a part without decoding
+// it. Each byte of src is XORed with mask before it is looked at: 0xFF within
+// a descending part, 0 elsewhere.
+type measurer interface {
+	partLen(src []byte, mask byte) (int, error)
+}
+
+// partLen is the length of the part of c that src begins with.
+func partLen[T any](c Ordered[T], src []byte, mask byte) (int, error) {
+	if m, ok := c.(measurer); ok {
+		return m.partLen(src, mask)
+	}
+	if mask != 0 {
+		src = appendXOR(make([]byte, 0, len(src)), src, mask)
+	}
+	_, rest, err := c.DecodePart(src)
+	return len(src) - len(rest), err
+}
+
+// appendXOR appends src to dst with each byte XORed with mask.
+func appendXOR(dst, src []byte, mask byte) []byte {
+	for _, b := range src {
+		dst = append(dst, b^mask)
+	}
+	return dst
+}
+
+// sized is a codec whose encodings all have one length; its decoded values
+// never refer to the encoded bytes.
+type sized interface {
+	size() int // bytes
+}
+
+// fixedSize is the length of every encoding of c, or false when it varies or
+// is unknown.
+func fixedSize(c any) (int, bool) {
+	s, ok := c.(sized)
+	if !ok {
+		return 0, false
+	}
+	n := s.size()
+	return n, n >= 0
+}

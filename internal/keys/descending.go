@@ -1,0 +1,90 @@
+package keys
+
+import "sync"
+
+// Desc is a key that sorts in the reverse order of its Value.
+type Desc[T any] struct{ Value T }
+
+// Descending is the codec of Desc[T]: the part form of inner with every bit
+// flipped. Parts tell their own end, so a string still sorts after its
+// extensions. It is a Grouper when inner is one.
+func Descending[T any](inner Ordered[T]) Ordered[Desc[T]] {
+	n, fixed := fixedSize(inner)
+	d := descending[T]{inner: inner}
+	if fixed && n <= len(scratch{}) {
+		d.fixed = true
+	}
+	if _, ok := inner.(maskedGrouper); ok {
+		return descendingTuple[T]{d}
+	}
+	return d
+}
+
+type descending[T any] struct {
+	inner Ordered[T]
+	fixed bool // encodings fit a scratch and values do not refer to them
+}
+
+// scratch holds the flipped bytes of a short key while it is decoded.
+type scratch [32]byte
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (c descending[T]) Append(dst []byte, v Desc[T]) []byte {
+	from := len(dst)
+	dst = c.inner.AppendPart(dst, v.Value)
+	for i := from; i < len(dst); i++ {
+		dst[i] = ^dst[i]
+	}
+	return dst
+}
+
+func (c descending[T]) Decode(src []byte) (Desc[T], error) {
+	v, rest, err := c.DecodePart(src)
+	if err == nil && len(rest) > 0 {
+		err = malformed("a descending key with bytes after its end", len(src))
+	}
+	return v, err
+}
+
+func (c descending[T]) AppendPart(dst []byte, v Desc[T]) []byte { return c.Append(dst, v) }
+
+func (c descending[T]) DecodePart(src []byte) (v Desc[T], rest []byte, err error) {
+	n, err := partLen(c.inner, src, 0xFF)
+	if err != nil {
+		return v, nil, err
+	}
+	if c.fixed {
+		s := scratches.Get().(*scratch)
+		v.Value, _, err = c.inner.DecodePart(appendXOR(s[:0], src[:n], 0xFF))
+		scratches.Put(s)
+		return v, src[n:], err
+	}
+	v.Value, _, err = c.inner.DecodePart(appendXOR(make([]byte, 0, n), src[:n], 0xFF))
+	return v, src[n:], err
+}
+
+func (c descending[T]) partLen(src []byte, mask byte) (int, error) {
+	return partLen(c.inner, src, ^mask)
+}
+
+func (c descending[T]) size() int {
+	if n, ok := fixedSize(c.inner); ok {
+		return n
+	}
+	return -1
+}
+
+// maskedGrouper is a Grouper that can look at flipped bytes.
+type maskedGrouper interface {
+	groupLen(key []byte, mask byte) (int, error)
+}
+
+// descendingTuple is descending for tuples.
+type descendingTuple[T any] struct{ descending[T] }
+
+func (c descendingTuple[T]) GroupLen(key []byte) (int, error) { return c.groupLen(key, 0) }
+
+func (c descendingTuple[T]) groupLen(key []byte, mask byte) (int, error) {
+	return c.inner.(maskedGrouper).groupLen(key, ^mask)
+}

@@ -1,0 +1,195 @@
+package keys
+
+import (
+	"reflect"
+	"time"
+	"unsafe"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// For is the default codec of T: that of OrderedFor, or Proto for a generated
+// protobuf message. It returns false for any other type; the caller then asks
+// the user for a codec (JSON and Gob take any struct).
+func For[T any]() (Codec[T], bool) {
+	if c, ok := OrderedFor[T](); ok {
+		return c, true
+	}
+	var zero T
+	if m, ok := any(zero).(proto.Message); ok && reflect.TypeFor[T]().Kind() == reflect.Pointer {
+		return protobuf[T]{m.ProtoReflect().Type()}, true
+	}
+	return nil, false
+}
+
+// OrderedFor is the default ordered codec of T: []byte, string, bool, every
+// integer and float type, time.Time, struct{}, Pair, Triple and Desc of such
+// types, and types defined from them ("type ID int64"). It is called once a
+// job, not once a record.
+func OrderedFor[T any]() (Ordered[T], bool) {
+	var zero T
+	switch c := builtin(zero).(type) {
+	case nil:
+	case Ordered[T]:
+		return c, true
+	}
+	if t, ok := any(zero).(composite); ok && reflect.TypeFor[T]().Kind() == reflect.Struct {
+		c, ok := t.defaultCodec().(Ordered[T])
+		return c, ok
+	}
+	return byKind[T]()
+}
+
+// builtin is the codec of the predeclared type of v, nil when v is of another
+// type.
+func builtin(v any) any {
+	switch v.(type) {
+	case []byte:
+		return Bytes{}
+	case string:
+		return String{}
+	case bool:
+		return Bool{}
+	case time.Time:
+		return Time{}
+	case struct{}:
+		return Empty{}
+	case float32:
+		return Float32{}
+	case float64:
+		return Float64{}
+	}
+	return builtinInteger(v)
+}
+
+func builtinInteger(v any) any {
+	switch v.(type) {
+	case int:
+		return Signed[int]{}
+	case int8:
+		return Signed[int8]{}
+	case int16:
+		return Signed[int16]{}
+	case int32:
+		return Signed[int32]{}
+	case int64:
+		return Signed[int64]{}
+	case uint:
+		return Unsigned[uint]{}
+	case uint8:
+		return Unsigned[uint8]{}
+	case uint16:
+		return Unsigned[uint16]{}
+	case uint32:
+		return Unsigned[uint32]{}
+	case uint64:
+		return Unsigned[uint64]{}
+	}
+	return nil
+}
+
+// composite is a type of this package that knows the codec of itself from the
+// types of its components. The codec is nil when a component has none.
+type composite interface{ defaultCodec() any }
+
+func (Pair[A, B]) defaultCodec() any {
+	a, ok1 := OrderedFor[A]()
+	b, ok2 := OrderedFor[B]()
+	if !ok1 || !ok2 {
+		return nil
+	}
+	return PairOf(a, b)
+}
+
+func (Triple[A, B, C]) defaultCodec() any {
+	a, ok1 := OrderedFor[A]()
+	b, ok2 := OrderedFor[B]()
+	c, ok3 := OrderedFor[C]()
+	if !ok1 || !ok2 || !ok3 {
+		return nil
+	}
+	return TripleOf(a, b, c)
+}
+
+func (Desc[T]) defaultCodec() any {
+	inner, ok := OrderedFor[T]()
+	if !ok {
+		return nil
+	}
+	return Descending(inner)
+}
+
+// byKind finds the codec of a type that is defined from a predeclared one.
+func byKind[T any]() (Ordered[T], bool) {
+	switch t := reflect.TypeFor[T](); t.Kind() {
+	case reflect.String:
+		return as[T, string](String{})
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return as[T, []byte](Bytes{})
+		}
+	case reflect.Bool:
+		return as[T, bool](Bool{})
+	case reflect.Float32:
+		return as[T, float32](Float32{})
+	case reflect.Float64:
+		return as[T, float64](Float64{})
+	case reflect.Int, reflect.Int64:
+		return as[T, int64](Signed[int64]{})
+	case reflect.Int8:
+		return as[T, int8](Signed[int8]{})
+	case reflect.Int16:
+		return as[T, int16](Signed[int16]{})
+	case reflect.Int32:
+		return as[T, int32](Signed[int32]{})
+	case reflect.Uint, reflect.Uint64:
+		return as[T, uint64](Unsigned[uint64]{})
+	case reflect.Uint8:
+		return as[T, uint8](Unsigned[uint8]{})
+	case reflect.Uint16:
+		return as[T, uint16](Unsigned[uint16]{})
+	case reflect.Uint32:
+		return as[T, uint32](Unsigned[uint32]{})
+	}
+	return nil, false
+}
+
+// as is inner for T, which has the same memory layout as U.
+func as[T, U any](inner Ordered[U]) (Ordered[T], bool) {
+	if unsafe.Sizeof(*new(T)) != unsafe.Sizeof(*new(U)) {
+		return nil, false // int and uint on a 32-bit machine
+	}
+	return defined[T, U]{inner}, true
+}
+
+type defined[T, U any] struct{ inner Ordered[U] }
+
+func (c defined[T, U]) Append(dst []byte, v T) []byte { return c.inner.Append(dst, convert[U](v)) }
+
+func (c defined[T, U]) Decode(src []byte) (T, error) {
+	v, err := c.inner.Decode(src)
+	return convert[T](v), err
+}
+
+func (c defined[T, U]) AppendPart(dst []byte, v T) []byte {
+	return c.inner.AppendPart(dst, convert[U](v))
+}
+
+func (c defined[T, U]) DecodePart(src []byte) (T, []byte, error) {
+	v, rest, err := c.inner.DecodePart(src)
+	return convert[T](v), rest, err
+}
+
+func (c defined[T, U]) partLen(src []byte, mask byte) (int, error) {
+	return partLen(c.inner, src, mask)
+}
+
+func (c defined[T, U]) size() int {
+	if n, ok := fixedSize(c.inner); ok {
+		return n
+	}
+	return -1
+}
+
+// convert is v as a To; both types have the same underlying type.
+func convert[To, From any](v From) To { return *(*To)(unsafe.Pointer(&v)) }

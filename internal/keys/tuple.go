@@ -1,0 +1,126 @@
+package keys
+
+// Pair is a key of two components, ordered by First, then Second.
+type Pair[A, B any] struct {
+	First  A
+	Second B
+}
+
+// Triple is a key of three components, ordered by First, then Second, then
+// Third.
+type Triple[A, B, C any] struct {
+	First  A
+	Second B
+	Third  C
+}
+
+// PairOf is the codec of pairs whose components have the codecs a and b: the
+// part form of First, then the top-level form of Second. It is a Grouper.
+func PairOf[A, B any](a Ordered[A], b Ordered[B]) Ordered[Pair[A, B]] { return pair[A, B]{a, b} }
+
+type pair[A, B any] struct {
+	a Ordered[A]
+	b Ordered[B]
+}
+
+func (c pair[A, B]) Append(dst []byte, v Pair[A, B]) []byte {
+	return c.b.Append(c.a.AppendPart(dst, v.First), v.Second)
+}
+
+func (c pair[A, B]) Decode(src []byte) (v Pair[A, B], err error) {
+	if v.First, src, err = c.a.DecodePart(src); err != nil {
+		return v, err
+	}
+	v.Second, err = c.b.Decode(src)
+	return v, err
+}
+
+func (c pair[A, B]) AppendPart(dst []byte, v Pair[A, B]) []byte {
+	return c.b.AppendPart(c.a.AppendPart(dst, v.First), v.Second)
+}
+
+func (c pair[A, B]) DecodePart(src []byte) (v Pair[A, B], rest []byte, err error) {
+	if v.First, src, err = c.a.DecodePart(src); err != nil {
+		return v, nil, err
+	}
+	v.Second, rest, err = c.b.DecodePart(src)
+	return v, rest, err
+}
+
+func (c pair[A, B]) partLen(src []byte, mask byte) (int, error) {
+	first, err := partLen(c.a, src, mask)
+	if err != nil {
+		return 0, err
+	}
+	second, err := partLen(c.b, src[first:], mask)
+	return first + second, err
+}
+
+func (c pair[A, B]) size() int { return sumSize(c.a, c.b) }
+
+func (c pair[A, B]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
+
+func (c pair[A, B]) groupLen(key []byte, mask byte) (int, error) { return partLen(c.a, key, mask) }
+
+// TripleOf is the codec of triples; see PairOf.
+func TripleOf[A, B, C any](a Ordered[A], b Ordered[B], c Ordered[C]) Ordered[Triple[A, B, C]] {
+	return triple[A, B, C]{a, pair[B, C]{b, c}}
+}
+
+type triple[A, B, C any] struct {
+	a  Ordered[A]
+	bc pair[B, C]
+}
+
+func (c triple[A, B, C]) Append(dst []byte, v Triple[A, B, C]) []byte {
+	return c.bc.Append(c.a.AppendPart(dst, v.First), Pair[B, C]{v.Second, v.Third})
+}
+
+func (c triple[A, B, C]) Decode(src []byte) (v Triple[A, B, C], err error) {
+	if v.First, src, err = c.a.DecodePart(src); err != nil {
+		return v, err
+	}
+	bc, err := c.bc.Decode(src)
+	v.Second, v.Third = bc.First, bc.Second
+	return v, err
+}
+
+func (c triple[A, B, C]) AppendPart(dst []byte, v Triple[A, B, C]) []byte {
+	return c.bc.AppendPart(c.a.AppendPart(dst, v.First), Pair[B, C]{v.Second, v.Third})
+}
+
+func (c triple[A, B, C]) DecodePart(src []byte) (v Triple[A, B, C], rest []byte, err error) {
+	if v.First, src, err = c.a.DecodePart(src); err != nil {
+		return v, nil, err
+	}
+	bc, rest, err := c.bc.DecodePart(src)
+	v.Second, v.Third = bc.First, bc.Second
+	return v, rest, err
+}
+
+func (c triple[A, B, C]) partLen(src []byte, mask byte) (int, error) {
+	first, err := partLen(c.a, src, mask)
+	if err != nil {
+		return 0, err
+	}
+	others, err := c.bc.partLen(src[first:], mask)
+	return first + others, err
+}
+
+func (c triple[A, B, C]) size() int { return sumSize(c.a, c.bc) }
+
+func (c triple[A, B, C]) GroupLen(key []byte) (int, error) { return partLen(c.a, key, 0) }
+
+func (c triple[A, B, C]) groupLen(key []byte, mask byte) (int, error) {
+	return partLen(c.a, key, mask)
+}
+
+// sumSize is the size of both components together, -1 when it varies.
+func sumSize(a, b any) int {
+	first, ok1 := fixedSize(a)
+	second, ok2 := fixedSize(b)
+	if !ok1 || !ok2 {
+		return -1
+	}
+	return first + second
+}
