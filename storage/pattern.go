@@ -1,0 +1,140 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrPattern marks a glob that cannot be read.
+var ErrPattern = errors.New("storage: malformed pattern")
+
+// maxAlternatives bounds the paths that the braces of one pattern spell out.
+const maxAlternatives = 10_000
+
+// A Pattern is a path in Hadoop's glob syntax:
+//
+//	?        any character but /
+//	*        any characters but /
+//	[a-c]    a character of the set; [^a-c] or [!a-c] any other
+//	{ab,c}   ab or c, which may hold / and braces in turn
+//	\x       the character x itself
+type Pattern struct {
+	alternatives [][]component
+}
+
+// component matches one name of a path.
+type component struct {
+	literal string // the name itself, when tokens is nil
+	tokens  []token
+}
+
+// HasGlob reports whether a pattern holds anything but literal characters.
+func HasGlob(pattern string) bool { return strings.ContainsAny(pattern, `*?[{\`) }
+
+// CompilePattern reads a glob. Errors wrap ErrPattern and quote it.
+func CompilePattern(pattern string) (*Pattern, error) {
+	spelled, err := expandBraces(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrPattern, pattern, err)
+	}
+	p := &Pattern{}
+	for _, alternative := range spelled {
+		var components []component
+		for _, name := range splitNames(alternative) {
+			c, err := compileName(name)
+			if err != nil {
+				return nil, fmt.Errorf("%w %q: %w", ErrPattern, pattern, err)
+			}
+			components = append(components, c)
+		}
+		p.alternatives = append(p.alternatives, components)
+	}
+	return p, nil
+}
+
+// Match reports whether the pattern matches the whole path.
+func (p *Pattern) Match(name string) bool {
+	names := splitNames(name)
+	for _, components := range p.alternatives {
+		if matchNames(components, names) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchNames(components []component, names []string) bool {
+	if len(components) != len(names) {
+		return false
+	}
+	for i, c := range components {
+		if !c.match(names[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// splitNames cuts a path, or a pattern without braces, into its names.
+func splitNames(name string) []string {
+	var names []string
+	for part := range strings.SplitSeq(name, "/") {
+		if part != "" {
+			names = append(names, part)
+		}
+	}
+	return names
+}
+
+// compileName reads one name of a pattern without braces.
+func compileName(name string) (component, error) {
+	var c component
+	var literal strings.Builder
+	wild := false
+	for rest := name; rest != ""; {
+		t, r, n, err := readToken(rest)
+		if err != nil {
+			return c, err
+		}
+		rest = rest[n:]
+		literal.WriteString(r)
+		wild = wild || r == ""
+		c.tokens = append(c.tokens, t)
+	}
+	if !wild {
+		return component{literal: literal.String()}, nil
+	}
+	return c, nil
+}
+
+// match compares a name in time of at most its length times the pattern's: of
+// the stars passed only the last one is ever tried again.
+func (c *component) match(name string) bool {
+	if c.tokens == nil {
+		return name == c.literal
+	}
+	t, at := 0, 0
+	star, starAt := -1, 0
+	for at < len(name) {
+		r, n := firstRune(name[at:])
+		switch {
+		case t < len(c.tokens) && c.tokens[t].star:
+			star, starAt = t, at
+			t++
+		case t < len(c.tokens) && c.tokens[t].matches(r):
+			t++
+			at += n
+		case star >= 0:
+			_, n := firstRune(name[starAt:])
+			starAt += n
+			t, at = star+1, starAt
+		default:
+			return false
+		}
+	}
+	for t < len(c.tokens) && c.tokens[t].star {
+		t++
+	}
+	return t == len(c.tokens)
+}
