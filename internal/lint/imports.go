@@ -1,0 +1,123 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// pkg is what `go list -json` tells of a package.
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Imports    []string // of the package proper, not of its tests
+	Deps       []string // all, direct or not
+	Doc        string
+	GoFiles    []string
+	Error      *struct{ Err string }
+}
+
+// name is the package's path in the module; "." for the module's root.
+func (p pkg) name() string { return localName(p.ImportPath) }
+
+func localName(importPath string) string {
+	if importPath == modulePath {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, modulePath+"/")
+}
+
+func inModule(importPath string) bool {
+	return importPath == modulePath || strings.HasPrefix(importPath, modulePath+"/")
+}
+
+// matches reports whether a pattern of the table covers a package.
+func matches(pattern, name string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return strings.HasPrefix(name, root+"/")
+	}
+	return pattern == name
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
+}
+
+// rowOf is the most specific row for a package: its own, else that with the
+// longest pattern.
+func rowOf(table []row, name string) (best row, ok bool) {
+	for _, r := range table {
+		if r.pattern == name {
+			return r, true
+		}
+		if matches(r.pattern, name) && len(r.pattern) > len(best.pattern) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// importFaults holds one package against the table.
+func importFaults(table []row, p pkg) []string {
+	r, ok := rowOf(table, p.name())
+	if !ok {
+		return []string{fmt.Sprintf("package %s is in no row of the import table; add one to internal/lint/table.go "+
+			"that names what it may import", p.name())}
+	}
+	var faults []string
+	for _, path := range p.Imports {
+		if inModule(path) && !matchesAny(r.imports, localName(path)) {
+			faults = append(faults, fmt.Sprintf("package %s imports %s, which its row %q does not allow (it allows %s)",
+				p.name(), localName(path), r.pattern, orNothing(r.imports)))
+		}
+	}
+	return faults
+}
+
+func orNothing(patterns []string) string {
+	if len(patterns) == 0 {
+		return "nothing of the module"
+	}
+	return strings.Join(patterns, ", ")
+}
+
+// within reports whether a package lies in a module or below a path.
+func within(importPath, root string) bool {
+	return importPath == root || strings.HasPrefix(importPath, root+"/") || strings.HasPrefix(importPath, root+"-")
+}
+
+// reservedFaults tells of imports that are kept for other packages.
+func reservedFaults(p pkg) []string {
+	var faults []string
+	for _, r := range reserved {
+		for _, path := range p.Imports {
+			if within(path, r.module) && !matchesAny(r.only, p.name()) {
+				faults = append(faults, fmt.Sprintf("package %s imports %s, which only %s may: %s",
+					p.name(), path, strings.Join(r.only, ", "), r.why))
+			}
+		}
+	}
+	return faults
+}
+
+// linkFaults tells of what must not be linked into a program and is.
+func linkFaults(p pkg) []string {
+	var faults []string
+	for _, rule := range unlinked {
+		covered := matchesAny(rule.programs, p.name()) ||
+			rule.importing != "" && slices.Contains(p.Deps, modulePath+"/"+rule.importing)
+		if !covered || matchesAny(rule.except, p.name()) {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(rule.banned, func(b string) bool { return within(dep, b) }) {
+				faults = append(faults, fmt.Sprintf("package %s links %s: %s (see `go list -deps ./%s`)",
+					p.name(), dep, rule.why, p.name()))
+			}
+		}
+	}
+	return faults
+}

@@ -1,0 +1,82 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// impureImports are packages whose use alone breaks purity, each with those
+// below it.
+var impureImports = []string{
+	"crypto/rand", "hash/maphash", "io/ioutil", "log", "math/rand", "net", "os", "plugin", "runtime", "sync",
+	"syscall", "testing", "unsafe",
+}
+
+// pureModules are the only modules from outside that the core may import.
+var pureModules = []string{"github.com/cespare/xxhash/v2", "google.golang.org/protobuf"}
+
+// impureFunctions are functions of packages that are otherwise harmless.
+var impureFunctions = map[string][]string{
+	"time":          {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
+	"fmt":           {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"path/filepath": {"Abs", "EvalSymlinks", "Glob", "Walk", "WalkDir"},
+	"context":       {"WithTimeout", "WithDeadline", "AfterFunc"},
+}
+
+// purityFaults holds one file of the core, without tests, against the rule: no
+// I/O, no clock, no goroutine, no randomness, no lock, no log.
+func purityFaults(s source) []string {
+	var faults []string
+	add := func(n ast.Node, format string, args ...any) {
+		faults = append(faults, s.at(n)+": the core is pure: "+fmt.Sprintf(format, args...))
+	}
+	names := make(map[string]string) // local name of an import → its path
+	for _, spec := range s.syntax.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // The compiler says so.
+		}
+		names[importName(spec, path)] = path
+		if impureImport(path) {
+			add(spec, "it does not import %s; what that yields comes in as a value", path)
+		}
+	}
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			add(n, "it starts no goroutine")
+		case *ast.SelectStmt:
+			add(n, "it waits for no channel")
+		case *ast.ChanType:
+			add(n, "it has no channels; events come in as values")
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && slices.Contains(impureFunctions[names[x.Name]], n.Sel.Name) {
+				add(n, "it does not call %s.%s; what that yields comes in as a value", x.Name, n.Sel.Name)
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+func impureImport(path string) bool {
+	if slices.ContainsFunc(impureImports, func(root string) bool {
+		return path == root || strings.HasPrefix(path, root+"/")
+	}) {
+		return true
+	}
+	first, _, _ := strings.Cut(path, "/")
+	foreign := strings.Contains(first, ".") && !inModule(path)
+	return foreign && !slices.ContainsFunc(pureModules, func(m string) bool { return within(path, m) })
+}
+
+// importName is the name under which a file knows an import.
+func importName(spec *ast.ImportSpec, path string) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	return path[strings.LastIndex(path, "/")+1:]
+}

@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// Bounds; typical are a third of these.
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 80
+)
+
+// unfinished are the marks by which people leave work to others. The project
+// has none: it does the work or files an issue.
+var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+
+// styleFaults holds one file, test or not, against the house style.
+func styleFaults(s source) []string {
+	if ast.IsGenerated(s.syntax) {
+		return nil
+	}
+	return slices.Concat(sizeFaults(s), markFaults(s), sleepFaults(s))
+}
+
+func sizeFaults(s source) []string {
+	var faults []string
+	if n := s.line(s.syntax.FileEnd); n > maxFileLines {
+		faults = append(faults, fmt.Sprintf("%s: %d lines in a file, %d are allowed; split it by what it does",
+			s.path, n, maxFileLines))
+	}
+	for _, decl := range s.syntax.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if n := s.line(f.End()) - s.line(f.Pos()) + 1; n > maxFunctionLines {
+			faults = append(faults, fmt.Sprintf("%s: %d lines in function %s, %d are allowed; take steps out of it",
+				s.at(f), n, f.Name.Name, maxFunctionLines))
+		}
+	}
+	return faults
+}
+
+func markFaults(s source) []string {
+	var faults []string
+	for _, group := range s.syntax.Comments {
+		for _, c := range group.List {
+			if mark := unfinished.FindString(c.Text); mark != "" {
+				faults = append(faults, fmt.Sprintf("%s: %s in a comment; do the work, or file an issue and say "+
+					"here what holds now", s.at(c), mark))
+			}
+		}
+	}
+	return faults
+}
+
+// sleepFaults tells of tests that wait for real time to pass: slow on good days
+// and wrong on bad ones. In a synctest bubble time is virtual.
+func sleepFaults(s source) []string {
+	if !s.test() || s.imports("testing/synctest") {
+		return nil
+	}
+	var faults []string
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "Sleep" {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
+			faults = append(faults, s.at(n)+": time.Sleep in a test; wait for the event itself, or use testing/synctest")
+		}
+		return true
+	})
+	return faults
+}
+
+// docFaults tells of packages that do not say what they are.
+func docFaults(p pkg) []string {
+	if p.Doc != "" || len(p.GoFiles) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("package %s has no doc comment; say in doc.go what it is, what its callers owe it "+
+		"and how it is used", p.name())}
+}
+
+// imports reports whether the file imports a path.
+func (s source) imports(path string) bool {
+	return slices.ContainsFunc(s.syntax.Imports, func(spec *ast.ImportSpec) bool {
+		got, err := strconv.Unquote(spec.Path.Value)
+		return err == nil && got == path
+	})
+}

@@ -1,0 +1,119 @@
+package lint
+
+// modulePath is the project's module; the table names packages without it.
+const modulePath = "github.com/hammr/hammr"
+
+// row says what the packages that match a pattern may import of this module.
+// A pattern is a package ("storage") or all below one ("storage/...", which
+// does not hold storage itself). The most specific row that matches a package
+// is the one that counts. Tests may import what they like.
+type row struct {
+	pattern string
+	imports []string // patterns; "..." stands for everything
+}
+
+var importTable = []row{
+	// The pure core.
+	{"dag", nil},
+	{"cluster", []string{"dag"}},
+	{"preempt", []string{"cluster"}},
+	{"locality/mincost", nil},
+	{"locality", []string{"locality/mincost"}},
+	{"sched", []string{"cluster", "preempt", "locality"}},
+	{"sched/...", []string{"sched", "cluster", "preempt", "locality"}},
+	{"sched/all", []string{"sched", "sched/..."}},
+	{"control", []string{"cluster", "sched", "preempt"}},
+
+	// Data.
+	{"storage", nil},
+	{"storage/...", []string{"storage"}},
+	{"storage/hdfs", []string{"storage", "internal/conf"}},
+	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
+	{"shuffle", []string{"storage"}},
+	{"shuffle/transfer", []string{"shuffle"}},
+	{"internal/keys", nil},
+	{"internal/format", []string{"dag", "storage"}},
+	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
+
+	// One attempt, and the messages to and from it.
+	{"internal/taskproc", nil},
+	{"internal/wire", []string{"internal/taskproc"}},
+	{"internal/task", []string{
+		"dag", "shuffle", "shuffle/transfer", "storage",
+		"internal/conf", "internal/counter", "internal/format", "internal/format/...", "internal/taskproc",
+	}},
+
+	// Daemons and the engine in one process.
+	{"tasknode", []string{"shuffle/transfer", "storage", "internal/wire", "internal/taskproc"}},
+	{"jobmaster", []string{"control", "cluster", "sched", "storage", "internal/wire", "internal/report"}},
+	{"jobmaster/raftlog", []string{"jobmaster"}},
+	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
+	{"internal/embedded", []string{
+		"jobmaster", "tasknode", "sched/fifo", "storage",
+		"internal/client", "internal/conf", "internal/wire", "internal/taskproc",
+	}},
+	{"sim", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
+	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
+
+	// What users write on, and what they see.
+	{"mr", []string{
+		"dag", "shuffle", "storage", "storage/...",
+		"internal/client", "internal/conf", "internal/console", "internal/counter", "internal/embedded",
+		"internal/format", "internal/format/...", "internal/keys", "internal/report", "internal/task",
+		"internal/taskproc",
+	}},
+	{"mr/mrtest", []string{"mr", "storage", "storage/mem"}},
+	{"internal/conf", nil},
+	{"internal/counter", nil},
+	{"internal/report", []string{"internal/counter"}},
+	{"internal/console", []string{"internal/counter", "internal/report"}},
+	{"internal/fsshell", []string{
+		"storage", "storage/...", "internal/conf", "internal/format", "internal/format/...",
+	}},
+	{"examples/...", []string{"mr", "dag"}},
+	{"examples/cmd/...", []string{"mr", "examples/..."}},
+	{"cmd/...", []string{"..."}},
+
+	// Tools for tests.
+	{"internal/minihdfs", nil},
+	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
+	{"internal/lint", nil},
+}
+
+// purePackages are the core: the same code runs in the jobmaster, in the
+// simulator and in tests, so it gets time, randomness and events as values.
+var purePackages = []string{
+	"dag", "cluster", "cluster/...", "sched", "sched/...", "preempt", "preempt/...",
+	"locality", "locality/...", "control", "control/...",
+}
+
+// reserved are modules that few packages may import, and why.
+var reserved = []struct {
+	module string
+	only   []string
+	why    string
+}{
+	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
+	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
+}
+
+// unlinked are modules and packages that must not be in a program, however
+// they would come in.
+var unlinked = []struct {
+	programs  []string // patterns
+	importing string   // and every package that depends on this one
+	except    []string // patterns
+	banned    []string
+	why       string
+}{
+	{
+		programs: []string{"mr", "mr/..."}, importing: "mr", except: []string{"cmd/..."},
+		banned: []string{"github.com/hashicorp", "github.com/spf13/cobra"},
+		why:    "a user's program stays small and starts fast",
+	},
+	{
+		programs: []string{"jobmaster", "jobmaster/...", "tasknode", "tasknode/..."},
+		banned:   []string{modulePath + "/mr"},
+		why:      "the daemons know tasks, not how people write them",
+	},
+}

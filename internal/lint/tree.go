@@ -1,0 +1,107 @@
+package lint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// source is one parsed file.
+type source struct {
+	path   string // slash-separated, from the module's root
+	files  *token.FileSet
+	syntax *ast.File
+}
+
+func (s source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
+
+// packageName is the directory of the file, as the import table names it.
+func (s source) packageName() string {
+	if i := strings.LastIndex(s.path, "/"); i >= 0 {
+		return s.path[:i]
+	}
+	return "."
+}
+
+func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
+
+// at is "file:line" of a node, for editors to jump to.
+func (s source) at(n ast.Node) string { return fmt.Sprintf("%s:%d", s.path, s.line(n.Pos())) }
+
+func parse(path string, text []byte) (source, error) {
+	files := token.NewFileSet()
+	syntax, err := parser.ParseFile(files, path, text, parser.ParseComments|parser.SkipObjectResolution)
+	return source{path, files, syntax}, err
+}
+
+// sources parses every Go file below root, whatever its build tags. Nested
+// modules, testdata and hidden directories are passed over.
+func sources(root string) ([]source, error) {
+	var all []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if path != root && foreign(path, d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		s, err := parse(filepath.ToSlash(rel), text)
+		all = append(all, s)
+		return err
+	})
+	return all, err
+}
+
+func foreign(dir, name string) bool {
+	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// packages lists the packages of the module at root.
+func packages(root string) ([]pkg, error) {
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,Deps,Doc,GoFiles,Error", "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("output of go list: %w", err)
+		}
+		all = append(all, p)
+	}
+}

@@ -1,0 +1,59 @@
+package lint
+
+import (
+	"slices"
+	"testing"
+)
+
+const root = "../.."
+
+func report(t *testing.T, faults []string) {
+	t.Helper()
+	slices.Sort(faults)
+	for _, fault := range slices.Compact(faults) {
+		t.Error(fault)
+	}
+}
+
+func TestPackages(t *testing.T) {
+	all, err := packages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found only %d packages", len(all))
+	}
+	for name, rule := range map[string]func(pkg) []string{
+		"import table": func(p pkg) []string { return importFaults(importTable, p) },
+		"reserved":     reservedFaults,
+		"linked":       linkFaults,
+		"doc":          docFaults,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range all {
+				if p.Error != nil {
+					t.Errorf("package %s does not load: %s", p.name(), p.Error.Err)
+				}
+				report(t, rule(p))
+			}
+		})
+	}
+}
+
+func TestSources(t *testing.T) {
+	all, err := sources(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pure := 0
+	for _, s := range all {
+		report(t, styleFaults(s))
+		if !s.test() && matchesAny(purePackages, s.packageName()) {
+			pure++
+			report(t, purityFaults(s))
+		}
+	}
+	if pure == 0 {
+		t.Error("no file of the core was found")
+	}
+}
