@@ -1,0 +1,124 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Input is a file that a job reads.
+type Input struct {
+	FileInfo
+	FS   FS
+	Name string // full name, as of the function Name
+}
+
+// Inputs finds the files that a job reads, as Hadoop's FileInputFormat does. A
+// pattern is a file, a directory or a glob of them, in the form that Resolve
+// takes. Of a directory its files are taken, except hidden ones, whose names
+// begin with _ or a dot; a directory in it is searched in turn when recursive
+// is set and is an error otherwise. A glob matches hidden names only where its
+// last name begins with the same character.
+//
+// Files come in the order of the patterns, and for one pattern sorted by path;
+// a file that two patterns find is an input twice. Errors tell of every
+// pattern at once and wrap fs.ErrNotExist when one finds nothing.
+func Inputs(ctx context.Context, router *Router, patterns []string, recursive bool) ([]Input, error) {
+	var inputs []Input
+	var errs []error
+	for _, pattern := range patterns {
+		found, err := inputsOf(ctx, router, pattern, recursive)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		inputs = append(inputs, found...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return inputs, nil
+}
+
+func inputsOf(ctx context.Context, router *Router, pattern string, recursive bool) ([]Input, error) {
+	fsys, name, err := router.Resolve(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := inputMatches(ctx, fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []Input
+	for _, match := range matches {
+		found, err := inputsUnder(ctx, fsys, match, recursive)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, found...)
+	}
+	slices.SortStableFunc(inputs, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
+	return inputs, nil
+}
+
+// inputMatches describes the files and directories that a pattern names.
+func inputMatches(ctx context.Context, fsys FS, name string) ([]FileInfo, error) {
+	if !HasGlob(name) {
+		info, err := fsys.Stat(ctx, name)
+		if missing(err) {
+			return nil, fmt.Errorf("Input path does not exist: %s%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's words
+		}
+		return []FileInfo{info}, err
+	}
+	matches, err := Glob(ctx, fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	matches = slices.DeleteFunc(matches, func(info FileInfo) bool {
+		base := path.Base(info.Path)
+		return hidden(base) && path.Base(name)[0] != base[0]
+	})
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("Input Pattern %s matches 0 files%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's words
+	}
+	return matches, nil
+}
+
+// inputsUnder returns a file itself, and the files of a directory.
+func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([]Input, error) {
+	if !info.IsDir {
+		return []Input{{FileInfo: info, FS: fsys, Name: Name(fsys, info.Path)}}, nil
+	}
+	children, err := fsys.List(ctx, info.Path)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []Input
+	for _, child := range children {
+		if hidden(path.Base(child.Path)) {
+			continue
+		}
+		if child.IsDir && !recursive {
+			return nil, fmt.Errorf("Not a file: %s: to read directories within the input set mapreduce.input.fileinputformat.input.dir.recursive=true", //nolint:staticcheck // Hadoop's words
+				Name(fsys, child.Path))
+		}
+		found, err := inputsUnder(ctx, fsys, child, recursive)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, found...)
+	}
+	return inputs, nil
+}
+
+func hidden(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
+
+// silent lets a message that says it all wrap an error without repeating it.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }

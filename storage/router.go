@@ -1,0 +1,246 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Opener opens the file system of one authority: "host:port", the name of a
+// nameservice, or "".
+type Opener func(ctx context.Context, authority string) (FS, error)
+
+// Config is what a Router is made of.
+type Config struct {
+	// Default is the file system of names without a scheme, as in
+	// fs.defaultFS: "hdfs://host:port", "file:///". Default "file:///".
+	Default string
+	// User is whose home, /user/NAME, relative names on HDFS are in. Default
+	// $HADOOP_USER_NAME, else $USER.
+	User string
+	// WorkDir is the directory of relative local names. Default: that of the
+	// process.
+	WorkDir string
+	// Open has an Opener for each scheme that names may have.
+	Open map[string]Opener
+}
+
+// Router turns the names that users type into a file system and a path. It
+// opens each file system once, at its first use, and owns it. It may be used
+// by several goroutines.
+//
+//	in          in the working directory, on HDFS below /user/NAME
+//	/in         on the default file system
+//	file:/in, file:///in, hdfs://nn:8020/in, hdfs://nameservice/in, mem:///in
+//	hdfs:///in  on the default file system, which has to be of that scheme
+type Router struct {
+	conf Config
+	// scheme and authority of Config.Default
+	scheme, authority string
+	mu                struct {
+		sync.Mutex
+		open map[string]*opened // by scheme://authority
+	}
+}
+
+// opened is a file system, or the wait for it.
+type opened struct {
+	mu sync.Mutex // held while opening
+	fs FS         // nil until it could be opened
+}
+
+// NewRouter checks the configuration; it opens nothing.
+func NewRouter(conf Config) (*Router, error) {
+	if conf.WorkDir == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("working directory: %w", err)
+		}
+		conf.WorkDir = dir
+	}
+	if conf.User == "" {
+		conf.User = defaultUser()
+	}
+	r := &Router{conf: conf}
+	r.mu.open = map[string]*opened{}
+	scheme, authority, err := r.parseDefault(conf.Default)
+	if err != nil {
+		return nil, fmt.Errorf("default file system %q: %w", conf.Default, err)
+	}
+	r.scheme, r.authority = scheme, authority
+	return r, nil
+}
+
+func defaultUser() string {
+	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
+		if user := os.Getenv(name); user != "" {
+			return user
+		}
+	}
+	return "hammr"
+}
+
+// parseDefault reads fs.defaultFS. As Hadoop does it takes "local" for
+// file:/// and a bare host:port for one of HDFS.
+func (r *Router) parseDefault(name string) (scheme, authority string, err error) {
+	switch {
+	case name == "" || name == "local":
+		name = "file:///"
+	case !strings.Contains(name, ":/") && !strings.Contains(name, "/") && strings.Contains(name, ":"):
+		name = "hdfs://" + name
+	}
+	u, ok := splitName(name)
+	if !ok {
+		return "", "", errors.New("a scheme is missing; write file:/// or hdfs://host:port")
+	}
+	return u.scheme, u.authority, r.checkScheme(u)
+}
+
+func (r *Router) checkScheme(u location) error {
+	if r.conf.Open[u.scheme] == nil {
+		known := slices.Sorted(maps.Keys(r.conf.Open))
+		return fmt.Errorf("no file system for scheme %q; known are %s", u.scheme, strings.Join(known, ", "))
+	}
+	if u.scheme == "file" && u.authority != "" {
+		return fmt.Errorf("file names have no host; write file:///%s%s for a path that begins so", u.authority, u.path)
+	}
+	return nil
+}
+
+// Resolve returns the file system and the absolute path of a name, which may
+// be a glob. The path is clean: without "..", "//" and a slash at the end.
+func (r *Router) Resolve(ctx context.Context, name string) (FS, string, error) {
+	if name == "" {
+		return nil, "", errors.New("empty path; a file or directory has to be named")
+	}
+	u, full := splitName(name)
+	switch {
+	case !full:
+		u = location{r.scheme, r.authority, name}
+	case u.authority == "" && u.scheme == r.scheme:
+		u.authority = r.authority
+	case u.authority == "" && u.scheme == "hdfs":
+		return nil, "", fmt.Errorf("%s names no NameNode and the default file system is %s://%s; write hdfs://host:port%s or set fs.defaultFS",
+			name, r.scheme, r.authority, u.path)
+	}
+	if err := r.checkScheme(u); err != nil {
+		return nil, "", fmt.Errorf("path %q: %w", name, err)
+	}
+	fsys, err := r.get(ctx, u)
+	if err != nil {
+		return nil, "", fmt.Errorf("path %q: %w", name, err)
+	}
+	if !path.IsAbs(u.path) {
+		u.path = r.home(u.scheme) + "/" + u.path
+	}
+	return fsys, path.Clean(u.path), nil
+}
+
+// home is the directory of relative names.
+func (r *Router) home(scheme string) string {
+	switch scheme {
+	case "file":
+		return r.conf.WorkDir
+	case "hdfs":
+		return "/user/" + r.conf.User
+	}
+	return "/"
+}
+
+// get opens a file system unless it is open. Callers that want the same one
+// wait for each other; after an error the following one tries again.
+func (r *Router) get(ctx context.Context, u location) (FS, error) {
+	key := u.scheme + "://" + u.authority
+	r.mu.Lock()
+	if r.mu.open == nil {
+		r.mu.Unlock()
+		return nil, errors.New("file systems are closed already")
+	}
+	o := r.mu.open[key]
+	if o == nil {
+		o = &opened{}
+		r.mu.open[key] = o
+	}
+	r.mu.Unlock()
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fs != nil {
+		return o.fs, nil
+	}
+	fsys, err := r.conf.Open[u.scheme](ctx, u.authority)
+	if err != nil {
+		return nil, err
+	}
+	o.fs = fsys
+	return fsys, nil
+}
+
+// Close closes the file systems that can be closed. None can be resolved
+// after it.
+func (r *Router) Close() error {
+	r.mu.Lock()
+	all := r.mu.open
+	r.mu.open = nil
+	r.mu.Unlock()
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		o := all[key]
+		o.mu.Lock()
+		if c, ok := o.fs.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+		o.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// Name is the full name of a path as Hadoop writes it: "file:/tmp/in" and
+// "hdfs://nn:8020/in". Resolve takes it back.
+func Name(fsys FS, name string) string {
+	return strings.TrimSuffix(fsys.URI(), "//") + name
+}
+
+// location is a name taken apart.
+type location struct{ scheme, authority, path string }
+
+// splitName takes a full name apart; ok is false for a mere path. A colon
+// behind a slash, or with no slash after it, belongs to the path. There is no
+// percent-encoding in such names.
+func splitName(name string) (u location, ok bool) {
+	scheme, rest, found := strings.Cut(name, ":")
+	if !found || !validScheme(scheme) || !strings.HasPrefix(rest, "/") {
+		return location{path: name}, false
+	}
+	u.scheme = strings.ToLower(scheme)
+	if u.path, found = strings.CutPrefix(rest, "//"); !found {
+		u.path = rest
+		return u, true
+	}
+	slash := strings.IndexByte(u.path, '/')
+	if slash < 0 {
+		slash = len(u.path)
+	}
+	u.authority, u.path = u.path[:slash], u.path[slash:]
+	if u.path == "" {
+		u.path = "/"
+	}
+	return u, true
+}
+
+func validScheme(s string) bool {
+	for i, c := range []byte(s) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(c))) {
+			return false
+		}
+	}
+	return s != ""
+}
