@@ -1,0 +1,61 @@
+# What developers do here. `make test` is what .ci/run runs; the rest is for
+# people. Tools beside Go are pinned, and fetched by Go itself.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PROTOS      := ./internal/taskproc ./internal/wire
+PACKAGES    ?= ./...
+FUZZTIME    ?= 10s
+BENCH       ?= .
+
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE := $(if $(shell command -v "$$(go env CC)"),-race)
+
+.PHONY: all build test race lint fuzz bench proto clean
+
+all: build
+
+# One static binary.
+build:
+	CGO_ENABLED=0 go build -o bin/hammr ./cmd/hammr
+
+# Every test. Those that need a real HDFS start one if Java and Maven are there;
+# with CI=true they fail instead of being skipped.
+test:
+	go test $(RACE) -v -timeout 15m $(PACKAGES) 2>&1 | awk -f .ci/tests.awk
+
+# The same, but a missing C compiler is an error.
+race:
+	$(MAKE) test RACE=-race
+
+lint:
+	@unformatted="$$(git ls-files '*.go' | xargs gofmt -l)"; \
+	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go test ./internal/lint
+
+# Every fuzz target, FUZZTIME each.
+fuzz:
+	@git ls-files '*_test.go' | xargs grep -o '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func / /' | \
+	while read -r file target; do \
+	  echo "== $$target in $$(dirname $$file)"; \
+	  go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
+	done
+
+# Go benchmarks with allocations; BENCH chooses some by name.
+bench:
+	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+
+# Go code from the .proto files. The generator is built at the version of the
+# protobuf runtime in go.mod; protoc comes with the system
+# (apt-get install protobuf-compiler).
+proto:
+	@command -v protoc >/dev/null || { echo "protoc is missing: apt-get install protobuf-compiler"; exit 1; }
+	go build -o bin/protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
+	PATH="$(CURDIR)/bin:$$PATH" go generate $(PROTOS)
+
+clean:
+	rm -rf bin
