@@ -2,8 +2,9 @@
 // that says how a job went, for programs to read. docs/formats/report.md
 // describes it field by field.
 //
-// Whoever runs a job calls Check before any work, fills a Report when the job
-// has ended in whatever way (success, failure, Ctrl-C), and calls WriteFile.
+// Whoever runs a job calls Check before any work, makes a Report of the job's
+// status when it has ended in whatever way (success, failure, Ctrl-C), and calls
+// WriteFile.
 // Readers of the document use Parse, which refuses versions that it does not
 // know.
 package report
@@ -101,11 +102,12 @@ type Failure struct {
 	Task    string `json:"task"`
 	Attempt string `json:"attempt"`
 	Node    string `json:"node"`
-	Cause   string `json:"cause"`           // one sentence
-	Input   string `json:"input"`           // full name of the input file, "" when unknown
-	Offset  int64  `json:"offset"`          // of the record in the input, bytes; UnknownOffset when unknown
-	Log     string `json:"log"`             // last lines of the attempt's log
-	Stack   string `json:"stack,omitempty"` // of the goroutine that panicked
+	Cause   string `json:"cause"`             // one sentence
+	Input   string `json:"input"`             // full name of the input file, "" when unknown
+	Offset  int64  `json:"offset"`            // of the record in the input, bytes; UnknownOffset when unknown
+	Log     string `json:"log"`               // last lines of the attempt's log
+	Stack   string `json:"stack,omitempty"`   // of the goroutine that panicked
+	Skipped bool   `json:"skipped,omitempty"` // the record was passed over and the attempt not charged
 }
 
 // Millis is a time as the document writes it; the zero time is 0.

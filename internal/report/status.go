@@ -1,0 +1,129 @@
+package report
+
+import (
+	"time"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// FromStatus makes the document of a job from what the jobmaster knows of it.
+// The configuration is the properties that differ from the defaults.
+//
+// Of a job that has ended, tasks and attempts that never did are KILLED.
+func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
+	r := Report{
+		JobID:         s.GetJobId(),
+		Name:          s.GetName(),
+		State:         jobState(s.GetState()),
+		Counters:      Counters(s),
+		Configuration: configuration,
+	}
+	r.StartTime, r.FinishTime = s.GetSubmitTime(), s.GetFinishTime()
+	r.ElapsedSeconds = seconds(r.StartTime, r.FinishTime)
+	for _, p := range s.GetPhases() {
+		r.Phases = append(r.Phases, Phase{p.GetName(), seconds(p.GetStartTime(), p.GetFinishTime())})
+	}
+	for _, t := range s.GetTasks() {
+		r.Tasks = append(r.Tasks, taskFromStatus(t, unfinished(r.State)))
+	}
+	for _, p := range s.GetPartitions() {
+		r.Partitions = append(r.Partitions, Partition{int(p.GetPartition()), p.GetBytes(), p.GetRecords()})
+	}
+	for _, f := range s.GetFailures() {
+		r.Failures = append(r.Failures, FailureFromRecord(f))
+	}
+	return r
+}
+
+// Counters are the counters of a job's status.
+func Counters(s *wire.JobStatus) counter.Values {
+	v := make(counter.Values)
+	for _, c := range s.GetCounters() {
+		v.Add(counter.ID{Group: c.GetGroup(), Name: c.GetName()}, c.GetValue())
+	}
+	return v
+}
+
+// FailureFromRecord is a failure as the jobmaster recorded it.
+func FailureFromRecord(f *wire.FailureRecord) Failure {
+	return Failure{
+		Task:    f.GetTask(),
+		Attempt: f.GetAttempt(),
+		Node:    f.GetNode(),
+		Cause:   f.GetCause(),
+		Input:   f.GetInput(),
+		Offset:  f.GetOffset(),
+		Log:     f.GetLog(),
+		Stack:   f.GetStack(),
+		Skipped: f.GetSkipped(),
+	}
+}
+
+func taskFromStatus(t *wire.TaskStatus, unfinished State) Task {
+	task := Task{ID: t.GetId(), Type: Map, State: unfinished}
+	if t.GetKind() == taskproc.Kind_REDUCE {
+		task.Type = Reduce
+	}
+	switch t.GetState() {
+	case wire.TaskState_TASK_SUCCEEDED:
+		task.State = Succeeded
+	case wire.TaskState_TASK_FAILED:
+		task.State = Failed
+	case wire.TaskState_TASK_KILLED:
+		task.State = Killed
+	}
+	for _, a := range t.GetAttempts() {
+		task.Attempts = append(task.Attempts, Attempt{
+			ID:         a.GetId(),
+			Node:       a.GetNode(),
+			State:      attemptState(a.GetState(), unfinished),
+			StartTime:  a.GetStartTime(),
+			FinishTime: a.GetFinishTime(),
+		})
+	}
+	return task
+}
+
+func jobState(s wire.JobState) State {
+	switch s {
+	case wire.JobState_SUCCEEDED:
+		return Succeeded
+	case wire.JobState_FAILED:
+		return Failed
+	case wire.JobState_KILLED:
+		return Killed
+	}
+	return Running
+}
+
+func attemptState(s wire.AttemptState, unfinished State) State {
+	switch s {
+	case wire.AttemptState_ATTEMPT_SUCCEEDED:
+		return Succeeded
+	case wire.AttemptState_ATTEMPT_FAILED:
+		return Failed
+	case wire.AttemptState_ATTEMPT_KILLED:
+		return Killed
+	case wire.AttemptState_ATTEMPT_PREEMPTED:
+		return Preempted
+	}
+	return unfinished
+}
+
+// unfinished is the state of tasks that have not ended, in a job of this state.
+func unfinished(job State) State {
+	if job == Running {
+		return Running
+	}
+	return Killed
+}
+
+// seconds is the time between two moments in ms; 0 when one has not come.
+func seconds(start, finish int64) float64 {
+	if start == 0 || finish < start {
+		return 0
+	}
+	return (time.Duration(finish-start) * time.Millisecond).Seconds()
+}
