@@ -1,0 +1,20 @@
+package cluster
+
+// CloseJob says that nothing is left of what an aborting job wrote: it has
+// failed, or is killed.
+type CloseJob struct{ Job JobID }
+
+func (c CloseJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if j.State != JobAborting {
+		return ErrRefused
+	}
+	if j.Occupied > 0 {
+		return errTooEarly
+	}
+	tx.setJobState(j, j.Outcome)
+	return nil
+}

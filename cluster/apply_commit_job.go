@@ -1,0 +1,20 @@
+package cluster
+
+// CommitJob says that the output of a committing job has its final names: it
+// has succeeded.
+type CommitJob struct{ Job JobID }
+
+func (c CommitJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if j.State != JobCommitting {
+		return ErrRefused
+	}
+	if j.Occupied > 0 {
+		return errTooEarly
+	}
+	tx.setJobState(j, JobSucceeded)
+	return nil
+}

@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// FailAttempt says that an attempt has failed. A failure at a record counts
+// against the task's budget of skipped records while that lasts, any other
+// against its number of tries, unless Uncharged is set.
+type FailAttempt struct {
+	Attempt   AttemptID
+	Failure   Failure
+	Uncharged bool // it is not the task's fault
+	OnMachine bool // it still runs, and its machine is to kill it
+}
+
+func (c FailAttempt) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	if p.attempt.State == AttemptRunning {
+		c.fail(tx, p)
+	}
+	if !c.OnMachine {
+		tx.leave(p)
+	}
+	return nil
+}
+
+func (c FailAttempt) fail(tx *transition, p place) {
+	f := c.Failure
+	f.Skipped = !c.Uncharged && !f.Fatal && p.skip(f.Record)
+	tx.record(p, f)
+	tx.end(p, AttemptFailed, f.Cause)
+	if c.OnMachine {
+		tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+	}
+	if !f.Skipped && !c.Uncharged {
+		tx.charge(p, f)
+	}
+}
+
+// skip adds a record to those that the task passes over, and reports whether
+// its budget allowed that.
+func (p place) skip(record *dag.Position) bool {
+	t := p.task
+	if record == nil || len(t.Skip) >= p.job.Spec.SkipRecords || !t.Range.Contains(*record) {
+		return false
+	}
+	i, known := slices.BinarySearchFunc(t.Skip, *record, dag.Position.Compare)
+	if known {
+		return false
+	}
+	t.Skip = slices.Insert(slices.Clip(t.Skip), i, *record)
+	return true
+}

@@ -1,0 +1,20 @@
+package cluster
+
+// FailJob ends a job for a fault that is not one attempt's: its splits cannot
+// be read, its output not be set up or committed.
+type FailJob struct {
+	Job   JobID
+	Cause string
+}
+
+func (c FailJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if j.State >= JobAborting {
+		return ErrRefused
+	}
+	tx.abort(j, JobFailed, c.Cause)
+	return nil
+}

@@ -1,0 +1,29 @@
+package cluster
+
+import "github.com/hammr/hammr/dag"
+
+// FinishAttempt says that an attempt has processed Range and is gone from its
+// machine. The first attempt that finishes a task wins. An attempt whose range
+// is not the task's, or that has another verdict already, only leaves its slot.
+type FinishAttempt struct {
+	Attempt  AttemptID
+	Range    dag.Range // zero for tasks that read no split
+	Output   Manifest
+	Counters []Counter
+}
+
+func (c FinishAttempt) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.attempt.State != AttemptRunning:
+	case c.Range != p.task.Range:
+		tx.end(p, AttemptKilled, "it finished "+c.Range.String()+" of "+p.task.Range.String())
+	default:
+		tx.succeed(p, c.Output, c.Counters)
+	}
+	tx.leave(p)
+	return nil
+}

@@ -1,0 +1,19 @@
+package cluster
+
+// KillJob ends a job that has not ended by itself.
+type KillJob struct {
+	Job   JobID
+	Cause string
+}
+
+func (c KillJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if j.State >= JobAborting {
+		return ErrRefused
+	}
+	tx.abort(j, JobKilled, c.Cause)
+	return nil
+}

@@ -1,0 +1,26 @@
+package cluster
+
+import "fmt"
+
+// LoseOutput says that the output of a finished attempt cannot be read. When
+// somebody needs it the task runs again, and the try is charged: a task whose
+// output is lost over and over fails its job.
+type LoseOutput struct {
+	Attempt AttemptID
+	Cause   string
+}
+
+func (c LoseOutput) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	if p.task.Winner != p.attempt || !p.job.needed(p.stage) {
+		return fmt.Errorf("%w: nobody needs the output of %v", ErrRefused, c.Attempt)
+	}
+	f := Failure{Cause: "its output is lost: " + c.Cause, Offset: -1}
+	tx.record(p, f)
+	tx.revoke(p, f.Cause)
+	tx.charge(p, f)
+	return nil
+}

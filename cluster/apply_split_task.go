@@ -1,0 +1,42 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// SplitTask shrinks the range [start,end) of a running task to [start,At) and
+// makes a new task of [At,end), with the next free number. The attempt that
+// runs is told where to stop.
+type SplitTask struct {
+	Attempt AttemptID
+	At      dag.Position
+}
+
+func (c SplitTask) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	t := p.task
+	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning {
+		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
+	}
+	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
+		return fmt.Errorf("%w: %v lies not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)
+	}
+	rest := &Task{
+		Split: t.Split, Part: t.Part,
+		Range: dag.Range{Start: c.At, End: t.Range.End}, Ranged: true,
+	}
+	t.Range.End = c.At
+	i, _ := slices.BinarySearchFunc(t.Skip, c.At, dag.Position.Compare)
+	rest.Skip = slices.Clone(t.Skip[i:])
+	t.Skip = slices.Clip(t.Skip[:i])
+	tx.addTask(p.job, p.stage, rest)
+	p.stage.FinishedAt = 0
+	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
+	return nil
+}

@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// StartAttempt gives a slot of a machine to a task.
+type StartAttempt struct {
+	Task    TaskID
+	Machine string
+	Range   dag.Range // what the task reads, as the proposer knows it; zero for tasks that read no split
+	Local   bool      // the split lies on the machine
+}
+
+func (c StartAttempt) apply(tx *transition) error {
+	p, err := tx.task(c.Task)
+	if err != nil {
+		return err
+	}
+	m := tx.byName[c.Machine]
+	if err := c.check(p, m); err != nil {
+		return err
+	}
+	tx.unsetPending(p.job, p.stage, p.task)
+	if p.task.Split >= 0 {
+		p.task.Range, p.task.Ranged = c.Range, true
+	}
+	a := &Attempt{
+		ID:      AttemptID{Task: c.Task, Number: len(p.task.Attempts)},
+		Machine: c.Machine, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
+		Range: c.Range, StartedAt: tx.at,
+	}
+	p.task.Attempts = append(p.task.Attempts, a)
+	p.task.State = TaskRunning
+	p.stage.launch(tx.at, c.Local)
+	p.job.Occupied++
+	m.Attempts = append(m.Attempts, a)
+	m.Used[a.Slot]++
+	tx.indexFree(m)
+	tx.delta.Started = append(tx.delta.Started, a.ID)
+	return nil
+}
+
+func (c StartAttempt) check(p place, m *Machine) error {
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case !p.job.Ready(p.stage):
+		return errTooEarly
+	case p.task.State != TaskPending && p.task.State != TaskPaused:
+		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Task, p.task.State)
+	case m.Free(p.stage.Slot) < 1:
+		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
+	case p.task.Ranged && c.Range != p.task.Range:
+		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, c.Task, p.task.Range, c.Range)
+	case p.task.Split < 0 && c.Range != dag.Range{}:
+		return fmt.Errorf("%w: %v reads no split", ErrRefused, c.Task)
+	}
+	return nil
+}
+
+func (s *Stage) launch(at int64, local bool) {
+	s.Running++
+	s.Launched++
+	if local {
+		s.LocalStarts++
+	}
+	if s.StartedAt == 0 {
+		s.StartedAt = at
+	}
+}

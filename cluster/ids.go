@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// JobID names a job. Its text is Hadoop's, "job_1763724000000_0001".
+type JobID struct {
+	Cluster string // when the cluster was made, as text without '_'
+	Number  int    // counts from 1
+}
+
+// TaskID names a task: "task_1763724000000_0001_m_000000".
+type TaskID struct {
+	Job    JobID
+	Stage  string // "m", "r", or "s" and the index of the stage
+	Number int    // counts from 0
+}
+
+// AttemptID names a try at a task: "attempt_1763724000000_0001_m_000000_0".
+type AttemptID struct {
+	Task   TaskID
+	Number int // counts from 0
+}
+
+func (id JobID) tail() string { return fmt.Sprintf("%s_%04d", id.Cluster, id.Number) }
+
+func (id JobID) String() string { return "job_" + id.tail() }
+
+func (id TaskID) tail() string { return fmt.Sprintf("%s_%s_%06d", id.Job.tail(), id.Stage, id.Number) }
+
+func (id TaskID) String() string { return "task_" + id.tail() }
+
+func (id AttemptID) String() string { return fmt.Sprintf("attempt_%s_%d", id.Task.tail(), id.Number) }
+
+// Compare orders jobs by number.
+func (id JobID) Compare(other JobID) int {
+	return cmp.Or(cmp.Compare(id.Number, other.Number), cmp.Compare(id.Cluster, other.Cluster))
+}
+
+// Compare orders tasks by job, stage and number.
+func (id TaskID) Compare(other TaskID) int {
+	return cmp.Or(id.Job.Compare(other.Job), cmp.Compare(id.Stage, other.Stage), cmp.Compare(id.Number, other.Number))
+}
+
+// Compare orders attempts by task, then number.
+func (id AttemptID) Compare(other AttemptID) int {
+	return cmp.Or(id.Task.Compare(other.Task), cmp.Compare(id.Number, other.Number))
+}
+
+// ParseJobID reads the text of a JobID.
+func ParseJobID(s string) (JobID, error) {
+	tail, ok := strings.CutPrefix(s, "job_")
+	id, rest := parseJob(tail)
+	if !ok || rest != nil || id.String() != s {
+		return JobID{}, badID("job", s)
+	}
+	return id, nil
+}
+
+// ParseTaskID reads the text of a TaskID.
+func ParseTaskID(s string) (TaskID, error) {
+	tail, ok := strings.CutPrefix(s, "task_")
+	id, rest := parseTask(tail)
+	if !ok || len(rest) != 0 || id.String() != s {
+		return TaskID{}, badID("task", s)
+	}
+	return id, nil
+}
+
+// ParseAttemptID reads the text of an AttemptID.
+func ParseAttemptID(s string) (AttemptID, error) {
+	tail, ok := strings.CutPrefix(s, "attempt_")
+	task, rest := parseTask(tail)
+	if !ok || len(rest) != 1 {
+		return AttemptID{}, badID("attempt", s)
+	}
+	id := AttemptID{Task: task, Number: number(rest[0])}
+	if id.String() != s {
+		return AttemptID{}, badID("attempt", s)
+	}
+	return id, nil
+}
+
+// parseJob reads "T_0001" and returns what follows, split at '_'. Faults show
+// when the id is printed and compared with what was read.
+func parseJob(tail string) (JobID, []string) {
+	parts := strings.Split(tail, "_")
+	if len(parts) < 2 || parts[0] == "" {
+		return JobID{}, nil
+	}
+	id := JobID{Cluster: parts[0], Number: number(parts[1])}
+	if len(parts) == 2 {
+		return id, nil
+	}
+	return id, parts[2:]
+}
+
+func parseTask(tail string) (TaskID, []string) {
+	job, rest := parseJob(tail)
+	if len(rest) < 2 || !isStage(rest[0]) {
+		return TaskID{}, nil
+	}
+	return TaskID{Job: job, Stage: rest[0], Number: number(rest[1])}, rest[2:]
+}
+
+func isStage(code string) bool {
+	index, other := strings.CutPrefix(code, "s")
+	return code == "m" || code == "r" || other && number(index) >= 0
+}
+
+// number is the value of decimal digits, -1 when s is something else.
+func number(s string) int {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
+
+func badID(what, s string) error {
+	return fmt.Errorf("cluster: %q is not the id of a %s", s, what)
+}

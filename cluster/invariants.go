@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// CheckInvariants recounts everything that the state keeps counts and indexes
+// of, and reports every difference. Tests call it after each transition.
+func (s *State) CheckInvariants() error {
+	c := &checker{held: make(map[string][slotKinds]int)}
+	for _, j := range s.jobs {
+		c.job(j)
+	}
+	for i, m := range s.machines {
+		c.machine(s, i, m)
+	}
+	return errors.Join(c.faults...)
+}
+
+type checker struct {
+	faults []error
+	held   map[string][slotKinds]int // slots by machine, as attempts tell
+}
+
+func (c *checker) that(ok bool, format string, args ...any) {
+	if !ok {
+		c.faults = append(c.faults, fmt.Errorf(format, args...))
+	}
+}
+
+func (c *checker) job(j *Job) {
+	occupied, unmet := 0, 0
+	sums := make([]int64, len(j.sums))
+	for _, stage := range j.Stages {
+		occupied += c.stage(j, stage)
+		if stage.Sink {
+			unmet += len(stage.Tasks) - stage.Finished
+		}
+		for _, t := range stage.Tasks {
+			for i, v := range t.counts {
+				sums[i] += v
+			}
+		}
+	}
+	c.that(j.Occupied == occupied, "%v: Occupied %d, counted %d", j.ID, j.Occupied, occupied)
+	c.that(j.unmet == unmet, "%v: unmet %d, counted %d", j.ID, j.unmet, unmet)
+	c.that(slices.Equal(j.sums, sums), "%v: sums %v, counted %v", j.ID, j.sums, sums)
+	c.that(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
+	c.that(j.State != JobRunning || unmet > 0, "%v is RUNNING with nothing left to do", j.ID)
+	c.that(j.State != JobCommitting && j.State != JobSucceeded || unmet == 0, "%v is %v with %d tasks to do", j.ID, j.State, unmet)
+	c.that((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
+}
+
+// stage checks a stage and returns how many slots its attempts hold.
+func (c *checker) stage(j *Job, s *Stage) (occupied int) {
+	finished, running, pending := 0, 0, 0
+	for n, t := range s.Tasks {
+		occupied += c.task(j, t)
+		waits := t.State == TaskPending || t.State == TaskPaused
+		switch {
+		case waits:
+			pending++
+		case t.State == TaskRunning:
+			running++
+		case t.State == TaskSucceeded:
+			finished++
+		}
+		c.that(t.ID == TaskID{j.ID, s.Code, n}, "%v stands at %s %d", t.ID, s.Code, n)
+		c.that(s.pending.has(n) == waits, "%v is %v, in the index of waiting tasks: %v", t.ID, t.State, !waits)
+		split, _ := j.SplitOf(t)
+		for _, host := range split.Hosts {
+			c.that(s.byHost[host].has(n) == waits, "%v is %v, indexed under %s: %v", t.ID, t.State, host, !waits)
+		}
+	}
+	c.that(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
+	c.that(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
+	c.that(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
+	c.ranges(j, s)
+	return occupied
+}
+
+func (c *checker) task(j *Job, t *Task) (occupied int) {
+	won, running := 0, 0
+	for n, a := range t.Attempts {
+		c.that(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
+		c.that(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
+		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
+		if a.OnMachine {
+			occupied++
+			held := c.held[a.Machine]
+			held[a.Slot]++
+			c.held[a.Machine] = held
+		}
+		switch a.State {
+		case AttemptSucceeded:
+			won++
+			c.that(t.Winner == a, "%v succeeded and is not the winner", a.ID)
+		case AttemptRunning:
+			running++
+		}
+	}
+	c.that((t.State == TaskRunning) == (running > 0), "%v is %v with %d running attempts", t.ID, t.State, running)
+	c.that((t.State == TaskSucceeded) == (won == 1) && won <= 1, "%v is %v with %d winners", t.ID, t.State, won)
+	c.that((t.Winner != nil) == (won == 1) && (t.Output != nil) == (won == 1), "%v: winner or output without success", t.ID)
+	c.that(t.Charged <= max(j.Spec.MaxAttempts[MapSlot], j.Spec.MaxAttempts[ReduceSlot]), "%v charged %d times", t.ID, t.Charged)
+	c.that(len(t.Skip) <= j.Spec.SkipRecords && slices.IsSortedFunc(t.Skip, dag.Position.Compare), "%v skips %v", t.ID, t.Skip)
+	for _, p := range t.Skip {
+		c.that(t.Range.Contains(p), "%v skips %v outside %v", t.ID, p, t.Range)
+	}
+	return occupied
+}
+
+// ranges checks that the tasks cut from one split lie end to end.
+func (c *checker) ranges(j *Job, s *Stage) {
+	bySplit := make([][]dag.Range, len(s.Tasks))
+	for _, t := range s.Tasks {
+		if t.Ranged {
+			bySplit[t.Part] = append(bySplit[t.Part], t.Range)
+		}
+	}
+	for part, ranges := range bySplit {
+		slices.SortFunc(ranges, func(a, b dag.Range) int { return a.Start.Compare(b.Start) })
+		for i := 1; i < len(ranges); i++ {
+			c.that(ranges[i-1].End == ranges[i].Start, "%v %s part %d: ranges %v", j.ID, s.Name, part, ranges)
+		}
+	}
+}
+
+func (c *checker) machine(s *State, i int, m *Machine) {
+	c.that(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
+	c.that(c.held[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.held[m.Name])
+	for kind := range m.Used {
+		free := m.Free(Slot(kind)) > 0
+		c.that(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)
+	}
+	for _, a := range m.Attempts {
+		c.that(a.OnMachine && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
+	}
+	c.that(len(m.Attempts) == m.Used[MapSlot]+m.Used[ReduceSlot], "machine %s lists %d attempts of %v", m.Name, len(m.Attempts), m.Used)
+}

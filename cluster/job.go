@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Slot is a kind of slot of a machine.
+type Slot int
+
+const (
+	MapSlot Slot = iota
+	ReduceSlot
+	slotKinds = 2
+)
+
+func (s Slot) String() string { return [...]string{"map", "reduce"}[s] }
+
+// JobState tells where a job is in its life. It never goes back.
+type JobState int
+
+const (
+	// JobPrep is entered by SubmitJob: splits are being loaded and the output
+	// is set up. Running, or Aborting, follows.
+	JobPrep JobState = iota + 1
+	// JobRunning is entered by StartJob. Committing or Aborting follows.
+	JobRunning
+	// JobCommitting is entered when the last task that the output needs is
+	// finished. Succeeded or Aborting follows.
+	JobCommitting
+	// JobAborting is entered when the job has failed or is killed: attempts
+	// end and what they wrote is removed. Failed or Killed follows.
+	JobAborting
+	// JobSucceeded is entered by CommitJob and is final.
+	JobSucceeded
+	// JobFailed is entered by CloseJob and is final.
+	JobFailed
+	// JobKilled is entered by CloseJob and is final.
+	JobKilled
+)
+
+func (s JobState) String() string {
+	names := [...]string{"NEW", "PREP", "RUNNING", "COMMITTING", "ABORTING", "SUCCEEDED", "FAILED", "KILLED"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("JobState(%d)", int(s))
+	}
+	return names[s]
+}
+
+// Final reports whether nothing follows s.
+func (s JobState) Final() bool { return s >= JobSucceeded }
+
+// JobSpec is what the state needs to know of a job to run it. The rest of what
+// the client submitted travels in Document, which the state does not read.
+type JobSpec struct {
+	Name      string
+	User      string
+	Pool      string
+	Priority  int // higher goes first; 0 is normal
+	Graph     dag.Graph
+	OutputDir string // full name, "" for a job without files of output
+
+	MaxAttempts   [slotKinds]int // failed tries a task may have before its job fails; at least 1
+	SkipRecords   int            // failing records a task may skip; 0 is none
+	SlowStartPPM  int            // millionths of a stage to be finished before its readers start
+	TimeoutMillis int64          // without progress before an attempt is failed; 0 is for ever
+
+	Document []byte // the job as submitted, encoded by the body
+}
+
+// Job is one submitted job. What a View returns is only to be read, and holds
+// until the next Apply.
+type Job struct {
+	ID     JobID
+	Spec   JobSpec
+	State  JobState
+	Stages []*Stage // as in Spec.Graph
+
+	Outcome JobState // while Aborting: what will follow, JobFailed or JobKilled
+	Cause   string   // why it failed or was killed, "" while neither
+
+	SubmittedAt int64 // ms since the epoch, as are all times; 0 is "not yet"
+	StartedAt   int64
+	CommitAt    int64 // when the last task was finished
+	FinishedAt  int64
+
+	Failures []Failure // the first maxFailures
+	Occupied int       // attempts that hold a slot; 0 when State is final
+
+	names     []CounterName       // of the counters below
+	nameIndex map[CounterName]int // place of each name in names
+	sums      []int64             // over the finished tasks, beside names
+	unmet     int                 // tasks not succeeded in the stages nothing reads; 0 from Committing on
+	splits    []Split             // of the source stage; nil until loaded
+	loaded    bool
+}
+
+// maxFailures is how many failures a job remembers.
+const maxFailures = 100
+
+// Failure says why an attempt failed, and where.
+type Failure struct {
+	Attempt AttemptID
+	Machine string
+	At      int64
+	Cause   string        // one sentence
+	Stack   string        // of the goroutine that failed, "" when there was no panic
+	Input   string        // full name of the input file, "" when unknown
+	Offset  int64         // byte offset of the record, -1 when unknown
+	Log     string        // last lines of the attempt's log
+	Record  *dag.Position // of the record, when skipping it would help
+	Fatal   bool          // trying again cannot help
+	Skipped bool          // set by Apply: the record is skipped instead of charging the attempt
+}
+
+// CounterName names a counter.
+type CounterName struct {
+	Group string
+	Name  string
+}
+
+// Counter is one counter's value.
+type Counter struct {
+	CounterName
+	Value int64
+}
+
+// Counters is the sum of each counter over the finished tasks, in the order in
+// which the counters first came.
+func (j *Job) Counters() []Counter {
+	out := make([]Counter, len(j.names))
+	for i, name := range j.names {
+		out[i] = Counter{name, j.sums[i]}
+	}
+	return out
+}
+
+// CountersOf is what the winning attempt of a finished task counted.
+func (j *Job) CountersOf(t *Task) []Counter {
+	var out []Counter
+	for i, v := range t.counts {
+		out = append(out, Counter{j.names[i], v})
+	}
+	return out
+}
+
+// Loaded reports whether the job's splits are known here.
+func (j *Job) Loaded() bool { return j.loaded }
+
+// SplitOf is the split that a task of the source stage reads; ok is false for
+// other tasks and while the splits are not loaded.
+func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
+	if t.Split < 0 || t.Split >= len(j.splits) {
+		return Split{}, false
+	}
+	return j.splits[t.Split], true
+}
+
+// RangeOf is what a task is to read: the whole split, or what was left of it.
+// It is empty for tasks that read no split, and while the splits are not
+// loaded.
+func (j *Job) RangeOf(t *Task) dag.Range {
+	if t.Ranged {
+		return t.Range
+	}
+	s, _ := j.SplitOf(t)
+	return s.Range
+}

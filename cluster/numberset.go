@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// numberSet is a set of small numbers, kept as bits. Adding and removing cost
+// the same whatever its size, and it is walked in ascending order.
+type numberSet struct {
+	words []uint64
+	count int // of bits set in words
+	low   int // no word before this one has a bit set
+}
+
+func (s *numberSet) add(n int) {
+	w := n / 64
+	for len(s.words) <= w {
+		s.words = append(s.words, 0)
+	}
+	if s.words[w]&(1<<(n%64)) == 0 {
+		s.words[w] |= 1 << (n % 64)
+		s.count++
+		s.low = min(s.low, w)
+	}
+}
+
+func (s *numberSet) remove(n int) {
+	if !s.has(n) {
+		return
+	}
+	s.words[n/64] &^= 1 << (n % 64)
+	s.count--
+	for s.low < len(s.words) && s.words[s.low] == 0 {
+		s.low++
+	}
+}
+
+func (s *numberSet) has(n int) bool {
+	return s != nil && n/64 < len(s.words) && s.words[n/64]&(1<<(n%64)) != 0
+}
+
+// all yields the members in ascending order. A nil set has none.
+func (s *numberSet) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if s == nil {
+			return
+		}
+		for w := s.low; w < len(s.words); w++ {
+			for rest := s.words[w]; rest != 0; rest &= rest - 1 {
+				if !yield(w*64 + bits.TrailingZeros64(rest)) {
+					return
+				}
+			}
+		}
+	}
+}

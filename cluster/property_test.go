@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"pgregory.net/rapid"
+)
+
+// TestRandomCommandsKeepTheInvariants throws commands of all verbs at a small
+// cluster, most of them fitting. A refused command may change nothing, and a
+// twin that gets the same entries ends in the same state.
+func TestRandomCommandsKeepTheInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, twin := New("1"), New("1")
+		for step := range rapid.IntRange(1, 120).Draw(t, "steps") {
+			e := Entry{At: int64(step + 1), Command: drawCommand(t, s)}
+			before := dump(s)
+			_, err := s.Apply(e)
+			if _, twinErr := twin.Apply(e); fmt.Sprint(err) != fmt.Sprint(twinErr) {
+				t.Fatalf("%+v: %v here, %v there", e.Command, err, twinErr)
+			}
+			if err != nil && dump(s) != before {
+				t.Fatalf("refused %T %+v changed the state: %v", e.Command, e.Command, err)
+			}
+			if fault := s.CheckInvariants(); fault != nil {
+				t.Fatalf("after %T %+v:\n%v", e.Command, e.Command, fault)
+			}
+			loadSplits(s, twin)
+		}
+		if dump(s) != dump(twin) {
+			t.Fatal("the same entries give another state")
+		}
+	})
+}
+
+// dump is all there is to see of a state, as text.
+func dump(s *State) string {
+	var b strings.Builder
+	for _, j := range s.jobs {
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.Spec.Priority, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
+		for _, f := range j.Failures {
+			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
+		}
+		for _, st := range j.Stages {
+			fmt.Fprintln(&b, st.Name, st.Finished, st.Running, st.Waiting(), st.Launched, st.Failed, st.Killed, st.SlotMillis, st.StartedAt, st.FinishedAt)
+			for _, t := range st.Tasks {
+				fmt.Fprintln(&b, t.ID, t.State, t.Split, t.Part, t.Range, t.Ranged, t.Skip, t.Charged, t.counts, t.Checkpoint != nil, t.Output != nil)
+				for _, a := range t.Attempts {
+					fmt.Fprintf(&b, "%+v\n", *a)
+				}
+			}
+		}
+	}
+	for _, m := range s.machines {
+		fmt.Fprintln(&b, m.Name, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+	}
+	return b.String() + s.policy
+}
+
+// loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
+func loadSplits(states ...*State) {
+	for _, s := range states {
+		for _, j := range s.jobs {
+			splits := make([]Split, sourceNodes(j))
+			for i := range splits {
+				splits[i] = Split{Range: whole, Hosts: []string{fmt.Sprintf("n%d", i%3)}, Bytes: 100, Ordinal: i}
+			}
+			if err := s.Load(j.ID, splits); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+var whole = dag.Range{End: dag.Position{Offset: 100}}
+
+func drawCommand(t *rapid.T, s *State) Command {
+	switch rapid.SampledFrom([]string{
+		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy",
+	}).Draw(t, "verb") {
+	case "submit":
+		return SubmitJob{JobSpec{
+			Graph:       drawGraph(t),
+			MaxAttempts: [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
+			SkipRecords: rapid.IntRange(0, 2).Draw(t, "skip"), SlowStartPPM: rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(t, "slow start"),
+		}}
+	case "startjob":
+		return StartJob{drawJob(t, s)}
+	case "start":
+		return drawStart(t, s)
+	case "finish":
+		a := drawAttempt(t, s)
+		return FinishAttempt{Attempt: a, Range: drawRange(t, s, a), Counters: []Counter{{CounterName{"g", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "counter")}, 3}}}
+	case "fail":
+		return FailAttempt{
+			Attempt: drawAttempt(t, s), Failure: Failure{Cause: "bad", Record: drawRecord(t), Fatal: rapid.IntRange(0, 9).Draw(t, "fatal") == 0},
+			Uncharged: rapid.Bool().Draw(t, "uncharged"), OnMachine: rapid.Bool().Draw(t, "stays"),
+		}
+	case "end":
+		return EndAttempt{drawAttempt(t, s), "told to"}
+	case "lose":
+		return LoseOutput{drawAttempt(t, s), "unreadable"}
+	case "split":
+		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
+	case "pause":
+		return PauseAttempt{drawAttempt(t, s)}
+	case "checkpoint":
+		return CheckpointAttempt{Attempt: drawAttempt(t, s), Checkpoint: Checkpoint{Path: "c"}}
+	case "kill":
+		return KillJob{drawJob(t, s), "because"}
+	case "failjob":
+		return FailJob{drawJob(t, s), "broken"}
+	case "commit":
+		return CommitJob{drawJob(t, s)}
+	case "close":
+		return CloseJob{drawJob(t, s)}
+	case "expire":
+		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
+	case "priority":
+		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
+	case "policy":
+		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy")}
+	}
+	return JoinMachine{Name: drawMachine(t), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
+}
+
+func drawGraph(t *rapid.T) dag.Graph {
+	g := dag.MapReduce(rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces"))
+	if len(g.Stages) == 2 && rapid.Bool().Draw(t, "third stage") {
+		g.Stages = append(g.Stages, dag.Stage{Name: "top", Nodes: 1})
+		g.Edges = append(g.Edges, dag.Edge{From: "reduce", To: "top", Connection: dag.Gather})
+	}
+	return g
+}
+
+func drawMachine(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"n0", "n1"}).Draw(t, "machine")
+}
+
+func drawJob(t *rapid.T, s *State) JobID {
+	return JobID{"1", rapid.IntRange(1, max(1, len(s.jobs))).Draw(t, "job")}
+}
+
+func drawTask(t *rapid.T, s *State) TaskID {
+	j := s.View().Job(drawJob(t, s))
+	if j == nil {
+		return TaskID{}
+	}
+	st := j.Stages[rapid.IntRange(0, len(j.Stages)-1).Draw(t, "stage")]
+	return TaskID{j.ID, st.Code, rapid.IntRange(0, max(0, len(st.Tasks)-1)).Draw(t, "task")}
+}
+
+func drawStart(t *rapid.T, s *State) Command {
+	c := StartAttempt{Task: drawTask(t, s), Machine: drawMachine(t)}
+	if j, _, task, ok := s.View().Task(c.Task); ok {
+		c.Range = j.RangeOf(task)
+	}
+	return c
+}
+
+func drawAttempt(t *rapid.T, s *State) AttemptID {
+	id := AttemptID{Task: drawTask(t, s)}
+	if _, _, task, ok := s.View().Task(id.Task); ok && len(task.Attempts) > 0 {
+		id.Number = rapid.IntRange(0, len(task.Attempts)-1).Draw(t, "attempt")
+	}
+	return id
+}
+
+func drawRange(t *rapid.T, s *State, id AttemptID) dag.Range {
+	_, task, a, ok := s.View().Attempt(id)
+	switch {
+	case !ok:
+		return dag.Range{}
+	case rapid.IntRange(0, 9).Draw(t, "stale range") == 0:
+		return a.Range
+	}
+	return task.Range
+}
+
+func drawRecord(t *rapid.T) *dag.Position {
+	if rapid.Bool().Draw(t, "unknown record") {
+		return nil
+	}
+	return &dag.Position{Offset: rapid.Int64Range(0, 110).Draw(t, "record")}
+}
+
+func TestNumberSetIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s numberSet
+		twin := make(map[int]bool)
+		for range rapid.IntRange(0, 200).Draw(t, "steps") {
+			n := rapid.IntRange(0, 300).Draw(t, "n")
+			if rapid.Bool().Draw(t, "add") {
+				s.add(n)
+				twin[n] = true
+			} else {
+				s.remove(n)
+				delete(twin, n)
+			}
+			last, seen := -1, 0
+			for m := range s.all() {
+				if m <= last || !twin[m] {
+					t.Fatalf("yields %d after %d; in the set: %v", m, last, twin[m])
+				}
+				last, seen = m, seen+1
+			}
+			if seen != len(twin) || s.count != len(twin) {
+				t.Fatalf("yields %d, counts %d, want %d", seen, s.count, len(twin))
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Split is what the state needs to know of one split of the input.
+type Split struct {
+	Range   dag.Range
+	Hosts   []string // that hold most of its bytes, best first
+	Bytes   int64
+	Ordinal int // of its file among all files of the job's input
+}
+
+// Load makes the splits of a job known. They come from the staging file that
+// the job names by hash, so they are no part of what is replicated. Loading
+// them twice does nothing the second time.
+func (s *State) Load(id JobID, splits []Split) error {
+	j, err := s.job(id)
+	if err != nil {
+		return err
+	}
+	if j.loaded {
+		return nil
+	}
+	if want := sourceNodes(j); len(splits) != want {
+		return fmt.Errorf("cluster: %v: %d splits for %d source nodes", id, len(splits), want)
+	}
+	j.splits, j.loaded = splits, true
+	for _, stage := range j.Stages {
+		for t := range stage.Pending() {
+			j.indexHosts(stage, t)
+		}
+	}
+	return nil
+}
+
+func sourceNodes(j *Job) int {
+	n := 0
+	for i, stage := range j.Stages {
+		if stage.Source {
+			n += j.Spec.Graph.Stages[i].Nodes
+		}
+	}
+	return n
+}
+
+// indexHosts enters a pending task under each host of its split.
+func (j *Job) indexHosts(stage *Stage, t *Task) {
+	split, _ := j.SplitOf(t)
+	for _, host := range split.Hosts {
+		set := stage.byHost[host]
+		if set == nil {
+			set = new(numberSet)
+			stage.byHost[host] = set
+		}
+		set.add(t.ID.Number)
+	}
+}
+
+func (j *Job) unindexHosts(stage *Stage, t *Task) {
+	split, _ := j.SplitOf(t)
+	for _, host := range split.Hosts {
+		stage.byHost[host].remove(t.ID.Number)
+	}
+}
+
+// IsLocal reports whether the split of t lies on m.
+func (j *Job) IsLocal(t *Task, m *Machine) bool {
+	split, _ := j.SplitOf(t)
+	for _, host := range split.Hosts {
+		for _, name := range m.Hosts {
+			if host == name {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// TaskState tells where a task is in its life.
+type TaskState int
+
+const (
+	// TaskPending is entered at birth and when a try has come to nothing.
+	TaskPending TaskState = iota + 1
+	// TaskRunning is entered by StartAttempt.
+	TaskRunning
+	// TaskPaused is entered by CheckpointAttempt. It starts like a pending
+	// task, from its checkpoint.
+	TaskPaused
+	// TaskSucceeded is entered by FinishAttempt; Pending follows only when
+	// the output is lost while somebody needs it.
+	TaskSucceeded
+	// TaskFailed is entered when tries have run out and is final.
+	TaskFailed
+	// TaskKilled is entered when the job ends without it and is final.
+	TaskKilled
+)
+
+func (s TaskState) String() string {
+	names := [...]string{"NEW", "PENDING", "RUNNING", "PAUSED", "SUCCEEDED", "FAILED", "KILLED"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("TaskState(%d)", int(s))
+	}
+	return names[s]
+}
+
+// Task is the unit that is scheduled: one Node of a stage.
+type Task struct {
+	ID       TaskID
+	State    TaskState
+	Split    int            // index of the split it reads, -1 for none
+	Part     int            // number in the names of its output files: its own, or that of the task it was cut from
+	Range    dag.Range      // what it reads, when Ranged
+	Ranged   bool           // false: the whole split
+	Skip     []dag.Position // records to pass over, ascending; at most JobSpec.SkipRecords
+	Attempts []*Attempt     // by number
+	Charged  int            // failed tries that count; at most MaxAttempts
+	Winner   *Attempt       // whose output is the task's; nil unless Succeeded
+	Output   *Manifest      // nil unless Succeeded
+
+	Checkpoint *Checkpoint // where to go on, nil at the beginning
+
+	counts []int64 // of the winner, beside Job.names
+}
+
+// Manifest is what a finished attempt left behind.
+type Manifest struct {
+	Pieces        []Piece
+	SegmentsPath  string // data file with the sorted runs, "" for none
+	IndexChecksum uint64 // xxhash64 of its index
+	Bytes         int64  // in all partitions or pieces
+	Records       int64
+}
+
+// Piece is one immutable file of a task's output.
+type Piece struct {
+	Output   string // named output, "part" for the main one
+	Path     string // full name of the file while it is staged
+	Length   int64  // bytes
+	Checksum uint64 // xxhash64 over the bytes
+	Records  int64
+	Suffix   string // file name suffix of the joined file, with the dot
+}
+
+// Checkpoint names the file from which a paused task goes on.
+type Checkpoint struct {
+	Attempt  AttemptID // that wrote it
+	Machine  string    // where it lies
+	Path     string
+	Bytes    int64
+	Checksum uint64 // xxhash64 over the file
+}
+
+// AttemptState is the verdict over an attempt.
+type AttemptState int
+
+const (
+	// AttemptRunning is entered by StartAttempt; any other state follows.
+	AttemptRunning AttemptState = iota + 1
+	// AttemptSucceeded is final; Killed follows only when the output is lost.
+	AttemptSucceeded
+	// AttemptFailed is final.
+	AttemptFailed
+	// AttemptKilled is final: it was told to end, or its machine was lost.
+	AttemptKilled
+	// AttemptPreempted is final: its work is kept in a checkpoint.
+	AttemptPreempted
+)
+
+func (s AttemptState) String() string {
+	names := [...]string{"NEW", "RUNNING", "SUCCEEDED", "FAILED", "KILLED", "PREEMPTED"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("AttemptState(%d)", int(s))
+	}
+	return names[s]
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	ID        AttemptID
+	Machine   string
+	Slot      Slot
+	State     AttemptState
+	OnMachine bool      // holds its slot; true while Running, and until its machine says that it is gone
+	Range     dag.Range // what it was started with; its task's range may have shrunk since
+	Pausing   bool      // it is asked to write a checkpoint and end
+	StartedAt int64
+	EndedAt   int64  // of the verdict, 0 while Running
+	Cause     string // why it was killed or failed
+}

@@ -1,0 +1,71 @@
+package cluster
+
+import "iter"
+
+// View is a State for those who only read. It shows the state as it is now, not
+// as it was when the View was made. What its methods return is not to be
+// changed and holds until the next Apply.
+type View struct{ s *State }
+
+// View shows the state.
+func (s *State) View() View { return View{s} }
+
+// Job is the job with that id, nil when there is none.
+func (v View) Job(id JobID) *Job {
+	j, _ := v.s.job(id)
+	return j
+}
+
+// Jobs yields all jobs in the order of their submission.
+func (v View) Jobs() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for _, j := range v.s.jobs {
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// Task is the task with that id and its job and stage; ok is false when there
+// is none.
+func (v View) Task(id TaskID) (j *Job, s *Stage, t *Task, ok bool) {
+	p, err := v.s.task(id)
+	return p.job, p.stage, p.task, err == nil
+}
+
+// Attempt is the attempt with that id and its job and task; ok is false when
+// there is none.
+func (v View) Attempt(id AttemptID) (j *Job, t *Task, a *Attempt, ok bool) {
+	p, err := v.s.attempt(id)
+	return p.job, p.task, p.attempt, err == nil
+}
+
+// Machine is the machine of that name, nil when there is none.
+func (v View) Machine(name string) *Machine { return v.s.byName[name] }
+
+// Machines yields all machines in the order of their first joining.
+func (v View) Machines() iter.Seq[*Machine] {
+	return func(yield func(*Machine) bool) {
+		for _, m := range v.s.machines {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// MachinesWithFree yields the machines that have a free slot of a kind, in the
+// order of their first joining.
+func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
+	return func(yield func(*Machine) bool) {
+		for i := range v.s.free[kind].all() {
+			if !yield(v.s.machines[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Policy is the name of the policy that gives out slots.
+func (v View) Policy() string { return v.s.policy }
