@@ -39,7 +39,7 @@ lint:
 
 # Every fuzz target, FUZZTIME each.
 fuzz:
-	@git ls-files '*_test.go' | xargs grep -o '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func / /' | \
+	@git ls-files '*_test.go' | xargs grep -Ho '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func / /' | \
 	while read -r file target; do \
 	  echo "== $$target in $$(dirname $$file)"; \
 	  go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
