@@ -1,0 +1,75 @@
+package compress
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Codec is one way to compress a file. Codecs are compared by pointer.
+type Codec struct {
+	name       string
+	extension  string
+	classes    []string // Hadoop class names after hadoopPackage
+	aliases    []string
+	frameBytes int
+	open       func(*bufio.Reader) (io.ReadCloser, error)
+	encoder    func(level int) (encoder, error)
+	levels     [2]int // lowest and highest; equal when there is no choice
+}
+
+// encoder appends one frame that holds src to dst.
+type encoder func(dst, src []byte) ([]byte, error)
+
+const hadoopPackage = "org.apache.hadoop.io.compress."
+
+// Name is the codec's short name, "gzip".
+func (c *Codec) Name() string { return c.name }
+
+// Extension is what files of this codec end in, ".gz".
+func (c *Codec) Extension() string { return c.extension }
+
+// Splittable reports whether a reader can begin within a file.
+func (c *Codec) Splittable() bool { return c == bzip2Codec }
+
+var codecs = []*Codec{
+	gzipCodec, zstdCodec, s2Codec, snappyCodec, snappyFramedCodec, lz4Codec, lz4HadoopCodec, deflateCodec, bzip2Codec,
+}
+
+// ByExtension is the codec of files named like file, nil for one that is not
+// compressed.
+func ByExtension(file string) *Codec {
+	ext := path.Ext(file)
+	i := slices.IndexFunc(codecs, func(c *Codec) bool { return ext != "" && c.extension == ext })
+	if i < 0 {
+		return nil
+	}
+	return codecs[i]
+}
+
+// Parse is the codec of a short name ("gzip") or of a Hadoop class, with or
+// without its package ("org.apache.hadoop.io.compress.GzipCodec"). Letter case
+// does not matter.
+func Parse(name string) (*Codec, error) {
+	short := strings.TrimPrefix(name, hadoopPackage)
+	for _, c := range codecs {
+		match := func(s string) bool { return strings.EqualFold(s, short) }
+		if match(c.name) || slices.ContainsFunc(c.classes, match) || slices.ContainsFunc(c.aliases, match) {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("compression codec %q is not known; known are %s and Hadoop's class names", name,
+		strings.Join(Names(), ", "))
+}
+
+// Names is the short names of all codecs.
+func Names() []string {
+	names := make([]string, len(codecs))
+	for i, c := range codecs {
+		names[i] = c.name
+	}
+	return names
+}

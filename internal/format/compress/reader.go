@@ -1,0 +1,114 @@
+package compress
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/storage"
+)
+
+const readBuffer = 128 << 10
+
+// Reader reads the plain bytes of a compressed stream.
+type Reader struct {
+	name   string
+	codec  *Codec // nil when the stream is not compressed
+	source source
+	buffer *bufio.Reader
+	plain  io.ReadCloser // nil before the first Read
+	err    error
+}
+
+// source counts the bytes read from r and keeps its error apart from the
+// errors of the format.
+type source struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// NewReader reads the plain bytes of r, which holds the content of the file
+// named name; the name's extension tells the codec. A name without a known
+// extension is read as it is. Closing the Reader leaves r open.
+func NewReader(name string, r io.Reader) *Reader { return ByExtension(name).NewReader(name, r) }
+
+// NewReader reads the plain bytes of r, compressed with c or, when c is nil,
+// not at all. The name stands in error messages.
+func (c *Codec) NewReader(name string, r io.Reader) *Reader {
+	z := &Reader{name: name, codec: c, source: source{r: r}}
+	z.buffer = bufio.NewReaderSize(&z.source, readBuffer)
+	return z
+}
+
+// Read reads plain bytes. Data that is damaged or cut short gives an error
+// that wraps storage.ErrCorrupt and tells the offset in the compressed file
+// near which it was found; an error of the file itself is passed on.
+func (z *Reader) Read(p []byte) (int, error) {
+	if z.err != nil {
+		return 0, z.err
+	}
+	if z.plain == nil {
+		if z.err = z.open(); z.err != nil {
+			return 0, z.err
+		}
+	}
+	n, err := z.plain.Read(p)
+	if err != nil {
+		z.err = z.explain(err)
+	}
+	return n, z.err
+}
+
+// open begins the first frame. A file of no bytes holds no bytes.
+func (z *Reader) open() error {
+	if _, err := z.buffer.Peek(1); err != nil {
+		return err
+	}
+	if z.codec == nil {
+		z.plain = io.NopCloser(z.buffer)
+		return nil
+	}
+	plain, err := z.codec.open(z.buffer)
+	if err != nil {
+		return z.explain(err)
+	}
+	z.plain = plain
+	return nil
+}
+
+func (z *Reader) explain(err error) error {
+	switch {
+	case z.source.err != nil:
+		return z.source.err
+	case err == io.EOF && z.plain != nil, z.codec == nil:
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: %w: %s data ends in the middle, after %d bytes", z.name, storage.ErrCorrupt, z.codec.name, z.source.n)
+	}
+	return fmt.Errorf("%s: %w: %s data near byte %d: %w", z.name, storage.ErrCorrupt, z.codec.name, z.Consumed(), err)
+}
+
+// Consumed is how many compressed bytes have been used so far.
+func (z *Reader) Consumed() int64 { return z.source.n - int64(z.buffer.Buffered()) }
+
+// Close frees what the codec holds; it does not close the file.
+func (z *Reader) Close() error {
+	z.err = errors.Join(z.err, errClosed)
+	if z.plain == nil {
+		return nil
+	}
+	return z.plain.Close()
+}
+
+var errClosed = errors.New("compress: read after Close")

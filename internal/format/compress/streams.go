@@ -1,0 +1,166 @@
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	stdbzip2 "compress/bzip2"
+	"io"
+
+	"github.com/dsnet/compress/bzip2"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+var gzipCodec = &Codec{
+	name: "gzip", extension: ".gz", classes: []string{"GzipCodec"}, aliases: []string{"gz"},
+	frameBytes: frameBytes, levels: [2]int{1, 9},
+	open: func(r *bufio.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+	encoder: func(level int) (encoder, error) {
+		w, err := gzip.NewWriterLevel(nil, orDefault(level, gzip.DefaultCompression))
+		return streamEncoder(w), err
+	},
+}
+
+var deflateCodec = &Codec{
+	name: "deflate", extension: ".deflate", classes: []string{"DeflateCodec", "DefaultCodec"},
+	aliases: []string{"default", "zlib"}, frameBytes: frameBytes, levels: [2]int{1, 9},
+	open: func(r *bufio.Reader) (io.ReadCloser, error) {
+		z, err := zlib.NewReader(r)
+		return &zlibReader{r, z}, err
+	},
+	encoder: func(level int) (encoder, error) {
+		w, err := zlib.NewWriterLevel(nil, orDefault(level, zlib.DefaultCompression))
+		return streamEncoder(w), err
+	},
+}
+
+var bzip2Codec = &Codec{
+	name: "bzip2", extension: ".bz2", classes: []string{"BZip2Codec"}, aliases: []string{"bz2"},
+	frameBytes: bzip2FrameBytes, levels: [2]int{1, 9},
+	open: func(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(stdbzip2.NewReader(r)), nil },
+	encoder: func(level int) (encoder, error) {
+		w, err := bzip2.NewWriter(io.Discard, &bzip2.WriterConfig{Level: orDefault(level, 9)})
+		return streamEncoder(bzip2Writer{w}), err
+	},
+}
+
+var s2Codec = &Codec{
+	name: "s2", extension: ".s2", frameBytes: frameBytes, levels: [2]int{1, 3},
+	open: openS2,
+	encoder: func(level int) (encoder, error) {
+		return streamEncoder(s2.NewWriter(nil, append(s2Level(level), s2.WriterConcurrency(1))...)), nil
+	},
+}
+
+var snappyFramedCodec = &Codec{
+	name: "snappy-framed", extension: ".sz", aliases: []string{"sz"}, frameBytes: frameBytes,
+	open: openS2,
+	encoder: func(int) (encoder, error) {
+		return streamEncoder(s2.NewWriter(nil, s2.WriterSnappyCompat(), s2.WriterConcurrency(1))), nil
+	},
+}
+
+var zstdCodec = &Codec{
+	name: "zstd", extension: ".zst", classes: []string{"ZStandardCodec"}, aliases: []string{"zstandard", "zst"},
+	frameBytes: frameBytes, levels: [2]int{1, 22},
+	open: func(r *bufio.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	},
+	encoder: func(level int) (encoder, error) {
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true),
+			zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(orDefault(level, 3))))
+		return func(dst, src []byte) ([]byte, error) { return w.EncodeAll(src, dst), nil }, err
+	},
+}
+
+// zstdWindow is the largest window that is read, as in the zstd program
+// without --long: what a frame may make a reader allocate.
+const zstdWindow = 128 << 20
+
+func orDefault(level, other int) int {
+	if level == 0 {
+		return other
+	}
+	return level
+}
+
+func openS2(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(s2.NewReader(r)), nil }
+
+func s2Level(level int) []s2.WriterOption {
+	switch level {
+	case 2:
+		return []s2.WriterOption{s2.WriterBetterCompression()}
+	case 3:
+		return []s2.WriterOption{s2.WriterBestCompression()}
+	}
+	return nil
+}
+
+// resetter is a compressor that can begin a new frame.
+type resetter interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+// streamEncoder makes each frame a whole stream of w.
+func streamEncoder(w resetter) encoder {
+	return func(dst, src []byte) ([]byte, error) {
+		out := bytes.NewBuffer(dst)
+		w.Reset(out)
+		if _, err := w.Write(src); err != nil {
+			return nil, err
+		}
+		err := w.Close()
+		return out.Bytes(), err
+	}
+}
+
+// bzip2Writer drops the error that dsnet's Reset returns, which is always nil.
+type bzip2Writer struct{ *bzip2.Writer }
+
+func (w bzip2Writer) Reset(to io.Writer) { _ = w.Writer.Reset(to) }
+
+// zlibReader reads one zlib stream after another.
+type zlibReader struct {
+	r *bufio.Reader
+	z io.ReadCloser
+}
+
+func (z *zlibReader) Read(p []byte) (int, error) {
+	for {
+		n, err := z.z.Read(p)
+		if n > 0 || err != io.EOF {
+			return n, unlessEOF(err)
+		}
+		if _, err := z.r.Peek(1); err != nil {
+			return 0, err
+		}
+		if err := z.z.(zlib.Resetter).Reset(z.r, nil); err != nil {
+			return 0, unexpected(err)
+		}
+	}
+}
+
+func (z *zlibReader) Close() error { return z.z.Close() }
+
+// unlessEOF drops io.EOF, which ends a frame but perhaps not the file.
+func unlessEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// unexpected is err, with io.EOF as what it means within a frame.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

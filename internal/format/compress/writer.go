@@ -1,0 +1,102 @@
+package compress
+
+import (
+	"fmt"
+	"io"
+)
+
+// Sizes of frames in plain bytes. A frame ends at the first end of a record at
+// or after its codec's frameBytes, and after maxFrameBytes wherever it is.
+const (
+	frameBytes      = 1 << 20
+	bzip2FrameBytes = 880_000 // fills one block of 900,000 bytes, but for runs of equal bytes
+	maxFrameBytes   = 8 << 20
+)
+
+// Writer compresses to a file that stays open:
+//
+//	w, err := codec.NewWriter(file, 0)
+//	for … { w.Write(record); w.EndRecord() }
+//	w.Close()
+//
+// A record may be written in several pieces; only EndRecord tells where one
+// ends. The compressed bytes depend on the records and the level alone.
+type Writer struct {
+	w      io.Writer
+	codec  *Codec
+	encode encoder
+	plain  []byte // of the frame that is being filled, shorter than maxFrameBytes
+	packed []byte
+	cut    bool // a frame has been written
+	err    error
+}
+
+// NewWriter compresses with c at a level of the codec's own scale; 0 is the
+// codec's default.
+func (c *Codec) NewWriter(w io.Writer, level int) (*Writer, error) {
+	if level != 0 && (level < c.levels[0] || level > c.levels[1]) {
+		return nil, fmt.Errorf("%s compression level %d: must be 0 (default) or %d to %d", c.name, level, c.levels[0], c.levels[1])
+	}
+	encode, err := c.encoder(level)
+	if err != nil {
+		return nil, fmt.Errorf("%s compressor: %w", c.name, err)
+	}
+	return &Writer{w: w, codec: c, encode: encode}, nil
+}
+
+// Write adds bytes of the current record.
+func (z *Writer) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 && z.err == nil {
+		room := min(maxFrameBytes-len(z.plain), len(p))
+		z.plain = append(z.plain, p[:room]...)
+		p = p[room:]
+		if len(z.plain) == maxFrameBytes {
+			z.endFrame()
+		}
+	}
+	if z.err != nil {
+		return n - len(p), z.err
+	}
+	return n, nil
+}
+
+// EndRecord tells that what was written so far ends a record.
+func (z *Writer) EndRecord() error {
+	if len(z.plain) >= z.codec.frameBytes {
+		z.endFrame()
+	}
+	return z.err
+}
+
+// Pending is the plain bytes that are in no frame yet; they are good until the
+// following call. A writer that takes over writes them first, to a file of its
+// own; the two files joined are what one writer would have written.
+func (z *Writer) Pending() []byte { return z.plain }
+
+// Flush ends the frame here, if it holds anything.
+func (z *Writer) Flush() error {
+	if len(z.plain) > 0 {
+		z.endFrame()
+	}
+	return z.err
+}
+
+// Close ends the last frame. A file to which nothing was written holds one
+// empty frame, because not every tool takes a file of no bytes.
+func (z *Writer) Close() error {
+	if len(z.plain) > 0 || !z.cut {
+		z.endFrame()
+	}
+	return z.err
+}
+
+func (z *Writer) endFrame() {
+	if z.err != nil {
+		return
+	}
+	if z.packed, z.err = z.encode(z.packed[:0], z.plain); z.err == nil {
+		_, z.err = z.w.Write(z.packed)
+	}
+	z.plain, z.cut = z.plain[:0], true
+}
