@@ -1,0 +1,168 @@
+package minihdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Cluster is a running HDFS. Its methods may be called by several goroutines,
+// but two that change one daemon must not overlap.
+type Cluster struct {
+	cfg      Config
+	network  string // "127.x.y"
+	conf     string // configuration folder
+	starter  *starter
+	nameNode *daemon
+	data     []*dataNode
+	closing  sync.Once
+}
+
+// dataNode is a DataNode and the forwarder it reaches the NameNode through.
+type dataNode struct {
+	daemon
+	host      string
+	forwarder *forwarder // nil while partitioned
+}
+
+// Start starts a cluster and returns when all its DataNodes are live, which
+// takes about 8 s. On an error nothing of it is left running. The caller calls
+// Close; if it cannot, the daemons end with the caller's process.
+func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	jars, err := Jars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := prepare(cfg, jars)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// prepare lays out the cluster and writes its configuration.
+func prepare(cfg Config, jars string) (*Cluster, error) {
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
+	cfg.Dir = dir
+	c := &Cluster{cfg: cfg, network: cfg.Network, conf: filepath.Join(dir, "conf"), starter: newStarter()}
+	if c.network == "" {
+		if c.network, err = pickNetwork(dir, cfg.Supervisor != nil); err != nil {
+			return nil, err
+		}
+	}
+	logs := filepath.Join(dir, "logs")
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
+	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, HeapMiB: cfg.HeapMiB}, starter: c.starter}
+	c.nameNode = newNameNode(base)
+	for i := range cfg.DataNodes {
+		c.data = append(c.data, newDataNode(base, i, c.Host(i), dir))
+	}
+	return c, c.writeConf()
+}
+
+func newNameNode(base program) *daemon {
+	d := &daemon{program: base}
+	d.name, d.class = "namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode"
+	return d
+}
+
+func newDataNode(base program, i int, host, dir string) *dataNode {
+	d := &dataNode{daemon: daemon{program: base}, host: host}
+	d.name = fmt.Sprintf("datanode%d", i)
+	d.class = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+	for _, property := range []string{
+		"dfs.datanode.address=" + host + ":9866",
+		"dfs.datanode.http.address=" + host + ":9864",
+		"dfs.datanode.ipc.address=" + host + ":9867",
+		"dfs.datanode.hostname=" + host,
+		"dfs.datanode.data.dir=file://" + filepath.Join(dir, fmt.Sprintf("dn%d", i)),
+		"fs.defaultFS=hdfs://" + host + ":" + rpcPort,
+		"dfs.namenode.rpc-address=" + host + ":" + rpcPort,
+	} {
+		d.args = append(d.args, "-D", property)
+	}
+	return d
+}
+
+// start starts the NameNode and then the DataNodes, because one that finds no
+// NameNode sleeps for 5 s.
+func (c *Cluster) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	defer cancel()
+	if !isDir(filepath.Join(c.cfg.Dir, "nn")) {
+		if err := c.nameNode.runOnce(ctx, "-format", "-force", "-nonInteractive"); err != nil {
+			return err
+		}
+	}
+	if err := c.RestartNameNode(ctx); err != nil {
+		return err
+	}
+	for i := range c.data {
+		if err := c.RestartDataNode(i); err != nil {
+			return err
+		}
+	}
+	return c.WaitLive(ctx, len(c.data))
+}
+
+// Close ends everything the cluster started, by process id. Its files stay.
+func (c *Cluster) Close() error {
+	var faults []error
+	c.closing.Do(func() {
+		for _, d := range c.data {
+			faults = append(faults, d.kill())
+			d.partition()
+		}
+		faults = append(faults, c.nameNode.kill())
+		c.starter.close()
+	})
+	return errors.Join(faults...)
+}
+
+// URI is the cluster's name, "hdfs://127.x.y.1:8020".
+func (c *Cluster) URI() string { return "hdfs://" + c.RPC() }
+
+// RPC is the host:port of the NameNode's protocol.
+func (c *Cluster) RPC() string { return net.JoinHostPort(c.network+".1", rpcPort) }
+
+// HTTP is the host:port of WebHDFS and the NameNode's metrics.
+func (c *Cluster) HTTP() string { return net.JoinHostPort(c.network+".1", httpPort) }
+
+// Host is the address of DataNode i. A client that dials from it is local to
+// that DataNode.
+func (c *Cluster) Host(i int) string { return fmt.Sprintf("%s.%d", c.network, 11+i) }
+
+// Conf is the configuration folder, good as HADOOP_CONF_DIR.
+func (c *Cluster) Conf() string { return c.conf }
+
+// DataNodes is how many the cluster has, running or not.
+func (c *Cluster) DataNodes() int { return len(c.data) }
+
+// DataDir is the folder in which DataNode i keeps its blocks.
+func (c *Cluster) DataDir(i int) string {
+	return filepath.Join(c.cfg.Dir, fmt.Sprintf("dn%d", i))
+}
+
+// RunJava runs a class of HDFS to its end with the cluster's configuration and
+// returns its output. See Examples for Hadoop's MapReduce programs.
+func (c *Cluster) RunJava(ctx context.Context, class string, args ...string) ([]byte, error) {
+	java := c.nameNode.java
+	return java.Run(ctx, class, args...)
+}

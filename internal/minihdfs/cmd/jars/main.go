@@ -1,0 +1,26 @@
+// Command jars fetches the jars of Hadoop that tests need and prints where they
+// are, so that a build can do it once and ahead of the tests. Jars that are
+// there already cost nothing.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for _, fetch := range []func(context.Context) (string, error){minihdfs.Jars, minihdfs.ExampleJars} {
+		dir, err := fetch(ctx)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(dir)
+	}
+}

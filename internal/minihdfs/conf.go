@@ -1,0 +1,99 @@
+package minihdfs
+
+import (
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	rpcPort  = "8020"
+	httpPort = "9870"
+)
+
+const log4j = `log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.target=System.err
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+`
+
+// properties makes HDFS notice faults in seconds instead of minutes: a silent
+// DataNode is stale after 3 s and dead after 12 s. The edit log is not flushed
+// to the disk, so only a crash of the machine loses any of it.
+func (c *Cluster) properties() map[string]string {
+	host := c.network + ".1"
+	p := map[string]string{
+		"fs.defaultFS":                                         c.URI(),
+		"dfs.namenode.rpc-address":                             host + ":" + rpcPort,
+		"dfs.namenode.http-address":                            host + ":" + httpPort,
+		"dfs.namenode.name.dir":                                "file://" + filepath.Join(c.cfg.Dir, "nn"),
+		"dfs.replication":                                      fmt.Sprint(c.cfg.Replication),
+		"dfs.blocksize":                                        fmt.Sprint(c.cfg.BlockSize),
+		"dfs.namenode.fs-limits.min-block-size":                "512",
+		"dfs.heartbeat.interval":                               "1s",
+		"dfs.namenode.heartbeat.recheck-interval":              "1000",
+		"dfs.namenode.stale.datanode.interval":                 "3000",
+		"dfs.namenode.avoid.read.stale.datanode":               "true",
+		"dfs.namenode.avoid.write.stale.datanode":              "true",
+		"dfs.namenode.redundancy.interval.seconds":             "1s",
+		"dfs.namenode.safemode.extension":                      "0",
+		"dfs.namenode.edits.noeditlogchannelflush":             "true",
+		"dfs.permissions.enabled":                              "false",
+		"net.topology.node.switch.mapping.impl":                "org.apache.hadoop.net.TableMapping",
+		"net.topology.table.file.name":                         filepath.Join(c.conf, "topology"),
+		"hadoop.tmp.dir":                                       filepath.Join(c.cfg.Dir, "tmp"),
+		"dfs.namenode.replication.max-streams":                 "20",
+		"dfs.namenode.datanode.registration.ip-hostname-check": "false",
+	}
+	maps.Copy(p, c.cfg.Properties)
+	return p
+}
+
+// writeConf writes the configuration folder, which serves the daemons and any
+// client that is given it as HADOOP_CONF_DIR. The jars lack Hadoop's web pages;
+// empty folders in their place let HTTP work all the same.
+func (c *Cluster) writeConf() error {
+	for _, app := range []string{"hdfs", "datanode", "static"} {
+		if err := os.MkdirAll(filepath.Join(c.conf, "webapps", app), 0o755); err != nil {
+			return fmt.Errorf("minihdfs: configuration: %w", err)
+		}
+	}
+	site := siteXML(c.properties())
+	files := map[string]string{
+		"core-site.xml":    site, // read by every program
+		"hdfs-site.xml":    site, // again, for HDFS reads its own defaults after core-site
+		"log4j.properties": log4j,
+		"topology":         c.topology(),
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(c.conf, name), []byte(content), 0o644); err != nil {
+			return fmt.Errorf("minihdfs: configuration: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) topology() string {
+	var b strings.Builder
+	for i, rack := range c.cfg.Racks {
+		fmt.Fprintf(&b, "%s %s\n", c.Host(i), rack)
+	}
+	return b.String()
+}
+
+func siteXML(properties map[string]string) string {
+	var b strings.Builder
+	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		b.WriteString("  <property><name>" + name + "</name><value>")
+		xml.EscapeText(&b, []byte(properties[name])) // a Builder takes everything
+		b.WriteString("</value></property>\n")
+	}
+	b.WriteString("</configuration>\n")
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package minihdfs
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"os"
+	"strings"
+)
+
+// Config says how a cluster is started.
+type Config struct {
+	// Dir holds the configuration, the logs and the data. A cluster started on
+	// the Dir of an earlier one finds its files again. Required.
+	Dir string
+	// DataNodes is how many to start, at most 200. Default 3.
+	DataNodes int
+	// Replication is the default number of copies of a block. Default the
+	// smaller of 3 and DataNodes.
+	Replication int
+	// BlockSize is the default size of a block in bytes, a multiple of 512.
+	// Default 128 MiB.
+	BlockSize int64
+	// Network is the first three numbers of the cluster's addresses, such as
+	// "127.10.20". Default one derived from Dir that nothing listens on.
+	Network string
+	// Racks names the rack of each DataNode, by index. Default "/rack1" for all
+	// but the last, which is in "/rack2"; a single one is in "/rack1".
+	Racks []string
+	// HeapMiB bounds the heap of each daemon. Default 256.
+	HeapMiB int
+	// Properties are set beside, and win over, those of this package.
+	Properties map[string]string
+	// Supervisor is the command that Up starts in the background, given Dir as
+	// last argument. It calls Supervise. Only Up needs it.
+	Supervisor []string
+}
+
+// EnsureDefaults fills in what was left zero, except Network.
+func (c *Config) EnsureDefaults() {
+	if c.DataNodes == 0 {
+		c.DataNodes = 3
+	}
+	if c.Replication == 0 {
+		c.Replication = min(3, c.DataNodes)
+	}
+	if c.BlockSize == 0 {
+		c.BlockSize = 128 << 20
+	}
+	if c.HeapMiB == 0 {
+		c.HeapMiB = 256
+	}
+	if c.Racks == nil {
+		for i := range c.DataNodes {
+			c.Racks = append(c.Racks, defaultRack(i, c.DataNodes))
+		}
+	}
+}
+
+func defaultRack(i, n int) string {
+	if n > 1 && i == n-1 {
+		return "/rack2"
+	}
+	return "/rack1"
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("minihdfs: "+format, args...))
+		}
+	}
+	check(c.Dir != "", "Dir is empty")
+	check(c.DataNodes >= 1 && c.DataNodes <= 200, "DataNodes is %d, not within 1 to 200", c.DataNodes)
+	check(c.Replication >= 1 && c.Replication <= c.DataNodes,
+		"Replication is %d with %d DataNodes", c.Replication, c.DataNodes)
+	check(c.BlockSize > 0 && c.BlockSize%512 == 0, "BlockSize is %d, not a multiple of 512", c.BlockSize)
+	check(len(c.Racks) == c.DataNodes, "%d Racks for %d DataNodes", len(c.Racks), c.DataNodes)
+	check(c.Network == "" || validNetwork(c.Network), "Network %q is not like 127.10.20", c.Network)
+	return errors.Join(faults...)
+}
+
+func validNetwork(network string) bool {
+	ip := net.ParseIP(network + ".1").To4()
+	return ip != nil && ip[0] == 127 && strings.Count(network, ".") == 2
+}
+
+// pickNetwork returns a network that nobody listens on: the first one free in
+// an order that depends on dir and, unless stable is set, on this process. A
+// stable order gives a restarted cluster the addresses it had.
+func pickNetwork(dir string, stable bool) (string, error) {
+	hash := fnv.New32a()
+	hash.Write([]byte(dir))
+	if !stable {
+		fmt.Fprint(hash, os.Getpid())
+	}
+	const networks = 254 * 254
+	start := hash.Sum32() % networks
+	var taken error
+	for try := range uint32(64) {
+		n := (start + try*7919) % networks
+		network := fmt.Sprintf("127.%d.%d", 1+n/254, 1+n%254)
+		if taken = networkIsTaken(network); taken == nil {
+			return network, nil
+		}
+	}
+	return "", fmt.Errorf("minihdfs: no free network within 127.0.0.0/8: %w", taken)
+}
+
+func networkIsTaken(network string) error {
+	for _, port := range []string{rpcPort, httpPort} {
+		l, err := net.Listen("tcp", net.JoinHostPort(network+".1", port))
+		if err != nil {
+			return err
+		}
+		l.Close()
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package minihdfs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// State describes a cluster that outlives the command that started it, as
+// written in DIR/hdfs.json.
+type State struct {
+	URI        string    `json:"uri"`
+	HTTP       string    `json:"http"` // host:port of WebHDFS
+	Conf       string    `json:"conf"` // good as HADOOP_CONF_DIR
+	Supervisor Process   `json:"supervisor"`
+	NameNode   Process   `json:"nameNode"`
+	DataNodes  []Process `json:"dataNodes"`
+}
+
+// Process names a process so that a later one with its id is not taken for it.
+type Process struct {
+	PID     int    `json:"pid"`
+	Started string `json:"started"` // clock ticks since the machine's start
+	Address string `json:"address,omitempty"`
+}
+
+func statePath(dir string) string { return filepath.Join(dir, "hdfs.json") }
+
+// Up starts a cluster that lives on after this process, in a supervisor that is
+// started from cfg.Supervisor with the folder as its last argument. A cluster of
+// dir that runs already is returned as it is.
+func Up(ctx context.Context, cfg Config) (*State, error) {
+	if len(cfg.Supervisor) == 0 {
+		return nil, errors.New("minihdfs: Supervisor is empty")
+	}
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
+	cfg.Dir = dir
+	if state, err := readState(dir); err == nil && state.Supervisor.alive() {
+		return state, nil
+	}
+	if _, err := Jars(ctx); err != nil { // here, where the user can watch and stop it
+		return nil, err
+	}
+	return startSupervisor(ctx, cfg)
+}
+
+func startSupervisor(ctx context.Context, cfg Config) (*State, error) {
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
+	os.Remove(statePath(cfg.Dir))
+	if err := writeJSON(filepath.Join(cfg.Dir, "config.json"), cfg); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(cfg.Dir, "supervisor.log"))
+	if err != nil {
+		return nil, fmt.Errorf("minihdfs: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(cfg.Supervisor[0], append(cfg.Supervisor[1:len(cfg.Supervisor):len(cfg.Supervisor)], cfg.Dir)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("minihdfs: start of the supervisor: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	return awaitState(ctx, cfg.Dir, cmd.Process, ended)
+}
+
+// awaitState waits for the supervisor to write its state, and ends it when ctx
+// is done first.
+func awaitState(ctx context.Context, dir string, supervisor *os.Process, ended chan error) (*State, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if state, err := readState(dir); err == nil {
+			return state, nil
+		}
+		select {
+		case err := <-ended:
+			log, _ := os.ReadFile(filepath.Join(dir, "supervisor.log"))
+			return nil, fmt.Errorf("minihdfs: supervisor ended: %w: %s", errors.Join(err), tail(log))
+		case <-ctx.Done():
+			supervisor.Signal(syscall.SIGTERM)
+			<-ended
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Supervise is the life of the supervisor: it starts the cluster that Up has
+// described in dir, writes its state, and ends it at SIGTERM or SIGINT. The
+// caller's main calls it as the whole work of the process.
+func Supervise(ctx context.Context, dir string) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	var cfg Config
+	if err := readJSON(filepath.Join(dir, "config.json"), &cfg); err != nil {
+		return err
+	}
+	c, err := Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := writeJSON(statePath(dir), c.state()); err != nil {
+		return errors.Join(err, c.Close())
+	}
+	<-ctx.Done()
+	return errors.Join(os.Remove(statePath(dir)), c.Close())
+}
+
+func (c *Cluster) state() *State {
+	s := &State{URI: c.URI(), HTTP: c.HTTP(), Conf: c.Conf()}
+	s.Supervisor = processOf(os.Getpid(), "")
+	s.NameNode = processOf(c.nameNode.pid(), c.RPC())
+	for i, d := range c.data {
+		s.DataNodes = append(s.DataNodes, processOf(d.pid(), c.Host(i)))
+	}
+	return s
+}
+
+// Down ends the cluster of dir, by the ids in its state, and only processes that
+// are still the ones recorded. The files stay. Where none runs it does nothing.
+func Down(ctx context.Context, dir string) error {
+	state, err := readState(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := state.Supervisor.end(ctx, syscall.SIGTERM); err != nil {
+		return err
+	}
+	for _, p := range append(state.DataNodes, state.NameNode) {
+		if err := p.end(ctx, syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(statePath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("minihdfs: %w", err)
+	}
+	return nil
+}
+
+// end sends sig and waits until the process is gone, for 20 s or until ctx is
+// done; then it kills it.
+func (p Process) end(ctx context.Context, sig syscall.Signal) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	if p.alive() {
+		syscall.Kill(p.PID, sig)
+	}
+	for p.alive() {
+		select {
+		case <-ctx.Done():
+			return syscall.Kill(p.PID, syscall.SIGKILL)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (p Process) alive() bool { return p.PID > 0 && startTime(p.PID) == p.Started }
+
+func processOf(pid int, address string) Process {
+	return Process{PID: pid, Started: startTime(pid), Address: address}
+}
+
+// startTime is field 22 of /proc/PID/stat, "" for a process that is gone or a
+// zombie. The second field is a name in parentheses that may hold anything.
+func startTime(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" {
+		return ""
+	}
+	return fields[19]
+}
+
+func readState(dir string) (*State, error) {
+	state := new(State)
+	return state, readJSON(statePath(dir), state)
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("minihdfs: %w", err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("minihdfs: %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeJSON writes by rename, so that a reader sees a whole file or none.
+func writeJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("minihdfs: %w", err)
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("minihdfs: %w", err)
+	}
+	return os.Rename(path+".new", path)
+}

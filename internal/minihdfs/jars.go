@@ -1,0 +1,132 @@
+package minihdfs
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// JarsEnv names the environment variable that points at a folder of ready jars.
+// When it is set nothing is fetched, for ExampleJars neither.
+const JarsEnv = "HAMMR_HADOOP_JARS"
+
+//go:embed pom.xml
+var pom []byte
+
+// Jars returns the folder with the jars of HDFS, which it fetches with mvn the
+// first time. Any number of processes may call it at once; one fetches.
+func Jars(ctx context.Context) (string, error) { return jarSet(ctx, "hdfs") }
+
+// ExampleJars returns the folder with the jars of HDFS and of Hadoop's own
+// MapReduce programs with their local runner.
+func ExampleJars(ctx context.Context) (string, error) {
+	return jarSet(ctx, "examples", "-P", "examples")
+}
+
+func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error) {
+	if dir := os.Getenv(JarsEnv); dir != "" {
+		if _, err := os.Stat(dir); err != nil {
+			return "", fmt.Errorf("minihdfs: folder of Hadoop's jars from %s: %w", JarsEnv, err)
+		}
+		return dir, nil
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, name)
+	if isDir(dir) {
+		return dir, nil
+	}
+	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if isDir(dir) {
+		return dir, nil
+	}
+	return dir, fetchJars(ctx, cache, dir, mvnArgs)
+}
+
+// cacheDir is the folder for this very pom, so a changed pom fetches anew.
+func cacheDir() (string, error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("minihdfs: no cache folder, set %s: %w", JarsEnv, err)
+	}
+	hash := fnv.New64a()
+	hash.Write(pom)
+	dir := filepath.Join(user, "hammr", "hadoop-"+hex.EncodeToString(hash.Sum(nil)))
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// lock takes the exclusive lock of a file and waits for it as long as ctx
+// allows. The descriptor is closed on exec like all of Go's, so no child that is
+// started meanwhile holds the lock on.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("minihdfs: lock: %w", err)
+	}
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
+	for unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, fmt.Errorf("minihdfs: lock %s: %w", path, ctx.Err())
+		case <-poll.C:
+		}
+	}
+	return func() { f.Close() }, nil
+}
+
+// fetchJars lets mvn copy the jars beside dir and renames them into place, so
+// that a dir that exists is whole.
+func fetchJars(ctx context.Context, cache, dir string, mvnArgs []string) error {
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return fmt.Errorf("minihdfs: Hadoop's jars are fetched with mvn; install it or set %s: %w", JarsEnv, err)
+	}
+	work, err := os.MkdirTemp(cache, "fetch-")
+	if err != nil {
+		return fmt.Errorf("minihdfs: folder for jars: %w", err)
+	}
+	defer os.RemoveAll(work)
+	if err := os.WriteFile(filepath.Join(work, "pom.xml"), pom, 0o644); err != nil {
+		return fmt.Errorf("minihdfs: pom: %w", err)
+	}
+	jars := filepath.Join(work, "jars")
+	args := append([]string{"-B", "-q", "-f", filepath.Join(work, "pom.xml")}, mvnArgs...)
+	args = append(args, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+jars)
+	cmd := exec.CommandContext(ctx, mvn, args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("minihdfs: Hadoop's jars cannot be fetched: %w: %s", err, tail(out))
+	}
+	return os.Rename(jars, dir)
+}
+
+// tail returns the last lines of a program's output for an error message.
+func tail(out []byte) []byte {
+	const limit = 2000
+	out = bytes.TrimSpace(out)
+	if len(out) > limit {
+		out = out[len(out)-limit:]
+	}
+	return out
+}

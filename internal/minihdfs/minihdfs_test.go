@@ -1,0 +1,171 @@
+package minihdfs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+// TestMain is also the supervisor that the test of Up starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "supervise" {
+		if err := minihdfs.Supervise(context.Background(), os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(minihdfs.Main(m, minihdfs.Config{DataNodes: 2}))
+}
+
+func TestFaults(t *testing.T) {
+	c := minihdfs.ForTest(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(c.KillDataNode(0))
+	must(c.WaitLive(ctx, 1))
+	must(c.RestartDataNode(0))
+	must(c.WaitLive(ctx, 2))
+
+	c.PartitionDataNode(1)
+	must(c.WaitLive(ctx, 1))
+	must(c.HealDataNode(1))
+	must(c.WaitLive(ctx, 2))
+
+	must(c.StopNameNode())
+	quick, cancelQuick := context.WithTimeout(ctx, time.Second)
+	defer cancelQuick()
+	if _, err := c.Health(quick); err == nil {
+		t.Error("a stopped NameNode answers")
+	}
+	must(c.ContinueNameNode())
+	must(c.KillNameNode())
+	must(c.RestartNameNode(ctx))
+	must(c.WaitLive(ctx, 2))
+}
+
+// TestTwoAtOnce starts a second cluster beside the shared one, and again on the
+// same folder: the file made before is there.
+func TestTwoAtOnce(t *testing.T) {
+	first := minihdfs.ForTest(t)
+	ctx := t.Context()
+	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1}
+	second, err := minihdfs.Start(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.URI() == second.URI() {
+		t.Error("two clusters share", first.URI())
+	}
+	if out, err := second.RunJava(ctx, "org.apache.hadoop.fs.FsShell", "-mkdir", "/kept"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err = minihdfs.Start(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if list := listRoot(t, second.HTTP()); !strings.Contains(list, `"kept"`) {
+		t.Error("after a restart the root holds", list)
+	}
+	if list := listRoot(t, first.HTTP()); strings.Contains(list, `"kept"`) {
+		t.Error("the other cluster holds", list)
+	}
+}
+
+func listRoot(t *testing.T, http9870 string) string {
+	t.Helper()
+	response, err := http.Get("http://" + http9870 + "/webhdfs/v1/?op=LISTSTATUS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// TestUpDown has a cluster outlive Up, be found by a second Up, and end by Down.
+func TestUpDown(t *testing.T) {
+	minihdfs.ForTest(t) // skips where there is no HDFS
+	ctx := t.Context()
+	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1, Supervisor: []string{os.Args[0], "supervise"}}
+	state, err := minihdfs.Up(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { minihdfs.Down(context.Background(), cfg.Dir) })
+	listRoot(t, state.HTTP)
+	again, err := minihdfs.Up(ctx, cfg)
+	if err != nil || again.Supervisor != state.Supervisor {
+		t.Errorf("second Up: %+v, %v, want the first cluster %+v", again, err, state)
+	}
+	if err := minihdfs.Down(ctx, cfg.Dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(state.DataNodes, state.NameNode, state.Supervisor) {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d/exe", p.PID)); err == nil {
+			t.Errorf("process %d outlives Down", p.PID)
+		}
+	}
+	if err := minihdfs.Down(ctx, cfg.Dir); err != nil {
+		t.Error("second Down:", err)
+	}
+}
+
+// TestExamples runs Hadoop's wordcount as later tests do to compare with it.
+func TestExamples(t *testing.T) {
+	minihdfs.ForTest(t)
+	java, err := minihdfs.Examples(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	if err := os.WriteFile(in, []byte("a b a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = java.Run(t.Context(), "org.apache.hadoop.examples.ExampleDriver", "wordcount",
+		"-D", "mapreduce.framework.name=local", "-D", "fs.defaultFS=file:///",
+		"-D", "hadoop.tmp.dir="+filepath.Join(dir, "tmp"), in, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(out, "part-r-00000"))
+	if err != nil || string(got) != "a\t2\nb\t1\n" {
+		t.Errorf("wordcount: %q, %v", got, err)
+	}
+}
+
+func TestValidateReportsAll(t *testing.T) {
+	cfg := minihdfs.Config{DataNodes: 2, Replication: 3, BlockSize: 100, Network: "10.0.0"}
+	cfg.EnsureDefaults()
+	err := cfg.Validate()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, word := range []string{"Dir", "Replication", "BlockSize", "Network"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%v does not name %s", err, word)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package minihdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// program is what a daemon runs.
+type program struct {
+	name    string // of its log file
+	logs    string // folder
+	java    Java
+	class   string
+	args    []string
+	starter *starter
+}
+
+// daemon is one process of the cluster. It may be started again after its end.
+type daemon struct {
+	program
+
+	mu struct {
+		sync.Mutex
+		process *os.Process
+		ended   chan struct{} // closed when process has been waited for
+	}
+}
+
+// start starts the process, which must not be running. Its output goes to the
+// end of LOGS/NAME.log.
+func (d *daemon) start() error {
+	java, argv, err := d.java.command(d.class, d.args)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(d.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("minihdfs: log of %s: %w", d.name, err)
+	}
+	defer out.Close()
+	cmd := exec.Command(java, argv...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := d.starter.start(cmd); err != nil {
+		return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.process, d.mu.ended = cmd.Process, ended
+	return nil
+}
+
+func (d *program) logPath() string { return filepath.Join(d.logs, d.name+".log") }
+
+// signal sends a signal to the process, by its id.
+func (d *daemon) signal(sig syscall.Signal) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mu.process == nil {
+		return fmt.Errorf("minihdfs: %s is not running", d.name)
+	}
+	if err := d.mu.process.Signal(sig); err != nil {
+		return fmt.Errorf("minihdfs: signal to %s: %w", d.name, err)
+	}
+	return nil
+}
+
+// kill ends the process at once and returns when it is gone. A process that has
+// ended already, or never began, is no error.
+func (d *daemon) kill() error {
+	d.mu.Lock()
+	process, ended := d.mu.process, d.mu.ended
+	d.mu.process = nil
+	d.mu.Unlock()
+	if process == nil {
+		return nil
+	}
+	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("minihdfs: end of %s: %w", d.name, err)
+	}
+	<-ended
+	return nil
+}
+
+// hasEnded is closed when the process that was started last is gone.
+func (d *daemon) hasEnded() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.mu.ended
+}
+
+func (d *daemon) pid() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mu.process == nil {
+		return 0
+	}
+	return d.mu.process.Pid
+}
+
+// died describes a daemon that ended by itself, with the end of its log.
+func (d *daemon) died() error {
+	log, _ := os.ReadFile(d.logPath())
+	return fmt.Errorf("minihdfs: %s ended by itself, log %s ends in: %s", d.name, d.logPath(), tail(log))
+}
+
+// starter starts processes on one thread that lives until close: the kernel
+// sends the parent-death signal when the thread that forked ends, not the
+// process.
+type starter struct {
+	commands chan *exec.Cmd
+	results  chan error
+	mu       sync.Mutex // one start at a time
+}
+
+func newStarter() *starter {
+	s := &starter{commands: make(chan *exec.Cmd), results: make(chan error)}
+	go func() {
+		runtime.LockOSThread()
+		for cmd := range s.commands {
+			s.results <- cmd.Start()
+		}
+	}()
+	return s
+}
+
+func (s *starter) start(cmd *exec.Cmd) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands <- cmd
+	return <-s.results
+}
+
+// close ends the thread, and with it every process that still runs.
+func (s *starter) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.commands)
+}
+
+// runOnce runs a daemon's class to its end, as the format of a NameNode is.
+func (d *program) runOnce(ctx context.Context, args ...string) error {
+	out, err := d.java.Run(ctx, d.class, append(args, d.args...)...)
+	if err != nil {
+		os.WriteFile(d.logPath(), out, 0o644)
+	}
+	return err
+}
