@@ -1,0 +1,228 @@
+package fifo
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"pgregory.net/rapid"
+)
+
+// world is a cluster that tests drive by hand.
+type world struct {
+	t     testing.TB
+	state *cluster.State
+	now   int64
+}
+
+func newWorld(t testing.TB) *world { return &world{t: t, state: cluster.New("1")} }
+
+func (w *world) apply(c cluster.Command) cluster.Delta {
+	w.t.Helper()
+	w.now++
+	delta, err := w.state.Apply(cluster.Entry{At: w.now, Command: c})
+	if err != nil {
+		w.t.Fatalf("%T %+v: %v", c, c, err)
+	}
+	return delta
+}
+
+func (w *world) join(name string, maps, reduces int) {
+	w.apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
+}
+
+// submit starts a job whose split i lies on hosts[i]; "" is nowhere.
+func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
+	w.t.Helper()
+	delta := w.apply(cluster.SubmitJob{Spec: cluster.JobSpec{
+		Graph: dag.MapReduce(len(hosts), reduces), MaxAttempts: [2]int{4, 4}, Priority: priority, SlowStartPPM: 1_000_000,
+	}})
+	splits := make([]cluster.Split, len(hosts))
+	for i, host := range hosts {
+		if host != "" {
+			splits[i].Hosts = []string{host}
+		}
+	}
+	if err := w.state.Load(delta.Submitted, splits); err != nil {
+		w.t.Fatal(err)
+	}
+	w.apply(cluster.StartJob{Job: delta.Submitted})
+	return delta.Submitted
+}
+
+func decide(w *world) []string {
+	p := new(Policy)
+	p.Reset(w.now, w.state.View())
+	var out []string
+	for _, s := range p.Decide(w.now, w.state.View()).Starts {
+		line := fmt.Sprintf("%d%s%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
+		if s.Local {
+			line += " local"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestDecide(t *testing.T) {
+	tests := []struct {
+		name  string
+		build func(w *world)
+		want  []string
+	}{
+		{"nothing to do", func(w *world) { w.join("a", 2, 2) }, nil},
+		{"no machines", func(w *world) { w.submit(0, 0, "") }, nil},
+		{"first job first", func(w *world) {
+			w.join("a", 3, 0)
+			w.submit(0, 0, "", "")
+			w.submit(0, 0, "", "")
+		}, []string{"1m0@a", "1m1@a", "2m0@a"}},
+		{"priority before time", func(w *world) {
+			w.join("a", 1, 0)
+			w.submit(0, 0, "")
+			w.submit(5, 0, "")
+		}, []string{"2m0@a"}},
+		{"priority changed while waiting", func(w *world) {
+			w.join("a", 1, 0)
+			w.submit(0, 0, "")
+			late := w.submit(0, 0, "")
+			w.apply(cluster.SetPriority{Job: late, Priority: 1})
+		}, []string{"2m0@a"}},
+		{"local tasks first, the rest spread", func(w *world) {
+			w.join("a", 2, 0)
+			w.join("b", 2, 0)
+			w.submit(0, 0, "", "b", "a", "", "c")
+		}, []string{"1m2@a local", "1m1@b local", "1m0@a", "1m3@b"}},
+		{"reduces wait for maps", func(w *world) {
+			w.join("a", 1, 1)
+			w.submit(0, 1, "", "")
+		}, []string{"1m0@a"}},
+		{"reduces of a job without maps", func(w *world) {
+			w.join("a", 1, 1)
+			w.submit(0, 2)
+		}, []string{"1r0@a"}},
+		{"a killed job gets nothing", func(w *world) {
+			w.join("a", 1, 0)
+			w.apply(cluster.KillJob{Job: w.submit(0, 0, ""), Cause: "test"})
+		}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			tt.build(w)
+			if got := decide(w); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("plan is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestRandomRuns lets a policy that only observes and one that is reset each
+// time look at the same random life of a cluster.
+func TestRandomRuns(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		observer := new(Policy)
+		observer.Reset(0, w.state.View())
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			for _, delta := range randomStep(rt, w, observer) {
+				observer.Observe(w.now, w.state.View(), delta)
+			}
+			fresh := new(Policy)
+			fresh.Reset(w.now, w.state.View())
+			plan, again := observer.Decide(w.now, w.state.View()), fresh.Decide(w.now, w.state.View())
+			if !reflect.DeepEqual(plan, again) {
+				rt.Fatalf("observing gives %v, reset gives %v", plan, again)
+			}
+			checkPlan(rt, w.state.View(), plan)
+		}
+	})
+}
+
+func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
+	try := func(c cluster.Command) {
+		w.now++
+		if delta, err := w.state.Apply(cluster.Entry{At: w.now / 3, Command: c}); err == nil {
+			deltas = append(deltas, delta)
+		}
+	}
+	view := w.state.View()
+	jobs := 0
+	for range view.Jobs() {
+		jobs++
+	}
+	job := cluster.JobID{Cluster: "1", Number: rapid.IntRange(1, jobs+1).Draw(rt, "job")}
+	machine := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "machine")
+	switch rapid.IntRange(0, 7).Draw(rt, "verb") {
+	case 0:
+		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: [2]int{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
+	case 1, 2:
+		try(cluster.SubmitJob{Spec: cluster.JobSpec{
+			Graph: dag.MapReduce(rapid.IntRange(1, 3).Draw(rt, "maps"), 1), MaxAttempts: [2]int{2, 2},
+			Priority: rapid.IntRange(0, 1).Draw(rt, "priority"),
+		}})
+	case 3, 4:
+		if j := view.Job(job); j != nil {
+			splits := make([]cluster.Split, j.Spec.Graph.Stages[0].Nodes)
+			for i := range splits {
+				splits[i].Hosts = []string{machine}
+			}
+			if err := w.state.Load(job, splits); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		try(cluster.StartJob{Job: job})
+	case 5:
+		try(cluster.SetPriority{Job: job, Priority: rapid.IntRange(0, 2).Draw(rt, "priority")})
+	case 6:
+		for _, s := range p.Decide(w.now, view).Starts {
+			try(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local})
+		}
+	case 7:
+		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
+			try(cluster.FinishAttempt{Attempt: m.Attempts[0].ID})
+		}
+	}
+	return deltas
+}
+
+// checkPlan holds a plan to what any FIFO plan must keep: no task twice, no
+// more than the free slots, and no slot idle that a waiting task could use.
+func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan) {
+	type slot struct {
+		machine string
+		kind    cluster.Slot
+	}
+	used := make(map[slot]int)
+	planned := make(map[cluster.TaskID]bool)
+	for _, s := range plan.Starts {
+		_, stage, _, ok := view.Task(s.Task)
+		if !ok || planned[s.Task] {
+			rt.Fatalf("%v is unknown or planned twice", s.Task)
+		}
+		planned[s.Task] = true
+		used[slot{s.Machine, stage.Slot}]++
+	}
+	idle := map[cluster.Slot]int{}
+	for m := range view.Machines() {
+		for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
+			left := m.Free(kind) - used[slot{m.Name, kind}]
+			if left < 0 && used[slot{m.Name, kind}] > 0 {
+				rt.Fatalf("%d too many on %s", -left, m.Name)
+			}
+			idle[kind] += max(left, 0)
+		}
+	}
+	for j := range view.Jobs() {
+		for _, stage := range j.Stages {
+			for task := range stage.Pending() {
+				if j.Ready(stage) && !planned[task.ID] && idle[stage.Slot] > 0 {
+					rt.Fatalf("%v waits beside %d idle slots", task.ID, idle[stage.Slot])
+				}
+			}
+		}
+	}
+}
