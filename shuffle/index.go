@@ -2,6 +2,12 @@ package shuffle
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -12,22 +18,163 @@ type Index struct {
 	Partitions   [][]Run // runs of each partition, in the order of equal keys
 	DataLength   int64   // bytes in the data file
 	DataChecksum uint64  // xxhash64 over the data file
-	Checksum     uint64  // xxhash64 over the index before its own checksum
+	Checksum     uint64  // xxhash64 over the stored index before its last 8 bytes
 }
+
+const (
+	indexMagic      = "HMRINDEX"
+	indexVersion    = 1
+	indexHeadSize   = 32        // magic, version, partitions, data length, data checksum
+	maxIndexSize    = 1 << 30   // bytes that are read at most
+	indexTagged     = 1 << 0    // flag of a run
+	minIndexRunSize = 1 + 4 + 4 // flags, four uvarints, checksum
+)
 
 // IndexPath names the index of a data file.
 func IndexPath(dataPath string) string { return dataPath + ".index" }
 
 // ReadIndex reads and verifies the index of a data file.
 func ReadIndex(ctx context.Context, fsys storage.FS, dataPath string) (*Index, error) {
-	return nil, errSkeleton
+	path := IndexPath(dataPath)
+	f, err := fsys.Open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("index %s: %w", path, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxIndexSize))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("index %s: %w", path, err)
+	}
+	x, err := DecodeIndex(b)
+	if err != nil {
+		return nil, fmt.Errorf("index %s: %w", path, err)
+	}
+	x.Path = dataPath
+	return x, nil
 }
 
-// DecodeIndex verifies and decodes an index.
-func DecodeIndex(b []byte) (*Index, error) { return nil, errSkeleton }
+// write makes the index file beside the data file.
+func (x *Index) write(ctx context.Context, fsys storage.FS) error {
+	path := IndexPath(x.Path)
+	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("index %s: %w", path, err)
+	}
+	_, err = w.Write(x.Encode())
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("index %s: %w", path, errors.Join(err, w.Abort()))
+	}
+	return nil
+}
 
-// Encode is the index as it is stored.
-func (x *Index) Encode() []byte { return nil }
+// Encode is the index as it is stored. It sets Checksum.
+func (x *Index) Encode() []byte {
+	le := binary.LittleEndian
+	b := append([]byte(nil), indexMagic...)
+	b = le.AppendUint32(b, indexVersion)
+	b = le.AppendUint32(b, uint32(len(x.Partitions)))
+	b = le.AppendUint64(b, uint64(x.DataLength))
+	b = le.AppendUint64(b, x.DataChecksum)
+	for _, runs := range x.Partitions {
+		b = binary.AppendUvarint(b, uint64(len(runs)))
+		for _, r := range runs {
+			b = r.appendTo(b)
+		}
+	}
+	x.Checksum = xxhash.Sum64(b)
+	return le.AppendUint64(b, x.Checksum)
+}
+
+func (r *Run) appendTo(b []byte) []byte {
+	flags := byte(0)
+	if r.Tagged {
+		flags = indexTagged
+	}
+	b = append(b, flags)
+	for _, n := range []int64{r.Offset, r.Length, r.RawLength, r.Records} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return binary.LittleEndian.AppendUint32(b, r.Checksum)
+}
+
+// DecodeIndex verifies and decodes an index. What does not fit wraps
+// storage.ErrCorrupt.
+func DecodeIndex(b []byte) (*Index, error) {
+	le := binary.LittleEndian
+	if len(b) < indexHeadSize+8 || string(b[:8]) != indexMagic {
+		return nil, fmt.Errorf("%w: not an index", storage.ErrCorrupt)
+	}
+	body, sum := b[:len(b)-8], le.Uint64(b[len(b)-8:])
+	if xxhash.Sum64(body) != sum {
+		return nil, fmt.Errorf("%w: index does not match its checksum", storage.ErrCorrupt)
+	}
+	if v := le.Uint32(b[8:]); v != indexVersion {
+		return nil, fmt.Errorf("%w: index of version %d; this program reads version %d", storage.ErrCorrupt, v, indexVersion)
+	}
+	x := &Index{DataLength: int64(le.Uint64(b[16:])), DataChecksum: le.Uint64(b[24:]), Checksum: sum}
+	d := indexDecoder{b: body[indexHeadSize:], dataLength: x.DataLength}
+	x.Partitions = d.partitions(int(le.Uint32(b[12:])))
+	if d.bad || len(d.b) > 0 || x.DataLength < 0 {
+		return nil, fmt.Errorf("%w: index entry at offset %d", storage.ErrCorrupt, len(body)-len(d.b))
+	}
+	return x, nil
+}
+
+// indexDecoder takes numbers off the front of b.
+type indexDecoder struct {
+	b          []byte
+	dataLength int64
+	bad        bool
+}
+
+func (d *indexDecoder) partitions(n int) [][]Run {
+	if n > len(d.b) { // each takes a byte at least
+		d.bad = true
+		return nil
+	}
+	parts := make([][]Run, n)
+	for p := range parts {
+		runs := d.number()
+		if d.bad || runs > int64(len(d.b)/minIndexRunSize) {
+			d.bad = true
+			return nil
+		}
+		for range runs {
+			parts[p] = append(parts[p], d.run())
+		}
+	}
+	return parts
+}
+
+func (d *indexDecoder) run() Run {
+	var r Run
+	if d.bad || len(d.b) == 0 || d.b[0]&^indexTagged != 0 {
+		d.bad = true
+		return r
+	}
+	r.Tagged = d.b[0] == indexTagged
+	d.b = d.b[1:]
+	r.Offset, r.Length, r.RawLength, r.Records = d.number(), d.number(), d.number(), d.number()
+	if d.bad || len(d.b) < 4 || r.Offset > d.dataLength || r.Length > d.dataLength-r.Offset {
+		d.bad = true
+		return r
+	}
+	r.Checksum = binary.LittleEndian.Uint32(d.b)
+	d.b = d.b[4:]
+	return r
+}
+
+func (d *indexDecoder) number() int64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || int64(v) < 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return int64(v)
+}
 
 // PartitionBytes is the stored size of each partition.
 func (x *Index) PartitionBytes() []int64 {

@@ -32,4 +32,6 @@ type Source struct {
 
 	// From is where reading begins.
 	From RunPosition
+
+	memory memoryFile // the file's bytes, where an Intake keeps them
 }

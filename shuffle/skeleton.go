@@ -10,67 +10,6 @@ import (
 
 var errSkeleton = errors.New("shuffle: not there yet")
 
-// SortBuffer collects records and sorts them.
-type SortBuffer struct{ Collector }
-
-// NewSortBuffer makes a SortBuffer.
-func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) { return nil, errSkeleton }
-
-// Add copies one record.
-func (b *SortBuffer) Add(key, value []byte) {}
-
-// Fold combines values of type V.
-type Fold[V any] struct {
-	Fold   func(acc, v V) V
-	Append func(dst []byte, v V) []byte
-	Decode func(src []byte) (V, error)
-}
-
-// FoldTable combines records as they come in.
-type FoldTable[V any] struct{ Collector }
-
-// NewFoldTable makes a FoldTable.
-func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[V], error) {
-	return nil, errSkeleton
-}
-
-// Add folds v into the value of key.
-func (t *FoldTable[V]) Add(key []byte, v V) {}
-
-// MergeOptions say how runs are merged.
-type MergeOptions struct {
-	GroupPrefix func(key []byte) int // length of the part of a key that makes its group; nil: all of it
-}
-
-// Merge is the merged stream of several runs.
-type Merge struct{}
-
-// NewMerge opens sources.
-func NewMerge(ctx context.Context, sources []Source, o MergeOptions) (*Merge, error) {
-	return nil, errSkeleton
-}
-func (m *Merge) Next() bool               { return false }
-func (m *Merge) Key() []byte              { return nil }
-func (m *Merge) Value() []byte            { return nil }
-func (m *Merge) Err() error               { return errSkeleton }
-func (m *Merge) Close() error             { return nil }
-func (m *Merge) Positions() []RunPosition { return nil } // beside the sources given
-func (m *Merge) Groups() *Groups          { return nil }
-
-// Groups steps through a Merge by groups.
-type Groups struct{}
-
-func (g *Groups) NextGroup() bool { return false } // skips values not read
-func (g *Groups) NextValue() bool { return false }
-func (g *Groups) Key() []byte     { return nil } // first full key of the group; holds for the whole group
-func (g *Groups) FullKey() []byte { return nil } // key of the current value
-func (g *Groups) Value() []byte   { return nil }
-func (g *Groups) Err() error      { return errSkeleton }
-func (g *Groups) Close() error    { return nil }
-
-// Boundary skips what is left of the group and tells where each source stands.
-func (g *Groups) Boundary() []RunPosition { return nil }
-
 // IntakeOptions say how segments are gathered.
 type IntakeOptions struct {
 	FS                 storage.FS

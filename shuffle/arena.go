@@ -1,0 +1,86 @@
+package shuffle
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Arenas are large pieces of memory for records, outside the garbage collected
+// heap where the system allows that. Touching a page for the first time is a
+// good part of what collecting a record costs, so an arena is kept for the next
+// attempt and given back to the system only after a while.
+
+const (
+	// arenaIdle is how long an unused arena is kept.
+	arenaIdle = 5 * time.Second
+	// arenaKeep is how many unused arenas are kept at most.
+	arenaKeep = 8
+)
+
+type idleArena struct {
+	mem   []byte
+	since time.Time
+}
+
+// arenaPool keeps unused arenas; its timer runs only while there are some.
+type arenaPool struct {
+	mu struct {
+		sync.Mutex
+		idle []idleArena
+	}
+}
+
+var arenas arenaPool
+
+// take returns an arena of size bytes. What it holds is arbitrary.
+func (p *arenaPool) take(size int) ([]byte, error) {
+	p.mu.Lock()
+	for i, a := range p.mu.idle {
+		if len(a.mem) == size {
+			p.mu.idle = append(p.mu.idle[:i], p.mu.idle[i+1:]...)
+			p.mu.Unlock()
+			return a.mem, nil
+		}
+	}
+	p.mu.Unlock()
+	mem, err := mapMemory(size)
+	if err != nil {
+		return nil, fmt.Errorf("%d bytes of memory for sorting: %w", size, err)
+	}
+	return mem, nil
+}
+
+// give takes an arena back.
+func (p *arenaPool) give(mem []byte) {
+	if mem == nil {
+		return
+	}
+	p.mu.Lock()
+	keep := len(p.mu.idle) < arenaKeep
+	if keep {
+		p.mu.idle = append(p.mu.idle, idleArena{mem, time.Now()})
+	}
+	p.mu.Unlock()
+	if !keep {
+		unmapMemory(mem)
+		return
+	}
+	time.AfterFunc(arenaIdle+time.Second, func() { p.release(time.Now().Add(-arenaIdle)) })
+}
+
+// release unmaps the arenas that are unused since before a time.
+func (p *arenaPool) release(before time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := p.mu.idle[:0]
+	for _, a := range p.mu.idle {
+		if a.since.After(before) {
+			kept = append(kept, a)
+		} else {
+			unmapMemory(a.mem)
+		}
+	}
+	clear(p.mu.idle[len(kept):])
+	p.mu.idle = kept
+}

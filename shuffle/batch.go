@@ -1,0 +1,125 @@
+package shuffle
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+const entrySize = 16
+
+// batch is records collected in a piece of memory until they are sorted:
+//
+//	| records →      free      ← entries |
+//
+// Before each record stands its partition. What is free always has room for a
+// second copy of the entries, which sorting needs.
+type batch struct {
+	mem    []byte
+	slots  []entry // all of mem seen as entries; the i-th record has slot len-1-i
+	end    int     // of the records; bytes
+	n      int     // records
+	width  int     // bytes that a partition takes
+	counts []int   // records of each partition
+}
+
+// newBatch makes a batch of mem, whose start is aligned for entries.
+func newBatch(mem []byte, partitions int) *batch {
+	mem = mem[:len(mem)/entrySize*entrySize]
+	return &batch{
+		mem:    mem,
+		slots:  unsafe.Slice((*entry)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/entrySize),
+		width:  partitionWidth(partitions),
+		counts: make([]int, partitions),
+	}
+}
+
+// partitionWidth is how many bytes the number of a partition takes.
+func partitionWidth(partitions int) int {
+	width := 0
+	for most := partitions - 1; most > 0; most >>= 8 {
+		width++
+	}
+	return width
+}
+
+// fits reports whether a record of n bytes has room.
+func (b *batch) fits(n int) bool {
+	return b.end+b.width+n+2*entrySize*(b.n+1)+entrySize <= len(b.mem)
+}
+
+// canHold reports whether a record of n bytes has room in an empty batch.
+func (b *batch) canHold(n int) bool {
+	return b.width+n+3*entrySize <= len(b.mem)
+}
+
+// add copies a record of n bytes, which fits.
+func (b *batch) add(partition int, key, value []byte, n int) {
+	for i := range b.width {
+		b.mem[b.end+i] = byte(partition >> (8 * i))
+	}
+	at := b.end + b.width
+	putRecord(b.mem[at:at+n], key, value)
+	b.end = at + n
+	prefix, rest := sortKey(key)
+	b.n++
+	b.slots[len(b.slots)-b.n] = entry{prefix, rest, uint32(at)}
+	b.counts[partition]++
+}
+
+// partitionAt is the partition of the record at an offset.
+func (b *batch) partitionAt(at uint32) int {
+	p := 0
+	for i := range b.width {
+		p |= int(b.mem[int(at)-b.width+i]) << (8 * i)
+	}
+	return p
+}
+
+// keyOf is the key of the record at an offset.
+func (b *batch) keyOf(at uint32) []byte {
+	if b.mem[at] < 0x80 && b.mem[at+1] < 0x80 {
+		return b.mem[at+2:][:b.mem[at]]
+	}
+	keyLen, n := binary.Uvarint(b.mem[at:])
+	_, m := binary.Uvarint(b.mem[int(at)+n:])
+	return b.mem[int(at)+n+m:][:keyLen]
+}
+
+// sorted is the entries of each partition in key order, records of equal keys in
+// the order in which they were added. They hold until the batch is changed.
+func (b *batch) sorted() [][]entry {
+	entries, free := b.slots[len(b.slots)-b.n:], b.slots[(b.end+entrySize-1)/entrySize:][:b.n]
+	parts, tmps := make([][]entry, len(b.counts)), make([][]entry, len(b.counts))
+	next := make([]int, len(b.counts))
+	at := 0
+	for p, n := range b.counts {
+		parts[p], tmps[p], next[p] = free[at:at+n], entries[at:at+n], at
+		at += n
+	}
+	for i := len(entries) - 1; i >= 0; i-- {
+		p := b.partitionAt(entries[i].at)
+		free[next[p]] = entries[i]
+		next[p]++
+	}
+	s := sorter{b}
+	for p := range parts {
+		s.sort(parts[p], tmps[p])
+	}
+	return parts
+}
+
+// takeOver moves the records of c, which has no more memory, to b, which is
+// empty.
+func (b *batch) takeOver(c *batch) {
+	b.end, b.n = c.end, c.n
+	copy(b.mem, c.mem[:c.end])
+	copy(b.slots[len(b.slots)-b.n:], c.slots[len(c.slots)-c.n:])
+	copy(b.counts, c.counts)
+	c.reset()
+}
+
+// reset drops all records.
+func (b *batch) reset() {
+	b.end, b.n = 0, 0
+	clear(b.counts)
+}

@@ -1,0 +1,62 @@
+package shuffle
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// readBufferSize holds a block of ordinary size and the header behind it.
+const readBufferSize = blockRaw + 4<<10
+
+// readBuffers is a pool of buffers of readBufferSize.
+var readBuffers = sync.Pool{New: func() any {
+	b := make([]byte, readBufferSize)
+	return &b
+}}
+
+// growPooled returns a buffer of at least n bytes: b itself, one from the pool,
+// or a new one. What b held is lost.
+func growPooled(b *[]byte, n int) *[]byte {
+	if b != nil && len(*b) >= n {
+		return b
+	}
+	putPooled(b)
+	if n <= readBufferSize {
+		return readBuffers.Get().(*[]byte)
+	}
+	larger := make([]byte, n)
+	return &larger
+}
+
+// putPooled gives a buffer back; those of another size are left to the garbage
+// collector.
+func putPooled(b *[]byte) {
+	if b != nil && len(*b) == readBufferSize {
+		readBuffers.Put(b)
+	}
+}
+
+// memoryFile is a file that is held in memory.
+type memoryFile []byte
+
+func (m memoryFile) ReadAt(b []byte, offset int64) (int, error) {
+	if offset < 0 || offset >= int64(len(m)) {
+		return 0, io.EOF
+	}
+	n := copy(b, m[offset:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// view is n bytes of the file without copying them.
+func (m memoryFile) view(offset int64, n int) ([]byte, error) {
+	if offset < 0 || offset > int64(len(m)) || int64(n) > int64(len(m))-offset {
+		return nil, fmt.Errorf("%w: segment of %d bytes ends before offset %d", storage.ErrCorrupt, len(m), offset+int64(n))
+	}
+	return m[offset : offset+int64(n) : offset+int64(n)], nil
+}

@@ -1,0 +1,90 @@
+package shuffle
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+)
+
+// PanicError is a panic of a combiner, which may run in a goroutine of the
+// collector, far from the user's call.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// recoverTo turns a panic into an error; it is to be deferred.
+func recoverTo(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
+}
+
+// combining runs a user's combiner and counts what goes through.
+type combining struct {
+	combine Combiner
+	in, out int64
+	values  Values
+	counted countedValues
+
+	// Of the group at hand:
+	w    *dataWriter
+	key  []byte
+	err  error
+	emit func(key, value []byte) // the same one for all groups
+}
+
+func newCombining(c Combiner) *combining {
+	cb := &combining{combine: c}
+	cb.emit = cb.add
+	cb.values.source = &cb.counted
+	return cb
+}
+
+// group is a groupWriter.
+func (c *combining) group(w *dataWriter, key []byte, values valueSource) error {
+	c.w, c.key, c.err = w, key, nil
+	c.counted = countedValues{valueSource: values}
+	err := c.combine(key, &c.values, c.emit)
+	for c.counted.NextValue() {
+		// Values that the combiner left are part of what it combined.
+	}
+	c.in += c.counted.n
+	if err == nil {
+		err = c.err
+	}
+	if err != nil {
+		return fmt.Errorf("combiner: %w", err)
+	}
+	return nil
+}
+
+func (c *combining) add(key, value []byte) {
+	if !bytes.Equal(key, c.key) {
+		if c.err == nil {
+			c.err = fmt.Errorf("key %q emitted while combining %q; only the same key may be emitted", clip(key), clip(c.key))
+		}
+		return
+	}
+	c.w.addPair(key, value)
+	c.out++
+}
+
+// clip shortens a key for a message.
+func clip(key []byte) []byte { return key[:min(len(key), 64)] }
+
+// countedValues counts the values that are taken.
+type countedValues struct {
+	valueSource
+	n int64
+}
+
+func (v *countedValues) NextValue() bool {
+	if !v.valueSource.NextValue() {
+		return false
+	}
+	v.n++
+	return true
+}

@@ -1,0 +1,204 @@
+package shuffle
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// writeSize is how many bytes are gathered before they are written.
+const writeSize = 256 << 10
+
+// dataWriter writes runs to a data file, one behind another. The open block is
+// built at the end of the buffer that is written next, so that a record is
+// copied once:
+//
+//	buf: | finished blocks … | header of the open block | its records … |
+//	                         ^ block
+//
+// The first error sticks; what is written after it is dropped.
+type dataWriter struct {
+	ctx   context.Context
+	path  string
+	out   storage.Writer
+	hash  *xxhash.Digest
+	comp  compressor
+	buf   []byte
+	block int   // start of the open block in buf
+	count int   // records in the open block
+	done  int64 // bytes of the file before buf
+	run   Run   // the run being written
+	flags uint8 // of its blocks
+	err   error
+}
+
+// createData makes a data file. A writer that is not closed must be aborted.
+func createData(ctx context.Context, fsys storage.FS, path string, codec Codec) (*dataWriter, error) {
+	out, err := fsys.Create(ctx, path, storage.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("data file %s: %w", path, err)
+	}
+	return &dataWriter{
+		ctx: ctx, path: path, out: out,
+		hash: xxhash.New(),
+		comp: compressor{codec: codec},
+		buf:  make([]byte, 0, writeSize+blockRaw+2*blockHeaderSize),
+	}, nil
+}
+
+// beginRun starts a run. tags is the table of ordinals of a tagged run, nil for
+// others.
+func (w *dataWriter) beginRun(tags []rank) {
+	w.run = Run{Offset: w.done + int64(len(w.buf)), Tagged: tags != nil}
+	w.flags = 0
+	w.openBlock()
+	if tags == nil {
+		return
+	}
+	w.flags = flagTags
+	table := appendTags(nil, tags)
+	copy(w.reserve(len(table)), table)
+	w.count = len(tags)
+	w.sealBlock()
+	w.run.Records, w.run.RawLength = 0, 0
+	w.flags = flagTagged
+	w.openBlock()
+}
+
+// endRun finishes the run and describes it.
+func (w *dataWriter) endRun() Run {
+	if w.count > 0 {
+		w.sealBlock()
+	} else {
+		w.buf = w.buf[:w.block]
+	}
+	w.run.Length = w.done + int64(len(w.buf)) - w.run.Offset
+	return w.run
+}
+
+// reserve makes room for a record of n bytes and returns it.
+func (w *dataWriter) reserve(n int) []byte {
+	at := len(w.buf)
+	if at+n > w.block+blockHeaderSize+blockRaw || at+n > cap(w.buf) {
+		w.makeRoom(n)
+		at = len(w.buf)
+	}
+	w.buf = w.buf[:at+n]
+	w.count++
+	return w.buf[at : at+n : at+n]
+}
+
+// add writes a record that is already in its form.
+func (w *dataWriter) add(record []byte) { copy(w.reserve(len(record)), record) }
+
+// addPair writes a record.
+func (w *dataWriter) addPair(key, value []byte) {
+	n := recordLen(len(key), len(value))
+	if n > maxBlockRaw {
+		w.fail(fmt.Errorf("record of %d bytes: longer than %d", n, maxBlockRaw))
+		return
+	}
+	putRecord(w.reserve(n), key, value)
+}
+
+// addTagged writes a record of a tagged run.
+func (w *dataWriter) addTagged(tag int, key, value []byte) {
+	n, t := recordLen(len(key), len(value)), uvarintLen(tag)
+	if n+t > maxBlockRaw {
+		w.fail(fmt.Errorf("record of %d bytes: longer than %d", n, maxBlockRaw))
+		return
+	}
+	dst := w.reserve(n + t)
+	binary.PutUvarint(dst, uint64(tag))
+	putRecord(dst[t:], key, value)
+}
+
+// makeRoom ends the open block where it is full and grows the buffer for a
+// record that is longer than a block.
+func (w *dataWriter) makeRoom(n int) {
+	if w.count > 0 {
+		w.sealBlock()
+		w.openBlock()
+	}
+	if need := len(w.buf) + n; need > cap(w.buf) {
+		larger := make([]byte, len(w.buf), need)
+		copy(larger, w.buf)
+		w.buf = larger
+	}
+}
+
+// openBlock leaves room for a header, and behind it for a block.
+func (w *dataWriter) openBlock() {
+	if len(w.buf) >= writeSize || cap(w.buf)-len(w.buf) < blockHeaderSize+blockRaw {
+		w.flush()
+	}
+	w.block, w.count = len(w.buf), 0
+	w.buf = w.buf[:w.block+blockHeaderSize]
+}
+
+// sealBlock compresses the open block and writes its header.
+func (w *dataWriter) sealBlock() {
+	raw := w.buf[w.block+blockHeaderSize:]
+	stored, codec := w.comp.compress(raw)
+	h := blockHeader{
+		codec: codec, flags: w.flags, stored: len(stored), raw: len(raw), records: w.count,
+		crc: crc32.Checksum(stored, castagnoli),
+	}
+	if codec != None {
+		w.buf = w.buf[:w.block+blockHeaderSize+copy(raw, stored)]
+	}
+	head := w.buf[w.block : w.block+blockHeaderSize]
+	h.put(head)
+	w.run.Checksum = crc32.Update(w.run.Checksum, castagnoli, head)
+	w.run.Records += int64(h.records)
+	w.run.RawLength += int64(h.raw)
+	w.block, w.count = len(w.buf), 0
+}
+
+// flush writes the buffer, which holds finished blocks only.
+func (w *dataWriter) flush() {
+	if w.err == nil {
+		w.fail(context.Cause(w.ctx))
+	}
+	if w.err == nil {
+		w.hash.Write(w.buf)
+		_, err := w.out.Write(w.buf)
+		w.fail(err)
+	}
+	w.done += int64(len(w.buf))
+	if cap(w.buf) > 2*(writeSize+blockRaw) {
+		w.buf = make([]byte, 0, writeSize+blockRaw+2*blockHeaderSize)
+	}
+	w.buf = w.buf[:0]
+}
+
+func (w *dataWriter) fail(err error) {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("write %s: %w", w.path, err)
+	}
+}
+
+// size is how long the file is so far, in bytes.
+func (w *dataWriter) size() int64 { return w.done + int64(len(w.buf)) }
+
+// close writes what is left and makes the file whole; on an error the file is
+// removed.
+func (w *dataWriter) close() error {
+	w.flush()
+	if w.err == nil {
+		w.fail(w.out.Close())
+	}
+	if w.err != nil {
+		return errors.Join(w.err, w.out.Abort())
+	}
+	return nil
+}
+
+// abort removes the file.
+func (w *dataWriter) abort() error { return w.out.Abort() }

@@ -1,0 +1,292 @@
+package shuffle
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Fold combines values of type V. The values of a key are folded in the order in
+// which they were added; sums of parts are folded in the order of the parts, so
+// Fold has to be associative but need not be commutative.
+type Fold[V any] struct {
+	Fold   func(acc, v V) V                      // takes v into acc; may reuse what acc holds
+	Append func(dst []byte, v V) []byte          // appends the bytes of v
+	Decode func(src []byte) (value V, err error) // reads them again; may keep src
+}
+
+// FoldTable combines records as they come in: a hash table by key whose values
+// are folded in place. When it would outgrow its memory it is sorted and written
+// as a run.
+//
+// Adding only gathers: 256 records are hashed and their places in the table
+// touched in one pass, and combined in a second, which hides most of the time
+// that cache misses take.
+type FoldTable[V any] struct {
+	ctx   context.Context
+	opts  Options
+	fold  Fold[V]
+	owned bool // V holds pointers: values are copied and accounted by their bytes
+
+	entries []foldEntry[V]
+	used    int // entries that hold a key
+	limit   int // used may not grow beyond
+	long    longKeys
+	values  int64 // bytes of values, where owned is set
+
+	pending     [foldBatch]pendingFold[V]
+	held        int    // pending records
+	pendingLong []byte // their keys that do not fit into an entry
+	seeds       [2]uint64
+	touched     uint32 // keeps the touching pass from being optimised away
+	encoded     []byte // of one value
+
+	file  spillFile
+	stats Stats
+	err   error
+	over  bool
+}
+
+const (
+	// foldBatch is how many records are gathered.
+	foldBatch = 256
+	// inlineKey is the longest key that an entry holds itself.
+	inlineKey = 16
+	// minSlots is the size of an empty table; a batch always fits.
+	minSlots = 1024
+	// maxPendingLong is how many bytes of long keys may be gathered.
+	maxPendingLong = 64 << 10
+	// sortBytes is what sorting takes for each key.
+	sortBytes = 2*entrySize + 4
+)
+
+// foldEntry is a key and its value.
+type foldEntry[V any] struct {
+	key  [inlineKey]byte // zeros behind the key; of a longer key its hash and where it is
+	size uint32          // length of the key plus 1; 0: empty
+	v    V
+}
+
+// pendingFold is a record that waits for its batch.
+type pendingFold[V any] struct {
+	a, b uint64 // the key as in foldEntry; of a longer key its hash and its place in pendingLong
+	size uint32
+	slot uint32
+	v    V
+}
+
+// NewFoldTable makes a FoldTable. It must be finished or aborted.
+func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[V], error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if f.Fold == nil || f.Append == nil || f.Decode == nil {
+		return nil, errors.New("shuffle options: a fold needs Fold, Append and Decode")
+	}
+	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: holdsPointers[V]()}
+	t.file.opts = &t.opts
+	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
+	t.seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+	t.resize(minSlots)
+	return t, nil
+}
+
+// Add folds v into the value of key, which is copied. An error shows in Err.
+func (t *FoldTable[V]) Add(key []byte, v V) {
+	p := &t.pending[t.held%foldBatch]
+	if len(key) <= inlineKey {
+		p.a, p.b = loadKey(key)
+	} else {
+		p.a, p.b = xxhash.Sum64(key), uint64(len(t.pendingLong))
+		t.pendingLong = append(t.pendingLong, key...)
+	}
+	p.size = uint32(len(key)) + 1
+	if t.owned {
+		v = t.own(v)
+	}
+	p.v = v
+	t.held++
+	t.stats.Bytes += int64(len(key))
+	if t.held == foldBatch || len(t.pendingLong) > maxPendingLong {
+		t.drain()
+	}
+}
+
+// own copies a value that may refer to memory of the caller.
+func (t *FoldTable[V]) own(v V) V {
+	b := t.fold.Append(nil, v)
+	t.values += int64(len(b))
+	own, err := t.fold.Decode(b)
+	t.fail(err)
+	return own
+}
+
+// drain combines the gathered records.
+func (t *FoldTable[V]) drain() {
+	if t.used+t.held > t.limit || t.memory() > t.opts.Memory {
+		t.makeRoom()
+	}
+	pending := t.pending[:t.held]
+	t.stats.Records += int64(len(pending))
+	if t.err == nil {
+		t.touch(pending)
+		for i := range pending {
+			p := &pending[i]
+			if p.size <= inlineKey+1 {
+				t.combine(p)
+			} else {
+				t.combineLong(p)
+			}
+		}
+	}
+	t.held, t.pendingLong = 0, t.pendingLong[:0]
+	if cap(t.pendingLong) > 4*maxPendingLong {
+		t.pendingLong = nil
+	}
+}
+
+// touch finds where each record's search begins and brings it into the cache.
+func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
+	slots := uint64(len(t.entries))
+	touched := uint32(0)
+	for i := range pending {
+		p := &pending[i]
+		b := p.b
+		if p.size > inlineKey+1 {
+			b = uint64(p.size)
+		}
+		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
+		p.slot = uint32(slot)
+		touched += t.entries[slot].size
+	}
+	t.touched = touched
+}
+
+func (t *FoldTable[V]) hash(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^t.seeds[0], b^t.seeds[1])
+	return hi ^ lo
+}
+
+// combine folds a record into its entry, making one for a new key.
+func (t *FoldTable[V]) combine(p *pendingFold[V]) {
+	entries := t.entries
+	for i := uint(p.slot); ; i++ {
+		if i >= uint(len(entries)) {
+			i = 0
+		}
+		e := &entries[i]
+		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && binary.LittleEndian.Uint64(e.key[8:]) == p.b {
+			e.v = t.fold.Fold(e.v, p.v)
+			return
+		}
+		if e.size == 0 {
+			t.insert(e, p, p.b)
+			return
+		}
+	}
+}
+
+// combineLong is combine for a key that is held outside the entry.
+func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
+	key := t.pendingLong[p.b:][:p.size-1]
+	for i := uint(p.slot); ; i++ {
+		if i >= uint(len(t.entries)) {
+			i = 0
+		}
+		e := &t.entries[i]
+		if e.size == p.size && binary.LittleEndian.Uint64(e.key[:8]) == p.a && string(t.keyBytes(e)) == string(key) {
+			e.v = t.fold.Fold(e.v, p.v)
+			return
+		}
+		if e.size == 0 {
+			t.insert(e, p, t.long.add(key))
+			return
+		}
+	}
+}
+
+func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
+	binary.LittleEndian.PutUint64(e.key[:8], p.a)
+	binary.LittleEndian.PutUint64(e.key[8:], b)
+	e.size, e.v = p.size, p.v
+	t.used++
+}
+
+// keyBytes is a view of an entry's key.
+func (t *FoldTable[V]) keyBytes(e *foldEntry[V]) []byte {
+	if e.size <= inlineKey+1 {
+		return e.key[:e.size-1]
+	}
+	return t.long.get(binary.LittleEndian.Uint64(e.key[8:]), int(e.size-1))
+}
+
+// slotBytes is what a slot of the table takes, and the larger of what growing
+// and sorting take besides.
+func (t *FoldTable[V]) slotBytes() int64 {
+	size := int64(unsafe.Sizeof(foldEntry[V]{}))
+	return size + max(size/2, sortBytes*3/4)
+}
+
+// memory is what the table takes now and when it is sorted.
+func (t *FoldTable[V]) memory() int64 {
+	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
+}
+
+// makeRoom grows the table while memory lasts, else spills it.
+func (t *FoldTable[V]) makeRoom() {
+	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
+	slots := min(2*int64(len(t.entries)), most, 1<<31)
+	if slots < int64(len(t.entries))*5/4 {
+		t.spill(t.ctx)
+		return
+	}
+	t.resize(int(slots))
+}
+
+// resize moves the table to one of another size. A table that may still grow is
+// kept emptier.
+func (t *FoldTable[V]) resize(slots int) {
+	old := t.entries
+	t.entries = make([]foldEntry[V], slots)
+	t.limit = slots * 5 / 8
+	if int64(slots)*2*t.slotBytes() > t.opts.Memory {
+		t.limit = slots * 3 / 4
+	}
+	for i := range old {
+		if old[i].size > 0 {
+			t.move(&old[i])
+		}
+	}
+}
+
+func (t *FoldTable[V]) move(e *foldEntry[V]) {
+	a, b := binary.LittleEndian.Uint64(e.key[:8]), binary.LittleEndian.Uint64(e.key[8:])
+	if e.size > inlineKey+1 {
+		b = uint64(e.size)
+	}
+	i, _ := bits.Mul64(t.hash(a, b), uint64(len(t.entries)))
+	for t.entries[i].size > 0 {
+		if i++; i == uint64(len(t.entries)) {
+			i = 0
+		}
+	}
+	t.entries[i] = *e
+}
+
+func (t *FoldTable[V]) fail(err error) {
+	if err != nil && t.err == nil {
+		t.err = fmt.Errorf("fold: %w", err)
+	}
+}
+
+// Err is the first error so far.
+func (t *FoldTable[V]) Err() error { return t.err }
+
+// Stats is what was done so far; records count once they are combined.
+func (t *FoldTable[V]) Stats() Stats { return t.stats }

@@ -1,0 +1,55 @@
+package shuffle
+
+import "reflect"
+
+// longKeys holds keys that are too long for a table entry, in chunks, so that
+// growing copies nothing. A place is the number of a chunk and an offset in it.
+type longKeys struct {
+	chunks [][]byte
+	size   int64 // bytes of all chunks
+}
+
+// keyChunk is the size of a chunk; a longer key has a chunk of its own.
+const keyChunk = 64 << 10
+
+// add copies a key and returns its place.
+func (k *longKeys) add(key []byte) uint64 {
+	last := len(k.chunks) - 1
+	if last < 0 || len(k.chunks[last])+len(key) > cap(k.chunks[last]) {
+		k.chunks = append(k.chunks, make([]byte, 0, max(keyChunk, len(key))))
+		k.size += int64(max(keyChunk, len(key)))
+		last++
+	}
+	at := len(k.chunks[last])
+	k.chunks[last] = append(k.chunks[last], key...)
+	return uint64(last)<<32 | uint64(at)
+}
+
+// get is a view of the key of n bytes at a place.
+func (k *longKeys) get(place uint64, n int) []byte {
+	at := int(uint32(place))
+	return k.chunks[place>>32][at : at+n]
+}
+
+// reset drops all keys.
+func (k *longKeys) reset() { *k = longKeys{} }
+
+// holdsPointers reports whether values of type V refer to other memory.
+func holdsPointers[V any]() bool { return pointersIn(reflect.TypeFor[V]()) }
+
+func pointersIn(t reflect.Type) bool {
+	switch k := t.Kind(); {
+	case k >= reflect.Bool && k <= reflect.Complex128:
+		return k == reflect.Uintptr
+	case k == reflect.Array:
+		return t.Len() > 0 && pointersIn(t.Elem())
+	case k == reflect.Struct:
+		for i := range t.NumField() {
+			if pointersIn(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}

@@ -1,0 +1,277 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// MergeOptions say how runs are merged.
+type MergeOptions struct {
+	// GroupPrefix is the length of the part of a key that decides its group;
+	// the whole key when it is nil. Keys of one group must be neighbours.
+	GroupPrefix func(key []byte) int
+}
+
+// Merge is the merged stream of several runs: by key, and for equal keys by
+// source. It is used by one goroutine.
+//
+// It is a loser tree: each inner node holds the head that lost there, so that
+// a new head is compared once a level on its way to the top.
+type Merge struct {
+	heads   []*runReader // one a source
+	starts  []RunPosition
+	ranks   [][]uint32 // of each source: place among all sources by tag; one for an untagged run
+	tree    []head     // inner nodes 1..n-1; losers
+	top     head       // the winner
+	started bool
+	opts    MergeOptions
+	files   []io.Closer
+	cleanup func() error // run once by Close; may be nil
+	err     error
+}
+
+// head is the sort key of a source's current record.
+type head struct {
+	prefix uint64
+	rest   uint32
+	source uint32
+}
+
+// exhausted is the rest of a source that has no more records; no key has it.
+const exhausted = ^uint32(0)
+
+// NewMerge opens sources, each at its From. The Merge must be closed.
+func NewMerge(ctx context.Context, sources []Source, o MergeOptions) (*Merge, error) {
+	m := &Merge{opts: o, heads: make([]*runReader, 0, len(sources))}
+	if err := m.open(ctx, sources); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	m.rankSources(sources)
+	return m, nil
+}
+
+// open opens each file once, however many runs of it are merged.
+func (m *Merge) open(ctx context.Context, sources []Source) error {
+	opened := make(map[string]io.ReaderAt)
+	for i := range sources {
+		s := &sources[i]
+		file, err := m.file(ctx, s, opened)
+		if err != nil {
+			return err
+		}
+		r, err := newRunReader(ctx, file, s.Path, s.Run, s.From)
+		if err != nil {
+			return err
+		}
+		m.heads = append(m.heads, r)
+		m.starts = append(m.starts, s.From)
+	}
+	return nil
+}
+
+func (m *Merge) file(ctx context.Context, s *Source, opened map[string]io.ReaderAt) (io.ReaderAt, error) {
+	if s.memory != nil {
+		return s.memory, nil
+	}
+	name := s.FS.URI() + s.Path
+	if file, ok := opened[name]; ok {
+		return file, nil
+	}
+	file, err := s.FS.Open(ctx, s.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", s.Path, err)
+	}
+	m.files = append(m.files, file)
+	opened[name] = file
+	return file, nil
+}
+
+// rankSources numbers the ranks of all sources densely, so that equal keys are
+// ordered by comparing two numbers.
+func (m *Merge) rankSources(sources []Source) {
+	var all []rank
+	own := make([][]rank, len(sources))
+	for i, s := range sources {
+		own[i] = m.heads[i].tags
+		if !s.Run.Tagged {
+			own[i] = []rank{{s.Ordinal, s.Run.Offset}}
+		}
+		all = append(all, own[i]...)
+	}
+	all = sortRanks(all)
+	m.ranks = make([][]uint32, len(sources))
+	for i, tags := range own {
+		dense := make([]uint32, len(tags))
+		for j, t := range tags {
+			at, _ := slices.BinarySearchFunc(all, t, rank.compare)
+			dense[j] = uint32(at)
+		}
+		m.ranks[i] = dense
+	}
+}
+
+// Next goes to the next record; false at the end and after an error. What Key
+// and Value returned before holds no more.
+func (m *Merge) Next() bool {
+	if !m.started {
+		return m.start()
+	}
+	if m.top.rest == exhausted || m.err != nil {
+		return false
+	}
+	m.advance(&m.top)
+	if len(m.heads) > 1 {
+		m.replay()
+	}
+	return m.top.rest != exhausted && m.err == nil
+}
+
+// start reads the first record of each source and plays the first round.
+func (m *Merge) start() bool {
+	m.started = true
+	n := len(m.heads)
+	if n == 0 {
+		m.top.rest = exhausted
+		return false
+	}
+	winners := make([]head, 2*n)
+	for i := range n {
+		winners[n+i].source = uint32(i)
+		m.advance(&winners[n+i])
+	}
+	m.tree = make([]head, n)
+	for i := n - 1; i >= 1; i-- {
+		win, lose := winners[2*i], winners[2*i+1]
+		if m.before(&lose, &win) {
+			win, lose = lose, win
+		}
+		winners[i], m.tree[i] = win, lose
+	}
+	m.top = winners[1]
+	return m.top.rest != exhausted && m.err == nil
+}
+
+// advance goes to the next record of a head's source.
+func (m *Merge) advance(h *head) {
+	r := m.heads[h.source]
+	if !r.advance() {
+		if r.err != nil && m.err == nil {
+			m.err = r.err
+		}
+		h.prefix, h.rest = ^uint64(0), exhausted
+		return
+	}
+	if len(m.heads) > 1 {
+		h.prefix, h.rest = sortKey(r.key())
+	} else {
+		h.rest = 0
+	}
+}
+
+// replay lets the new head of the last winner climb from its leaf.
+func (m *Merge) replay() {
+	tree, cur := m.tree, m.top
+	for i := (int(cur.source) + len(tree)) >> 1; i >= 1; i >>= 1 {
+		l := &tree[i]
+		if l.prefix > cur.prefix {
+			continue
+		}
+		if l.prefix < cur.prefix || m.beforeRest(l, &cur) {
+			*l, cur = cur, *l
+		}
+	}
+	m.top = cur
+}
+
+func (m *Merge) before(a, b *head) bool {
+	if a.prefix != b.prefix {
+		return a.prefix < b.prefix
+	}
+	return m.beforeRest(a, b)
+}
+
+// beforeRest compares heads of equal prefix.
+func (m *Merge) beforeRest(a, b *head) bool {
+	if a.rest != b.rest {
+		return a.rest < b.rest
+	}
+	if a.rest == exhausted {
+		return a.source < b.source
+	}
+	if !wholeSortKey(a.rest) {
+		c := bytes.Compare(m.heads[a.source].key()[sortKeyBytes:], m.heads[b.source].key()[sortKeyBytes:])
+		if c != 0 {
+			return c < 0
+		}
+	}
+	return m.earlier(a.source, b.source)
+}
+
+// earlier orders equal keys.
+func (m *Merge) earlier(a, b uint32) bool {
+	x, y := m.rankOf(a), m.rankOf(b)
+	return x < y || x == y && a < b
+}
+
+// rankOf is the rank of a source's current record.
+func (m *Merge) rankOf(source uint32) uint32 { return m.ranks[source][m.heads[source].tag] }
+
+// Key is the current record's key. It holds until Next.
+func (m *Merge) Key() []byte { return m.heads[m.top.source].key() }
+
+// Value is the current record's value. It holds until Next.
+func (m *Merge) Value() []byte { return m.heads[m.top.source].value() }
+
+// record is the current record's bytes, without a tag.
+func (m *Merge) record() []byte {
+	r := m.heads[m.top.source]
+	return r.data[r.cur.start:r.cur.end]
+}
+
+// Err is the first error. Corrupt data wraps storage.ErrCorrupt and names the
+// file and the offset.
+func (m *Merge) Err() error { return m.err }
+
+// Positions tells, beside the sources given to NewMerge, where each stands: a
+// merge of the same sources from there yields the current record next. Before
+// the first Next that is where reading begins; at the end it is the runs' ends.
+func (m *Merge) Positions() []RunPosition {
+	if !m.started {
+		return slices.Clone(m.starts)
+	}
+	positions := make([]RunPosition, len(m.heads))
+	for i, r := range m.heads {
+		positions[i] = r.position()
+	}
+	return positions
+}
+
+// Close closes the files. It may be called twice.
+func (m *Merge) Close() error {
+	var errs []error
+	for _, r := range m.heads {
+		r.close()
+	}
+	for _, f := range m.files {
+		errs = append(errs, f.Close())
+	}
+	if m.cleanup != nil {
+		errs = append(errs, m.cleanup())
+	}
+	m.files, m.cleanup = nil, nil
+	m.top.rest, m.started = exhausted, true
+	return errors.Join(errs...)
+}
+
+// sourcesAt is sources with each From set to where a merge of them stands.
+func sourcesAt(sources []Source, positions []RunPosition) []Source {
+	at := slices.Clone(sources)
+	for i := range at {
+		at[i].From = positions[i]
+	}
+	return at
+}

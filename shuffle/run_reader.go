@@ -1,0 +1,318 @@
+package shuffle
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// runReader yields the records of one run. A block is read at once, together
+// with the header of the next one, and verified before its first record is
+// seen; records are views of it. A run that is read from its start to its end is
+// verified as a whole too.
+type runReader struct {
+	ctx  context.Context
+	file io.ReaderAt
+	path string // names the file in errors
+	run  Run
+
+	data   []byte // records of the current block
+	at     int    // end of the current record in data
+	left   int    // records of the block behind the current one
+	cur    span   // the current record in data
+	tag    uint32 // of the current record, an index into tags
+	tags   []rank // sources of a tagged run
+	counts blockCounts
+
+	stored *[]byte // read buffer, from the pool
+	raw    *[]byte // decompressed block, from the pool
+	head   [blockHeaderSize]byte
+	ready  bool  // head holds the header of the next block
+	whole  bool  // reading began at the start of the run
+	next   int64 // where the next block begins, from the run's start; bytes
+	block  int64 // where the current block begins; bytes
+	size   int   // records in the current block
+	err    error
+}
+
+// blockCounts adds up what the blocks of a run say about themselves.
+type blockCounts struct {
+	records, raw int64
+	checksum     uint32
+}
+
+func (c *blockCounts) add(h *blockHeader, head []byte) {
+	c.checksum = crc32.Update(c.checksum, castagnoli, head)
+	if h.flags&flagTags == 0 {
+		c.records += int64(h.records)
+		c.raw += int64(h.raw)
+	}
+}
+
+// newRunReader starts at a position of a run. It reads nothing yet, but the
+// table of a tagged run.
+func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, from RunPosition) (*runReader, error) {
+	r := &runReader{ctx: ctx, file: file, path: path, run: run, whole: true}
+	if run.Length < 0 || run.Offset < 0 || from.BlockOffset < 0 || from.Record < 0 || from.BlockOffset > run.Length {
+		return nil, fmt.Errorf("%w: %s: run of %d bytes at offset %d, read from %d",
+			storage.ErrCorrupt, path, run.Length, run.Offset, from.BlockOffset)
+	}
+	if run.Tagged && run.Length > 0 {
+		if err := r.loadTags(); err != nil {
+			r.close()
+			return nil, err
+		}
+	}
+	if from == (RunPosition{}) {
+		return r, nil
+	}
+	if err := r.seek(from); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *runReader) loadTags() error {
+	h, ok := r.load()
+	if !ok {
+		return r.err
+	}
+	if h.flags != flagTags {
+		return r.corrupt(0, "tagged run without a table of sources")
+	}
+	tags, err := decodeTags(r.data, h.records)
+	if err != nil {
+		return r.fail(r.block, err)
+	}
+	r.tags, r.left, r.size, r.at = tags, 0, 0, len(r.data)
+	return nil
+}
+
+// seek goes to a position. The first block of a tagged run lies behind the table.
+func (r *runReader) seek(from RunPosition) error {
+	if from.BlockOffset != 0 && from.BlockOffset != r.next {
+		r.next, r.ready, r.whole = from.BlockOffset, false, false
+	}
+	if from.Record == 0 {
+		return nil
+	}
+	if !r.nextBlock() && r.err != nil {
+		return r.err
+	}
+	if from.Record > int64(r.left) {
+		return r.corrupt(from.BlockOffset, fmt.Sprintf("no record %d in the block", from.Record))
+	}
+	for range from.Record {
+		if !r.advance() {
+			return r.err
+		}
+	}
+	return nil
+}
+
+// record is the index, in its block, of the record behind the current one.
+func (r *runReader) record() int64 { return int64(r.size - r.left) }
+
+// advance goes to the next record; false at the end of the run and on an error.
+func (r *runReader) advance() bool {
+	if r.left == 0 && !r.nextBlock() {
+		return false
+	}
+	if r.run.Tagged && !r.readTag() {
+		return false
+	}
+	s, ok := parseRecord(r.data, r.at)
+	if !ok {
+		r.corrupt(r.block, fmt.Sprintf("record %d reaches beyond its block", r.record()))
+		return false
+	}
+	r.cur, r.at = s, s.end
+	r.left--
+	return true
+}
+
+func (r *runReader) readTag() bool {
+	tag, n := binary.Uvarint(r.data[r.at:])
+	if n <= 0 || tag >= uint64(len(r.tags)) {
+		r.corrupt(r.block, fmt.Sprintf("record %d of an unknown source", r.record()))
+		return false
+	}
+	r.tag = uint32(tag)
+	r.at += n
+	return true
+}
+
+func (r *runReader) key() []byte   { return r.data[r.cur.key:r.cur.value:r.cur.value] }
+func (r *runReader) value() []byte { return r.data[r.cur.value:r.cur.end:r.cur.end] }
+
+// position is where the current record begins; at the end of the run it is the
+// end.
+func (r *runReader) position() RunPosition {
+	if r.size == 0 {
+		return RunPosition{BlockOffset: r.next}
+	}
+	return RunPosition{BlockOffset: r.block, Record: r.record() - 1}
+}
+
+// nextBlock goes to the next block of records.
+func (r *runReader) nextBlock() bool {
+	if r.err != nil {
+		return false
+	}
+	if r.at != len(r.data) {
+		r.corrupt(r.block, fmt.Sprintf("%d bytes behind the last record of a block", len(r.data)-r.at))
+		return false
+	}
+	h, ok := r.load()
+	if !ok {
+		return false
+	}
+	want := uint8(0)
+	if r.run.Tagged {
+		want = flagTagged
+	}
+	if h.flags != want {
+		r.corrupt(r.block, fmt.Sprintf("block with flags %#x in a run with %#x", h.flags, want))
+		return false
+	}
+	r.left, r.size, r.at = h.records, h.records, 0
+	return true
+}
+
+// load reads and verifies the next block.
+func (r *runReader) load() (blockHeader, bool) {
+	r.size, r.block = 0, r.next
+	if r.next == r.run.Length {
+		r.finish()
+		return blockHeader{}, false
+	}
+	if err := context.Cause(r.ctx); err != nil {
+		r.fail(r.next, err)
+		return blockHeader{}, false
+	}
+	h, err := r.readHeader()
+	if err == nil {
+		err = r.readPayload(&h)
+	}
+	if err != nil {
+		r.fail(r.block, err)
+		return h, false
+	}
+	return h, true
+}
+
+// readHeader parses the next block's header.
+func (r *runReader) readHeader() (blockHeader, error) {
+	left := r.run.Length - r.next - blockHeaderSize
+	if left < 0 {
+		return blockHeader{}, fmt.Errorf("%w: %d bytes behind the last block", storage.ErrCorrupt, left+blockHeaderSize)
+	}
+	if !r.ready {
+		if err := readFull(r.file, r.head[:], r.run.Offset+r.next); err != nil {
+			return blockHeader{}, err
+		}
+	}
+	h, err := parseBlockHeader(r.head[:], left)
+	if err == nil {
+		r.counts.add(&h, r.head[:])
+		err = r.withinRun()
+	}
+	return h, err
+}
+
+// withinRun refuses blocks that hold more than the whole run does.
+func (r *runReader) withinRun() error {
+	if r.run.RawLength > 0 && r.counts.raw > r.run.RawLength || r.counts.records > r.run.Records {
+		return fmt.Errorf("%w: blocks hold more than the run of %d records and %d bytes", storage.ErrCorrupt, r.run.Records, r.run.RawLength)
+	}
+	return nil
+}
+
+// readPayload reads the block's payload, and the header behind it where there is
+// one.
+func (r *runReader) readPayload(h *blockHeader) error {
+	start := r.next + blockHeaderSize
+	r.next = start + int64(h.stored)
+	r.ready = r.run.Length-r.next >= blockHeaderSize
+	want := h.stored
+	if r.ready {
+		want += blockHeaderSize
+	}
+	b, err := r.bytes(r.run.Offset+start, want)
+	if err != nil {
+		return err
+	}
+	if r.ready {
+		copy(r.head[:], b[h.stored:])
+	}
+	stored := b[:h.stored]
+	if crc32.Checksum(stored, castagnoli) != h.crc {
+		return fmt.Errorf("%w: block does not match its checksum", storage.ErrCorrupt)
+	}
+	if h.codec == None {
+		r.data = stored
+		return nil
+	}
+	r.raw = growPooled(r.raw, h.raw)
+	r.data = (*r.raw)[:h.raw]
+	return decompress(h.codec, r.data, stored)
+}
+
+// bytes reads n bytes of the file; of a run in memory it returns a view.
+func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
+	if m, ok := r.file.(memoryFile); ok {
+		return m.view(offset, n)
+	}
+	r.stored = growPooled(r.stored, n)
+	b := (*r.stored)[:n]
+	return b, readFull(r.file, b, offset)
+}
+
+// finish verifies the run as a whole once its last block has been read.
+func (r *runReader) finish() {
+	c, run := r.counts, r.run
+	r.data, r.at = nil, 0
+	if !r.whole || r.err != nil {
+		return
+	}
+	if c.checksum != run.Checksum || c.records != run.Records || run.RawLength > 0 && c.raw != run.RawLength {
+		r.corrupt(0, fmt.Sprintf("run of %d records and checksum %#x where the index has %d and %#x",
+			c.records, c.checksum, run.Records, run.Checksum))
+	}
+}
+
+func (r *runReader) corrupt(at int64, what string) error {
+	return r.fail(at, fmt.Errorf("%w: %s", storage.ErrCorrupt, what))
+}
+
+// fail remembers the first error; at counts from the run's start.
+func (r *runReader) fail(at int64, err error) error {
+	if r.err == nil {
+		r.err = fmt.Errorf("read %s at offset %d: %w", r.path, r.run.Offset+at, err)
+	}
+	return r.err
+}
+
+// close gives the buffers back. What key and value returned holds no more.
+func (r *runReader) close() {
+	putPooled(r.stored)
+	putPooled(r.raw)
+	r.stored, r.raw, r.data = nil, nil, nil
+}
+
+// readFull reads len(b) bytes; a file that ends before is corrupt.
+func readFull(file io.ReaderAt, b []byte, offset int64) error {
+	n, err := file.ReadAt(b, offset)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		return fmt.Errorf("%w: file ends at offset %d", storage.ErrCorrupt, offset+int64(n))
+	}
+	return err
+}

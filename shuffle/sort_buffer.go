@@ -1,0 +1,262 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// SortBuffer collects records as bytes, sorts them and writes them in runs. It
+// has one piece of memory in two parts:
+//
+//	| main: SpillPercent of it          | side     |
+//
+// When main is full it is sorted and written by a goroutine while records go on
+// into side. When side is full too, Add waits for main and moves side there. So
+// runs are as large as main however fast records come. There is at most that
+// one goroutine; Finish and Abort wait for it.
+type SortBuffer struct {
+	ctx      context.Context
+	opts     Options
+	mem      []byte
+	main     *batch
+	side     *batch // nil when nothing happens in the background
+	cur      *batch // main or side
+	file     spillFile
+	combine  *combining
+	spilling chan error // of the goroutine that spills main; nil when there is none
+	stats    Stats
+	err      error
+	over     bool // Finish or Abort was called
+}
+
+var _ Collector = (*SortBuffer)(nil)
+
+// minSide is the smallest side part that is worth having, in bytes.
+const minSide = 4 << 10
+
+// NewSortBuffer makes a SortBuffer. It must be finished or aborted. The context
+// is for spills that Add begins.
+func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	mem, err := arenas.take(int(o.Memory))
+	if err != nil {
+		return nil, err
+	}
+	b := &SortBuffer{ctx: ctx, opts: o, mem: mem}
+	b.file.opts = &b.opts
+	cut := int(float64(o.Memory)*o.SpillPercent) &^ (entrySize - 1)
+	if cut < minSide || len(mem)-cut < minSide {
+		b.main = newBatch(mem, o.Partitions)
+	} else {
+		b.main, b.side = newBatch(mem[:cut:cut], o.Partitions), newBatch(mem[cut:], o.Partitions)
+	}
+	b.cur = b.main
+	if o.Combine != nil {
+		b.combine = newCombining(o.Combine)
+	}
+	return b, nil
+}
+
+// Add copies one record. An error shows in Err, not here.
+func (b *SortBuffer) Add(key, value []byte) {
+	n := recordLen(len(key), len(value))
+	if !b.cur.fits(n) && !b.makeRoom(n) {
+		b.addLarge(key, value, n)
+		return
+	}
+	p := b.opts.Partition(key)
+	if uint(p) >= uint(b.opts.Partitions) {
+		b.refuse(p)
+		return
+	}
+	b.cur.add(p, key, value, n)
+	b.stats.Records++
+	b.stats.Bytes += int64(len(key) + len(value))
+}
+
+func (b *SortBuffer) refuse(partition int) {
+	b.fail(fmt.Errorf("partition %d of %d: the partitioner must stay within", partition, b.opts.Partitions))
+}
+
+// makeRoom spills until a record of n bytes fits; false when it never will, and
+// after an error.
+func (b *SortBuffer) makeRoom(n int) bool {
+	for b.err == nil && b.main.canHold(n) {
+		switch {
+		case b.cur == b.side:
+			b.wait()
+			b.main.takeOver(b.side)
+			b.cur = b.main
+		case b.side == nil:
+			b.spill(b.main)
+		default:
+			b.spillBehind()
+		}
+		if b.err == nil && b.cur.fits(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// spillBehind begins to spill main and goes on with side, which is empty.
+func (b *SortBuffer) spillBehind() {
+	done := make(chan error, 1)
+	go func() { done <- b.write(b.ctx, b.main) }()
+	b.spilling, b.cur = done, b.side
+}
+
+// wait waits for the spill of main.
+func (b *SortBuffer) wait() {
+	if b.spilling != nil {
+		b.ended(<-b.spilling)
+	}
+}
+
+func (b *SortBuffer) ended(err error) {
+	b.spilling = nil
+	b.fail(err)
+	b.main.reset()
+	b.count()
+}
+
+// spill sorts and writes a batch.
+func (b *SortBuffer) spill(s *batch) {
+	b.fail(b.write(b.ctx, s))
+	s.reset()
+	b.count()
+}
+
+// spillAll leaves both parts empty.
+func (b *SortBuffer) spillAll() {
+	b.wait()
+	if b.err == nil && b.cur.n > 0 {
+		b.spill(b.cur)
+	}
+	b.cur = b.main
+}
+
+// write writes a batch as one spill. A panic of the combiner becomes an error,
+// whichever goroutine it is in.
+func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
+	defer recoverTo(&err)
+	parts := s.sorted()
+	return b.file.spill(ctx, func(w *dataWriter, p int) error {
+		if b.combine != nil {
+			return s.combine(w, parts[p], b.combine)
+		}
+		s.gather(w, parts[p])
+		return nil
+	})
+}
+
+// addLarge writes a record that is larger than the memory as a spill of its own,
+// behind all that came before.
+func (b *SortBuffer) addLarge(key, value []byte, n int) {
+	if b.err != nil || b.over {
+		return
+	}
+	b.spillAll()
+	partition := b.opts.Partition(key)
+	if uint(partition) >= uint(b.opts.Partitions) {
+		b.refuse(partition)
+	}
+	if b.err != nil {
+		return
+	}
+	b.fail(b.file.spill(b.ctx, func(w *dataWriter, p int) error {
+		if p != partition {
+			return nil
+		}
+		if b.combine != nil {
+			return b.combine.group(w, key, &singleValue{value: value})
+		}
+		w.addPair(key, value)
+		return nil
+	}))
+	b.stats.Records++
+	b.stats.Bytes += int64(len(key) + len(value))
+	b.count()
+}
+
+// count takes over what the spills counted. Nothing is spilling meanwhile.
+func (b *SortBuffer) count() {
+	b.stats.Spills, b.stats.SpilledRecords = int64(b.file.spills), b.file.spilled
+	if b.combine != nil {
+		b.stats.CombineIn, b.stats.CombineOut = b.combine.in, b.combine.out
+	}
+}
+
+func (b *SortBuffer) fail(err error) {
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+}
+
+// Err is the first error so far, that of a background spill as soon as it has
+// ended.
+func (b *SortBuffer) Err() error {
+	if b.spilling != nil {
+		select {
+		case err := <-b.spilling:
+			b.ended(err)
+		default:
+		}
+	}
+	return b.err
+}
+
+// Finish writes what is in memory, merges the spills if they are many, and
+// returns the index. After an error no file is left.
+func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
+	if b.over {
+		return nil, errors.New("collector: finished or aborted before")
+	}
+	b.ctx = ctx
+	b.spillAll()
+	b.release()
+	if b.err != nil {
+		return nil, errors.Join(b.err, b.file.abort(ctx))
+	}
+	var combine groupWriter
+	if b.combine != nil && b.file.spills >= minSpillsToCombine {
+		combine = b.combine.group
+	}
+	x, err := b.file.finish(ctx, combine)
+	b.count()
+	if err != nil {
+		b.err = err
+		return nil, errors.Join(err, b.file.abort(ctx))
+	}
+	b.stats.MaterializedBytes = x.DataLength
+	return x, nil
+}
+
+// minSpillsToCombine is how many spills there must be for the combiner to be
+// run again when they are merged.
+const minSpillsToCombine = 3
+
+// Abort ends the collector and removes its files. After Finish it does nothing.
+func (b *SortBuffer) Abort() error {
+	if b.over {
+		return nil
+	}
+	b.wait()
+	b.release()
+	b.fail(errors.New("collector: aborted"))
+	return b.file.abort(b.ctx)
+}
+
+// release gives the memory back.
+func (b *SortBuffer) release() {
+	b.over = true
+	arenas.give(b.mem)
+	b.mem, b.main, b.side = nil, new(batch), nil
+	b.cur = b.main
+}
+
+// Stats is what was done so far; spills count when they have ended.
+func (b *SortBuffer) Stats() Stats { return b.stats }

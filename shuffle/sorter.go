@@ -1,0 +1,184 @@
+package shuffle
+
+import "bytes"
+
+// entry stands for a record while it is sorted.
+type entry struct {
+	prefix uint64 // sort key of the record's key, see sortkey.go
+	rest   uint32
+	at     uint32 // where the record is
+}
+
+// keyStore finds the key of an entry.
+type keyStore interface {
+	keyOf(at uint32) []byte
+}
+
+// sorter sorts entries by key, keeping entries of equal keys in order: radix
+// sort from the most significant byte of the sort key on, insertion sort for a
+// few. Where the sort keys are equal and keys are longer, the entries get new
+// sort keys from deeper in the key, behind what all have in common, so that
+// each byte of a key is looked at a few times at most.
+type sorter struct {
+	keys keyStore
+}
+
+const (
+	// insertionMax is how many entries are sorted by insertion.
+	insertionMax = 24
+	// sortKeyDigits is how many bytes a sort key has.
+	sortKeyDigits = 12
+)
+
+// sort sorts a, with room for as many entries in tmp.
+func (s *sorter) sort(a, tmp []entry) { s.radix(a, tmp, 0, 0) }
+
+// radix sorts entries that agree before byte digit of their sort keys, which
+// begin depth bytes into the keys.
+func (s *sorter) radix(a, tmp []entry, digit, depth int) {
+	var starts [257]uint32
+	for len(a) > insertionMax {
+		if digit == sortKeyDigits {
+			if wholeSortKey(a[0].rest) {
+				return
+			}
+			depth, digit = s.deepen(a, depth+sortKeyBytes), 0
+		}
+		starts = [257]uint32{}
+		countDigits(a, digit, &starts)
+		if starts[digitOf(&a[0], digit)+1] == uint32(len(a)) {
+			digit = firstDifference(a, digit+1)
+			continue
+		}
+		scatter(a, tmp, digit, &starts)
+		for d := range 256 {
+			lo, hi := starts[d], starts[d+1]
+			if hi-lo > 1 {
+				s.radix(a[lo:hi], tmp[lo:hi], digit+1, depth)
+			}
+		}
+		return
+	}
+	s.insertion(a, depth)
+}
+
+// digitOf is byte digit of the sort key.
+func digitOf(e *entry, digit int) byte {
+	if digit < 8 {
+		return byte(e.prefix >> (56 - 8*uint(digit)))
+	}
+	return byte(e.rest >> (88 - 8*uint(digit)))
+}
+
+// countDigits counts each digit d in starts[d+1].
+func countDigits(a []entry, digit int, starts *[257]uint32) {
+	if digit < 8 {
+		shift := (56 - 8*uint(digit)) & 63
+		for i := range a {
+			starts[int(byte(a[i].prefix>>shift))+1]++
+		}
+		return
+	}
+	shift := (88 - 8*uint(digit)) & 31
+	for i := range a {
+		starts[int(byte(a[i].rest>>shift))+1]++
+	}
+}
+
+// scatter orders a by one digit. starts holds counts and is left holding where
+// each digit begins.
+func scatter(a, tmp []entry, digit int, starts *[257]uint32) {
+	for d := 1; d <= 256; d++ {
+		starts[d] += starts[d-1]
+	}
+	next := *starts
+	tmp = tmp[:len(a)]
+	if digit < 8 {
+		shift := (56 - 8*uint(digit)) & 63
+		for i := range a {
+			d := byte(a[i].prefix >> shift)
+			tmp[next[d]] = a[i]
+			next[d]++
+		}
+	} else {
+		shift := (88 - 8*uint(digit)) & 31
+		for i := range a {
+			d := byte(a[i].rest >> shift)
+			tmp[next[d]] = a[i]
+			next[d]++
+		}
+	}
+	copy(a, tmp)
+}
+
+// firstDifference is the first digit, from digit on, in which the entries
+// differ; sortKeyDigits when they do not.
+func firstDifference(a []entry, digit int) int {
+	var prefix uint64
+	var rest uint32
+	for i := range a {
+		prefix |= a[i].prefix ^ a[0].prefix
+		rest |= a[i].rest ^ a[0].rest
+	}
+	diff := entry{prefix: prefix, rest: rest}
+	for digit < sortKeyDigits && digitOf(&diff, digit) == 0 {
+		digit++
+	}
+	return digit
+}
+
+// deepen gives entries whose keys agree in their first depth bytes new sort
+// keys from where they begin to differ, and returns that place.
+func (s *sorter) deepen(a []entry, depth int) int {
+	first := s.keys.keyOf(a[0].at)
+	common := len(first)
+	for i := range a {
+		common = depth + commonPrefix(first[depth:common], s.keys.keyOf(a[i].at)[depth:])
+	}
+	for i := range a {
+		a[i].prefix, a[i].rest = sortKey(s.keys.keyOf(a[i].at)[common:])
+	}
+	return common
+}
+
+// commonPrefix is how many bytes a and b have in common at their start.
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	a, b = a[:n], b[:n]
+	if bytes.Equal(a, b) {
+		return n
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func (s *sorter) insertion(a []entry, depth int) {
+	for i := 1; i < len(a); i++ {
+		e := a[i]
+		j := i
+		for ; j > 0; j-- {
+			p := &a[j-1]
+			if p.prefix < e.prefix || p.prefix == e.prefix && !s.lessRest(&e, p, depth) {
+				break
+			}
+			a[j] = *p
+		}
+		a[j] = e
+	}
+}
+
+// lessRest compares entries of equal prefix.
+func (s *sorter) lessRest(e, p *entry, depth int) bool {
+	if e.rest != p.rest {
+		return e.rest < p.rest
+	}
+	if wholeSortKey(e.rest) {
+		return false
+	}
+	from := depth + sortKeyBytes
+	return bytes.Compare(s.keys.keyOf(e.at)[from:], s.keys.keyOf(p.at)[from:]) < 0
+}

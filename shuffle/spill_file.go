@@ -1,0 +1,108 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// spillFile is the data file of an attempt while it is made. Each spill appends
+// a run for each partition that has records. At the end the file is published as
+// it is when the runs are few, else they are merged into a second file that
+// takes its place.
+type spillFile struct {
+	opts    *Options
+	w       *dataWriter
+	spills  int
+	runs    [][]Run // of each partition
+	made    []string
+	spilled int64 // records written in all
+}
+
+// spill appends one run a partition; write adds its records.
+func (f *spillFile) spill(ctx context.Context, write func(w *dataWriter, partition int) error) error {
+	if err := f.open(ctx); err != nil {
+		return err
+	}
+	f.w.ctx = ctx
+	f.spills++
+	for p := range f.runs {
+		f.w.beginRun(nil)
+		err := write(f.w, p)
+		run := f.w.endRun()
+		if err = errors.Join(err, f.w.err); err != nil {
+			return err
+		}
+		f.keep(p, run)
+	}
+	return nil
+}
+
+func (f *spillFile) keep(partition int, run Run) {
+	if run.Records > 0 {
+		f.runs[partition] = append(f.runs[partition], run)
+		f.spilled += run.Records
+	}
+}
+
+// open makes the file when the first spill comes.
+func (f *spillFile) open(ctx context.Context) error {
+	if f.w != nil {
+		return nil
+	}
+	w, err := createData(ctx, f.opts.FS, f.opts.Path, f.opts.Codec)
+	if err != nil {
+		return err
+	}
+	f.w, f.runs = w, make([][]Run, f.opts.Partitions)
+	return nil
+}
+
+// finish closes the file, merges its runs if they are many, and writes the
+// index.
+func (f *spillFile) finish(ctx context.Context, combine groupWriter) (*Index, error) {
+	if err := f.open(ctx); err != nil {
+		return nil, err
+	}
+	f.w.ctx = ctx
+	f.made = append(f.made, f.opts.Path)
+	if err := f.w.close(); err != nil {
+		return nil, err
+	}
+	level := mergeLevel{path: f.opts.Path, runs: f.runs, size: f.w.size(), sum: f.w.hash.Sum64()}
+	level, err := f.mergeAll(ctx, level, combine)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{Path: f.opts.Path, Partitions: level.runs, DataLength: level.size, DataChecksum: level.sum}
+	if err := x.write(ctx, f.opts.FS); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// abort removes every file. Removal goes on under a context that is over.
+func (f *spillFile) abort(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	if f.w != nil {
+		errs = append(errs, f.w.abort())
+	}
+	for _, path := range f.made {
+		errs = append(errs, remove(ctx, f.opts.FS, path))
+	}
+	if f.w != nil {
+		errs = append(errs, remove(ctx, f.opts.FS, IndexPath(f.opts.Path)))
+	}
+	f.w, f.made = nil, nil
+	return errors.Join(errs...)
+}
+
+func remove(ctx context.Context, fsys storage.FS, path string) error {
+	if err := fsys.Remove(ctx, path, false); err != nil {
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// groupWriter writes what becomes of one group of equal keys.
+type groupWriter func(w *dataWriter, key []byte, values valueSource) error
+
+// mergeLevel is a data file on the way to one with few runs a partition.
+type mergeLevel struct {
+	path string
+	runs [][]Run // of each partition, in the order of equal keys
+	size int64   // bytes
+	sum  uint64  // xxhash64
+}
+
+// most is the largest number of runs that a partition has.
+func (l *mergeLevel) most() int {
+	n := 0
+	for _, runs := range l.runs {
+		n = max(n, len(runs))
+	}
+	return n
+}
+
+// mergeAll merges until no partition has more than MaxRuns runs. Only
+// neighbours are merged, which keeps equal keys in order. As every byte is
+// copied anyway, the last pass publishes up to MaxRuns runs too, if that saves
+// a pass.
+func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWriter) (mergeLevel, error) {
+	if l.most() <= f.opts.MaxRuns {
+		return l, nil
+	}
+	factor := mergeFactor(f.opts.Factor, f.opts.Memory)
+	for pass := 1; l.most() > f.opts.MaxRuns; pass++ {
+		path := fmt.Sprintf("%s.merge%d", f.opts.Path, pass)
+		next, err := f.mergePass(ctx, l, path, factor, combine)
+		if err != nil {
+			return l, err
+		}
+		if err := remove(ctx, f.opts.FS, l.path); err != nil {
+			return l, err
+		}
+		l = next
+	}
+	if err := f.opts.FS.Rename(ctx, l.path, f.opts.Path); err != nil {
+		return l, fmt.Errorf("rename %s to %s: %w", l.path, f.opts.Path, err)
+	}
+	return l, nil
+}
+
+// mergeFactor is how many runs may be merged at once when each takes a read
+// buffer (and one more to decompress) of memory.
+func mergeFactor(factor int, memory int64) int {
+	return max(min(factor, int(memory/(2*readBufferSize))), 2)
+}
+
+// mergePass merges each neighbourhood of at most factor runs into one.
+func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, factor int, combine groupWriter) (mergeLevel, error) {
+	w, err := createData(ctx, f.opts.FS, path, f.opts.Codec)
+	if err != nil {
+		return l, err
+	}
+	f.made = append(f.made, path)
+	next := mergeLevel{path: path, runs: make([][]Run, len(l.runs))}
+	for p, runs := range l.runs {
+		for _, part := range neighbourhoods(runs, factor) {
+			run, err := mergeRuns(ctx, runSources(f.opts.FS, l.path, part), w, combine)
+			if err != nil {
+				return l, errors.Join(err, w.abort())
+			}
+			if run.Records > 0 {
+				next.runs[p] = append(next.runs[p], run)
+				f.spilled += run.Records
+			}
+		}
+	}
+	if err := w.close(); err != nil {
+		return l, err
+	}
+	next.size, next.sum = w.size(), w.hash.Sum64()
+	return next, nil
+}
+
+// neighbourhoods cuts runs into parts of at most factor, of nearly equal
+// numbers.
+func neighbourhoods(runs []Run, factor int) [][]Run {
+	n := (len(runs) + factor - 1) / factor
+	parts := make([][]Run, 0, n)
+	for i := range n {
+		parts = append(parts, runs[i*len(runs)/n:(i+1)*len(runs)/n])
+	}
+	return parts
+}
+
+func runSources(fsys storage.FS, path string, runs []Run) []Source {
+	sources := make([]Source, len(runs))
+	for i, r := range runs {
+		sources[i] = Source{FS: fsys, Path: path, Run: r}
+	}
+	return sources
+}
+
+// mergeRuns merges sources into one run at the end of w. combine, where there is
+// one, writes each group.
+func mergeRuns(ctx context.Context, sources []Source, w *dataWriter, combine groupWriter) (run Run, err error) {
+	m, err := NewMerge(ctx, sources, MergeOptions{})
+	if err != nil {
+		return run, err
+	}
+	w.beginRun(nil)
+	if combine == nil {
+		for m.Next() {
+			w.add(m.record())
+		}
+	} else {
+		err = combineGroups(m, w, combine)
+	}
+	run = w.endRun()
+	return run, errors.Join(err, m.Err(), w.err, m.Close())
+}
+
+func combineGroups(m *Merge, w *dataWriter, combine groupWriter) error {
+	g := m.Groups()
+	for g.NextGroup() {
+		if err := combine(w, g.Key(), g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
