@@ -5,6 +5,11 @@ package cluster
 type EndAttempt struct {
 	Attempt AttemptID
 	Cause   string // shown when the attempt had no verdict yet
+
+	// Stuck is set when the attempt did not end although it was told to, and
+	// its machine cannot end it by force: its job cannot be trusted to end
+	// either, and fails.
+	Stuck *Failure
 }
 
 func (c EndAttempt) apply(tx *transition) error {
@@ -16,5 +21,11 @@ func (c EndAttempt) apply(tx *transition) error {
 		tx.end(p, AttemptKilled, c.Cause)
 	}
 	tx.leave(p)
+	if c.Stuck != nil {
+		tx.record(p, *c.Stuck)
+		if p.job.State < JobAborting {
+			tx.abort(p.job, JobFailed, c.Stuck.Cause)
+		}
+	}
 	return nil
 }

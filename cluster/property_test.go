@@ -101,7 +101,11 @@ func drawCommand(t *rapid.T, s *State) Command {
 			Uncharged: rapid.Bool().Draw(t, "uncharged"), OnMachine: rapid.Bool().Draw(t, "stays"),
 		}
 	case "end":
-		return EndAttempt{drawAttempt(t, s), "told to"}
+		c := EndAttempt{Attempt: drawAttempt(t, s), Cause: "told to"}
+		if rapid.IntRange(0, 9).Draw(t, "stuck") == 0 {
+			c.Stuck = &Failure{Cause: "it does not end"}
+		}
+		return c
 	case "lose":
 		return LoseOutput{drawAttempt(t, s), "unreadable"}
 	case "split":

@@ -1,0 +1,61 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// finished proposes what an attempt reports. One that stopped before the end of
+// its task's range leaves the rest to a new task.
+func (c *Controller) finished(ev AttemptFinished) {
+	_, t, a, ok := c.view.Attempt(ev.Attempt)
+	if !ok {
+		return
+	}
+	if a.State == cluster.AttemptRunning && t.Ranged &&
+		ev.Range.Start == t.Range.Start && ev.Range.End.Less(t.Range.End) && !ev.Range.Empty() {
+		c.fact(cluster.SplitTask{Attempt: ev.Attempt, At: ev.Range.End})
+	}
+	c.fact(cluster.FinishAttempt{Attempt: ev.Attempt, Range: ev.Range, Output: ev.Output, Counters: ev.Counters})
+}
+
+// failed proposes what an attempt reports. When the cause is output that cannot
+// be read, the map that wrote it is to blame.
+func (c *Controller) failed(ev AttemptFailed) {
+	_, _, _, known := c.view.Attempt(ev.LostMap)
+	if known && ev.LostMap.Task.Job == ev.Attempt.Task.Job {
+		c.fact(cluster.LoseOutput{Attempt: ev.LostMap, Cause: ev.Failure.Cause})
+		c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true})
+		return
+	}
+	c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure})
+}
+
+func (c *Controller) ended(ev AttemptEnded) {
+	command := cluster.EndAttempt{Attempt: ev.Attempt, Cause: "it ended without being told to"}
+	if ev.StuckStack != "" {
+		command.Stuck = &cluster.Failure{
+			Cause:  fmt.Sprintf("%v was told to end and does not: user code has to return when its context is done", ev.Attempt),
+			Stack:  ev.StuckStack,
+			Offset: -1,
+		}
+	}
+	c.fact(command)
+}
+
+// timeOut fails an attempt that shows no progress. It still holds its slot.
+func (c *Controller) timeOut(id cluster.AttemptID) {
+	j, _, _, ok := c.view.Attempt(id)
+	if !ok {
+		return
+	}
+	seconds := float64(j.Spec.TimeoutMillis) / 1000
+	c.fact(cluster.FailAttempt{
+		Attempt: id, OnMachine: true,
+		Failure: cluster.Failure{
+			Cause:  fmt.Sprintf("Task %v failed to report status for %g seconds. Killing! (mapreduce.task.timeout)", id, seconds),
+			Offset: -1,
+		},
+	})
+}

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// Controller decides. It is used by one goroutine.
+type Controller struct {
+	view   cluster.View
+	policy sched.Policy
+
+	facts    []cluster.Entry // to be proposed, in order
+	inFlight bool            // a batch is on its way
+	decide   bool            // the state has changed since the policy was last asked
+	watch    watch
+
+	out Output // of the step under way
+}
+
+// New is a controller over the state that view shows.
+func New(view cluster.View, policy sched.Policy) *Controller {
+	return &Controller{view: view, policy: policy, decide: true}
+}
+
+// Step takes events in, in the order in which they came, and says what is to be
+// done. Now is in ms since the epoch and never goes back.
+func (c *Controller) Step(now int64, events []Event) Output {
+	c.out = Output{}
+	for _, ev := range events {
+		c.handle(now, ev)
+	}
+	for _, attempt := range c.watch.expired(now) {
+		c.timeOut(attempt)
+	}
+	if !c.inFlight {
+		c.propose(now)
+	}
+	c.out.Wake = earliest(c.watch.next(), c.policy.NextWake())
+	return c.out
+}
+
+func (c *Controller) handle(now int64, ev Event) {
+	switch ev := ev.(type) {
+	case Applied:
+		c.inFlight = false
+		for _, r := range ev.Results {
+			if r.Err == nil {
+				c.applied(now, r.Delta)
+			}
+		}
+	case Requested:
+		c.facts = append(c.facts, cluster.Entry{Client: ev.Client, Sequence: ev.Sequence, Command: ev.Command})
+	case MachineConnected:
+		c.remind(ev.Name)
+	case AttemptProgressed:
+		c.watch.progressed(now, ev.Attempt, ev.Mark)
+	case AttemptFinished:
+		c.finished(ev)
+	case AttemptFailed:
+		c.failed(ev)
+	case AttemptPaused:
+		c.fact(cluster.CheckpointAttempt{Attempt: ev.Attempt, Checkpoint: ev.Checkpoint})
+	case AttemptEnded:
+		c.ended(ev)
+	}
+}
+
+func (c *Controller) fact(command cluster.Command) {
+	c.facts = append(c.facts, cluster.Entry{Command: command})
+}
+
+// propose makes a batch of what is known and what the policy wants.
+func (c *Controller) propose(now int64) {
+	if wake := c.policy.NextWake(); c.decide || wake != 0 && wake <= now {
+		c.decide = false
+		c.plan(now)
+	}
+	if len(c.facts) == 0 {
+		return
+	}
+	for i := range c.facts {
+		c.facts[i].At = now
+	}
+	c.out.Commands, c.facts = c.facts, nil
+	c.inFlight = true
+}
+
+// plan asks the policy and turns its plan into commands. A task whose split is
+// not loaded here waits for the next change.
+func (c *Controller) plan(now int64) {
+	for _, s := range c.policy.Decide(now, c.view).Starts {
+		j, _, t, ok := c.view.Task(s.Task)
+		if !ok || t.Split >= 0 && !j.Loaded() {
+			continue
+		}
+		c.fact(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local})
+	}
+}
+
+// earliest is the smaller of two times of which 0 means never.
+func earliest(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,76 @@
+package control
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+)
+
+// Event is something that the controller hears of.
+type Event interface{ event() }
+
+// Applied says that a batch has been applied to the state, entry by entry.
+type Applied struct{ Results []Result }
+
+// Result is what became of one entry.
+type Result struct {
+	Entry cluster.Entry
+	Delta cluster.Delta
+	Err   error // why it was refused; nil when it was applied
+}
+
+// Requested asks for a command as it is: a client wants it, or the body knows
+// it to be due.
+type Requested struct {
+	Client   string // with Sequence: what makes the request one of a kind; "" for none
+	Sequence uint64
+	Command  cluster.Command
+}
+
+// MachineConnected says that a machine listens to orders, and may have missed
+// earlier ones.
+type MachineConnected struct{ Name string }
+
+// AttemptProgressed says that an attempt is alive. Mark changes when it has come
+// further.
+type AttemptProgressed struct {
+	Attempt cluster.AttemptID
+	Mark    uint64
+}
+
+// AttemptFinished says that an attempt has processed Range and is gone.
+type AttemptFinished struct {
+	Attempt  cluster.AttemptID
+	Range    dag.Range
+	Output   cluster.Manifest
+	Counters []cluster.Counter
+}
+
+// AttemptFailed says that an attempt has failed and is gone. LostMap is the
+// attempt whose output it could not read, zero when that is not the cause.
+type AttemptFailed struct {
+	Attempt cluster.AttemptID
+	Failure cluster.Failure
+	LostMap cluster.AttemptID
+}
+
+// AttemptPaused says that an attempt has written a checkpoint and is gone.
+type AttemptPaused struct {
+	Attempt    cluster.AttemptID
+	Checkpoint cluster.Checkpoint
+}
+
+// AttemptEnded says that an attempt is gone because it was told to. StuckStack
+// is not empty when it is not gone but ignores the order.
+type AttemptEnded struct {
+	Attempt    cluster.AttemptID
+	StuckStack string
+}
+
+func (Applied) event()           {}
+func (Requested) event()         {}
+func (MachineConnected) event()  {}
+func (AttemptProgressed) event() {}
+func (AttemptFinished) event()   {}
+func (AttemptFailed) event()     {}
+func (AttemptPaused) event()     {}
+func (AttemptEnded) event()      {}

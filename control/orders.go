@@ -1,0 +1,87 @@
+package control
+
+import "github.com/hammr/hammr/cluster"
+
+// applied follows one change of the state: what machines are to hear, what the
+// body has to do, whom to watch.
+func (c *Controller) applied(now int64, delta cluster.Delta) {
+	c.decide = true
+	c.policy.Observe(now, c.view, delta)
+	for _, id := range delta.Started {
+		c.start(now, id)
+	}
+	for _, id := range delta.Ended {
+		c.watch.remove(id)
+	}
+	for _, id := range delta.Asked {
+		c.ask(id)
+	}
+	for _, id := range delta.Jobs {
+		c.work(id)
+	}
+	for _, id := range delta.Freed {
+		if j := c.view.Job(id.Task.Job); j.Occupied == 0 {
+			c.work(j.ID)
+		}
+	}
+}
+
+func (c *Controller) start(now int64, id cluster.AttemptID) {
+	j, _, a, ok := c.view.Attempt(id)
+	if !ok || a.State != cluster.AttemptRunning {
+		return
+	}
+	c.order(a, Order{Kind: OrderStart})
+	c.watch.add(now, id, j.Spec.TimeoutMillis)
+}
+
+// ask tells a machine what is wanted of an attempt that it runs.
+func (c *Controller) ask(id cluster.AttemptID) {
+	_, t, a, ok := c.view.Attempt(id)
+	switch {
+	case !ok || !a.OnMachine:
+	case a.State != cluster.AttemptRunning:
+		c.order(a, Order{Kind: OrderKill, Cause: a.Cause})
+	case a.Pausing:
+		c.order(a, Order{Kind: OrderPause})
+	case a.Range != t.Range:
+		c.order(a, Order{Kind: OrderStop, Position: t.Range.End})
+	}
+}
+
+func (c *Controller) order(a *cluster.Attempt, o Order) {
+	o.Machine, o.Attempt, o.Job = a.Machine, a.ID, a.ID.Task.Job
+	c.out.Orders = append(c.out.Orders, o)
+}
+
+// remind tells a machine everything that it should be doing.
+func (c *Controller) remind(machine string) {
+	m := c.view.Machine(machine)
+	if m == nil {
+		return
+	}
+	for _, a := range m.Attempts {
+		if a.State == cluster.AttemptRunning {
+			c.order(a, Order{Kind: OrderStart})
+		}
+		c.ask(a.ID)
+	}
+}
+
+// work says what the body has to do for a job in its present state. Output is
+// touched only when no attempt can be writing any more.
+func (c *Controller) work(id cluster.JobID) {
+	j := c.view.Job(id)
+	switch {
+	case j.State == cluster.JobPrep:
+		c.out.Work = append(c.out.Work, Work{WorkSetUp, id})
+	case j.State == cluster.JobCommitting && j.Occupied == 0:
+		c.out.Work = append(c.out.Work, Work{WorkCommit, id})
+	case j.State == cluster.JobAborting && j.Occupied == 0:
+		c.out.Work = append(c.out.Work, Work{WorkCleanUp, id})
+	case j.State.Final():
+		for m := range c.view.Machines() {
+			c.out.Orders = append(c.out.Orders, Order{Kind: OrderRemoveJob, Machine: m.Name, Job: id})
+		}
+	}
+}

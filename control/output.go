@@ -1,0 +1,93 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+)
+
+// Output is what a step wants done.
+type Output struct {
+	Commands []cluster.Entry // to be proposed as one batch; nil while a batch is on its way
+	Orders   []Order
+	Work     []Work
+	Wake     int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"
+}
+
+// Order is something to tell a machine.
+type Order struct {
+	Kind     OrderKind
+	Machine  string
+	Attempt  cluster.AttemptID // of all kinds but OrderRemoveJob
+	Job      cluster.JobID
+	Cause    string       // of OrderKill
+	Position dag.Position // of OrderStop: where the attempt's range ends now
+}
+
+// OrderKind is the verb of an order.
+type OrderKind int
+
+const (
+	// OrderStart starts an attempt that has a slot.
+	OrderStart OrderKind = iota + 1
+	// OrderKill ends an attempt that has a verdict and still holds its slot.
+	OrderKill
+	// OrderStop tells an attempt where its range ends since it was split.
+	OrderStop
+	// OrderPause asks an attempt for a checkpoint.
+	OrderPause
+	// OrderRemoveJob says that nothing of a job is needed any more.
+	OrderRemoveJob
+)
+
+func (k OrderKind) String() string {
+	names := [...]string{"none", "start", "kill", "stop", "pause", "remove-job"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("OrderKind(%d)", int(k))
+	}
+	return names[k]
+}
+
+func (o Order) String() string {
+	switch o.Kind {
+	case OrderRemoveJob:
+		return fmt.Sprintf("%s: %v %v", o.Machine, o.Kind, o.Job)
+	case OrderKill:
+		return fmt.Sprintf("%s: %v %v (%s)", o.Machine, o.Kind, o.Attempt, o.Cause)
+	case OrderStop:
+		return fmt.Sprintf("%s: %v %v at %v", o.Machine, o.Kind, o.Attempt, o.Position)
+	}
+	return fmt.Sprintf("%s: %v %v", o.Machine, o.Kind, o.Attempt)
+}
+
+// Work is something that the body is to do for a job, away from the loop. It
+// reports back by a Requested event.
+type Work struct {
+	Kind WorkKind
+	Job  cluster.JobID
+}
+
+// WorkKind is the verb of work.
+type WorkKind int
+
+const (
+	// WorkSetUp loads the splits and sets up the output: StartJob or FailJob
+	// follows.
+	WorkSetUp WorkKind = iota + 1
+	// WorkCommit gives the output its final names: CommitJob or FailJob
+	// follows.
+	WorkCommit
+	// WorkCleanUp removes what the job wrote: CloseJob follows.
+	WorkCleanUp
+)
+
+func (k WorkKind) String() string {
+	names := [...]string{"none", "set-up", "commit", "clean-up"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("WorkKind(%d)", int(k))
+	}
+	return names[k]
+}
+
+func (w Work) String() string { return fmt.Sprintf("%v %v", w.Kind, w.Job) }
