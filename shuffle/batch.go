@@ -20,6 +20,8 @@ type batch struct {
 	n      int     // records
 	width  int     // bytes that a partition takes
 	counts []int   // records of each partition
+
+	touched byte // keeps gather's loads from being optimised away
 }
 
 // newBatch makes a batch of mem, whose start is aligned for entries.

@@ -21,7 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // pair is a record of a test.
 type pair struct{ key, value string }
 
-func (p pair) String() string { return fmt.Sprintf("%q=%q", clip([]byte(p.key)), clip([]byte(p.value))) }
+func (p pair) String() string {
+	return fmt.Sprintf("%q=%q", clip([]byte(p.key)), clip([]byte(p.value)))
+}
 
 func testOptions(t testing.TB, partitions int) Options {
 	return Options{

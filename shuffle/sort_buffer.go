@@ -105,7 +105,8 @@ func (b *SortBuffer) makeRoom(n int) bool {
 // spillBehind begins to spill main and goes on with side, which is empty.
 func (b *SortBuffer) spillBehind() {
 	done := make(chan error, 1)
-	go func() { done <- b.write(b.ctx, b.main) }()
+	ctx, main := b.ctx, b.main
+	go func() { done <- b.write(ctx, main) }()
 	b.spilling, b.cur = done, b.side
 }
 
@@ -215,6 +216,7 @@ func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
 	if b.over {
 		return nil, errors.New("collector: finished or aborted before")
 	}
+	b.wait()
 	b.ctx = ctx
 	b.spillAll()
 	b.release()

@@ -1,0 +1,168 @@
+package shuffle
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hammr/hammr/storage/local"
+)
+
+// benchDir is in memory where the system has such a place, so that disks are not
+// what is measured.
+func benchDir(b *testing.B) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "shuffle"); err == nil {
+		b.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	return b.TempDir()
+}
+
+func benchOptions(b *testing.B, partitions int) Options {
+	return Options{
+		FS: local.New(local.Options{}), Path: filepath.Join(benchDir(b), "data"),
+		Partitions: partitions, Memory: 128 << 20,
+	}
+}
+
+// BenchmarkFoldTableAdd counts Zipf words out of 200,000; an op is a word.
+func BenchmarkFoldTableAdd(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := rand.NewZipf(r, 1.1, 1, 199999)
+	words := make([][]byte, 200000)
+	for i := range words {
+		words[i] = []byte(fmt.Sprintf("%x", rand.Uint64()>>(8*r.UintN(7))))[:]
+	}
+	stream := make([][]byte, 1<<20)
+	text := make([]byte, 0, 16<<20)
+	for i := range stream {
+		w := words[z.Uint64()]
+		text = append(text, w...)
+		stream[i] = text[len(text)-len(w):]
+		text = append(text, ' ')
+	}
+	t, err := NewFoldTable(context.Background(), benchOptions(b, 2), sumFold)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, w := range stream {
+		t.Add(w, 1)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		t.Add(stream[i&(1<<20-1)], 1)
+	}
+	b.StopTimer()
+	if err := t.Abort(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// teraRecords are n records of a 10-byte random key and a 90-byte value.
+func teraRecords(n int) []byte {
+	r := rand.New(rand.NewPCG(7, 7))
+	data := make([]byte, n*100)
+	for i := 0; i+8 <= len(data); i += 50 {
+		binary.LittleEndian.PutUint64(data[i:], r.Uint64())
+		binary.LittleEndian.PutUint64(data[i+2:], r.Uint64())
+	}
+	return data
+}
+
+func benchSort(b *testing.B, o Options, data []byte, key, record int) {
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for range b.N {
+		s, err := NewSortBuffer(context.Background(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for at := 0; at < len(data); at += record {
+			s.Add(data[at:at+key], data[at+key:at+record])
+		}
+		if _, err := s.Finish(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		os.Remove(o.Path)
+		os.Remove(IndexPath(o.Path))
+		b.StartTimer()
+	}
+}
+
+// BenchmarkSortBuffer adds, sorts and spills 128 MB of 100-byte records; an op
+// is all of it.
+func BenchmarkSortBuffer(b *testing.B) {
+	data := teraRecords(1280000)
+	b.Run("background", func(b *testing.B) { benchSort(b, benchOptions(b, 2), data, 10, 100) })
+	b.Run("one thread", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		benchSort(b, o, data, 10, 100)
+	})
+	b.Run("5 byte records", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		benchSort(b, o, data[:len(data)/10], 4, 5)
+	})
+	b.Run("long keys", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		benchSort(b, o, data, 100, 100)
+	})
+	b.Run("equal keys", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		benchSort(b, o, make([]byte, len(data)), 10, 100)
+	})
+	b.Run("equal long keys", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		benchSort(b, o, make([]byte, len(data)), 80, 100)
+	})
+}
+
+// BenchmarkMerge merges 64 runs of 100-byte records; an op is all of them.
+func BenchmarkMerge(b *testing.B) {
+	data := teraRecords(1280000)
+	fsys := local.New(local.Options{})
+	dir := benchDir(b)
+	var sources []Source
+	for i := range 64 {
+		o := Options{FS: fsys, Path: filepath.Join(dir, fmt.Sprint(i)), Partitions: 1, SpillPercent: 1, Memory: 16 << 20}
+		s, err := NewSortBuffer(context.Background(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for at := i * 2000000; at < (i+1)*2000000; at += 100 {
+			s.Add(data[at:at+10], data[at+10:at+100])
+		}
+		x, err := s.Finish(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		m, err := NewMerge(context.Background(), sources, MergeOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for m.Next() {
+			n += len(m.Key()) + len(m.Value())
+		}
+		if m.Err() != nil || n != len(data) {
+			b.Fatal(n, m.Err())
+		}
+		m.Close()
+	}
+}
