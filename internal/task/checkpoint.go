@@ -1,0 +1,219 @@
+package task
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// A checkpoint file is 8 bytes of magic, 4 of version, 4 of body length (both
+// little-endian), a CheckpointBody, and the xxhash64 of all that in 8 bytes.
+// docs/formats/checkpoint.md has the bytes.
+const (
+	checkpointMagic   = "HAMMRCKP"
+	checkpointVersion = 1
+	checkpointHead    = len(checkpointMagic) + 4 + 4
+	checkpointTail    = 8
+	maxCheckpoint     = 1 << 30 // bytes
+)
+
+// writeCheckpoint writes body into the attempt's directory.
+func (a *Attempt) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
+	body.JobId, body.Task, body.Kind = a.Start.JobId, a.Start.Task, a.Start.Kind
+	body.Counters = counterMessages(a.Counters)
+	var err error
+	if body.Pieces, body.Pending, err = a.outputs.close(true); err != nil {
+		return nil, err
+	}
+	encoded, err := EncodeCheckpoint(body)
+	if err != nil {
+		return nil, err
+	}
+	path := a.attemptFile("checkpoint")
+	if err := writeFile(a, path, encoded); err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+		Checkpoint: &taskproc.Checkpoint{
+			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
+			Attempt: a.Start.AttemptId, JobId: a.Start.JobId, Task: a.Start.Task,
+		},
+	}}}, nil
+}
+
+func writeFile(a *Attempt, path string, data []byte) error {
+	w, err := a.Local.Create(a.ctx, path, storage.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Close()
+}
+
+// EncodeCheckpoint is body as a checkpoint file.
+func EncodeCheckpoint(body *taskproc.CheckpointBody) ([]byte, error) {
+	b := append(make([]byte, 0, 1024), checkpointMagic...)
+	b = binary.LittleEndian.AppendUint32(b, checkpointVersion)
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, body)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint encoding: %w", err)
+	}
+	if len(b) > maxCheckpoint {
+		return nil, fmt.Errorf("checkpoint of %d bytes: more than %d", len(b), maxCheckpoint)
+	}
+	binary.LittleEndian.PutUint32(b[len(checkpointMagic)+4:], uint32(len(b)-checkpointHead))
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
+}
+
+// DecodeCheckpoint verifies and reads a checkpoint file. What does not verify
+// wraps storage.ErrCorrupt.
+func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
+	if len(b) < checkpointHead+checkpointTail || string(b[:len(checkpointMagic)]) != checkpointMagic {
+		return nil, fmt.Errorf("%w: no checkpoint", storage.ErrCorrupt)
+	}
+	if v := binary.LittleEndian.Uint32(b[len(checkpointMagic):]); v != checkpointVersion {
+		return nil, fmt.Errorf("checkpoint of version %d: this binary reads version %d", v, checkpointVersion)
+	}
+	length := int(binary.LittleEndian.Uint32(b[len(checkpointMagic)+4:]))
+	if length != len(b)-checkpointHead-checkpointTail {
+		return nil, fmt.Errorf("%w: checkpoint body of %d bytes in a file of %d", storage.ErrCorrupt, length, len(b))
+	}
+	content, sum := b[:len(b)-checkpointTail], binary.LittleEndian.Uint64(b[len(b)-checkpointTail:])
+	if xxhash.Sum64(content) != sum {
+		return nil, fmt.Errorf("%w: checkpoint checksum", storage.ErrCorrupt)
+	}
+	body := new(taskproc.CheckpointBody)
+	if err := proto.Unmarshal(content[checkpointHead:], body); err != nil {
+		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
+	}
+	return body, nil
+}
+
+// resume loads the checkpoint that the attempt goes on from, if there is one.
+func (a *Attempt) resume() error {
+	c := a.Start.Checkpoint
+	if c == nil {
+		return nil
+	}
+	body, err := a.readCheckpoint(c)
+	if err != nil {
+		return fmt.Errorf("checkpoint %s: %w", c.Path, err)
+	}
+	a.resumed = body
+	a.UserState = body.UserState
+	a.outputs.mu.closed = body.Pieces
+	addCounters(a.Counters, body.Counters)
+	a.Counters.Add(counter.InputSplitBytes, -splitBytes(a.Start.Split))
+	return nil
+}
+
+func (a *Attempt) readCheckpoint(c *taskproc.Checkpoint) (*taskproc.CheckpointBody, error) {
+	f, err := a.Local.Open(a.ctx, c.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxCheckpoint))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) != c.Bytes || xxhash.Sum64(b) != c.Checksum {
+		return nil, fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
+	}
+	body, err := DecodeCheckpoint(b)
+	if err != nil {
+		return nil, err
+	}
+	if body.JobId != a.Start.JobId || body.Task != a.Start.Task || body.Kind != a.Start.Kind {
+		return nil, fmt.Errorf("checkpoint of %s task %d of job %s, not of this task", body.Kind, body.Task, body.JobId)
+	}
+	return body, nil
+}
+
+// checkpoint records a map that ends before its range does.
+func (m *Map) checkpoint(output *taskproc.MapOutput) (*taskproc.FromTask, error) {
+	body := &taskproc.CheckpointBody{
+		Remaining: rangeMessage(dag.Range{Start: m.processed.End, End: m.work.End}),
+	}
+	if output != nil {
+		body.Published = []*taskproc.MapOutput{output}
+	}
+	if m.save != nil {
+		state, err := m.save()
+		if err != nil {
+			return nil, fmt.Errorf("saving the mapper's state: %w", err)
+		}
+		body.UserState = state
+	}
+	return m.writeCheckpoint(body)
+}
+
+// checkpoint records a reduce between two groups, or before the first.
+func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
+	state, err := r.mergeState()
+	if err != nil {
+		return nil, err
+	}
+	body := &taskproc.CheckpointBody{Fetched: r.fetched}
+	for _, s := range state {
+		body.Merge = append(body.Merge, mergeInputMessage(s))
+	}
+	if r.save != nil {
+		if body.UserState, err = r.save(); err != nil {
+			return nil, fmt.Errorf("saving the reducer's state: %w", err)
+		}
+	}
+	return r.writeCheckpoint(body)
+}
+
+// mergeState is what is left to be merged; files that hold it stay.
+func (r *Reduce) mergeState() ([]shuffle.MergeInputState, error) {
+	defer r.intake.Detach()
+	if r.groups == nil {
+		return r.intake.State(r.ctx)
+	}
+	state, err := r.intake.State(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, from := range r.groups.Boundary() {
+		state[i].From = from
+	}
+	return state, r.groups.Err()
+}
+
+func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {
+	return &taskproc.MergeInput{
+		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,
+		Records: s.Run.Records, Checksum: s.Run.Checksum, Tagged: s.Run.Tagged,
+		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record, Ordinal: s.Ordinal,
+	}
+}
+
+func intakeState(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
+	var state []shuffle.MergeInputState
+	for _, m := range inputs {
+		state = append(state, shuffle.MergeInputState{
+			Path: m.Path, Ordinal: m.Ordinal,
+			Run: shuffle.Run{
+				Offset: m.Offset, Length: m.Length, RawLength: m.RawLength,
+				Records: m.Records, Checksum: m.Checksum, Tagged: m.Tagged,
+			},
+			From: shuffle.RunPosition{BlockOffset: m.BlockOffset, Record: m.BlockRecord},
+		})
+	}
+	return state
+}

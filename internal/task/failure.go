@@ -1,0 +1,57 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// failureOf turns the error that ended an attempt into the record that the
+// user sees.
+func (a *Attempt) failureOf(err error) *taskproc.Failure {
+	f := &taskproc.Failure{Cause: err.Error(), Offset: -1, Log: a.log.String()}
+	var record *RecordError
+	if errors.As(err, &record) {
+		f.Stack, f.Input, f.Offset = record.Stack, record.Input, record.Offset
+		if record.Record != nil {
+			f.Record = positionMessage(*record.Record)
+		}
+	}
+	var fatal *FatalError
+	f.Fatal = errors.As(err, &fatal)
+	var lost *LostOutputError
+	if errors.As(err, &lost) {
+		f.LostMapAttempt = lost.Attempt
+	}
+	return f
+}
+
+// Recovered turns a value that recover returned into an error with the stack
+// of the panic; call it in the deferred function itself.
+func Recovered(value any) *RecordError {
+	cause, ok := value.(error)
+	if !ok {
+		cause = fmt.Errorf("%v", value)
+	}
+	return &RecordError{Err: fmt.Errorf("panic: %w", cause), Stack: panicStack(string(debug.Stack())), Offset: -1}
+}
+
+// panicStack cuts from a stack what lies above the panic: the frames of
+// recovering.
+func panicStack(stack string) string {
+	head, rest, found := strings.Cut(stack, "\n")
+	if !found {
+		return stack
+	}
+	if _, below, found := strings.Cut(rest, "\npanic("); found {
+		if _, frames, found := strings.Cut(below, "\n"); found {
+			if _, frames, found = strings.Cut(frames, "\n"); found {
+				return head + "\n" + frames
+			}
+		}
+	}
+	return stack
+}

@@ -1,0 +1,51 @@
+package task
+
+import (
+	"bytes"
+	"log/slog"
+	"sync"
+)
+
+// logTailBytes is how much of its log an attempt keeps to show with a failure.
+const logTailBytes = 4096
+
+// logTail is an attempt's log: every line goes to next, and the last lines are
+// kept.
+type logTail struct {
+	logger *slog.Logger
+	mu     struct {
+		sync.Mutex
+		tail []byte // at most 2*logTailBytes
+	}
+}
+
+func newLogTail() *logTail {
+	t := new(logTail)
+	t.logger = slog.New(slog.NewTextHandler(t, nil))
+	return t
+}
+
+// Write keeps the last logTailBytes of all that is written.
+func (t *logTail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.tail = append(t.mu.tail, p...)
+	if excess := len(t.mu.tail) - logTailBytes; excess > logTailBytes {
+		t.mu.tail = append(t.mu.tail[:0], t.mu.tail[excess:]...)
+	}
+	return len(p), nil
+}
+
+// String is the last whole lines of the log.
+func (t *logTail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tail := t.mu.tail
+	if excess := len(tail) - logTailBytes; excess > 0 {
+		tail = tail[excess:]
+		if i := bytes.IndexByte(tail, '\n'); i >= 0 {
+			tail = tail[i+1:]
+		}
+	}
+	return string(tail)
+}

@@ -1,0 +1,80 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"github.com/hammr/hammr/dag"
+	"strings"
+)
+
+// Program is the user's code of one job as attempts run it. Its methods are
+// called by one goroutine per attempt; several attempts may run at once.
+type Program interface {
+	// RunMap reads the records of m's split, calls the user's map function
+	// and writes what it emits to m's collector or outputs.
+	RunMap(m *Map) error
+
+	// RunReduce calls the user's reduce function for each key group of r.
+	RunReduce(r *Reduce) error
+}
+
+// Programs finds a job's code by the job's name.
+type Programs map[string]Program
+
+// find returns the program named name, or an error that lists the known ones.
+func (p Programs) find(name string) (Program, error) {
+	if prog, ok := p[name]; ok {
+		return prog, nil
+	}
+	names := make([]string, 0, len(p))
+	for n := range p {
+		names = append(names, n)
+	}
+	return nil, &FatalError{Err: fmt.Errorf("job %q is not in this binary, which has: %s", name, strings.Join(names, ", "))}
+}
+
+// Action says how the record loop goes on.
+type Action int
+
+const (
+	// Continue goes on with the current record.
+	Continue Action = iota
+	// Stop ends the loop before the current record; what was emitted so far
+	// is published.
+	Stop
+)
+
+// FatalError marks an error that trying again cannot help: the attempt's
+// failure fails the job at once.
+type FatalError struct{ Err error }
+
+func (e *FatalError) Error() string { return e.Err.Error() }
+func (e *FatalError) Unwrap() error { return e.Err }
+
+// RecordError is an error or panic in the user's code while it worked on one
+// record.
+type RecordError struct {
+	Err    error
+	Stack  string        // of the panic, empty for an error that was returned
+	Input  string        // full name of the input file, "" when unknown
+	Offset int64         // byte offset of the record, -1 when unknown
+	Record *dag.Position // where the record begins, when skipping it would help
+}
+
+func (e *RecordError) Error() string { return e.Err.Error() }
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// LostOutputError says that the output of a finished map attempt could not be
+// read: the map has to run again.
+type LostOutputError struct {
+	Attempt string
+	Err     error
+}
+
+func (e *LostOutputError) Error() string {
+	return fmt.Sprintf("output of map attempt %s unreadable: %v", e.Attempt, e.Err)
+}
+func (e *LostOutputError) Unwrap() error { return e.Err }
+
+// errKilled ends an attempt that was told to end.
+var errKilled = errors.New("task: killed")

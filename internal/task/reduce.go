@@ -1,0 +1,220 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// Reduce is one attempt of a reduce task: it takes in the segments of its
+// partition as maps finish, merges them and hands the groups to the user's
+// code.
+type Reduce struct {
+	Attempt
+
+	news    chan *taskproc.Outputs // from the tasknode; closed when it hangs up
+	fetched []*taskproc.MapOutput
+	intake  *shuffle.Intake
+	merge   *shuffle.Merge
+	groups  *shuffle.Groups
+	total   int64 // records to be reduced, for progress
+	done    int64 // groups finished by this attempt
+	paused  bool
+	save    func() ([]byte, error)
+}
+
+// Groups opens the merged stream of the partition: it waits until every map
+// has finished and its segment has been taken in. prefix is the length of the
+// part of a key that makes its group; nil: all of it.
+//
+// It returns nil groups and no error when the attempt is paused meanwhile: the
+// caller returns nil at once.
+func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
+	if err := r.openIntake(prefix); err != nil {
+		return nil, err
+	}
+	r.enterPhase("copy")
+	complete, err := r.copyAll()
+	if err != nil || !complete {
+		return nil, err
+	}
+	r.enterPhase("sort")
+	r.merge, err = r.intake.Merge(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.groups = r.merge.Groups()
+	r.enterPhase("reduce")
+	return r.groups, nil
+}
+
+func (r *Reduce) openIntake(prefix func(key []byte) int) error {
+	opts := shuffle.IntakeOptions{
+		FS:                 r.Local,
+		Dir:                r.attemptFile("intake"),
+		Memory:             int64(r.Conf.Int(conf.SortMB)) << 20,
+		InputBufferPercent: r.Conf.Float(conf.ShuffleInputBufferPercent),
+		MergePercent:       r.Conf.Float(conf.ShuffleMergePercent),
+		MemoryLimitPercent: r.Conf.Float(conf.ShuffleMemoryLimitPercent),
+		InMemThreshold:     r.Conf.Int(conf.ReduceInMemThreshold),
+		Factor:             r.Conf.Int(conf.SortFactor),
+		GroupPrefix:        prefix,
+	}
+	var err error
+	if r.resumed == nil {
+		r.intake, err = shuffle.NewIntake(opts)
+		return err
+	}
+	r.fetched = r.resumed.Fetched
+	for _, m := range r.resumed.Merge {
+		r.total += m.Records
+	}
+	r.intake, err = shuffle.NewIntakeFromState(opts, intakeState(r.resumed.Merge))
+	return err
+}
+
+// copyAll takes in segments until the last one is there. It reports false when
+// the attempt is to be paused.
+func (r *Reduce) copyAll() (complete bool, err error) {
+	have := make(map[int32]bool, len(r.fetched))
+	for _, o := range r.fetched {
+		have[o.Task] = true
+	}
+	for !complete {
+		if r.signal.pause.Load() {
+			r.paused = true
+			return false, nil
+		}
+		select {
+		case <-r.ctx.Done():
+			return false, context.Cause(r.ctx)
+		case <-r.signal.paused:
+		case news, open := <-r.news:
+			if !open {
+				return false, errKilled
+			}
+			if err := r.take(news.Outputs, have); err != nil {
+				return false, err
+			}
+			complete = news.Complete
+			if r.Start.Maps > 0 {
+				r.setFraction(float64(len(have)) / float64(r.Start.Maps) / 3)
+			}
+		}
+	}
+	return true, nil
+}
+
+// take hands the partition's runs of finished maps to the intake.
+func (r *Reduce) take(outputs []*taskproc.MapOutput, have map[int32]bool) error {
+	for _, o := range outputs {
+		if have[o.Task] {
+			continue
+		}
+		if r.signal.pause.Load() {
+			return nil // what is left is asked for again after the resume
+		}
+		if err := r.takeOne(o); err != nil {
+			r.Counters.Add(counter.FailedShuffles, 1)
+			return &LostOutputError{Attempt: o.Attempt, Err: err}
+		}
+		have[o.Task] = true
+		r.fetched = append(r.fetched, o)
+		r.Alive()
+	}
+	return nil
+}
+
+func (r *Reduce) takeOne(o *taskproc.MapOutput) error {
+	index, err := shuffle.ReadIndex(r.ctx, r.Local, o.Path)
+	if err != nil {
+		return err
+	}
+	if index.Checksum != o.IndexChecksum {
+		return fmt.Errorf("index of %s: checksum %x, but the map reported %x", o.Path, index.Checksum, o.IndexChecksum)
+	}
+	var bytes int64
+	for _, source := range index.Sources(r.Local, int(r.Start.Part), o.Task) {
+		if err := r.intake.AddLocal(source); err != nil {
+			return err
+		}
+		bytes += source.Run.Length
+		r.total += source.Run.Records
+	}
+	r.Counters.Add(counter.ShuffledMaps, 1)
+	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
+	return nil
+}
+
+// Attend does what is waiting between two key groups. It is called by the
+// goroutine of the group loop, before it takes the next group, when Signalled
+// says so.
+func (r *Reduce) Attend() (Action, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return Stop, err
+	}
+	r.Sample()
+	if r.signal.pause.Load() {
+		r.paused = true
+		return Stop, nil
+	}
+	return Continue, nil
+}
+
+// Sample reports progress if it is asked for; it may be called between two
+// values of a group.
+func (r *Reduce) Sample() {
+	if sample, _ := r.signal.take(); !sample {
+		return
+	}
+	if r.total > 0 {
+		r.setFraction((2 + float64(r.merge.Records())/float64(r.total)) / 3)
+	}
+	_ = r.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: r.progress()}})
+}
+
+// CountGroup adds one finished group.
+func (r *Reduce) CountGroup() { r.done++ }
+
+// OnPause sets what saves the state that the user's code keeps across groups.
+func (r *Reduce) OnPause(save func() ([]byte, error)) { r.save = save }
+
+// run carries out the attempt and returns its last message.
+func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
+	defer func() {
+		if r.groups != nil {
+			r.groups.Close()
+		}
+		if r.intake != nil {
+			r.intake.Close()
+		}
+	}()
+	if err := prog.RunReduce(r); err != nil {
+		return nil, err
+	}
+	r.Counters.Add(counter.ReduceInputGroups, r.done)
+	if r.merge != nil {
+		r.Counters.Add(counter.ReduceInputRecords, r.merge.Records())
+	}
+	if r.paused {
+		return r.checkpoint()
+	}
+	if s := r.intake.Stats(); s.SpilledRecords > 0 {
+		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
+		r.Counters.Add(counter.MergedMapOutputs, s.Merges)
+	}
+	pieces, _, err := r.outputs.close(false)
+	if err != nil {
+		return nil, err
+	}
+	done := &taskproc.Done{Pieces: pieces, Counters: counterMessages(r.Counters)}
+	for _, p := range pieces {
+		done.OutputBytes += p.Length
+		done.OutputRecords += p.Records
+	}
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}}, nil
+}

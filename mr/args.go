@@ -1,0 +1,157 @@
+package mr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+)
+
+// options are the generic options of a command line.
+type options struct {
+	define  [][2]string // -D, in order
+	conf    []string    // -conf
+	fs      string      // -fs
+	files   string      // -files
+	report  string
+	quiet   bool
+	workers int // 0: as many as cores
+	help    bool
+	args    []string // the program's own
+}
+
+// parseArgs reads a command line as Hadoop does: generic options come first
+// and end at the first argument that is none; what follows is the program's.
+// --report, --quiet, --workers and --help stand anywhere before "--".
+func parseArgs(args []string) (*options, error) {
+	o := new(options)
+	args, err := o.takeLong(args)
+	if err != nil {
+		return nil, err
+	}
+	for len(args) > 0 {
+		rest, err := o.takeGeneric(args)
+		if err != nil {
+			return nil, err
+		}
+		if len(rest) == len(args) {
+			break
+		}
+		args = rest
+	}
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	o.args = args
+	return o, nil
+}
+
+// takeLong takes the long options out of args.
+func (o *options) takeLong(args []string) (rest []string, err error) {
+	for i := 0; i < len(args); i++ {
+		name, value, hasValue := strings.Cut(args[i], "=")
+		switch name {
+		case "--":
+			return append(rest, args[i:]...), nil
+		case "--quiet":
+			o.quiet = true
+		case "--help", "-h":
+			o.help = true
+		case "--report", "--workers":
+			if !hasValue {
+				if i++; i == len(args) {
+					return nil, fmt.Errorf("option %s: a value is missing", name)
+				}
+				value = args[i]
+			}
+			if err := o.setLong(name, value); err != nil {
+				return nil, err
+			}
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return rest, nil
+}
+
+func (o *options) setLong(name, value string) error {
+	if name == "--report" {
+		o.report = value
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return fmt.Errorf("option --workers: %q is not a number of at least 1", value)
+	}
+	o.workers = n
+	return nil
+}
+
+// takeGeneric takes one generic option off the front of args; it returns args
+// as they are when the first is none.
+func (o *options) takeGeneric(args []string) (rest []string, err error) {
+	name := args[0]
+	if strings.HasPrefix(name, "-D") && len(name) > 2 {
+		return args[1:], o.addDefine(name[2:])
+	}
+	switch name {
+	case "-D", "-conf", "-fs", "-files":
+	case "-libjars", "-archives", "-jt":
+		return nil, fmt.Errorf("option %s: not known here; programs are Go binaries, and -files takes side files", name)
+	default:
+		return args, nil
+	}
+	if len(args) < 2 {
+		return nil, fmt.Errorf("option %s: a value is missing", name)
+	}
+	value := args[1]
+	switch name {
+	case "-D":
+		err = o.addDefine(value)
+	case "-conf":
+		o.conf = append(o.conf, value)
+	case "-fs":
+		o.fs = value
+	case "-files":
+		o.files = value
+	}
+	return args[2:], err
+}
+
+func (o *options) addDefine(definition string) error {
+	name, value, found := strings.Cut(definition, "=")
+	if !found || name == "" {
+		return fmt.Errorf("option -D %s: write it as property=value", definition)
+	}
+	o.define = append(o.define, [2]string{name, value})
+	return nil
+}
+
+// configuration is what the files of HADOOP_CONF_DIR, -conf and -D say.
+func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
+	var define []string
+	for _, d := range o.define {
+		define = append(define, d[0]+"="+d[1])
+	}
+	c, warnings, err := conf.Load(conf.Sources{Files: o.conf, Define: define})
+	for _, w := range warnings {
+		show.Log(console.Warn, console.ClassDeprecation, w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	for name, value := range map[string]string{conf.DefaultFS: o.fs, conf.Files: o.files} {
+		if value == "" {
+			continue
+		}
+		if _, err := c.Set(name, value); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+		}
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,218 @@
+package mr
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/shuffle"
+	"unsafe"
+)
+
+// collect makes the collector of a map attempt and the emitter that feeds it:
+// a fold table when the combiner folds, a sort buffer otherwise.
+func (j *Job[K, V, KO, VO]) collect(t *Task, m *task.Map) (Emitter[K, V], shuffle.Collector, error) {
+	opts, err := m.CollectorOptions()
+	if err != nil {
+		return nil, nil, err
+	}
+	if opts.Partition, err = j.partitioner(t, opts.Partitions); err != nil {
+		return nil, nil, err
+	}
+	if f, ok := j.combiner.(folding[V]); ok {
+		table, err := shuffle.NewFoldTable(t.Context(), opts, shuffle.Fold[V]{
+			Fold: f.folder(), Append: j.values.Append, Decode: ownedDecode(j.values),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return foldEmitter(j.keys, table), table, nil
+	}
+	if j.combiner != nil {
+		opts.Combine = j.groupCombiner(t)
+	}
+	buffer, err := shuffle.NewSortBuffer(t.Context(), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return sortEmitter(j.keys, j.values, buffer), buffer, nil
+}
+
+// partitioner is which reduce gets an encoded key; nil for the default.
+func (j *Job[K, V, KO, VO]) partitioner(t *Task, n int) (func(key []byte) int, error) {
+	switch {
+	case n == 1:
+		return func([]byte) int { return 0 }, nil
+	case j.partition != nil:
+		return j.userPartition(n), nil
+	case j.totalOrder != nil:
+		return rangePartition(t)
+	case j.groupFirst:
+		groupLen := j.groupPrefix()
+		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil
+	}
+	return nil, nil
+}
+
+func (j *Job[K, V, KO, VO]) userPartition(n int) func(key []byte) int {
+	return func(key []byte) int {
+		k, err := j.keys.Decode(key)
+		if err != nil {
+			panic(fmt.Errorf("decoding a key for the partition function: %w", err))
+		}
+		p := j.partition(k, n)
+		if p < 0 || p >= n {
+			panic(fmt.Errorf("partition function: %d for key %v, not within 0 to %d", p, k, n-1))
+		}
+		return p
+	}
+}
+
+// groupPrefix is the length of the part of an encoded key that makes its
+// group; nil for all of it.
+func (j *Job[K, V, KO, VO]) groupPrefix() func(key []byte) int {
+	if !j.groupFirst {
+		return nil
+	}
+	grouper := j.keys.(keys.Grouper)
+	return func(key []byte) int {
+		n, err := grouper.GroupLen(key)
+		if err != nil {
+			panic(fmt.Errorf("grouping a key: %w", err))
+		}
+		return n
+	}
+}
+
+// groupCombiner runs the user's combiner over groups of encoded records.
+func (j *Job[K, V, KO, VO]) groupCombiner(t *Task) shuffle.Combiner {
+	combiner := instance(j.combiner)
+	var fail error
+	return func(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
+		k, err := j.keys.Decode(key)
+		if err != nil {
+			return err
+		}
+		out := &encoder[K, V]{keys: j.keys, values: j.values, add: emit}
+		err = combiner.Reduce(t, k, func(yield func(V) bool) {
+			for values.Next() {
+				v, err := j.values.Decode(values.Value())
+				if err != nil {
+					fail = err
+					return
+				}
+				if !yield(v) {
+					return
+				}
+			}
+		}, out)
+		if err == nil {
+			err = fail
+		}
+		return err
+	}
+}
+
+// encoder is an Emitter that encodes both halves of a record.
+type encoder[K, V any] struct {
+	keys       keys.Codec[K]
+	values     keys.Codec[V]
+	add        func(key, value []byte)
+	key, value []byte
+}
+
+func (e *encoder[K, V]) Emit(k K, v V) {
+	e.key = e.keys.Append(e.key[:0], k)
+	e.value = e.values.Append(e.value[:0], v)
+	e.add(e.key, e.value)
+}
+
+// foldEmitter feeds a fold table. Keys that are bytes or strings go in as they
+// are; others are encoded first.
+func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emitter[K, V] {
+	var direct any
+	switch any(codec).(type) {
+	case keys.Bytes:
+		direct = &bytesFold[V]{table}
+	case keys.String:
+		direct = &stringFold[V]{table}
+	}
+	if e, ok := direct.(Emitter[K, V]); ok {
+		return e
+	}
+	return &codedFold[K, V]{codec: codec, table: table}
+}
+
+type bytesFold[V any] struct{ table *shuffle.FoldTable[V] }
+
+func (e *bytesFold[V]) Emit(k []byte, v V) { e.table.Add(k, v) }
+
+type stringFold[V any] struct{ table *shuffle.FoldTable[V] }
+
+func (e *stringFold[V]) Emit(k string, v V) { e.table.Add(viewBytes(k), v) }
+
+type codedFold[K, V any] struct {
+	codec keys.Codec[K]
+	table *shuffle.FoldTable[V]
+	key   []byte
+}
+
+func (e *codedFold[K, V]) Emit(k K, v V) {
+	e.key = e.codec.Append(e.key[:0], k)
+	e.table.Add(e.key, v)
+}
+
+// sortEmitter feeds a sort buffer, sparing the encoding of bytes and strings.
+func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.SortBuffer) Emitter[K, V] {
+	var direct any
+	switch any(k).(type) {
+	case keys.Bytes:
+		direct = &bytesSort[V]{buffer: buffer, values: v}
+		if _, ok := any(v).(keys.Bytes); ok {
+			direct = &bytesBytesSort{buffer}
+		}
+	case keys.String:
+		direct = &stringSort[V]{buffer: buffer, values: v}
+	}
+	if e, ok := direct.(Emitter[K, V]); ok {
+		return e
+	}
+	return &encoder[K, V]{keys: k, values: v, add: buffer.Add}
+}
+
+type bytesBytesSort struct{ buffer *shuffle.SortBuffer }
+
+func (e *bytesBytesSort) Emit(k, v []byte) { e.buffer.Add(k, v) }
+
+type bytesSort[V any] struct {
+	buffer *shuffle.SortBuffer
+	values keys.Codec[V]
+	value  []byte
+}
+
+func (e *bytesSort[V]) Emit(k []byte, v V) {
+	e.value = e.values.Append(e.value[:0], v)
+	e.buffer.Add(k, e.value)
+}
+
+type stringSort[V any] struct {
+	buffer *shuffle.SortBuffer
+	values keys.Codec[V]
+	value  []byte
+}
+
+func (e *stringSort[V]) Emit(k string, v V) {
+	e.value = e.values.Append(e.value[:0], v)
+	e.buffer.Add(viewBytes(k), e.value)
+}
+
+// viewBytes is the bytes of s, not to be changed.
+func viewBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// ownedDecode decodes values that hold longer than the bytes they came from.
+func ownedDecode[V any](c keys.Codec[V]) func([]byte) (V, error) {
+	if !isBytes[V]() {
+		return c.Decode
+	}
+	return func(src []byte) (V, error) { return c.Decode(append([]byte(nil), src...)) }
+}

@@ -1,0 +1,237 @@
+package mr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+// ErrUsage says that a program was called with arguments that it does not
+// take; wrap it to say why.
+var ErrUsage = errors.New("wrong arguments")
+
+// Driver is what a Program's Run works with.
+type Driver struct {
+	Args   []string  // what is left of the command line after the generic options
+	Stdout io.Writer // for results
+	Stderr io.Writer
+
+	program *Program
+	jobs    map[string]anyJob
+	conf    *conf.Conf
+	files   *storage.Router
+	console *console.Console
+	engine  engine
+	report  reporter
+	temps   []string
+}
+
+// JobRun says what a job is to be run on.
+type JobRun struct {
+	// In are the inputs: files, directories or globs. Source i of the job gets
+	// In[i], its last source all that are left.
+	In []string
+
+	// Out is the directory to be made for the output. A job whose output is
+	// NullOutput and that has no other outputs has none.
+	Out string
+
+	// Config replaces the defaults of the job's configuration; it is a value
+	// of the type given to WithConfig.
+	Config any
+
+	// Set gives properties for this run; what the user set with -D goes before
+	// them.
+	Set map[string]string
+}
+
+// JobError says that a job failed or was killed. The user has been told why
+// already.
+type JobError struct {
+	JobID string
+	State string // FAILED or KILLED
+	Cause string
+}
+
+func (e *JobError) Error() string {
+	return fmt.Sprintf("job %s %s: %s", e.JobID, strings.ToLower(e.State), e.Cause)
+}
+
+// Run runs a job to its end. The end of ctx kills it.
+func (d *Driver) Run(ctx context.Context, job Runnable, run JobRun) error {
+	_, err := d.RunCounted(ctx, job, run)
+	return err
+}
+
+// RunCounted is Run, and returns the job's counters.
+func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Counters, error) {
+	j, ok := job.(anyJob)
+	if !ok || d.jobs[j.Name()] != j {
+		return nil, fmt.Errorf("program %s: a job that is not among its Jobs", d.program.Name)
+	}
+	status, err := d.submitAndFollow(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	return report.Counters(status), nil
+}
+
+// Counters are the counters of a job that has ended: group, then name.
+type Counters = counter.Values
+
+// Property is a property as the user or the defaults set it.
+func (d *Driver) Property(name string) string { return d.conf.String(name) }
+
+// IsSet reports whether the user or a configuration file set the property.
+func (d *Driver) IsSet(name string) bool {
+	_, ok := d.conf.Changed()[name]
+	return ok
+}
+
+// TempDir names a directory beside near that does not exist yet: the place for
+// what one job of a chain leaves to the next. It is removed when the program
+// ends.
+func (d *Driver) TempDir(near string) string {
+	dir := fmt.Sprintf("%s-%s-%d-tmp", strings.TrimRight(near, "/"), d.program.Name, len(d.temps)+1)
+	if parent, base := path.Split(dir); base != "" {
+		dir = parent + "_" + base
+	}
+	d.temps = append(d.temps, dir)
+	return dir
+}
+
+// Open opens a file by its name.
+func (d *Driver) Open(ctx context.Context, name string) (storage.File, error) {
+	fsys, p, err := d.files.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.Open(ctx, p)
+}
+
+// Outputs names the files of a job's output directory in order of name; those
+// that begin with _ or a dot are not among them.
+func (d *Driver) Outputs(ctx context.Context, dir string) ([]string, error) {
+	inputs, err := storage.Inputs(ctx, d.files, []string{dir}, false)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, in := range inputs {
+		names = append(names, in.Name)
+	}
+	return names, nil
+}
+
+// Rename moves a file or directory within its file system.
+func (d *Driver) Rename(ctx context.Context, from, to string) error {
+	source, fromPath, err := d.files.Resolve(ctx, from)
+	if err != nil {
+		return err
+	}
+	target, toPath, err := d.files.Resolve(ctx, to)
+	if err != nil {
+		return err
+	}
+	if source.URI() != target.URI() {
+		return fmt.Errorf("rename of %s to %s: not the same file system", from, to)
+	}
+	return source.Rename(ctx, fromPath, toPath)
+}
+
+// Remove removes a file or a directory with all that is in it.
+func (d *Driver) Remove(ctx context.Context, name string) error {
+	fsys, p, err := d.files.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	return fsys.Remove(ctx, p, true)
+}
+
+// close removes what the program left for itself.
+func (d *Driver) close(ctx context.Context) error {
+	var errs []error
+	for _, dir := range d.temps {
+		errs = append(errs, d.Remove(ctx, dir))
+	}
+	return errors.Join(append(errs, d.engine.close())...)
+}
+
+// runConf is the configuration of one run of a job: the job's defaults, then
+// the run's, then what the user set.
+func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
+	c, err := conf.FromMap(det.properties)
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range []map[string]string{run.Set, d.conf.Changed()} {
+		for _, name := range slices.Sorted(maps.Keys(layer)) {
+			if _, err := c.Set(name, layer[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c, c.Validate()
+}
+
+// configJSON is the run's typed configuration, checked as a task will.
+func configJSON(det details, run JobRun) ([]byte, error) {
+	if run.Config == nil {
+		if det.config != nil {
+			_, err := det.config.decode(nil)
+			return nil, err
+		}
+		return nil, nil
+	}
+	if det.config == nil {
+		return nil, errors.New("a configuration for a job that declares none; use WithConfig")
+	}
+	data, err := json.Marshal(run.Config)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	_, err = det.config.decode(data)
+	return data, err
+}
+
+// checkOutput refuses an output directory that exists, or that lies in an
+// input or an input in it, before any work.
+func (d *Driver) checkOutput(ctx context.Context, run JobRun) (full string, err error) {
+	if run.Out == "" {
+		return "", nil
+	}
+	fsys, p, err := d.files.Resolve(ctx, run.Out)
+	if err != nil {
+		return "", err
+	}
+	full = storage.Name(fsys, p)
+	if _, err := fsys.Stat(ctx, p); err == nil {
+		return "", fmt.Errorf("Output directory %s already exists: %w", full, fs.ErrExist)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("output directory %s: %w", full, err)
+	}
+	for _, in := range run.In {
+		inFS, inPath, err := d.files.Resolve(ctx, in)
+		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
+			return "", fmt.Errorf("output directory %s lies inside the input %s; choose one beside it", full, storage.Name(inFS, inPath))
+		}
+	}
+	return full, nil
+}
+
+func within(inner, outer string) bool {
+	return inner == outer || strings.HasPrefix(inner, strings.TrimRight(outer, "/")+"/")
+}

@@ -1,0 +1,127 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/embedded"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+// engine is what jobs run on: the embedded one, started at the first job.
+type engine struct {
+	workers int
+	running *embedded.Engine
+}
+
+func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
+	if e.running != nil {
+		return e.running.Client(), nil
+	}
+	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: local.New(local.Options{})}
+	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
+		MapSlots: e.workers, ReduceSlots: e.workers,
+		LocalDir: d.conf.String(conf.LocalDir),
+		Resolve:  d.files.Resolve,
+		Serve:    server.Serve,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("embedded engine: %w", err)
+	}
+	e.running = running
+	return running.Client(), nil
+}
+
+func (e *engine) close() error {
+	if e.running == nil {
+		return nil
+	}
+	return e.running.Close()
+}
+
+// reporter keeps what --report is to say: the last job that ran.
+type reporter struct {
+	path string // "" for no report
+	last *report.Report
+}
+
+func (r *reporter) add(spec *wire.JobSpec, status *wire.JobStatus) {
+	doc := report.FromStatus(status, spec.Properties)
+	r.last = &doc
+}
+
+func (r *reporter) write() error {
+	if r.path == "" || r.last == nil {
+		return nil
+	}
+	return report.WriteFile(r.path, *r.last)
+}
+
+// runProgram runs the client's part of a program.
+func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
+	d, err := newDriver(p, o, stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		d.console.Clear()
+		err = errors.Join(err, d.report.write(), d.close(context.WithoutCancel(ctx)))
+	}()
+	run := p.Run
+	if run == nil {
+		run = runOnly
+	}
+	return run(ctx, d)
+}
+
+func newDriver(p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
+	jobs, err := p.jobs()
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		Args: o.args, Stdout: stdout, Stderr: stderr,
+		program: p, jobs: jobs,
+		engine: engine{workers: o.workers},
+		report: reporter{path: o.report},
+	}
+	if o.report != "" {
+		if err := report.Check(o.report); err != nil {
+			return nil, err
+		}
+	}
+	d.console = newConsole(o, stderr)
+	if d.conf, err = o.configuration(d.console); err != nil {
+		return nil, err
+	}
+	d.files, err = newRouter(d.conf)
+	return d, err
+}
+
+func newRouter(c *conf.Conf) (*storage.Router, error) {
+	return storage.NewRouter(storage.Config{
+		Default: c.String(conf.DefaultFS),
+		Open: map[string]storage.Opener{
+			"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
+			"hdfs": openHDFS(c),
+		},
+	})
+}
+
+func newConsole(o *options, stderr io.Writer) *console.Console {
+	opts := console.Options{Err: stderr, Quiet: o.quiet}
+	if f, ok := stderr.(*os.File); ok {
+		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
+	}
+	return console.New(opts)
+}

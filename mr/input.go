@@ -1,0 +1,129 @@
+package mr
+
+import (
+	"context"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+// Position and Range say where records lie in an input; see package dag.
+type (
+	Position = dag.Position
+	Range    = dag.Range
+)
+
+// Input is where records come from. TextLines and its like read files; bring
+// your own for anything else.
+type Input[K, V any] interface {
+	// Splits cuts the input into the shares of the map tasks.
+	Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error)
+
+	// Open starts reading a share.
+	Open(t *Task, s Split) (Reader[K, V], error)
+}
+
+// splitter is the half of an Input that does not depend on its types.
+type splitter interface {
+	Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error)
+}
+
+// InputEnv is what an Input may look at to cut itself.
+type InputEnv struct {
+	Files *storage.Router
+	Conf  *conf.Conf
+	Paths []string // as the user named them; none for an input without files
+}
+
+// Split is one map task's share of the input, and the part of it that an
+// attempt is to read.
+type Split struct {
+	*taskproc.Split
+	Range Range
+}
+
+// Reader yields the records of a range:
+//
+//	for r.Next() { k, v := r.Record() … }
+//	err := r.Err()
+//
+// What Record returns holds until the following Next.
+type Reader[K, V any] interface {
+	Next() bool
+	Record() (K, V)
+	// Position is where the current record begins; before the first Next, the
+	// start of the range.
+	Position() Position
+	Err() error
+	Close() error
+}
+
+// files is an Input over files.
+type files[K, V any] struct {
+	open       func(*Task) format.Opener
+	splittable func(path string) bool
+	record     func(format.Reader) (K, V)
+}
+
+func (f *files[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+	return cutFiles(ctx, env, f.splittable)
+}
+
+// cutFiles cuts the files that the paths name by the properties.
+func cutFiles(ctx context.Context, env *InputEnv, splittable func(path string) bool) ([]*taskproc.Split, error) {
+	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.Conf.Bool(conf.InputDirRecursive))
+	if err != nil {
+		return nil, err
+	}
+	return splits.Cut(ctx, splits.Options{
+		MinSize:    env.Conf.Bytes(conf.SplitMinSize),
+		MaxSize:    env.Conf.Bytes(conf.SplitMaxSize),
+		Combine:    env.Conf.Bool(conf.InputCombine),
+		Splittable: splittable,
+	}, found)
+}
+
+func (f *files[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
+	r, err := splits.Open(t.Context(), t.attempt.Files, s.Split, s.Range, f.open(t))
+	if err != nil {
+		return nil, err
+	}
+	return &fileReader[K, V]{r, f.record}, nil
+}
+
+// fileReader is a format.Reader with typed records.
+type fileReader[K, V any] struct {
+	*splits.Reader
+	record func(format.Reader) (K, V)
+}
+
+func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Reader) }
+
+// located is a reader that knows the file it reads.
+type located interface {
+	Location() (file string, offset int64)
+}
+
+// whereOf is how to learn where a reader stands.
+func whereOf(reader any) func() (string, int64) {
+	if l, ok := reader.(located); ok {
+		return l.Location
+	}
+	return func() (string, int64) { return "", -1 }
+}
+
+// consumedOf is how to learn how far a reader has come, in bytes.
+func consumedOf(reader any) func() int64 {
+	if c, ok := reader.(interface{ Consumed() int64 }); ok {
+		return c.Consumed
+	}
+	return func() int64 { return 0 }
+}
+
+// WholeSplit is the range of all records of a split; its positions are those
+// of the split's virtual file (see taskproc.Split).
+func WholeSplit(s *taskproc.Split) Range { return splits.Whole(s) }

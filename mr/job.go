@@ -1,0 +1,232 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// Job is one MapReduce job: what reads, maps, reduces and writes. K and V are
+// what the mapper emits and the reducer gets; KO and VO what the job writes.
+// A Job is built once, by New or MapOnly and the methods that follow, and not
+// changed after that; running it does not change it.
+type Job[K, V, KO, VO any] struct {
+	name       string
+	declared   string // file:line of the call that made it
+	sources    []source[K, V, KO, VO]
+	reducer    Reducer[K, V, KO, VO] // nil in a map-only job
+	output     Output[KO, VO]
+	combiner   Reducer[K, V, K, V]
+	partition  func(key K, partitions int) int
+	keys       keys.Codec[K]
+	values     keys.Codec[V]
+	groupFirst bool
+	totalOrder *sampling
+	properties map[string]string
+	config     *configType
+	named      map[string]bool
+	keyFault   error // why there is no codec for K
+	faults     []error
+}
+
+// source is one input of a job with its mapper; the types of its records are
+// hidden in the functions.
+type source[K, V, KO, VO any] struct {
+	input  splitter
+	mapAll func(j *Job[K, V, KO, VO], m *task.Map) error
+	sample func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
+}
+
+// New makes a job with a reduce phase. A mapper whose output does not fit the
+// reducer does not compile.
+func New[KI, VI, K, V, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, K, V], r Reducer[K, V, KO, VO], out Output[KO, VO]) *Job[K, V, KO, VO] {
+	j := &Job[K, V, KO, VO]{name: name, reducer: r, output: out}
+	j.init(r == nil)
+	return AddInput(j, in, m)
+}
+
+// MapOnly makes a job without reduce phase: what the mapper emits is written
+// as it comes.
+func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI, KO, VO], out Output[KO, VO]) *Job[KO, VO, KO, VO] {
+	j := &Job[KO, VO, KO, VO]{name: name, output: out}
+	j.init(false)
+	j.sources = append(j.sources, mapOnlySource(in, m))
+	j.checkSource(in == nil, m == nil)
+	return j
+}
+
+// init runs two calls below the user's code, whose place it notes.
+func (j *Job[K, V, KO, VO]) init(noReducer bool) {
+	if _, file, line, ok := runtime.Caller(2); ok {
+		j.declared = fmt.Sprintf("%s:%d", file, line)
+	}
+	j.properties = make(map[string]string)
+	j.named = make(map[string]bool)
+	j.values = valueCodec[V]()
+	j.keys, j.keyFault = keyCodec[K]()
+	if j.name == "" {
+		j.fault(errors.New("a job without a name"))
+	}
+	if noReducer {
+		j.fault(errors.New("no reducer: use MapOnly for a job without reduce phase"))
+	}
+	if j.output == nil {
+		j.fault(errors.New("no output: use NullOutput for a job that writes nothing"))
+	}
+}
+
+// AddInput adds an input with a mapper of its own. Inputs on the command line
+// go to the sources in turn, the last of which takes what is left.
+func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], m Mapper[KI, VI, K, V]) *Job[K, V, KO, VO] {
+	j.sources = append(j.sources, shuffledSource[KI, VI, K, V, KO, VO](in, m))
+	j.checkSource(in == nil, m == nil)
+	return j
+}
+
+func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
+	if noInput {
+		j.fault(errors.New("an input that is nil"))
+	}
+	if noMapper {
+		j.fault(errors.New("a mapper that is nil"))
+	}
+}
+
+// Combine sets the combiner, which joins values of a key before they leave the
+// map. It must be associative, and its output is the reducer's input. A Fold
+// (Sum, Min, …) works record by record in a hash table; any other reducer
+// works group by group when the sort buffer is written out.
+func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
+	if j.reducer == nil {
+		j.fault(errors.New("a combiner in a job without reduce phase"))
+	}
+	j.combiner = c
+	return j
+}
+
+// Partition sets which of the reduces, 0 to partitions-1, gets a key. The
+// default spreads keys by a hash of their encoding (of their first component
+// under GroupFirst).
+func (j *Job[K, V, KO, VO]) Partition(f func(key K, partitions int) int) *Job[K, V, KO, VO] {
+	j.partition = f
+	return j
+}
+
+// KeyCodec sets how keys are encoded. The order of the bytes is the order in
+// which the reducer gets its keys.
+func (j *Job[K, V, KO, VO]) KeyCodec(c Codec[K]) *Job[K, V, KO, VO] {
+	j.keys, j.keyFault = c, nil
+	return j
+}
+
+// ValueCodec sets how values are encoded between map and reduce.
+func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
+	j.values = c
+	return j
+}
+
+// GroupFirst calls the reducer once for all keys that share their first
+// component, with values ordered by the whole key: the secondary sort. The key
+// type is a Pair or Triple; the reducer is given the group's first key.
+func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
+	j.groupFirst = true
+	return j
+}
+
+// TotalOrder partitions keys by ranges that it finds by sampling the input, so
+// that the output files, one behind the other, are sorted. With one reduce
+// there is nothing to sample.
+func (j *Job[K, V, KO, VO]) TotalOrder() *Job[K, V, KO, VO] {
+	j.totalOrder = new(sampling)
+	return j
+}
+
+// Set gives a property a default for this job; the command line overrides it.
+func (j *Job[K, V, KO, VO]) Set(property, value string) *Job[K, V, KO, VO] {
+	j.properties[property] = value
+	return j
+}
+
+// Reduces sets the number of reduce tasks, unless the command line does.
+func (j *Job[K, V, KO, VO]) Reduces(n int) *Job[K, V, KO, VO] {
+	return j.Set("mapreduce.job.reduces", fmt.Sprint(n))
+}
+
+// WithOutput is a copy of the job that writes to out.
+func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
+	c := *j
+	c.output = out
+	c.sources = slices.Clone(j.sources)
+	c.properties = maps.Clone(j.properties)
+	return &c
+}
+
+// Name is the job's name.
+func (j *Job[K, V, KO, VO]) Name() string { return j.name }
+
+func (j *Job[K, V, KO, VO]) fault(err error) { j.faults = append(j.faults, err) }
+
+// check reports what is wrong with how the job was built, at the place where
+// that was done.
+func (j *Job[K, V, KO, VO]) check() error {
+	faults := j.faults
+	if j.reducer != nil && j.keyFault != nil {
+		faults = append(faults, j.keyFault)
+	}
+	if j.groupFirst {
+		if _, ok := j.keys.(keys.Grouper); !ok {
+			faults = append(faults, errors.New("GroupFirst with a key that has no components: use mr.Pair or mr.Triple"))
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: job %s: %w", j.declared, j.name, errors.Join(faults...))
+}
+
+// Runnable is a job of any types, or a Program.
+type Runnable interface {
+	program() *Program
+}
+
+// anyJob is what the driver and the engine need of a job of any types.
+type anyJob interface {
+	Runnable
+	task.Program
+	Name() string
+	check() error
+	details() details
+	sampleKeys(ctx context.Context, s *sampler) error
+}
+
+// details is what of a job does not depend on its types.
+type details struct {
+	inputs     []splitter
+	hasReduce  bool
+	totalOrder *sampling
+	properties map[string]string
+	config     *configType
+}
+
+func (j *Job[K, V, KO, VO]) details() details {
+	d := details{
+		hasReduce:  j.reducer != nil,
+		totalOrder: j.totalOrder,
+		properties: maps.Clone(j.properties),
+		config:     j.config,
+	}
+	for _, s := range j.sources {
+		d.inputs = append(d.inputs, s.input)
+	}
+	return d
+}
+
+func (j *Job[K, V, KO, VO]) program() *Program {
+	return &Program{Name: j.name, Jobs: []Runnable{j}}
+}

@@ -1,0 +1,103 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes, as Hadoop's client has them, and 130 as a shell has it for
+// Ctrl-C.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitInterrupted = 130
+)
+
+// Main runs a job or program as the whole life of the process and exits:
+//
+//	func main() { mr.Main(wordcount) }
+//
+// The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then
+// the program's own arguments. "-h" shows them all.
+func Main(r Runnable) {
+	os.Exit(Exec(r, os.Args[1:]))
+}
+
+// Exec runs a job or program with the process's standard streams and signals,
+// and returns the exit code.
+func Exec(r Runnable, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	return Run(ctx, r, args, os.Stdout, os.Stderr)
+}
+
+// Run runs a job or program with args and returns the exit code. The end of
+// ctx counts as Ctrl-C.
+func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Writer) int {
+	p := r.program()
+	opts, err := parseArgs(args)
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		printUsage(stderr, p)
+		return ExitUsage
+	case opts.help:
+		printHelp(stdout, p)
+		return ExitDone
+	}
+	err = runProgram(ctx, p, opts, stdout, stderr)
+	return exitCode(ctx, p, err, stderr)
+}
+
+func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int {
+	var job *JobError
+	switch {
+	case ctx.Err() != nil:
+		return ExitInterrupted
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, ErrUsage):
+		if err != ErrUsage {
+			fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		}
+		printUsage(stderr, p)
+		return ExitUsage
+	case errors.As(err, &job):
+		return ExitFailed // the console has told
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+	return ExitFailed
+}
+
+func printUsage(w io.Writer, p *Program) {
+	fmt.Fprintf(w, "Usage: %s %s\n", p.Name, p.usage())
+}
+
+func printHelp(w io.Writer, p *Program) {
+	printUsage(w, p)
+	if p.Summary != "" {
+		fmt.Fprintf(w, "\n%s\n", p.Summary)
+	}
+	fmt.Fprint(w, genericHelp)
+}
+
+const genericHelp = `
+Generic options, before the program's own arguments:
+  -D property=value   set a property (may be repeated)
+  -conf FILE          read properties from a Hadoop XML file
+  -fs URI             default file system, as hdfs://host:port or file:///
+  -files F[,F...]     side files that tasks can open by their last name, or by NAME in F#NAME
+
+Options anywhere before "--":
+  --report FILE       write a JSON report of the job
+  --quiet             print errors only
+  --workers N         run N map and N reduce tasks at once (default: as many as cores)
+  -h, --help          show this text
+`

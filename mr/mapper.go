@@ -1,0 +1,83 @@
+package mr
+
+import "iter"
+
+// Emitter takes what a map or reduce function produces. Emit copies the bytes
+// of its arguments before it returns. What goes wrong behind it (a full disk,
+// say) ends the task; the caller need not care.
+type Emitter[K, V any] interface {
+	Emit(key K, value V)
+}
+
+// Mapper turns one record of the input into any number of records. It may
+// also implement Setup, Closer and Stateful.
+type Mapper[KI, VI, KO, VO any] interface {
+	Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error
+}
+
+// Reducer gets each key once with all its values, in order, and produces any
+// number of records. values may be ranged over once; what is not ranged over
+// is passed by. It may also implement Setup, Closer and Stateful.
+type Reducer[KI, VI, KO, VO any] interface {
+	Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error
+}
+
+// Setup is called once before the first record of an attempt.
+type Setup interface {
+	Setup(t *Task) error
+}
+
+// Closer is called once after the last record of an attempt; it may still
+// emit.
+type Closer[KO, VO any] interface {
+	Close(t *Task, out Emitter[KO, VO]) error
+}
+
+// Stateful is for mappers and reducers that carry something from one record or
+// key to the next. When an attempt is paused its state is saved; Load is
+// called after Setup in the attempt that goes on. Without it such code gives
+// other results after a pause.
+type Stateful interface {
+	Save() ([]byte, error)
+	Load(state []byte) error
+}
+
+// MapFunc makes a Mapper of a function.
+func MapFunc[KI, VI, KO, VO any](f func(t *Task, key KI, value VI, out Emitter[KO, VO]) error) Mapper[KI, VI, KO, VO] {
+	return mapFunc[KI, VI, KO, VO](f)
+}
+
+type mapFunc[KI, VI, KO, VO any] func(*Task, KI, VI, Emitter[KO, VO]) error
+
+func (f mapFunc[KI, VI, KO, VO]) Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error {
+	return f(t, key, value, out)
+}
+
+// ReduceFunc makes a Reducer of a function.
+func ReduceFunc[KI, VI, KO, VO any](f func(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error) Reducer[KI, VI, KO, VO] {
+	return reduceFunc[KI, VI, KO, VO](f)
+}
+
+type reduceFunc[KI, VI, KO, VO any] func(*Task, KI, iter.Seq[VI], Emitter[KO, VO]) error
+
+func (f reduceFunc[KI, VI, KO, VO]) Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error {
+	return f(t, key, values, out)
+}
+
+// IdentityMapper emits each record as it is.
+func IdentityMapper[K, V any]() Mapper[K, V, K, V] {
+	return MapFunc(func(_ *Task, key K, value V, out Emitter[K, V]) error {
+		out.Emit(key, value)
+		return nil
+	})
+}
+
+// IdentityReducer emits each value with its key.
+func IdentityReducer[K, V any]() Reducer[K, V, K, V] {
+	return ReduceFunc(func(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
+		for v := range values {
+			out.Emit(key, v)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,192 @@
+// Package mrtest runs jobs inside unit tests, in process, on the real engine:
+// inputs are literals and outputs are values.
+//
+//	func TestWordcount(t *testing.T) {
+//		got := mrtest.Run(t, wordcount, "a b a").Map()
+//		want := map[string]int64{"a": 2, "b": 1}
+//		if !maps.Equal(got, want) {
+//			t.Errorf("got %v, want %v", got, want)
+//		}
+//	}
+//
+// A job with a configuration, properties or side files is run by a Case.
+package mrtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// Record is one record of a job's output.
+type Record[K, V any] struct {
+	Key   K
+	Value V
+}
+
+// Output is what a job wrote.
+type Output[K, V any] struct {
+	Parts    [][]Record[K, V] // by the number of the part
+	Counters mr.Counters
+}
+
+// Records is the output of all parts, one behind the other.
+func (o *Output[K, V]) Records() []Record[K, V] {
+	var all []Record[K, V]
+	for _, part := range o.Parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// Map is the output by the text form of its keys. Of a key that was written
+// more than once, the last value is kept.
+func (o *Output[K, V]) Map() map[string]V {
+	m := make(map[string]V)
+	for _, r := range o.Records() {
+		m[textOf(r.Key)] = r.Value
+	}
+	return m
+}
+
+// Text is the output as lines of key, tab and value.
+func (o *Output[K, V]) Text() string {
+	var b strings.Builder
+	for _, r := range o.Records() {
+		fmt.Fprintf(&b, "%s\t%s\n", textOf(r.Key), textOf(r.Value))
+	}
+	return b.String()
+}
+
+func textOf(v any) string {
+	if b, ok := v.([]byte); ok {
+		return string(b)
+	}
+	return fmt.Sprint(v)
+}
+
+// Run runs job on inputs, each the content of one file; file i goes to source
+// i of the job, its last source gets all that are left. The test fails if the
+// job does.
+func Run[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], inputs ...string) *Output[KO, VO] {
+	t.Helper()
+	return RunCase(t, job, Case{Inputs: inputs})
+}
+
+// Case is what a job is run on.
+type Case struct {
+	Inputs []string          // content of the input files
+	Config any               // the job's configuration; nil for its defaults
+	Set    map[string]string // properties
+	Side   map[string]string // side files: name and content
+	Fails  bool              // the job is to fail; RunCase returns what it wrote before
+}
+
+// RunCase runs job on c.
+func RunCase[K, V, KO, VO any](t testing.TB, job *mr.Job[K, V, KO, VO], c Case) *Output[KO, VO] {
+	t.Helper()
+	var catch catcher[KO, VO]
+	out := new(Output[KO, VO])
+	copied := job.WithOutput(mr.FuncOutput(catch.write))
+	dir := t.TempDir()
+	program := &mr.Program{
+		Name: job.Name(), Jobs: []mr.Runnable{copied},
+		Run: func(ctx context.Context, d *mr.Driver) (err error) {
+			out.Counters, err = d.RunCounted(ctx, copied, mr.JobRun{
+				In: writeFiles(t, dir, c.Inputs), Config: c.Config, Set: c.Set,
+			})
+			return err
+		},
+	}
+	var log bytes.Buffer
+	code := mr.Run(t.Context(), program, sideOptions(t, dir, c.Side), &log, &log)
+	if failed := code != mr.ExitDone; failed != c.Fails {
+		t.Fatalf("job %s: exit code %d\n%s", job.Name(), code, log.String())
+	}
+	out.Parts = catch.parts()
+	return out
+}
+
+func writeFiles(t testing.TB, dir string, contents []string) []string {
+	t.Helper()
+	var names []string
+	for i, content := range contents {
+		names = append(names, writeFile(t, dir, fmt.Sprintf("input-%05d", i), content))
+	}
+	return names
+}
+
+func writeFile(t testing.TB, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func sideOptions(t testing.TB, dir string, side map[string]string) []string {
+	t.Helper()
+	if len(side) == 0 {
+		return nil
+	}
+	var names []string
+	for name, content := range side {
+		names = append(names, writeFile(t, dir, name, content))
+	}
+	return []string{"-files", strings.Join(names, ",")}
+}
+
+// catcher keeps what the tasks of a job write, by part and attempt.
+type catcher[K, V any] struct {
+	mu     sync.Mutex
+	caught map[int]*caught[K, V]
+}
+
+type caught[K, V any] struct {
+	attempt string
+	records []Record[K, V]
+}
+
+func (c *catcher[K, V]) write(t *mr.Task, key K, value V) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.caught == nil {
+		c.caught = make(map[int]*caught[K, V])
+	}
+	part := c.caught[t.Part()]
+	if part == nil || part.attempt != t.ID() {
+		part = &caught[K, V]{attempt: t.ID()}
+		c.caught[t.Part()] = part
+	}
+	part.records = append(part.records, Record[K, V]{own(key), own(value)})
+	return nil
+}
+
+func (c *catcher[K, V]) parts() [][]Record[K, V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parts [][]Record[K, V]
+	for n, p := range c.caught {
+		for len(parts) <= n {
+			parts = append(parts, nil)
+		}
+		parts[n] = p.records
+	}
+	return parts
+}
+
+// own is v, copied if it is a slice of bytes that belongs to the engine.
+func own[T any](v T) T {
+	if b, ok := any(v).([]byte); ok {
+		return any(bytes.Clone(b)).(T)
+	}
+	return v
+}

@@ -1,0 +1,127 @@
+package mr
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// Output is a format of output files.
+type Output[K, V any] interface {
+	// Suffix is the end of the files' names, with its dot (".gz"), or "".
+	Suffix(t *Task) (string, error)
+
+	// Create starts a file whose bytes go to w.
+	Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
+}
+
+// RecordWriter writes the records of one file. Write copies what it keeps of
+// its arguments. Close flushes; it does not close the file.
+type RecordWriter[K, V any] interface {
+	Write(key K, value V) error
+	Close() error
+}
+
+// closer is an open output of any types.
+type closer interface{ error() error }
+
+// writer is an Emitter onto an output file.
+type writer[K, V any] struct {
+	format RecordWriter[K, V]
+	file   *task.Output // nil for an output without files
+	count  int64
+	err    error // sticks
+}
+
+func (w *writer[K, V]) Emit(key K, value V) {
+	if w.err == nil {
+		w.err = w.format.Write(key, value)
+		w.count++
+	}
+}
+
+func (w *writer[K, V]) error() error   { return w.err }
+func (w *writer[K, V]) records() int64 { return w.count }
+
+// openOutput opens the file of the output named name.
+func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
+	if f, ok := format.(funcOutput[K, V]); ok {
+		records, err := f.Create(t, nil)
+		return &writer[K, V]{format: records}, err
+	}
+	suffix, err := format.Suffix(t)
+	if err != nil {
+		return nil, err
+	}
+	file, err := t.attempt.Output(name, suffix)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer[K, V]{file: file}
+	if w.format, err = format.Create(t, file); err != nil {
+		return nil, err
+	}
+	count := func() {
+		file.Records = w.count
+		if t.attempt.Start.Reduces > 0 {
+			t.attempt.Counters.Add(counter.ReduceOutputRecords, w.count)
+		}
+	}
+	file.OnClose(func() error {
+		count()
+		return errors.Join(w.err, w.format.Close())
+	})
+	if r, ok := w.format.(resumable); ok {
+		file.OnSuspend(func() ([]byte, error) {
+			count()
+			return r.Suspend()
+		})
+		return w, r.Resume(file.Pending())
+	}
+	return w, nil
+}
+
+// NamedOutput is a further output of a job beside its main one: files called
+// name-r-00000 or name-m-00000.
+type NamedOutput[K, V any] struct {
+	name   string
+	format Output[K, V]
+}
+
+// AddOutput adds an output to a job. Map and reduce functions write to it
+// through the NamedOutput that is returned. The name is made of letters and
+// digits.
+func AddOutput[KN, VN, K, V, KO, VO any](j *Job[K, V, KO, VO], name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
+	switch {
+	case !plainName(name) || name == task.MainOutput:
+		j.fault(fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput))
+	case j.named[name]:
+		j.fault(fmt.Errorf("output name %q: declared twice", name))
+	}
+	j.named[name] = true
+	return &NamedOutput[KN, VN]{name, format}
+}
+
+func plainName(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+	}) < 0
+}
+
+// Emit writes one record. The file is made at the first one.
+func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
+	w, ok := t.named[o.name].(*writer[K, V])
+	if !ok {
+		var err error
+		if w, err = openOutput(t, o.format, o.name); err != nil {
+			return err
+		}
+		t.named[o.name] = w
+	}
+	w.Emit(key, value)
+	return w.err
+}

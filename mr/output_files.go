@@ -1,0 +1,116 @@
+package mr
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/format/seqfile"
+)
+
+// TextOutput writes lines of key, separator and value, in their text form; the
+// separator is a tab or mapreduce.output.textoutputformat.separator. A key or
+// value of type struct{} is left out with its separator.
+func TextOutput[K, V any]() Output[K, V] { return textOutput[K, V]{} }
+
+type textOutput[K, V any] struct{}
+
+func (textOutput[K, V]) Suffix(t *Task) (string, error) { return suffix(t) }
+
+func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
+	s, err := newSink(t, w)
+	if err != nil {
+		return nil, err
+	}
+	l := &lineWriter[K, V]{sink: s, key: textOf[K](), value: textOf[V]()}
+	if !isEmpty[K]() && !isEmpty[V]() {
+		l.separator = []byte(t.Property(conf.TextOutputSeparator))
+	}
+	return l, nil
+}
+
+// suffix is the end of the names of files that newSink writes.
+func suffix(t *Task) (string, error) {
+	codec, err := outputCodec(t)
+	if err != nil || codec == nil {
+		return "", err
+	}
+	return codec.Extension(), nil
+}
+
+type lineWriter[K, V any] struct {
+	*sink
+	key       appender[K]
+	value     appender[V]
+	separator []byte
+}
+
+func (w *lineWriter[K, V]) Write(key K, value V) error {
+	b := w.key(w.begin(), key)
+	b = append(b, w.separator...)
+	return w.end(append(w.value(b, value), '\n'))
+}
+
+// BytesOutput writes the bytes of key and value one behind the other, with
+// nothing between or behind them.
+func BytesOutput() Output[[]byte, []byte] { return bytesOutput{} }
+
+type bytesOutput struct{}
+
+func (bytesOutput) Suffix(t *Task) (string, error) { return suffix(t) }
+
+func (bytesOutput) Create(t *Task, w io.Writer) (RecordWriter[[]byte, []byte], error) {
+	s, err := newSink(t, w)
+	return bytesWriter{s}, err
+}
+
+type bytesWriter struct{ *sink }
+
+func (w bytesWriter) Write(key, value []byte) error {
+	return w.end(append(append(w.begin(), key...), value...))
+}
+
+// SequenceOutput writes Hadoop's SequenceFiles, compressed as
+// mapreduce.output.fileoutputformat.compress and its like say.
+func SequenceOutput[K, V any](key Writable[K], value Writable[V]) Output[K, V] {
+	return sequenceOutput[K, V]{key, value}
+}
+
+type sequenceOutput[K, V any] struct {
+	key   Writable[K]
+	value Writable[V]
+}
+
+func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
+
+func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
+	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
+	start := t.attempt.Start
+	header.Sync = seqfile.SyncMark(start.JobId, fmt.Sprint(start.Kind), fmt.Sprint(start.Part))
+	if t.attempt.Conf.Bool(conf.OutputCompress) {
+		var err error
+		if header.Compression, err = seqfile.ParseCompression(t.Property(conf.OutputCompressType)); err != nil {
+			return nil, fmt.Errorf("%s: %w", conf.OutputCompressType, err)
+		}
+		header.Codec = t.Property(conf.OutputCompressCodec)
+	}
+	out, err := seqfile.NewWriter(w, seqfile.Options{Header: header})
+	if err != nil {
+		return nil, err
+	}
+	return &sequenceWriter[K, V]{o: o, out: out}, nil
+}
+
+type sequenceWriter[K, V any] struct {
+	o          sequenceOutput[K, V]
+	out        *seqfile.Writer
+	key, value []byte
+}
+
+func (w *sequenceWriter[K, V]) Write(key K, value V) error {
+	w.key = w.o.key.Append(w.key[:0], key)
+	w.value = w.o.value.Append(w.value[:0], value)
+	return w.out.Write(w.key, w.value)
+}
+
+func (w *sequenceWriter[K, V]) Close() error { return w.out.Close() }

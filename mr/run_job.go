@@ -1,0 +1,196 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/user"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// submitAndFollow runs one job and returns its final status.
+func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
+	spec, splits, err := d.prepare(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	client, err := d.engine.client(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	id, err := client.Submit(ctx, spec, splits)
+	if err != nil {
+		return nil, err
+	}
+	d.console.Running(id)
+	stop := context.AfterFunc(ctx, func() {
+		_ = client.Kill(context.WithoutCancel(ctx), id, "killed by the user")
+	})
+	defer stop()
+	// A killed job is followed to its end: only then is nothing of it left.
+	status, err := client.Follow(context.WithoutCancel(ctx), id, d.show())
+	if err != nil {
+		return nil, err
+	}
+	d.report.add(spec, status)
+	return status, d.conclude(ctx, status)
+}
+
+// prepare turns a job and what it is run on into what is submitted.
+func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
+	det := j.details()
+	c, err := d.runConf(det, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := configJSON(det, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := d.checkOutput(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	splits, err := d.cut(ctx, det, c, run.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec := &wire.JobSpec{
+		Name: j.Name(), Program: j.Name(), User: userName(), Config: config,
+		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
+	}
+	if det.totalOrder != nil && spec.Reduces > 1 {
+		if err := d.sampleRanges(ctx, j, c, spec, splits); err != nil {
+			return nil, nil, err
+		}
+	}
+	spec.Properties = c.Changed()
+	if name := c.String(conf.JobName); name != "" {
+		spec.Name = name
+	}
+	return spec, splits, nil
+}
+
+func reduces(det details, c *conf.Conf) int {
+	if !det.hasReduce {
+		return 0
+	}
+	return c.Int(conf.JobReduces)
+}
+
+func userName() string {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+// cut cuts each source's inputs and numbers the files over all of them.
+func (d *Driver) cut(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
+	var all []*taskproc.Split
+	var files int32
+	for i, paths := range shares(in, len(det.inputs)) {
+		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Conf: c, Paths: paths})
+		if err != nil {
+			return nil, err
+		}
+		next := files
+		for _, s := range cuts {
+			s.Input = int32(i)
+			for _, p := range s.Parts {
+				p.Ordinal += files
+				next = max(next, p.Ordinal+1)
+			}
+		}
+		files = next
+		all = append(all, cuts...)
+	}
+	if len(all) > math.MaxInt32 {
+		return nil, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all))
+	}
+	d.console.TotalInputFiles(int(files))
+	d.console.Splits(len(all))
+	return all, nil
+}
+
+// shares deals paths to n sources: one each, and what is left to the last.
+func shares(paths []string, n int) [][]string {
+	out := make([][]string, n)
+	for i, p := range paths {
+		s := min(i, n-1)
+		out[s] = append(out[s], p)
+	}
+	return out
+}
+
+// sampleRanges cuts the key space by a sample of the input.
+func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
+	ranges, err := cutPoints(ctx, j, &sampler{
+		splits: splits,
+		attempt: func(split *taskproc.Split) *task.Attempt {
+			return task.Detached(ctx, &taskproc.Start{
+				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
+				Reduces: spec.Reduces, Split: split,
+			}, c, d.files)
+		},
+	}, int(spec.Reduces))
+	if err != nil {
+		return err
+	}
+	_, err = c.Set(conf.PartitionRanges, ranges)
+	return err
+}
+
+// show passes what happens to the console.
+func (d *Driver) show() func(*wire.JobStatus) {
+	failures := 0
+	return func(s *wire.JobStatus) {
+		for ; failures < len(s.Failures); failures++ {
+			if s.State < wire.JobState_SUCCEEDED {
+				f := s.Failures[failures]
+				d.console.TaskFailed(f.Attempt, f.Cause)
+			}
+		}
+		d.console.Progress(progressOf(s))
+	}
+}
+
+// conclude shows how the job ended.
+func (d *Driver) conclude(ctx context.Context, s *wire.JobStatus) error {
+	if s.State == wire.JobState_SUCCEEDED {
+		d.console.Completed(s.JobId)
+		d.console.Counters(report.Counters(s))
+		return nil
+	}
+	d.console.Failed(s.JobId, s.State.String(), s.Cause)
+	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
+		d.console.Failure(report.FailureFromRecord(s.Failures[n-1]))
+	}
+	err := error(&JobError{JobID: s.JobId, State: s.State.String(), Cause: s.Cause})
+	if ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err)
+	}
+	return err
+}
+
+func progressOf(s *wire.JobStatus) console.Progress {
+	p := console.Progress{
+		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0,
+		BytesTotal: s.InputBytes,
+		BytesDone:  int64(s.MapProgress * float64(s.InputBytes)),
+	}
+	if !p.MapsOnly {
+		p.BytesTotal *= 2 // once through the map, once through the reduce
+		p.BytesDone += int64(s.ReduceProgress * float64(s.InputBytes))
+	}
+	return p
+}

@@ -1,0 +1,151 @@
+package mr
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// sampling says how many keys are looked at to cut the key space.
+type sampling struct{}
+
+const (
+	sampleKeys   = 100_000 // at most, of the whole input
+	sampleSplits = 10      // at most, spread over the input
+)
+
+// sampler gathers the keys that a job's mappers emit for a part of its input.
+type sampler struct {
+	attempt func(split *taskproc.Split) *task.Attempt
+	splits  []*taskproc.Split
+	quota   int // keys of each split
+	keys    [][]byte
+}
+
+// errEnough ends the sampling of a split.
+var errEnough = errors.New("mr: enough samples")
+
+// cutPoints samples the keys of a job and returns the ranges of its reduces,
+// encoded for a property.
+func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, error) {
+	s.splits = spread(s.splits, sampleSplits)
+	if len(s.splits) > 0 {
+		s.quota = sampleKeys / len(s.splits)
+	}
+	if err := j.sampleKeys(ctx, s); err != nil {
+		return "", fmt.Errorf("sampling the input for a total order: %w", err)
+	}
+	ranges := shuffle.NewRangePartitioner(shuffle.CutPoints(s.keys, reduces))
+	return base64.StdEncoding.EncodeToString(ranges.Encode()), nil
+}
+
+// spread picks at most n of the splits, evenly.
+func spread(splits []*taskproc.Split, n int) []*taskproc.Split {
+	if len(splits) <= n {
+		return splits
+	}
+	picked := make([]*taskproc.Split, n)
+	for i := range picked {
+		picked[i] = splits[i*len(splits)/n]
+	}
+	return picked
+}
+
+// rangePartition is the partition function that cutPoints found.
+func rangePartition(t *Task) (func(key []byte) int, error) {
+	data, err := base64.StdEncoding.DecodeString(t.Property(conf.PartitionRanges))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", conf.PartitionRanges, err)
+	}
+	ranges, err := shuffle.DecodeRangePartitioner(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", conf.PartitionRanges, err)
+	}
+	return ranges.Partition, nil
+}
+
+// sampleKeys implements anyJob.
+func (j *Job[K, V, KO, VO]) sampleKeys(ctx context.Context, s *sampler) error {
+	for i, src := range j.sources {
+		share := *s
+		share.splits = nil
+		for _, split := range s.splits {
+			if int(split.Input) == i {
+				share.splits = append(share.splits, split)
+			}
+		}
+		if err := src.sample(ctx, j, &share); err != nil {
+			return err
+		}
+		s.keys = share.keys
+	}
+	return nil
+}
+
+// sampleSource runs the mapper over the beginning of each split.
+func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) error {
+	for _, split := range s.splits {
+		t, err := newTask(s.attempt(split), j.config)
+		if err != nil {
+			return err
+		}
+		if err := sampleSplit(ctx, j, t, split, in, instance(mapper), s); err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	return nil
+}
+
+func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], t *Task, split *taskproc.Split, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) (err error) {
+	reader, err := in.Open(t, Split{split, WholeSplit(split)})
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	defer func() {
+		if v := recover(); v != nil {
+			err = task.Recovered(v)
+		}
+	}()
+	if setup, ok := mapper.(Setup); ok {
+		if err := setup.Setup(t); err != nil {
+			return err
+		}
+	}
+	out := &keySink[K, V]{job: j, sampler: s, left: s.quota}
+	for reader.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		key, value := reader.Record()
+		if err := mapper.Map(t, key, value, out); err != nil {
+			return err
+		}
+		if out.left <= 0 {
+			return errEnough
+		}
+	}
+	return reader.Err()
+}
+
+// keySink keeps the encoded keys of what is emitted.
+type keySink[K, V any] struct {
+	job     interface{ encodeKey(K) []byte }
+	sampler *sampler
+	left    int
+}
+
+func (k *keySink[K, V]) Emit(key K, _ V) {
+	if k.left > 0 {
+		k.sampler.keys = append(k.sampler.keys, k.job.encodeKey(key))
+	}
+	k.left--
+}
+
+func (j *Job[K, V, KO, VO]) encodeKey(key K) []byte { return j.keys.Append(nil, key) }

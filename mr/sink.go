@@ -1,0 +1,104 @@
+package mr
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/format/compress"
+)
+
+// sinkBuffer is how many bytes are gathered before they go to a plain file.
+const sinkBuffer = 128 << 10
+
+// sink takes records that are encoded already and writes them to a file, plain
+// or compressed:
+//
+//	b := append(s.begin(), …)
+//	err := s.end(b)
+type sink struct {
+	w   io.Writer
+	z   *compress.Writer // nil for a plain file
+	buf []byte
+}
+
+// newSink writes to w as the properties of the job say.
+func newSink(t *Task, w io.Writer) (*sink, error) {
+	codec, err := outputCodec(t)
+	if err != nil || codec == nil {
+		return &sink{w: w}, err
+	}
+	z, err := codec.NewWriter(w, 0)
+	return &sink{w: w, z: z}, err
+}
+
+// begin is the buffer that the next record is to be appended to.
+func (s *sink) begin() []byte { return s.buf }
+
+// end takes the buffer back, with a record at its end.
+func (s *sink) end(b []byte) error {
+	if s.z != nil {
+		s.buf = b[:0]
+		if _, err := s.z.Write(b); err != nil {
+			return err
+		}
+		return s.z.EndRecord()
+	}
+	if s.buf = b; len(b) < sinkBuffer {
+		return nil
+	}
+	return s.flush()
+}
+
+func (s *sink) flush() error {
+	_, err := s.w.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+// Close writes what is left.
+func (s *sink) Close() error {
+	if s.z != nil {
+		return s.z.Close()
+	}
+	return s.flush()
+}
+
+// Suspend writes what can be written and returns what cannot until more comes:
+// the beginning of a compressed frame.
+func (s *sink) Suspend() ([]byte, error) {
+	if s.z != nil {
+		return s.z.Pending(), nil
+	}
+	return nil, s.flush()
+}
+
+// Resume takes over what Suspend returned in another attempt.
+func (s *sink) Resume(pending []byte) error {
+	if s.z == nil {
+		_, err := s.w.Write(pending)
+		return err
+	}
+	_, err := s.z.Write(pending)
+	return err
+}
+
+// resumable is a RecordWriter whose file can be cut in two at any record
+// without a change to the bytes of the whole.
+type resumable interface {
+	Suspend() (pending []byte, err error)
+	Resume(pending []byte) error
+}
+
+// outputCodec is how the properties say that output files are compressed; nil
+// for not at all.
+func outputCodec(t *Task) (*compress.Codec, error) {
+	if !t.attempt.Conf.Bool(conf.OutputCompress) {
+		return nil, nil
+	}
+	codec, err := compress.Parse(t.Property(conf.OutputCompressCodec))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", conf.OutputCompressCodec, err)
+	}
+	return codec, nil
+}

@@ -1,0 +1,160 @@
+package mr
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"path"
+	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// Task is what user code knows of the attempt that it runs in.
+type Task struct {
+	attempt *task.Attempt
+	part    int
+	config  any // the decoded configuration, nil when the job has none
+	where   func() (file string, offset int64)
+	named   map[string]closer
+}
+
+// Counter is a number that the job adds up over all its tasks.
+type Counter = counter.Counter
+
+// Context ends when the attempt is told to end; long work in one call should
+// watch it.
+func (t *Task) Context() context.Context { return t.attempt.Context() }
+
+// ID is the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
+func (t *Task) ID() string { return t.attempt.Start.AttemptId }
+
+// Part is the number in the names of the task's output files.
+func (t *Task) Part() int { return t.part }
+
+// Reduces is the number of reduce tasks of the job.
+func (t *Task) Reduces() int { return int(t.attempt.Start.Reduces) }
+
+// Counter is the counter of that group and name; keep it rather than ask for it
+// at each record.
+func (t *Task) Counter(group, name string) *Counter {
+	return t.attempt.Counters.Counter(counter.ID{Group: group, Name: name})
+}
+
+// SetStatus sets the line that is shown beside the task.
+func (t *Task) SetStatus(format string, args ...any) {
+	t.attempt.SetStatus(fmt.Sprintf(format, args...))
+}
+
+// Alive tells that the task is at work though the current record takes long:
+// mapreduce.task.timeout starts anew.
+func (t *Task) Alive() { t.attempt.Alive() }
+
+// Log writes to the task's log; its last lines are shown if the task fails.
+func (t *Task) Log() *slog.Logger { return t.attempt.Logger() }
+
+// Property is a property of the job, as set with -D or its default; "" when it
+// has neither.
+func (t *Task) Property(name string) string { return t.attempt.Conf.String(name) }
+
+// Input names the file of the current record and the offset of its first byte,
+// -1 when that is unknown.
+func (t *Task) Input() (file string, offset int64) {
+	if t.where == nil {
+		return "", -1
+	}
+	return t.where()
+}
+
+// OpenSide opens a side file of the job: one that was named with -files, by
+// the last element of its path (or by the name after "#").
+func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
+	var known []string
+	for _, file := range t.attempt.Conf.Strings(conf.Files) {
+		location, alias, found := strings.Cut(file, "#")
+		if !found {
+			alias = path.Base(location)
+		}
+		if alias == name {
+			return t.attempt.Open(location)
+		}
+		known = append(known, alias)
+	}
+	return nil, fmt.Errorf("side file %q: not one of the job's (%s); name it with -files", name, strings.Join(known, ", "))
+}
+
+// ConfigOf is the configuration of the job, as set with WithConfig and by the
+// driver. It is shared by the attempts of one process: do not change it. It
+// panics when the job has no configuration of type T.
+func ConfigOf[T any](t *Task) *T {
+	c, ok := t.config.(*T)
+	if !ok {
+		panic(fmt.Sprintf("mr.ConfigOf[%T]: the job's configuration is a %T; declare it with WithConfig", *new(T), t.config))
+	}
+	return c
+}
+
+// WithConfig declares T as the job's configuration, a struct that
+// encoding/json can encode, and its defaults. If T or *T has a method
+// Validate() error, it is called before the job is submitted.
+func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
+	j.config = &configType{
+		decode: func(data []byte) (any, error) {
+			c := new(T)
+			*c = defaults
+			if err := decodeStrict(data, c); err != nil {
+				return nil, err
+			}
+			return c, validate(c)
+		},
+	}
+	return j
+}
+
+// configType knows the type of a job's configuration.
+type configType struct {
+	// decode reads JSON over the defaults and validates the outcome; empty
+	// data is the defaults.
+	decode func(data []byte) (any, error)
+}
+
+func decodeStrict(data []byte, into any) error {
+	if len(data) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+func validate(config any) error {
+	v, ok := config.(interface{ Validate() error })
+	if !ok {
+		return nil
+	}
+	if err := v.Validate(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+// newTask prepares what user code sees of attempt a.
+func newTask(a *task.Attempt, config *configType) (*Task, error) {
+	t := &Task{attempt: a, part: int(a.Start.Part), named: make(map[string]closer)}
+	if config == nil {
+		return t, nil
+	}
+	c, err := config.decode(a.Start.Config)
+	if err != nil {
+		return nil, &task.FatalError{Err: err}
+	}
+	t.config = c
+	return t, nil
+}

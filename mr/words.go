@@ -1,0 +1,67 @@
+package mr
+
+import (
+	"encoding/binary"
+	"iter"
+	"math/bits"
+)
+
+// Words ranges over the words of line as Hadoop's StringTokenizer cuts them:
+// what lies between spaces, tabs, newlines, carriage returns and form feeds.
+// The words are views of line. It looks at eight bytes at a time.
+func Words(line []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := skipSpace(line, 0); i < len(line); {
+			end := wordEnd(line, i)
+			if !yield(line[i:end:end]) {
+				return
+			}
+			i = end + 1
+			if i < len(line) && isSpace(line[i]) {
+				i = skipSpace(line, i)
+			}
+		}
+	}
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+}
+
+func skipSpace(line []byte, i int) int {
+	for i < len(line) && isSpace(line[i]) {
+		i++
+	}
+	return i
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// controlMask marks with its high bit each byte of x that is at most a space.
+// Spaces are among them, and a few control characters that are none.
+func controlMask(x uint64) uint64 {
+	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
+}
+
+// wordEnd is the index of the first space at or after i.
+func wordEnd(line []byte, i int) int {
+	for i+8 <= len(line) {
+		mask := controlMask(binary.LittleEndian.Uint64(line[i:]))
+		if mask == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(mask) >> 3
+		if isSpace(line[i]) {
+			return i
+		}
+		i++ // some other control character: part of the word
+	}
+	for i < len(line) && !isSpace(line[i]) {
+		i++
+	}
+	return i
+}
