@@ -61,14 +61,3 @@ func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) { return
 func (in *Intake) Stats() IntakeStats                                   { return IntakeStats{} }
 func (in *Intake) Close() error                                         { return nil } // removes its files; Detach keeps them
 func (in *Intake) Detach() error                                        { return nil }
-
-// RangePartitioner sends each key to the partition of its range.
-type RangePartitioner struct{}
-
-// CutPoints picks at most partitions-1 ascending keys that cut the samples into equal shares.
-func CutPoints(samples [][]byte, partitions int) [][]byte { return nil }
-
-func NewRangePartitioner(cuts [][]byte) *RangePartitioner        { return nil }
-func (p *RangePartitioner) Partition(key []byte) int             { return 0 }
-func (p *RangePartitioner) Encode() []byte                       { return nil }
-func DecodeRangePartitioner(b []byte) (*RangePartitioner, error) { return nil, errSkeleton }

@@ -1,0 +1,147 @@
+package shuffle
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// RangePartitioner sends each key to the partition of its range, so that the
+// partitions in order are sorted as a whole. Partition i holds the keys from cut
+// point i-1 on and before cut point i. It may be used by several goroutines.
+type RangePartitioner struct {
+	cuts  [][]byte
+	heads []head // sort keys of the cut points
+}
+
+// NewRangePartitioner takes cut points, which ascend. n cut points make n+1
+// partitions.
+func NewRangePartitioner(cuts [][]byte) (*RangePartitioner, error) {
+	p := &RangePartitioner{heads: make([]head, len(cuts))}
+	for i, c := range cuts {
+		if i > 0 && bytes.Compare(cuts[i-1], c) >= 0 {
+			return nil, fmt.Errorf("cut points %q and %q: not ascending", clip(cuts[i-1]), clip(c))
+		}
+		p.cuts = append(p.cuts, bytes.Clone(c))
+		p.heads[i].prefix, p.heads[i].rest = sortKey(c)
+	}
+	return p, nil
+}
+
+// Partition is how many cut points are at or before key.
+func (p *RangePartitioner) Partition(key []byte) int {
+	k := head{}
+	k.prefix, k.rest = sortKey(key)
+	lo, hi := 0, len(p.heads)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if p.atOrBefore(mid, key, &k) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// atOrBefore reports whether cut point i is not behind key.
+func (p *RangePartitioner) atOrBefore(i int, key []byte, k *head) bool {
+	c := &p.heads[i]
+	if c.prefix != k.prefix {
+		return c.prefix < k.prefix
+	}
+	if c.rest != k.rest {
+		return c.rest < k.rest
+	}
+	return wholeSortKey(k.rest) || bytes.Compare(p.cuts[i][sortKeyBytes:], key[sortKeyBytes:]) <= 0
+}
+
+// Partitions is how many partitions there are.
+func (p *RangePartitioner) Partitions() int { return len(p.cuts) + 1 }
+
+// CutPoints picks at most partitions-1 ascending cut points that cut the samples
+// into shares as equal as whole keys allow; it sorts the samples. A key that
+// makes up more than a share has a partition to itself and the others share the
+// rest. Fewer cut points mean that there are not enough different keys.
+func CutPoints(samples [][]byte, partitions int) [][]byte {
+	slices.SortFunc(samples, bytes.Compare)
+	var cuts [][]byte
+	start := 0 // of the share at hand
+	for left := partitions; left > 1 && start < len(samples); left-- {
+		cut := nextCut(samples, start, left)
+		if cut == len(samples) {
+			break
+		}
+		cuts = append(cuts, samples[cut])
+		start = cut
+	}
+	return cuts
+}
+
+// nextCut is where the share that begins at start ends when left shares are to
+// be made of what is left: the border between two keys that is nearest to an
+// equal share.
+func nextCut(samples [][]byte, start, left int) int {
+	ideal := start + (len(samples)-start+left/2)/left
+	ideal = max(ideal, start+1)
+	if ideal >= len(samples) {
+		return len(samples)
+	}
+	if !bytes.Equal(samples[ideal-1], samples[ideal]) {
+		return ideal
+	}
+	lo, _ := slices.BinarySearchFunc(samples, samples[ideal], bytes.Compare)
+	hi := lo
+	for hi < len(samples) && bytes.Equal(samples[hi], samples[lo]) {
+		hi++
+	}
+	if lo > start && ideal-lo <= hi-ideal {
+		return lo
+	}
+	return hi
+}
+
+// rangeMagic begins an encoded RangePartitioner.
+const rangeMagic = "HMRCUTS1"
+
+// Encode is the partitioner as bytes: a magic, the cut points with their lengths
+// as uvarints, and the xxhash64 of all that.
+func (p *RangePartitioner) Encode() []byte {
+	b := []byte(rangeMagic)
+	for _, c := range p.cuts {
+		b = binary.AppendUvarint(b, uint64(len(c)))
+		b = append(b, c...)
+	}
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
+}
+
+// DecodeRangePartitioner reads what Encode wrote. What does not fit wraps
+// storage.ErrCorrupt.
+func DecodeRangePartitioner(b []byte) (*RangePartitioner, error) {
+	if len(b) < len(rangeMagic)+8 || string(b[:len(rangeMagic)]) != rangeMagic {
+		return nil, fmt.Errorf("%w: not a list of cut points", storage.ErrCorrupt)
+	}
+	body, sum := b[:len(b)-8], binary.LittleEndian.Uint64(b[len(b)-8:])
+	if xxhash.Sum64(body) != sum {
+		return nil, fmt.Errorf("%w: cut points do not match their checksum", storage.ErrCorrupt)
+	}
+	var cuts [][]byte
+	for rest := body[len(rangeMagic):]; len(rest) > 0; {
+		size, n := binary.Uvarint(rest)
+		if n <= 0 || size > uint64(len(rest)-n) {
+			return nil, fmt.Errorf("%w: cut point %d reaches beyond the end", storage.ErrCorrupt, len(cuts))
+		}
+		cuts = append(cuts, rest[n:n+int(size)])
+		rest = rest[n+int(size):]
+	}
+	p, err := NewRangePartitioner(cuts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+	}
+	return p, nil
+}
