@@ -1,0 +1,219 @@
+// Package conf is the configuration of a job and of the engine: Hadoop's
+// property names and files, and our own names below hammr. The table in
+// keys.go declares each property that the engine reads with its kind, default
+// and bounds; a new one is a line there.
+//
+//	c, warnings, err := conf.Load(conf.Sources{Define: []string{"io.sort.mb=200"}})
+//	…
+//	if err := c.Validate(); err != nil { … } // every fault at once
+//	mb := c.Int("mapreduce.task.io.sort.mb")
+//
+// A value is checked for its kind when it is set, so that getters of declared
+// properties cannot fail. Properties that are not declared are the user's own
+// and kept as they are.
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Conf holds properties. It is not safe for concurrent writing; many may read.
+type Conf struct {
+	values map[string]value // by undeprecated name
+}
+
+type value struct {
+	text   string
+	origin string // "core-site.xml:12", or "" when set by hand
+}
+
+// New returns a configuration in which everything has its default.
+func New() *Conf { return &Conf{values: map[string]value{}} }
+
+// Set gives a property a value. It resolves deprecated names, and refuses a
+// value of another kind than declared and a hammr.* name that is not declared.
+// The warnings are for the user to see; there may be some beside an error.
+func (c *Conf) Set(name, text string) (warnings []string, err error) {
+	return c.set(name, value{text: text}, true)
+}
+
+// set leaves out warnings about names that may well be misspelt when the
+// property comes from a site's files, which hold those of all of Hadoop.
+func (c *Conf) set(name string, v value, typed bool) (warnings []string, err error) {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return nil, fmt.Errorf("property without a name has the value %s", quote(v.text))
+	}
+	canonical, deprecated := undeprecated(name)
+	if deprecated && typed {
+		warnings = append(warnings, fmt.Sprintf("%s is deprecated. Instead, use %s", name, canonical))
+	}
+	k := table[canonical]
+	switch {
+	case k != nil:
+		if err := k.check(v.text); err != nil {
+			return warnings, property(name, v, err)
+		}
+		if note := k.notes[strings.TrimSpace(v.text)]; note != "" && typed {
+			warnings = append(warnings, fmt.Sprintf("%s=%s %s", name, strings.TrimSpace(v.text), note))
+		}
+	case strings.HasPrefix(name, "hammr."):
+		return warnings, property(name, v, errors.New("unknown property"+didYouMean(nearest(name, "hammr.", len(name)))))
+	case strings.HasPrefix(name, "mapreduce.") && typed:
+		if near := nearest(name, "mapreduce.", 2); near != "" {
+			warnings = append(warnings, fmt.Sprintf("%s is not a property that is read here%s", name, didYouMean(near)))
+		}
+	}
+	c.values[canonical] = v
+	return warnings, nil
+}
+
+// property names the property that an error is about and where it was set.
+func property(name string, v value, err error) error {
+	if v.origin != "" {
+		return fmt.Errorf("%s: %s=%s: %w", v.origin, name, v.text, err)
+	}
+	return fmt.Errorf("%s=%s: %w", name, v.text, err)
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+// Lookup returns the value of any property, or its default; ok is false where
+// it has neither.
+func (c *Conf) Lookup(name string) (text string, ok bool) {
+	name, _ = undeprecated(name)
+	if v, ok := c.values[name]; ok {
+		return v.text, true
+	}
+	if k := table[name]; k != nil {
+		return k.Default, true
+	}
+	return "", false
+}
+
+// IsSet reports whether a property was given a value, be it the default's.
+func (c *Conf) IsSet(name string) bool {
+	name, _ = undeprecated(name)
+	_, ok := c.values[name]
+	return ok
+}
+
+// String returns the text of any property, "" where it has none.
+func (c *Conf) String(name string) string {
+	text, _ := c.Lookup(name)
+	if k := table[name]; k != nil && k.Kind == Class {
+		text = strings.TrimSpace(text)
+	}
+	return text
+}
+
+// typed returns the text of a declared property of the given kind. Asking for
+// another is a mistake in the program.
+func (c *Conf) typed(name string, kind Kind) string {
+	k := table[name]
+	if k == nil || k.Kind != kind {
+		panic(fmt.Sprintf("conf: %s is not declared as %v", name, kind))
+	}
+	text, _ := c.Lookup(name)
+	return strings.TrimSpace(text)
+}
+
+// Int returns a declared property of kind Int that fits an int.
+func (c *Conf) Int(name string) int { return int(c.Int64(name)) }
+
+// Int64 returns a declared property of kind Int.
+func (c *Conf) Int64(name string) int64 {
+	n, _ := strconv.ParseInt(c.typed(name, Int), 10, 64) // checked by Set
+	return n
+}
+
+// Float returns a declared property of kind Float.
+func (c *Conf) Float(name string) float64 {
+	f, _ := parseFloat(c.typed(name, Float)) // checked by Set
+	return f
+}
+
+// Bool returns a declared property of kind Bool.
+func (c *Conf) Bool(name string) bool {
+	b, _ := ParseBool(c.typed(name, Bool)) // checked by Set
+	return b
+}
+
+// Bytes returns a declared property of kind Size.
+func (c *Conf) Bytes(name string) int64 {
+	n, _ := ParseSize(c.typed(name, Size)) // checked by Set
+	return n
+}
+
+// Duration returns a declared property of kind Duration.
+func (c *Conf) Duration(name string) time.Duration {
+	d, _ := ParseDuration(c.typed(name, Duration)) // checked by Set
+	return d
+}
+
+// Strings returns any property as a list: its parts between commas, without
+// white space around them and without empty ones.
+func (c *Conf) Strings(name string) []string { return splitList(c.String(name)) }
+
+// Validate reports every value that is out of its bounds.
+func (c *Conf) Validate() error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		if k := table[name]; k != nil {
+			if err := k.checkRange(c.values[name].text); err != nil {
+				errs = append(errs, property(name, c.values[name], err))
+			}
+		}
+	}
+	const least, most = "mapreduce.input.fileinputformat.split.minsize", "mapreduce.input.fileinputformat.split.maxsize"
+	if c.IsSet(least) && c.Bytes(least) > c.Bytes(most) {
+		errs = append(errs, fmt.Errorf("%s=%s: expected at most %s, which is %s", least, c.String(least), most, c.String(most)))
+	}
+	return errors.Join(errs...)
+}
+
+// Changed returns what differs from the defaults, by undeprecated name, the
+// user's own properties included. FromMap takes it back.
+func (c *Conf) Changed() map[string]string {
+	changed := map[string]string{}
+	for name, v := range c.values {
+		if k := table[name]; k == nil || k.canonical(v.text) != k.canonical(k.Default) {
+			changed[name] = v.text
+		}
+	}
+	return changed
+}
+
+// FromMap makes a configuration of what Changed or a message holds.
+func FromMap(properties map[string]string) (*Conf, error) {
+	c := New()
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		_, err := c.set(name, value{text: properties[name]}, false)
+		errs = append(errs, err)
+	}
+	return c, errors.Join(errs...)
+}
+
+// Map returns every property that was given a value, by undeprecated name.
+func (c *Conf) Map() map[string]string {
+	all := make(map[string]string, len(c.values))
+	for name, v := range c.values {
+		all[name] = v.text
+	}
+	return all
+}
+
+// Clone returns a copy that can be changed on its own.
+func (c *Conf) Clone() *Conf { return &Conf{values: maps.Clone(c.values)} }

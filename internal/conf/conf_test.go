@@ -1,0 +1,231 @@
+package conf
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// mustSet sets properties given as name=value.
+func mustSet(t testing.TB, c *Conf, properties ...string) (warnings []string) {
+	t.Helper()
+	for _, p := range properties {
+		name, text, _ := strings.Cut(p, "=")
+		w, err := c.Set(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		warnings = append(warnings, w...)
+	}
+	return warnings
+}
+
+// TestTable checks what the getters rely on: each default is of its kind and
+// within its bounds, and no name stands for two properties.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range declared {
+		for _, name := range append([]string{k.Name}, k.Aliases...) {
+			if seen[name] {
+				t.Errorf("%s is declared twice", name)
+			}
+			seen[name] = true
+		}
+		if err := k.check(k.Default); err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+		}
+		if err := k.checkRange(k.Default); err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+		}
+		if k.Doc == "" || strings.Contains(k.Doc, "\n") {
+			t.Errorf("%s has the doc %q", k.Name, k.Doc)
+		}
+	}
+	if keys := Keys(); len(keys) != len(declared) || !slices.IsSortedFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("Keys are not all, or not sorted")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c := New()
+	if c.Int("mapreduce.task.io.sort.mb") != 100 || c.Int("mapreduce.task.io.sort.factor") != 64 ||
+		c.Float("mapreduce.map.sort.spill.percent") != 0.8 || c.Bool("mapreduce.map.output.compress") ||
+		c.Bytes("dfs.blocksize") != 128<<20 || c.Duration("mapreduce.task.timeout") != 10*time.Minute ||
+		c.Duration("hammr.tasknode.expiry") != 30*time.Second || c.String("fs.defaultFS") != "file:///" ||
+		c.String("mapreduce.output.textoutputformat.separator") != "\t" || len(c.Strings("mapreduce.job.tags")) != 0 {
+		t.Error("a default is not what the table says")
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	if changed := c.Changed(); len(changed) != 0 {
+		t.Errorf("changed: %v", changed)
+	}
+}
+
+func TestSetAndGet(t *testing.T) {
+	c := New()
+	warnings := mustSet(t, c, "io.sort.mb= 200 ", "dfs.blocksize=1m", "mapreduce.task.timeout=90s", "my.own=x=y ",
+		"mapreduce.map.output.compress=TRUE", "mapreduce.job.tags= a, b,,c ", "mapreduce.output.textoutputformat.separator= ")
+	want := []string{"io.sort.mb is deprecated. Instead, use mapreduce.task.io.sort.mb"}
+	if !slices.Equal(warnings, want) {
+		t.Errorf("warnings %q, want %q", warnings, want)
+	}
+	if c.Int("mapreduce.task.io.sort.mb") != 200 || c.Bytes("dfs.blocksize") != 1<<20 || c.Duration("mapreduce.task.timeout") != 90*time.Second ||
+		c.String("my.own") != "x=y " || !c.Bool("mapreduce.map.output.compress") || c.String("mapreduce.output.textoutputformat.separator") != " " {
+		t.Errorf("got %v", c.Map())
+	}
+	if got := c.Strings("mapreduce.job.tags"); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("list %q", got)
+	}
+	if _, ok := c.Lookup("my.other"); ok || c.String("my.other") != "" || c.IsSet("my.other") || !c.IsSet("io.sort.mb") {
+		t.Error("a property that is not set is")
+	}
+}
+
+func TestSetErrors(t *testing.T) {
+	for property, want := range map[string]string{
+		"mapreduce.job.reduces=abc":                 "mapreduce.job.reduces=abc: expected a whole number, and abc is not; the default is 1",
+		"io.sort.mb=1.5":                            "io.sort.mb=1.5: expected a whole number, and 1.5 is not; the default is 100",
+		"dfs.blocksize=12q":                         "expected a size in bytes (suffixes k, m, g, t), and 12q is not; the default is 134217728",
+		"mapreduce.task.timeout=":                   "and empty is not; the default is 600000",
+		"mapreduce.map.output.compress=yes":         "expected true or false, and yes is not; the default is false",
+		"mapreduce.map.sort.spill.percent=NaN":      "expected a number, and NaN is not",
+		"mapreduce.job.reduces=9223372036854775808": "expected a whole number",
+		"hammr.tasknode.expire=1":                   "hammr.tasknode.expire=1: unknown property; did you mean hammr.tasknode.expiry?",
+		"=x":                                        "property without a name has the value x",
+	} {
+		name, text, _ := strings.Cut(property, "=")
+		c := New()
+		if _, err := c.Set(name, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", property, err, want)
+		}
+		if len(c.Map()) != 0 {
+			t.Errorf("%s was set all the same", property)
+		}
+	}
+}
+
+func TestSetWarnings(t *testing.T) {
+	for property, want := range map[string]string{
+		"mapreduce.job.reduce=1":                                  "mapreduce.job.reduce is not a property that is read here; did you mean mapreduce.job.reduces?",
+		"mapreduce.fileoutputcommitter.algorithm.version=2":       "is ignored",
+		"mapreduce.fileoutputcommitter.algorithm.version=1":       "",
+		"mapreduce.jobhistory.address=h:1":                        "",
+		"mapred.output.compress=true":                             "Instead, use mapreduce.output.fileoutputformat.compress",
+		"mapreduce.input.fileinputformat.inputdir.recursive=true": "Instead, use mapreduce.input.fileinputformat.input.dir.recursive",
+	} {
+		warnings := mustSet(t, New(), property)
+		if want == "" && len(warnings) != 0 || want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], want)) {
+			t.Errorf("%s: %q, want %q", property, warnings, want)
+		}
+	}
+}
+
+func TestValidateReportsAll(t *testing.T) {
+	c := New()
+	mustSet(t, c, "mapreduce.job.reduces=-1", "io.sort.mb=2048", "mapreduce.map.sort.spill.percent=0", "mapreduce.task.io.sort.factor=1",
+		"mapreduce.task.timeout=-5", "mapreduce.job.priority=URGENT", "mapreduce.input.fileinputformat.split.minsize=10",
+		"mapreduce.input.fileinputformat.split.maxsize=5")
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"mapreduce.job.reduces=-1: expected 0 to 1e+06; the default is 1",
+		"mapreduce.task.io.sort.mb=2048: expected 1 to 2047; the default is 100",
+		"mapreduce.map.sort.spill.percent=0: expected more than 0 and at most 1; the default is 0.80",
+		"mapreduce.task.io.sort.factor=1: expected 2 to 100000; the default is 64",
+		"mapreduce.task.timeout=-5: expected at least 0; the default is 600000",
+		"mapreduce.job.priority=URGENT: expected one of VERY_HIGH, HIGH,",
+		"split.minsize=10: expected at most mapreduce.input.fileinputformat.split.maxsize, which is 5",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing from:\n%v", want, err)
+		}
+	}
+	ok := New()
+	mustSet(t, ok, "mapreduce.job.reduces=0", "io.sort.mb=2047", "mapreduce.map.sort.spill.percent=1", "mapreduce.job.priority=very_high",
+		"mapreduce.task.timeout=0", "mapred.fairscheduler.locality.delay=-1")
+	if err := ok.Validate(); err != nil {
+		t.Errorf("values at the bounds: %v", err)
+	}
+}
+
+func TestChanged(t *testing.T) {
+	c := New()
+	mustSet(t, c, "dfs.blocksize=128m", "mapreduce.task.timeout=10m", "mapreduce.map.sort.spill.percent=.8", "mapreduce.map.speculative=True",
+		"mapreduce.job.reduces=3", "my.own=", "mapreduce.output.textoutputformat.separator=,")
+	want := map[string]string{"mapreduce.job.reduces": "3", "my.own": "", "mapreduce.output.textoutputformat.separator": ","}
+	if got := c.Changed(); !maps.Equal(got, want) {
+		t.Errorf("changed %v, want %v", got, want)
+	}
+	clone := c.Clone()
+	mustSet(t, clone, "mapreduce.job.reduces=4")
+	if c.Int("mapreduce.job.reduces") != 3 {
+		t.Error("a clone changed its original")
+	}
+	if _, err := FromMap(map[string]string{"mapreduce.job.reduces": "x", "hammr.nothing": "1"}); err == nil ||
+		!strings.Contains(err.Error(), "reduces=x") || !strings.Contains(err.Error(), "hammr.nothing") {
+		t.Errorf("two faults: %v", err)
+	}
+}
+
+// TestCopyIsLossless sends a configuration through Changed and Map.
+func TestCopyIsLossless(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := New()
+		for name, text := range rapid.MapOf(rapid.StringMatching(`my\.[a-z.]{1,8}`), rapid.String()).Draw(t, "own") {
+			if _, err := c.Set(name, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Set("mapreduce.job.reduces", rapid.StringMatching(" ?[0-9]{1,5} ?").Draw(t, "reduces")); err != nil {
+			t.Fatal(err)
+		}
+		for _, properties := range []map[string]string{c.Map(), c.Changed()} {
+			again, err := FromMap(properties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(again.Changed(), c.Changed()) || again.Int("mapreduce.job.reduces") != c.Int("mapreduce.job.reduces") {
+				t.Errorf("copied %v to %v", c.Map(), again.Map())
+			}
+		}
+	})
+}
+
+func TestUndeclaredGetterPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	New().Int("dfs.blocksize")
+}
+
+// TestDistance compares with the definition, computed without a table.
+func TestDistance(t *testing.T) {
+	var naive func(a, b string) int
+	naive = func(a, b string) int {
+		if a == "" || b == "" {
+			return len(a) + len(b)
+		}
+		replaced := naive(a[1:], b[1:])
+		if a[0] != b[0] {
+			replaced++
+		}
+		return min(replaced, naive(a[1:], b)+1, naive(a, b[1:])+1)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching("[ab]{0,5}")
+		a, b := word.Draw(t, "a"), word.Draw(t, "b")
+		if got, want := distance(a, b), naive(a, b); got != want {
+			t.Errorf("%q to %q: %d, want %d", a, b, got, want)
+		}
+	})
+}

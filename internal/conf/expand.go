@@ -1,0 +1,124 @@
+package conf
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What the variables of one value may grow to.
+const (
+	maxExpanded  = 1 << 20 // bytes
+	maxVariables = 10_000
+)
+
+// expander replaces ${name} in values by what other properties, and ${env.X},
+// ${env.X-default} and ${env.X:-default} by what the environment holds. A
+// variable that nothing is known of stays as it is.
+type expander struct {
+	properties map[string]value // by undeprecated name
+	env        func(string) string
+	left       int // variables that may still be replaced
+}
+
+// value returns the text of a property without variables.
+func (e *expander) value(name, text string) (string, error) {
+	e.left = maxVariables
+	return e.expand(text, name)
+}
+
+// expand replaces the variables in a text that is part of the properties
+// within. A variable may hold others, but not itself.
+func (e *expander) expand(text string, within ...string) (string, error) {
+	var out strings.Builder
+	for {
+		start := strings.Index(text, "${")
+		if start < 0 {
+			break
+		}
+		length := strings.IndexByte(text[start:], '}')
+		if length < 0 {
+			break
+		}
+		out.WriteString(text[:start])
+		variable := text[start : start+length+1]
+		text = text[start+length+1:]
+		replaced, err := e.variable(variable, within)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(replaced)
+		if out.Len() > maxExpanded {
+			return "", fmt.Errorf("variables grow to more than %d bytes", maxExpanded)
+		}
+	}
+	out.WriteString(text)
+	return out.String(), nil
+}
+
+// variable returns what ${name} stands for.
+func (e *expander) variable(variable string, within []string) (string, error) {
+	name := variable[len("${") : len(variable)-1]
+	if text, ok := strings.CutPrefix(name, "env."); ok {
+		return e.environment(text), nil
+	}
+	if slices.Contains(within, name) {
+		return "", fmt.Errorf("variable %s holds itself", variable)
+	}
+	text, ok := e.lookup(name)
+	if !ok {
+		return variable, nil
+	}
+	if e.left--; e.left < 0 {
+		return "", fmt.Errorf("variables hold more than %d others", maxVariables)
+	}
+	return e.expand(text, append(slices.Clip(within), name)...)
+}
+
+// environment reads "X", "X-default" and "X:-default"; the last one's default
+// also stands for an X that is empty, which here cannot be told from one that
+// is not set.
+func (e *expander) environment(text string) string {
+	name, fallback, found := strings.Cut(text, "-")
+	if found {
+		name = strings.TrimSuffix(name, ":")
+	}
+	if set := e.env(name); set != "" {
+		return set
+	}
+	return fallback
+}
+
+// lookup knows properties, defaults and, last, what Java and Hadoop have as
+// system properties.
+func (e *expander) lookup(name string) (string, bool) {
+	current, _ := undeprecated(name)
+	if v, ok := e.properties[current]; ok {
+		return v.text, true
+	}
+	switch name {
+	case "user.name":
+		return user(e.env), true
+	case "user.home":
+		return e.env("HOME"), true
+	case "java.io.tmpdir":
+		return os.TempDir(), true
+	case "hadoop.tmp.dir":
+		return filepath.Join(os.TempDir(), "hadoop-"+user(e.env)), true
+	}
+	if k := table[current]; k != nil {
+		return k.Default, true
+	}
+	return "", false
+}
+
+func user(env func(string) string) string {
+	for _, name := range []string{"HADOOP_USER_NAME", "USER"} {
+		if u := env(name); u != "" {
+			return u
+		}
+	}
+	return "hammr"
+}

@@ -1,0 +1,130 @@
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// Ports of a NameNode whose address names none.
+const (
+	defaultRPCPort  = "8020"
+	defaultHTTPPort = "9870"
+)
+
+// NameNode is where one NameNode of a nameservice answers.
+type NameNode struct {
+	ID   string // of dfs.ha.namenodes; "" when there is only one
+	RPC  string // host:port
+	HTTP string // host:port of WebHDFS; "" when the configuration is silent
+}
+
+// NameNodes resolves the authority of an hdfs:// name: the nameservice that it
+// names, and no other, or else the host:port that it is. The order is that of
+// dfs.ha.namenodes.
+func (c *Conf) NameNodes(authority string) ([]NameNode, error) {
+	if authority == "" {
+		return nil, errors.New("no NameNode is named; write hdfs://host:port/path or set fs.defaultFS")
+	}
+	haKey := "dfs.ha.namenodes." + authority
+	ids := c.Strings(haKey)
+	switch {
+	case len(ids) > 0:
+		return c.namesOf(authority, ids)
+	case slices.Contains(c.Strings("dfs.nameservices"), authority):
+		node, err := c.nameNode(authority, "")
+		if err != nil {
+			return nil, fmt.Errorf("nameservice %s has neither %s nor a single NameNode: %w", authority, haKey, err)
+		}
+		return []NameNode{node}, nil
+	}
+	rpc, err := withPort(authority, defaultRPCPort)
+	if err != nil {
+		return nil, fmt.Errorf("address %q of a NameNode: %w", authority, err)
+	}
+	return []NameNode{{RPC: rpc, HTTP: c.singleHTTP(authority, rpc)}}, nil
+}
+
+func (c *Conf) namesOf(nameservice string, ids []string) ([]NameNode, error) {
+	var nodes []NameNode
+	var errs []error
+	for _, id := range ids {
+		node, err := c.nameNode(nameservice, id)
+		nodes, errs = append(nodes, node), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("nameservice %s: %w", nameservice, err)
+	}
+	return nodes, nil
+}
+
+// nameNode reads the addresses of one NameNode; id is "" where it is the only
+// one of its nameservice.
+func (c *Conf) nameNode(nameservice, id string) (NameNode, error) {
+	suffix := "." + nameservice
+	if id != "" {
+		suffix += "." + id
+	}
+	node := NameNode{ID: id}
+	key := "dfs.namenode.rpc-address" + suffix
+	address := strings.TrimSpace(c.String(key))
+	if address == "" {
+		return node, fmt.Errorf("property %s is not set", key)
+	}
+	var err error
+	if node.RPC, err = withPort(address, defaultRPCPort); err != nil {
+		return node, fmt.Errorf("%s=%s: %w", key, address, err)
+	}
+	key = "dfs.namenode.http-address" + suffix
+	if node.HTTP, err = httpAddress(c.String(key), node.RPC); err != nil {
+		return node, fmt.Errorf("%s=%s: %w", key, c.String(key), err)
+	}
+	return node, nil
+}
+
+// singleHTTP is dfs.namenode.http-address, which speaks of the NameNode that
+// fs.defaultFS names and of no other.
+func (c *Conf) singleHTTP(authority, rpc string) string {
+	def := strings.TrimSuffix(strings.TrimPrefix(c.String("fs.defaultFS"), "hdfs://"), "/")
+	if def != authority && def != rpc {
+		return ""
+	}
+	address, err := httpAddress(c.String("dfs.namenode.http-address"), rpc)
+	if err != nil {
+		return ""
+	}
+	return address
+}
+
+// httpAddress completes an HTTP address; one that listens everywhere is that
+// of the RPC address's host.
+func httpAddress(address, rpc string) (string, error) {
+	address = strings.TrimSpace(address)
+	if address == "" {
+		return "", nil
+	}
+	address, err := withPort(address, defaultHTTPPort)
+	if err != nil {
+		return "", err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		host, _, err = net.SplitHostPort(rpc)
+	}
+	return net.JoinHostPort(host, port), err
+}
+
+// withPort adds a port to an address that has none. An IPv6 address stands in
+// brackets.
+func withPort(address, port string) (string, error) {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address, nil
+	}
+	withPort := address + ":" + port
+	if _, _, err := net.SplitHostPort(withPort); err != nil {
+		return "", errors.New("expected host or host:port, an IPv6 host in brackets")
+	}
+	return withPort, nil
+}

@@ -1,0 +1,39 @@
+package conf
+
+// Names of the properties that more than one package reads.
+const (
+	DefaultFS   = "fs.defaultFS"
+	Replication = "dfs.replication"
+	BlockSize   = "dfs.blocksize"
+
+	JobName    = "mapreduce.job.name"
+	JobReduces = "mapreduce.job.reduces"
+	JobMaps    = "mapreduce.job.maps"
+	LocalDir   = "mapreduce.cluster.local.dir"
+	Files      = "mapreduce.job.cache.files"
+
+	InputDirRecursive = "mapreduce.input.fileinputformat.input.dir.recursive"
+	SplitMinSize      = "mapreduce.input.fileinputformat.split.minsize"
+	SplitMaxSize      = "mapreduce.input.fileinputformat.split.maxsize"
+	InputCombine      = "hammr.input.combine"
+	LinesPerMap       = "mapreduce.input.lineinputformat.linespermap"
+	KeyValueSeparator = "mapreduce.input.keyvaluelinerecordreader.key.value.separator"
+	LineMaxLength     = "mapreduce.input.linerecordreader.line.maxlength"
+	RecordDelimiter   = "textinputformat.record.delimiter"
+
+	SortMB                    = "mapreduce.task.io.sort.mb"
+	SortFactor                = "mapreduce.task.io.sort.factor"
+	SpillPercent              = "mapreduce.map.sort.spill.percent"
+	MapOutputCompress         = "mapreduce.map.output.compress"
+	MapOutputCompressCodec    = "mapreduce.map.output.compress.codec"
+	ShuffleInputBufferPercent = "mapreduce.reduce.shuffle.input.buffer.percent"
+	ShuffleMergePercent       = "mapreduce.reduce.shuffle.merge.percent"
+	ShuffleMemoryLimitPercent = "mapreduce.reduce.shuffle.memory.limit.percent"
+	ReduceInMemThreshold      = "mapreduce.reduce.merge.inmem.threshold"
+	PartitionRanges           = "hammr.job.partition.ranges"
+
+	OutputCompress      = "mapreduce.output.fileoutputformat.compress"
+	OutputCompressCodec = "mapreduce.output.fileoutputformat.compress.codec"
+	OutputCompressType  = "mapreduce.output.fileoutputformat.compress.type"
+	TextOutputSeparator = "mapreduce.output.textoutputformat.separator"
+)

@@ -1,0 +1,73 @@
+package conf
+
+import (
+	"slices"
+	"strings"
+)
+
+// table and aliases are declared in another order: by name.
+var table, aliases = index(declared)
+
+func index(keys []Key) (byName map[string]*Key, byAlias map[string]string) {
+	byName, byAlias = map[string]*Key{}, map[string]string{}
+	for i := range keys {
+		byName[keys[i].Name] = &keys[i]
+		for _, alias := range keys[i].Aliases {
+			byAlias[alias] = keys[i].Name
+		}
+	}
+	return byName, byAlias
+}
+
+// Keys returns the declared properties, sorted by name, for help and docs.
+func Keys() []Key {
+	keys := slices.Clone(declared)
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return keys
+}
+
+// undeprecated returns the name that stands for name today.
+func undeprecated(name string) (current string, deprecated bool) {
+	if current, ok := aliases[name]; ok {
+		return current, true
+	}
+	return name, false
+}
+
+// nearest returns the declared name with the given prefix that takes the
+// fewest edits to turn name into, if these are at most limit; else "".
+func nearest(name, prefix string, limit int) string {
+	best := ""
+	for i := range declared {
+		candidate := declared[i].Name
+		if !strings.HasPrefix(candidate, prefix) {
+			continue
+		}
+		if d := distance(name, candidate); d <= limit {
+			best, limit = candidate, d-1
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's: how many bytes have to be inserted, removed or
+// replaced to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

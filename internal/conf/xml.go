@@ -1,0 +1,219 @@
+package conf
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxFileBytes    = 4 << 20 // a longer configuration file is refused
+	maxIncludeDepth = 20       // files that include each other
+)
+
+// setting is one property as a file has it.
+type setting struct {
+	name   string
+	text   string
+	origin string // "core-site.xml:12"
+	final  bool   // later files may not change it
+}
+
+// readFile returns the settings of a file in Hadoop's XML, those of the files
+// it includes in their place. Errors name file and line.
+func readFile(name string) ([]setting, error) { return readNested(name, 0) }
+
+func readNested(name string, depth int) ([]setting, error) {
+	if depth > maxIncludeDepth {
+		return nil, fmt.Errorf("files that include each other more than %d deep, the last one %s", maxIncludeDepth, name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	return readXML(file, name, func(href string) ([]setting, error) {
+		included, err := includePath(name, href)
+		if err != nil {
+			return nil, err
+		}
+		return readNested(included, depth+1)
+	})
+}
+
+// includePath is the file that an href in the file name means.
+func includePath(name, href string) (string, error) {
+	u, err := url.Parse(href)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "" && u.Scheme != "file" {
+		return "", fmt.Errorf("include of %s: only files can be included", href)
+	}
+	if u.Path == "" {
+		return "", errors.New("include without href")
+	}
+	if filepath.IsAbs(u.Path) {
+		return u.Path, nil
+	}
+	return filepath.Join(filepath.Dir(name), u.Path), nil
+}
+
+// readXML reads settings; include reads those of another file.
+func readXML(r io.Reader, name string, include func(href string) ([]setting, error)) ([]setting, error) {
+	limited := &io.LimitedReader{R: r, N: maxFileBytes + 1}
+	x := &xmlReader{dec: xml.NewDecoder(limited), name: filepath.Base(name), include: include}
+	err := x.document()
+	if limited.N <= 0 {
+		err = fmt.Errorf("file is longer than %d bytes", maxFileBytes)
+	}
+	if err != nil {
+		line, _ := x.dec.InputPos()
+		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+	}
+	return x.settings, nil
+}
+
+type xmlReader struct {
+	dec      *xml.Decoder
+	name     string // base name, for origins
+	include  func(href string) ([]setting, error)
+	settings []setting
+}
+
+// document reads up to the end of the file.
+func (x *xmlReader) document() error {
+	seen := false
+	for {
+		token, err := x.dec.Token()
+		if err == io.EOF {
+			if !seen {
+				return errors.New("no <configuration> in the file")
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if start.Name.Local != "configuration" {
+				return fmt.Errorf("element <%s> where <configuration> belongs", start.Name.Local)
+			}
+			seen = true
+			if err := x.configuration(0); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// children calls visit for each element within the one just begun, up to its
+// end. visit reads its element to the end.
+func (x *xmlReader) children(visit func(xml.StartElement) error) error {
+	for {
+		token, err := x.dec.Token()
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if err := visit(t); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// configuration reads the content of <configuration>, which may be nested.
+func (x *xmlReader) configuration(depth int) error {
+	if depth > maxIncludeDepth {
+		return fmt.Errorf("elements nested more than %d deep", maxIncludeDepth)
+	}
+	return x.children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "configuration":
+			return x.configuration(depth + 1)
+		case "property":
+			return x.property(start)
+		case "include":
+			return x.includeElement(start, depth)
+		}
+		return fmt.Errorf("element <%s> where <property> belongs", start.Name.Local)
+	})
+}
+
+// property reads <property>, whose parts are elements or attributes.
+func (x *xmlReader) property(start xml.StartElement) error {
+	line, _ := x.dec.InputPos()
+	s := setting{origin: fmt.Sprintf("%s:%d", x.name, line)}
+	hasValue := false
+	set := func(part, text string) {
+		switch part {
+		case "name":
+			s.name = strings.TrimSpace(text)
+		case "value":
+			s.text, hasValue = text, true
+		case "final":
+			s.final = strings.TrimSpace(text) == "true"
+		}
+	}
+	for _, a := range start.Attr {
+		set(a.Name.Local, a.Value)
+	}
+	err := x.children(func(part xml.StartElement) error {
+		var text string
+		if err := x.dec.DecodeElement(&text, &part); err != nil {
+			return err
+		}
+		set(part.Name.Local, text)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.name == "":
+		return errors.New("<property> without a <name>")
+	case hasValue: // as in Hadoop, a property without a value is none
+		x.settings = append(x.settings, s)
+	}
+	return nil
+}
+
+// includeElement reads <xi:include href="…">; its <xi:fallback> is used when
+// the file is not there.
+func (x *xmlReader) includeElement(start xml.StartElement, depth int) error {
+	href := ""
+	for _, a := range start.Attr {
+		if a.Name.Local == "href" {
+			href = a.Value
+		}
+	}
+	included, err := x.include(href)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return err
+	}
+	x.settings = append(x.settings, included...)
+	fallback := false
+	if e := x.children(func(part xml.StartElement) error {
+		if part.Name.Local != "fallback" || !missing {
+			return x.dec.Skip()
+		}
+		fallback = true
+		return x.configuration(depth + 1)
+	}); e != nil {
+		return e
+	}
+	if missing && !fallback {
+		return fmt.Errorf("include: %w", err)
+	}
+	return nil
+}
