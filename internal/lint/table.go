@@ -72,6 +72,10 @@ var importTable = []row{
 	}},
 	{"examples/...", []string{"mr", "dag"}},
 	{"examples/cmd/...", []string{"mr", "examples/..."}},
+	{"internal/scaffold", nil},
+	{"bench", nil},
+	{"bench/cmd/...", []string{"bench"}},
+	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},
 
 	// Tools for tests.

@@ -1,0 +1,171 @@
+package scaffold
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"golang.org/x/mod/module"
+)
+
+// modulePath is where programs import Hammr from.
+const modulePath = "github.com/hammr/hammr"
+
+// Config says what to write.
+type Config struct {
+	// Dir is the directory of the new module. It is made if it does not exist;
+	// one that is not empty is refused. Required.
+	Dir string
+	// Module is the path of the new module. Default the last element of Dir, in
+	// lower case, with a dash for what cannot stand in a path.
+	Module string
+	// Source is the source tree of Hammr that the module is to use. Default as
+	// the package's documentation says.
+	Source string
+}
+
+// Project is what New wrote.
+type Project struct {
+	Module  string
+	Name    string   // of the program: the last element of Module
+	Source  string   // the source tree that the module uses, or ""
+	Version string   // the version that the module requires if Source is ""
+	Files   []string // names within the directory, in order
+}
+
+//go:embed template
+var templates embed.FS
+
+// files are what New writes beside go.mod and go.sum, and the templates of it.
+var files = []struct{ name, template string }{
+	{".gitignore", "gitignore.tmpl"},
+	{"README.md", "README.md.tmpl"},
+	{"main.go", "main.go.tmpl"},
+	{"main_test.go", "main_test.go.tmpl"},
+}
+
+// New writes a program. What it has written is removed if it fails midway.
+func New(cfg Config) (*Project, error) {
+	p, err := plan(cfg)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := p.contents()
+	if err != nil {
+		return nil, err
+	}
+	made, err := claim(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.write(cfg.Dir, contents); err != nil {
+		return nil, errors.Join(err, p.discard(cfg.Dir, made))
+	}
+	return p, nil
+}
+
+// plan decides on names and on where Hammr comes from.
+func plan(cfg Config) (*Project, error) {
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("directory of the new program: %w", err)
+	}
+	p := &Project{Module: cfg.Module}
+	if p.Module == "" {
+		p.Module = moduleName(filepath.Base(dir))
+	}
+	if err := module.CheckImportPath(p.Module); err != nil {
+		return nil, fmt.Errorf("name of the new module: %w", err)
+	}
+	p.Name = p.Module[strings.LastIndexByte(p.Module, '/')+1:]
+	if cfg.Source != "" {
+		p.Source, err = checkSource(cfg.Source)
+		return p, err
+	}
+	if p.Source = findSource(dir); p.Source == "" {
+		p.Version, err = ownVersion()
+	}
+	return p, err
+}
+
+var notInModule = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// moduleName makes a module path of one element out of a directory's name.
+func moduleName(base string) string {
+	name := strings.Trim(notInModule.ReplaceAllString(strings.ToLower(base), "-"), ".-_")
+	if name == "" {
+		return "program"
+	}
+	return name
+}
+
+// contents are the files to write, by name.
+func (p *Project) contents() (map[string][]byte, error) {
+	contents, err := p.moduleFiles()
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := template.ParseFS(templates, "template/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("template of a program: %w", err)
+	}
+	for _, f := range files {
+		var b bytes.Buffer
+		if err := parsed.ExecuteTemplate(&b, f.template, p); err != nil {
+			return nil, fmt.Errorf("template of %s: %w", f.name, err)
+		}
+		contents[f.name] = b.Bytes()
+	}
+	return contents, nil
+}
+
+// claim makes sure that dir is an empty directory; made says that it was not
+// there before.
+func claim(dir string) (made bool, err error) {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return false, fmt.Errorf("directory of the new program: %w", err)
+		}
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("directory of the new program: %w", err)
+	case len(entries) > 0:
+		return false, fmt.Errorf("directory %s is not empty: %w; choose another, or remove it first", dir, fs.ErrExist)
+	}
+	return false, nil
+}
+
+func (p *Project) write(dir string, contents map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		p.Files = append(p.Files, name)
+		if err := os.WriteFile(filepath.Join(dir, name), contents[name], 0o644); err != nil {
+			return fmt.Errorf("file of the new program: %w", err)
+		}
+	}
+	return nil
+}
+
+// discard removes what write has written, and the directory if New made it.
+func (p *Project) discard(dir string, made bool) error {
+	var errs []error
+	for _, name := range p.Files {
+		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if made {
+		errs = append(errs, os.Remove(dir))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,188 @@
+package scaffold
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNewProgramPasses does what a user does next, without a network.
+func TestNewProgramPasses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My Words")
+	p, err := New(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Module != "my-words" || p.Source == "" {
+		t.Errorf("module %q with source %q, want my-words with this tree", p.Module, p.Source)
+	}
+	want := []string{".gitignore", "README.md", "go.mod", "go.sum", "main.go", "main_test.go"}
+	if !slices.Equal(p.Files, want) {
+		t.Errorf("files %v, want %v", p.Files, want)
+	}
+	run(t, dir, "gofmt", "-l", ".")
+	run(t, dir, "go", "vet", ".")
+	run(t, dir, "go", "test", ".")
+	run(t, dir, "go", "build", ".")
+	countWords(t, dir)
+}
+
+// countWords runs the program that go build has left in dir.
+func countWords(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("b a b\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "./my-words", "--quiet", "in", "out")
+	got, err := os.ReadFile(filepath.Join(dir, "out", "part-r-00000"))
+	if want := "a\t1\nb\t2\n"; err != nil || string(got) != want {
+		t.Errorf("output %q, %v; want %q", got, err, want)
+	}
+}
+
+// run fails the test unless the command succeeds and is silent but for go
+// test's own line.
+func run(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil || len(out) > 0 && !strings.HasPrefix(string(out), "ok ") {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func TestNewRefusesDirectoryInUse(t *testing.T) {
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept")
+	if err := os.WriteFile(kept, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(Config{Dir: dir})
+	if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("error %v, want one that says that %s exists", err, dir)
+	}
+	if _, err := New(Config{Dir: kept}); err == nil {
+		t.Error("no error for a file in place of a directory")
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("%d entries in the refused directory, want the 1 that was there", len(entries))
+	}
+}
+
+func TestNewTakesEmptyDirectory(t *testing.T) {
+	if _, err := New(Config{Dir: t.TempDir(), Module: "example.com/team/job"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewLeavesNothingWhenItFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	p := &Project{}
+	made, err := claim(dir)
+	if err != nil || !made {
+		t.Fatalf("claim: %v, %v", made, err)
+	}
+	err = p.write(dir, map[string][]byte{"a": nil, "no/such/directory": nil})
+	if err == nil {
+		t.Fatal("no error from a file in a directory that does not exist")
+	}
+	if err := p.discard(dir, made); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("directory is still there: %v", err)
+	}
+}
+
+func TestNewRefusesWrongNames(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Dir: "x", Module: "not a path"}, "name of the new module"},
+		{Config{Dir: "x", Source: t.TempDir()}, "has no go.mod of " + modulePath},
+	} {
+		if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("New(%+v): %v, want %q in it", c.cfg, err, c.want)
+		}
+	}
+}
+
+func TestModuleName(t *testing.T) {
+	for base, want := range map[string]string{
+		"mywords": "mywords", "My Words": "my-words", ".hidden": "hidden", "log_2": "log_2", "/": "program", "Ünü": "n",
+	} {
+		if got := moduleName(base); got != want {
+			t.Errorf("moduleName(%q) = %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	hammr := func(version string) *debug.Module { return &debug.Module{Path: modulePath, Version: version} }
+	for _, c := range []struct {
+		name string
+		info debug.BuildInfo
+		want string
+		ok   bool
+	}{
+		{"release", debug.BuildInfo{Main: *hammr("v1.2.3")}, "v1.2.3", true},
+		{"work tree", debug.BuildInfo{Main: *hammr("(devel)")}, "", false},
+		{"changed work tree", debug.BuildInfo{Main: *hammr("v1.2.3+dirty")}, "", false},
+		{"dependency", debug.BuildInfo{Main: debug.Module{Path: "x"}, Deps: []*debug.Module{hammr("v1.0.0")}}, "v1.0.0", true},
+		{"something else", debug.BuildInfo{Main: debug.Module{Path: "x"}}, "", false},
+	} {
+		got, ok := versionOf(&c.info)
+		if ok != c.ok || ok && got != c.want {
+			t.Errorf("%s: %q, %v; want %q, %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestGoModRequiresOwnVersion(t *testing.T) {
+	p := &Project{Module: "example.com/a", Version: "v1.2.3"}
+	contents, err := p.moduleFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(contents["go.mod"])
+	for _, want := range []string{"module example.com/a\n", "\ngo ", "require " + modulePath + " v1.2.3\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("go.mod without %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "replace") || contents["go.sum"] != nil {
+		t.Errorf("a module of a release that replaces something:\n%s", got)
+	}
+}
+
+func TestGoModTakesOverReplacements(t *testing.T) {
+	tree := filepath.Join(t.TempDir(), "with space")
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mod := "module " + modulePath + "\n\ngo 1.26.0\n\nrequire a.example/x v1.0.0\n\nreplace a.example/x => ./x\n"
+	for name, content := range map[string]string{"go.mod": mod, "go.sum": "sums"} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	contents, err := (&Project{Module: "m", Source: tree}).moduleFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(contents["go.mod"])
+	for _, want := range []string{"a.example/x v1.0.0 // indirect", `a.example/x => "` + tree + `/x"`, modulePath + ` => "` + tree + `"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("go.mod without %q:\n%s", want, got)
+		}
+	}
+}

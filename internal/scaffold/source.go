@@ -1,0 +1,93 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// findSource is a source tree of Hammr that a module in dir can use: the one
+// around the current directory, around dir, or that this binary was built from;
+// "" when there is none.
+func findSource(dir string) string {
+	if here, err := os.Getwd(); err == nil {
+		if tree := treeAround(here); tree != "" {
+			return tree
+		}
+	}
+	if tree := treeAround(dir); tree != "" {
+		return tree
+	}
+	return builtFrom()
+}
+
+// treeAround is the nearest directory at or above dir whose go.mod is Hammr's.
+func treeAround(dir string) string {
+	for {
+		if isTree(dir) {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+func isTree(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && modfile.ModulePath(data) == modulePath
+}
+
+// checkSource is a source tree that the user has named, as an absolute path.
+func checkSource(dir string) (string, error) {
+	tree, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("source tree of hammr: %w", err)
+	}
+	if !isTree(tree) {
+		return "", fmt.Errorf("source tree of hammr: %s has no go.mod of %s", dir, modulePath)
+	}
+	return tree, nil
+}
+
+// builtFrom is the tree that this binary was built from, if it is still there.
+// One in the module cache is none to work with: its version can be required.
+func builtFrom() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) || strings.Contains(file, modulePath+"@") {
+		return ""
+	}
+	return treeAround(filepath.Dir(file))
+}
+
+// ownVersion is the released version of Hammr that this binary is.
+func ownVersion() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if ok {
+		if v, ok := versionOf(info); ok {
+			return v, nil
+		}
+	}
+	return "", errors.New("no version of hammr to require: this binary is no release, and no source tree was found; " +
+		"name one with --source")
+}
+
+// versionOf is the version of Hammr in a binary: the main module of hammr
+// itself, a dependency of anything else.
+func versionOf(info *debug.BuildInfo) (string, bool) {
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path == modulePath && m.Replace == nil {
+			return m.Version, module.Check(m.Path, m.Version) == nil && !strings.Contains(m.Version, "+")
+		}
+	}
+	return "", false
+}
