@@ -1,0 +1,79 @@
+package input
+
+import (
+	"io"
+	"sync"
+)
+
+// aheadBuffers is how many reads may wait to be taken.
+const aheadBuffers = 4
+
+// aheadReader reads r in a goroutine, which owns r and the buffers in free;
+// it ends at the first error of r or when stop is closed, and Close waits for
+// it.
+type aheadReader struct {
+	free chan []byte
+	full chan chunk
+	stop chan struct{}
+	done sync.WaitGroup
+
+	current chunk  // being read
+	unread  []byte // of current
+}
+
+type chunk struct {
+	data []byte
+	err  error // after data
+}
+
+// readAhead reads up to size bytes of r before they are asked for.
+func readAhead(r io.Reader, size int) *aheadReader {
+	a := &aheadReader{
+		free: make(chan []byte, aheadBuffers),
+		full: make(chan chunk, aheadBuffers),
+		stop: make(chan struct{}),
+	}
+	for range aheadBuffers {
+		a.free <- make([]byte, max(1, size/aheadBuffers))
+	}
+	a.done.Go(func() { a.fill(r) })
+	return a
+}
+
+func (a *aheadReader) fill(r io.Reader) {
+	for {
+		select {
+		case <-a.stop:
+			return
+		case b := <-a.free:
+			n, err := r.Read(b[:cap(b)])
+			a.full <- chunk{b[:n], err} // has room for every buffer
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *aheadReader) Read(p []byte) (int, error) {
+	for len(a.unread) == 0 {
+		if a.current.err != nil {
+			return 0, a.current.err
+		}
+		if a.current.data != nil {
+			a.free <- a.current.data
+		}
+		a.current = <-a.full
+		a.unread = a.current.data
+	}
+	n := copy(p, a.unread)
+	a.unread = a.unread[n:]
+	return n, nil
+}
+
+// Close stops reading ahead. It waits for a read that is under way.
+func (a *aheadReader) Close() error {
+	close(a.stop)
+	a.done.Wait()
+	return nil
+}

@@ -1,0 +1,138 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/compress"
+	"github.com/hammr/hammr/storage"
+)
+
+// defaultReadAhead is how much is read ahead over a network, in bytes.
+const defaultReadAhead = 4 << 20
+
+// Source is the plain bytes of a file. It is used by one goroutine and must be
+// closed.
+type Source struct {
+	io.Reader
+	consumed func() int64
+	closers  []io.Closer // in the order in which to close
+}
+
+// Consumed is how many bytes of the file, compressed where it is, have been
+// read from the Source.
+func (s *Source) Consumed() int64 { return s.consumed() }
+
+// Close stops reading ahead and closes the file.
+func (s *Source) Close() error {
+	var err error
+	for _, c := range s.closers {
+		err = errors.Join(err, c.Close())
+	}
+	s.closers = nil
+	return err
+}
+
+// Compressed reports whether the file has a codec's extension.
+func Compressed(path string) bool { return compress.ByExtension(path) != nil }
+
+// Open gives the plain bytes of a file from the start. A plain file starts at
+// the offset from; a compressed one must be asked for from 0.
+func Open(ctx context.Context, o format.Open, from int64) (*Source, error) {
+	s, err := OpenRaw(ctx, o, from)
+	if err != nil {
+		return nil, err
+	}
+	codec := compress.ByExtension(o.Path)
+	if codec == nil {
+		return s, nil
+	}
+	if from != 0 {
+		s.Close()
+		return nil, fmt.Errorf("%s: offset %d: a %s file is read from its start", Name(o), from, codec.Name())
+	}
+	z := codec.NewReader(Name(o), s.Reader)
+	return &Source{z, z.Consumed, append([]io.Closer{z}, s.closers...)}, nil
+}
+
+// OpenRaw gives the bytes of a file as they are stored, from an offset on.
+func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
+	f, err := o.FS.Open(ctx, o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: offset %d: %w", Name(o), from, err), f.Close())
+	}
+	r := &reader{ctx: ctx, file: f, name: Name(o), left: max(0, o.Size-from), size: o.Size}
+	count := &counter{r: r}
+	s := &Source{count, count.value, []io.Closer{f}}
+	if network(o.FS) {
+		ahead := readAhead(r, ahead(o))
+		count.r = ahead
+		s.closers = []io.Closer{ahead, f}
+	}
+	return s, nil
+}
+
+// Name is the full name of the file, for messages.
+func Name(o format.Open) string { return o.FS.URI() + o.Path }
+
+func ahead(o format.Open) int {
+	if o.ReadAhead > 0 {
+		return o.ReadAhead
+	}
+	return defaultReadAhead
+}
+
+// network reports whether reading may have to wait for another machine.
+func network(fs storage.FS) bool {
+	uri := fs.URI()
+	return !strings.HasPrefix(uri, "file:") && !strings.HasPrefix(uri, "mem:")
+}
+
+// reader reads the bytes that the file had when the input was listed: what was
+// appended since is left out, and a file that has become shorter is an error.
+type reader struct {
+	ctx  context.Context
+	file storage.File
+	name string
+	left int64 // bytes
+	size int64 // bytes of the file
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := r.file.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	switch {
+	case err == io.EOF && r.left > 0:
+		return n, fmt.Errorf("%s: file ends at byte %d, but had %d bytes when the job began", r.name, r.size-r.left, r.size)
+	case err == io.EOF:
+		return n, nil
+	}
+	return n, err
+}
+
+// counter counts the bytes that are taken.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *counter) value() int64 { return c.n }

@@ -1,0 +1,104 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/compress"
+	"github.com/hammr/hammr/internal/format/input"
+)
+
+// Options are how lines are cut.
+type Options struct {
+	// Delimiter ends a record instead of LF, CR LF and CR; empty for those.
+	// Hadoop's textinputformat.record.delimiter.
+	Delimiter []byte
+}
+
+// Lines opens readers whose values are lines; they have no keys.
+func Lines(opts Options) format.Opener {
+	delim := bytes.Clone(opts.Delimiter)
+	if len(delim) == 0 {
+		delim = nil
+	}
+	return func(ctx context.Context, o format.Open) (format.Reader, error) {
+		switch codec := compress.ByExtension(o.Path); {
+		case codec == nil:
+			return openPlain(ctx, o, delim)
+		}
+		return openCompressed(ctx, o, delim)
+	}
+}
+
+// KeyValues opens readers that cut each line of Lines at the first separator:
+// the key stands before it, the value behind. A line without a separator is a
+// key with an empty value. Hadoop's separator is a tab.
+func KeyValues(separator byte, opts Options) format.Opener {
+	lines := Lines(opts)
+	return func(ctx context.Context, o format.Open) (format.Reader, error) {
+		r, err := lines(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return &keyValueReader{Reader: r, separator: separator}, nil
+	}
+}
+
+// Splittable reports whether a file can be read from within: a plain file, or
+// a bzip2 file whose delimiter cannot overlap itself (where an end of a record
+// is then depends on all that stands before it).
+func Splittable(path string, delimiter []byte) bool {
+	codec := compress.ByExtension(path)
+	return codec == nil || codec.Splittable() && !overlapsItself(delimiter)
+}
+
+// overlapsItself reports whether delim begins as it ends.
+func overlapsItself(delim []byte) bool {
+	for n := 1; n < len(delim); n++ {
+		if bytes.HasPrefix(delim, delim[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// keyValueReader cuts lines in two.
+type keyValueReader struct {
+	format.Reader
+	separator  byte
+	key, value []byte
+}
+
+func (r *keyValueReader) Next() bool {
+	if !r.Reader.Next() {
+		r.key, r.value = nil, nil
+		return false
+	}
+	line := r.Reader.Value()
+	i := bytes.IndexByte(line, r.separator)
+	if i < 0 {
+		r.key, r.value = line, line[len(line):]
+		return true
+	}
+	r.key, r.value = line[:i], line[i+1:]
+	return true
+}
+
+func (r *keyValueReader) Key() []byte   { return r.key }
+func (r *keyValueReader) Value() []byte { return r.value }
+
+// explain names the file and the offset of an error of the scanner.
+func explain(o format.Open, s *scanner) error {
+	switch err := s.failure(); err {
+	case nil:
+		return nil
+	case errTooLong:
+		return fmt.Errorf("%s: record at byte %d: longer than the limit of %d bytes; is the delimiter right?", input.Name(o), s.offset(), s.max)
+	default:
+		return err
+	}
+}

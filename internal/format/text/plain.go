@@ -1,0 +1,92 @@
+package text
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/input"
+)
+
+// plainReader reads a range of a file that is not compressed.
+type plainReader struct {
+	scan   scanner
+	open   format.Open
+	source *input.Source
+	end    int64 // records begin before it, in bytes
+	extra  int64 // records at or after end that belong to the range all the same
+	begin  int64 // where the first record begins, in bytes
+	line   []byte
+	offset int64 // of line
+	at     dag.Position
+	err    error
+}
+
+func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
+	from, err := lookBehind(ctx, o, delim)
+	if err != nil {
+		return nil, err
+	}
+	source, err := input.Open(ctx, o, from)
+	if err != nil {
+		return nil, err
+	}
+	r := &plainReader{
+		scan: newScanner(source, from, delim, o.MaxRecord), open: o, source: source,
+		end: o.Range.End.Offset, extra: o.Range.End.Skip, offset: -1, at: o.Range.Start,
+	}
+	r.findStart()
+	return r, nil
+}
+
+// findStart goes to the first record at or after the range's start, then over
+// the records that the start tells to skip.
+func (r *plainReader) findStart() {
+	start := r.open.Range.Start
+	for r.scan.offset() < start.Offset && !r.scan.ended() {
+		r.scan.skip()
+	}
+	for range start.Skip {
+		r.scan.skip()
+	}
+	r.begin = r.scan.offset()
+}
+
+func (r *plainReader) Next() bool {
+	offset := r.scan.offset()
+	if offset >= r.end {
+		if r.extra == 0 {
+			r.line = nil
+			return false
+		}
+		r.extra--
+	}
+	line, ok := r.scan.scan()
+	if !ok {
+		r.line, r.err = nil, explain(r.open, &r.scan)
+		return false
+	}
+	if offset == 0 {
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
+	r.line, r.offset = line, offset
+	return true
+}
+
+func (r *plainReader) Offset() int64 { return r.offset }
+func (r *plainReader) Key() []byte   { return nil }
+func (r *plainReader) Value() []byte { return r.line }
+func (r *plainReader) Err() error    { return r.err }
+func (r *plainReader) Close() error  { return r.source.Close() }
+
+func (r *plainReader) Position() dag.Position {
+	if r.offset < 0 {
+		return r.at
+	}
+	return dag.Position{Offset: r.offset}
+}
+
+// Consumed counts from the range's first record, so that the ranges of a file
+// sum up to its size.
+func (r *plainReader) Consumed() int64 { return r.scan.offset() - r.begin }

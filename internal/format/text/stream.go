@@ -1,0 +1,101 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/input"
+)
+
+// streamReader reads a range of a compressed file, where a Position is a block
+// and a number of records in it. All codecs but bzip2 know one block, the
+// whole file.
+type streamReader struct {
+	scan   scanner
+	open   format.Open
+	source blockSource
+	width  int64        // of a delimiter in bytes; 1 for line ends
+	next   dag.Position // of the record that comes next
+	at     dag.Position // of the record at hand
+	line   []byte
+	offset int64 // of line in the stream
+	err    error
+}
+
+// blockSource is the plain bytes of a file that is compressed in blocks.
+type blockSource interface {
+	io.ReadCloser
+	// Block is the offset in the file of the block that holds the byte at
+	// offset in the stream. Offsets do not go back from call to call; the
+	// byte before the first one is of the first block.
+	Block(offset int64) int64
+	// Consumed is how many bytes of the file have been used.
+	Consumed() int64
+}
+
+func openCompressed(ctx context.Context, o format.Open, delim []byte) (format.Reader, error) {
+	source, err := input.Open(ctx, o, 0)
+	if err != nil {
+		return nil, err
+	}
+	return newStreamReader(o, delim, oneBlock{source}), nil
+}
+
+// oneBlock is a file that can only be read from its start.
+type oneBlock struct{ *input.Source }
+
+func (oneBlock) Block(int64) int64 { return 0 }
+
+func newStreamReader(o format.Open, delim []byte, source blockSource) *streamReader {
+	return &streamReader{
+		scan: newScanner(source, 0, delim, o.MaxRecord), open: o, source: source,
+		width: int64(max(1, len(delim))), next: dag.Position{Offset: -1}, at: o.Range.Start, offset: -1,
+	}
+}
+
+func (r *streamReader) Next() bool {
+	for r.err == nil {
+		offset := r.scan.offset()
+		r.place(offset)
+		if !r.next.Less(r.open.Range.End) {
+			break
+		}
+		line, ok := r.scan.scan()
+		if !ok {
+			r.err = explain(r.open, &r.scan)
+			break
+		}
+		if r.next.Less(r.open.Range.Start) {
+			continue
+		}
+		if offset == 0 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
+		r.line, r.offset, r.at = line, offset, r.next
+		return true
+	}
+	r.line = nil
+	return false
+}
+
+// place finds the Position of the record at offset: it belongs to the block
+// that holds the last byte of the delimiter before it.
+func (r *streamReader) place(offset int64) {
+	block := r.source.Block(offset - r.width)
+	if block == r.next.Offset {
+		r.next.Skip++
+		return
+	}
+	r.next = dag.Position{Offset: block}
+}
+
+func (r *streamReader) Offset() int64          { return r.offset }
+func (r *streamReader) Key() []byte            { return nil }
+func (r *streamReader) Value() []byte          { return r.line }
+func (r *streamReader) Position() dag.Position { return r.at }
+func (r *streamReader) Consumed() int64        { return r.source.Consumed() }
+func (r *streamReader) Err() error             { return r.err }
+func (r *streamReader) Close() error           { return r.source.Close() }
