@@ -1,55 +1,76 @@
 package seqfile
 
 import (
+	"bufio"
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/hammr/hammr/internal/format/compress"
 )
 
 // errLong says that decompressed data is longer than it may be.
 var errLong = errors.New("more data than announced")
 
-// decoder decompresses the values or parts of one file.
-type decoder struct {
-	open func(io.Reader) (io.ReadCloser, error)
-	src  bytes.Reader
+// codecOf is the codec of a header.
+func codecOf(class string) (*compress.Codec, error) {
+	c, err := compress.Parse(class)
+	if err != nil {
+		return nil, fmt.Errorf("SequenceFile: %w", err)
+	}
+	if c.Class() == "" {
+		return nil, fmt.Errorf("SequenceFile with codec %s, which Hadoop cannot read: choose one with a Hadoop class", c.Name())
+	}
+	return c, nil
 }
 
-func newDecoder(class string, c Compression) (*decoder, error) {
-	if c == None {
+// decoder decompresses the values or parts of one file.
+type decoder struct {
+	codec *compress.Codec
+	src   bytes.Reader
+	in    *bufio.Reader
+}
+
+// newDecoder is nil for None.
+func newDecoder(h *Header) (*decoder, error) {
+	if h.Compression == None {
 		return nil, nil
 	}
-	switch class {
-	case "org.apache.hadoop.io.compress.DefaultCodec":
-		return &decoder{open: zlib.NewReader}, nil
-	case "org.apache.hadoop.io.compress.GzipCodec":
-		return &decoder{open: func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }}, nil
-	}
-	return nil, fmt.Errorf("codec %s unknown", class)
+	codec, err := codecOf(h.Codec)
+	return &decoder{codec: codec, in: bufio.NewReader(nil)}, err
 }
 
 // decode appends what packed holds to dst. Beyond limit bytes it stops with
 // errLong.
 func (d *decoder) decode(dst, packed []byte, limit int) ([]byte, error) {
 	d.src.Reset(packed)
-	in, err := d.open(&d.src)
+	d.in.Reset(&d.src)
+	plain, err := d.codec.OpenFrames(d.in)
 	if err != nil {
-		return dst, err
+		return dst, midway(err)
 	}
-	defer in.Close()
-	return appendAll(dst, in, limit)
+	defer plain.Close()
+	dst, err = appendAll(dst, plain, limit)
+	return dst, midway(err)
+}
+
+// midway tells an end of data within a frame from other ends.
+func midway(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // appendAll appends r to dst, growing as data comes.
 func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
-	const step = 4 << 10
+	const room = 512
 	end := len(dst) + limit
 	for {
 		if len(dst) == cap(dst) {
-			dst = append(dst, make([]byte, step)...)[:len(dst)]
+			dst = append(dst, make([]byte, room)...)[:len(dst)]
 		}
 		n, err := r.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
@@ -64,29 +85,22 @@ func appendAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// encoder compresses the values or parts of one file.
-type encoder struct {
-	open func(io.Writer) io.WriteCloser
-}
+// encoder appends the compressed form of src to dst.
+type encoder func(dst, src []byte) ([]byte, error)
 
-func newEncoder(class string, c Compression) (*encoder, error) {
-	if c == None {
+// newEncoder is nil for None. A codec in h that is a short name becomes a
+// class; one that is a class stays as it is.
+func newEncoder(h *Header, level int) (encoder, error) {
+	if h.Compression == None {
+		h.Codec = ""
 		return nil, nil
 	}
-	switch class {
-	case "org.apache.hadoop.io.compress.DefaultCodec":
-		return &encoder{open: func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }}, nil
-	case "org.apache.hadoop.io.compress.GzipCodec":
-		return &encoder{open: func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }}, nil
+	codec, err := codecOf(h.Codec)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("codec %s unknown", class)
-}
-
-// encode puts the compressed data into dst, after what is there.
-func (e *encoder) encode(dst *bytes.Buffer, data []byte) error {
-	out := e.open(dst)
-	if _, err := out.Write(data); err != nil {
-		return err
+	if !strings.Contains(h.Codec, ".") {
+		h.Codec = codec.Class()
 	}
-	return out.Close()
+	return codec.FrameEncoder(level)
 }

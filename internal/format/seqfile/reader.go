@@ -103,7 +103,7 @@ func (r *Reader) begin(o format.Open) (err error) {
 }
 
 func newBody(h *Header, src *source, limit int) (body, error) {
-	c, err := newDecoder(h.Codec, h.Compression)
+	c, err := newDecoder(h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.path, err)
 	}

@@ -2,7 +2,6 @@ package seqfile
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -22,8 +21,11 @@ const (
 
 // Options describe a file to write.
 type Options struct {
-	// Header goes to the file. Sync must be set; SyncMark derives one.
+	// Header goes to the file. Sync must be set; SyncMark derives one. Codec
+	// may be a short name, too.
 	Header Header
+	// Level is the codec's level of compression; 0 is its default.
+	Level int
 	// SyncInterval is how many bytes lie between two marks, at least; 0 is
 	// Hadoop's 102,400. Blocks have a mark each.
 	SyncInterval int64
@@ -48,10 +50,10 @@ func SyncMark(parts ...string) [16]byte {
 type Writer struct {
 	out      *bufio.Writer
 	o        Options
-	codec    *encoder // nil for None
-	pos      int64    // bytes of this piece so far
-	lastMark int64    // pos behind the last mark; -1 when one must come first
-	packed   bytes.Buffer
+	codec    encoder // nil for None
+	pos      int64   // bytes of this piece so far
+	lastMark int64   // pos behind the last mark; -1 when one must come first
+	packed   []byte
 	block    block
 }
 
@@ -60,7 +62,7 @@ func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	if o.Header.Sync == ([syncSize]byte{}) {
 		return nil, errors.New("SequenceFile writer without a sync mark: derive one by SyncMark")
 	}
-	codec, err := newEncoder(o.Header.Codec, o.Header.Compression)
+	codec, err := newEncoder(&o.Header, o.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +89,11 @@ func (w *Writer) Write(key, value []byte) error {
 	case Block:
 		return w.writeToBlock(key, value)
 	case Record:
-		w.packed.Reset()
-		if err := w.codec.encode(&w.packed, value); err != nil {
+		packed, err := w.codec(w.packed[:0], value)
+		if err != nil {
 			return err
 		}
-		value = w.packed.Bytes()
+		w.packed, value = packed, packed
 	}
 	return w.writeRecord(key, value)
 }
@@ -182,9 +184,10 @@ func (w *Writer) writeBlock() error {
 }
 
 func (w *Writer) writePart(data []byte) error {
-	w.packed.Reset()
-	if err := w.codec.encode(&w.packed, data); err != nil {
+	packed, err := w.codec(w.packed[:0], data)
+	if err != nil {
 		return err
 	}
-	return w.put(writable.AppendVLong(nil, int64(w.packed.Len())), w.packed.Bytes())
+	w.packed = packed
+	return w.put(writable.AppendVLong(nil, int64(len(packed))), packed)
 }

@@ -1,0 +1,44 @@
+package seqfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/storage"
+)
+
+// Whatever the bytes, the reader ends, an error says that the data is corrupt
+// or names a limit, and a cut gives the records of the whole, unless the mark
+// stands where no mark should.
+func FuzzReader(f *testing.F) {
+	files, _ := filepath.Glob("testdata/hadoop/*.seq")
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, int64(len(data)/2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, cut int64) {
+		in := store(t, data)
+		in.MaxRecord = 1 << 20
+		all, _, err := readRange(in, whole())
+		if err != nil {
+			return
+		}
+		if len(all) > len(data)*1100 {
+			t.Fatalf("%d records in %d bytes", len(all), len(data))
+		}
+		at := dag.Position{Offset: max(cut, 0)}
+		_, _, err = readRange(in, dag.Range{End: at})
+		if err != nil {
+			t.Fatalf("before %d: %v; the whole can be read", cut, err)
+		}
+		if _, _, err = readRange(in, dag.Range{Start: at, End: whole().End}); err != nil && !errors.Is(err, storage.ErrCorrupt) {
+			t.Fatalf("from %d: %v", cut, err)
+		}
+	})
+}
