@@ -107,16 +107,16 @@ func (w *dataWriter) addPair(key, value []byte) {
 	putRecord(w.reserve(n), key, value)
 }
 
-// addTagged writes a record of a tagged run.
-func (w *dataWriter) addTagged(tag int, key, value []byte) {
-	n, t := recordLen(len(key), len(value)), uvarintLen(tag)
-	if n+t > maxBlockRaw {
-		w.fail(fmt.Errorf("record of %d bytes: longer than %d", n, maxBlockRaw))
+// addTagged writes a record that is already in its form to a tagged run.
+func (w *dataWriter) addTagged(tag int, record []byte) {
+	t := uvarintLen(tag)
+	if len(record)+t > maxBlockRaw {
+		w.fail(fmt.Errorf("record of %d bytes: longer than %d", len(record), maxBlockRaw-t))
 		return
 	}
-	dst := w.reserve(n + t)
+	dst := w.reserve(t + len(record))
 	binary.PutUvarint(dst, uint64(tag))
-	putRecord(dst[t:], key, value)
+	copy(dst[t:], record)
 }
 
 // makeRoom ends the open block where it is full and grows the buffer for a

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -179,4 +180,20 @@ var joinFold = Fold[string]{
 	Fold:   func(acc, v string) string { return acc + "," + v },
 	Append: func(dst []byte, v string) []byte { return append(dst, v...) },
 	Decode: func(src []byte) (string, error) { return string(src), nil },
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeFile(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

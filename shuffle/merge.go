@@ -22,15 +22,15 @@ type MergeOptions struct {
 // It is a loser tree: each inner node holds the head that lost there, so that
 // a new head is compared once a level on its way to the top.
 type Merge struct {
-	heads   []*runReader // one a source
-	starts  []RunPosition
-	ranks   [][]uint32 // of each source: place among all sources by tag; one for an untagged run
-	tree    []head     // inner nodes 1..n-1; losers
-	top     head       // the winner
+	heads   []*runReader  // one a source
+	starts  []RunPosition // where reading began
+	order   []rank        // of all sources, ascending
+	ranks   [][]uint32    // of each source, by tag: place in order; an untagged run has one
+	tree    []head        // inner nodes 1..n-1; losers
+	top     head          // the winner
 	started bool
 	opts    MergeOptions
 	files   []io.Closer
-	cleanup func() error // run once by Close; may be nil
 	err     error
 }
 
@@ -98,11 +98,12 @@ func (m *Merge) rankSources(sources []Source) {
 	for i, s := range sources {
 		own[i] = m.heads[i].tags
 		if !s.Run.Tagged {
-			own[i] = []rank{{s.Ordinal, s.Run.Offset}}
+			own[i] = []rank{s.rank()}
 		}
 		all = append(all, own[i]...)
 	}
 	all = sortRanks(all)
+	m.order = all
 	m.ranks = make([][]uint32, len(sources))
 	for i, tags := range own {
 		dense := make([]uint32, len(tags))
@@ -259,10 +260,7 @@ func (m *Merge) Close() error {
 	for _, f := range m.files {
 		errs = append(errs, f.Close())
 	}
-	if m.cleanup != nil {
-		errs = append(errs, m.cleanup())
-	}
-	m.files, m.cleanup = nil, nil
+	m.files = nil
 	m.top.rest, m.started = exhausted, true
 	return errors.Join(errs...)
 }

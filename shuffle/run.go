@@ -25,13 +25,23 @@ type Source struct {
 	Path string // data file
 	Run  Run
 
-	// Ordinal orders equal keys of different sources. Sources of one Ordinal are
-	// the runs of one file and are ordered by their offset. A tagged run brings
-	// the ordinals of its records along and has no use for this one.
-	Ordinal int32
+	// Ordinal orders equal keys of different sources, and Sequence those of
+	// sources with one Ordinal: the runs of one file. Sequence 0 stands for
+	// Run.Offset. A tagged run brings along both for each of its records and
+	// has no use for these.
+	Ordinal  int32
+	Sequence int64
 
 	// From is where reading begins.
 	From RunPosition
 
 	memory memoryFile // the file's bytes, where an Intake keeps them
+}
+
+// rank is where the source stands among others.
+func (s *Source) rank() rank {
+	if s.Sequence != 0 {
+		return rank{s.Ordinal, s.Sequence}
+	}
+	return rank{s.Ordinal, s.Run.Offset}
 }

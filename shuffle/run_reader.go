@@ -53,6 +53,15 @@ func (c *blockCounts) add(h *blockHeader, head []byte) {
 	}
 }
 
+// matches compares the blocks' sums with what the index says of the run.
+func (c *blockCounts) matches(run Run) error {
+	if c.checksum != run.Checksum || c.records != run.Records || run.RawLength > 0 && c.raw != run.RawLength {
+		return fmt.Errorf("%w: run of %d records, %d bytes and checksum %#x where the index has %d, %d and %#x",
+			storage.ErrCorrupt, c.records, c.raw, c.checksum, run.Records, run.RawLength, run.Checksum)
+	}
+	return nil
+}
+
 // newRunReader starts at a position of a run. It reads nothing yet, but the
 // table of a tagged run.
 func newRunReader(ctx context.Context, file io.ReaderAt, path string, run Run, from RunPosition) (*runReader, error) {
@@ -275,14 +284,12 @@ func (r *runReader) bytes(offset int64, n int) ([]byte, error) {
 
 // finish verifies the run as a whole once its last block has been read.
 func (r *runReader) finish() {
-	c, run := r.counts, r.run
 	r.data, r.at = nil, 0
 	if !r.whole || r.err != nil {
 		return
 	}
-	if c.checksum != run.Checksum || c.records != run.Records || run.RawLength > 0 && c.raw != run.RawLength {
-		r.corrupt(0, fmt.Sprintf("run of %d records and checksum %#x where the index has %d and %#x",
-			c.records, c.checksum, run.Records, run.Checksum))
+	if err := r.counts.matches(r.run); err != nil {
+		r.fail(0, err)
 	}
 }
 

@@ -1,0 +1,282 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// IntakeOptions say how the runs of one partition are gathered.
+type IntakeOptions struct {
+	// FS and Dir are where the intake makes files of its own.
+	FS  storage.FS
+	Dir string
+
+	// Memory is how many bytes the intake may use: for segments, and for the
+	// buffers of open runs. 0 stands for 100 MiB.
+	Memory int64
+
+	// InputBufferPercent is the share of Memory for segments; 0 stands for 0.7.
+	InputBufferPercent float64
+
+	// MergePercent is the share of that at which what is in memory is merged to
+	// disk; 0 stands for 0.66.
+	MergePercent float64
+
+	// MemoryLimitPercent is the share that one segment may take; a larger one
+	// goes to disk. 0 stands for 0.25.
+	MemoryLimitPercent float64
+
+	// InMemThreshold is how many segments in memory are merged to disk however
+	// small they are; 0 stands for 1000, less for no such limit.
+	InMemThreshold int
+
+	// Factor is how many runs are merged at once; 0 stands for 64.
+	Factor int
+
+	// Codec compresses what intermediate merges write.
+	Codec Codec
+
+	// GroupPrefix is handed on to the final merge.
+	GroupPrefix func(key []byte) int
+}
+
+func (o *IntakeOptions) validate() error {
+	var faults []error
+	if o.FS == nil || o.Dir == "" {
+		faults = append(faults, errors.New("no directory named"))
+	}
+	for _, p := range []float64{o.InputBufferPercent, o.MergePercent, o.MemoryLimitPercent} {
+		if p < 0 || p > 1 {
+			faults = append(faults, fmt.Errorf("share %v of the memory: not within 0 to 1", p))
+		}
+	}
+	if o.Codec >= codecCount {
+		faults = append(faults, fmt.Errorf("codec %d: unknown", o.Codec))
+	}
+	o.fillDefaults()
+	if len(faults) > 0 {
+		return fmt.Errorf("intake options: %w", errors.Join(faults...))
+	}
+	return nil
+}
+
+func (o *IntakeOptions) fillDefaults() {
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	for _, share := range []struct {
+		p     *float64
+		value float64
+	}{{&o.InputBufferPercent, 0.7}, {&o.MergePercent, 0.66}, {&o.MemoryLimitPercent, 0.25}} {
+		if *share.p == 0 {
+			*share.p = share.value
+		}
+	}
+	if o.InMemThreshold == 0 {
+		o.InMemThreshold = 1000
+	}
+	if o.Factor == 0 {
+		o.Factor = defaultFactor
+	}
+	o.Factor = max(o.Factor, 2)
+}
+
+// IntakeStats is what an Intake has done so far.
+type IntakeStats struct {
+	Segments       int64 // runs taken in
+	Bytes          int64 // their stored bytes
+	InMemory       int64 // of them kept in memory at first
+	SpilledRecords int64 // written by merges
+	Merges         int64 // of runs into one that was written
+}
+
+// Intake gathers the runs of one partition in bounded memory and merges them.
+// Runs may be added by several goroutines at once; what comes over a stream is
+// kept in memory while there is room, and what is there is merged to disk by
+// whoever finds it full. The order of arrival does not show in what comes out.
+type Intake struct {
+	opts   IntakeOptions
+	limit  int64 // bytes of segments in memory
+	single int64 // bytes of one segment in memory
+
+	mu struct {
+		sync.Mutex
+		used    int64         // bytes of segments in memory and on their way there; <= limit
+		memory  []Source      // that have arrived in memory
+		disk    []Source      // in files
+		merging bool          // somebody merges memory to disk
+		changed chan struct{} // closed when any of the above changed
+		files   int           // made so far
+		made    map[string]bool
+		final   []Source // of the final merge
+		merge   *Merge
+		stats   IntakeStats
+	}
+}
+
+// NewIntake makes an empty Intake. It must be closed.
+func NewIntake(o IntakeOptions) (*Intake, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	in := &Intake{opts: o}
+	in.limit = int64(float64(o.Memory) * o.InputBufferPercent)
+	in.single = int64(float64(in.limit) * o.MemoryLimitPercent)
+	in.mu.changed = make(chan struct{})
+	in.mu.made = make(map[string]bool)
+	return in, nil
+}
+
+// AddLocal takes a run that is in a file already. Nothing is copied, and the
+// file is not removed.
+func (in *Intake) AddLocal(s Source) error {
+	if s.FS == nil {
+		return fmt.Errorf("run in %s: no file system named", s.Path)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.countLocked(s.Run)
+	if s.Run.Length > 0 {
+		in.mu.disk = append(in.mu.disk, s)
+	}
+	return nil
+}
+
+func (in *Intake) countLocked(run Run) {
+	in.mu.stats.Segments++
+	in.mu.stats.Bytes += run.Length
+}
+
+// AddStream takes a run of another machine: run.Length bytes of r, which are
+// verified. After an error nothing of the run is kept and it may be added again.
+func (in *Intake) AddStream(ctx context.Context, r io.Reader, run Run, ordinal int32) error {
+	if run.Length < 0 || run.Offset < 0 {
+		return fmt.Errorf("%w: run of %d bytes at offset %d", storage.ErrCorrupt, run.Length, run.Offset)
+	}
+	s := Source{FS: in.opts.FS, Run: run, Ordinal: ordinal, Sequence: run.Offset}
+	s.Run.Offset = 0
+	var err error
+	switch {
+	case run.Length == 0:
+		err = (&runVerifier{run: run}).finish()
+	case run.Length <= in.single:
+		err = in.addToMemory(ctx, r, s)
+	default:
+		err = in.addToDisk(ctx, r, s)
+	}
+	if err != nil {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.countLocked(run)
+	return nil
+}
+
+// addToMemory reads a run into memory, once there is room, and merges what is
+// there if it has become enough.
+func (in *Intake) addToMemory(ctx context.Context, r io.Reader, s Source) error {
+	if err := in.reserve(ctx, s.Run.Length); err != nil {
+		return err
+	}
+	s.memory = make(memoryFile, s.Run.Length)
+	s.Path = fmt.Sprintf("segment %d.%d in memory", s.Ordinal, s.Sequence)
+	v := runVerifier{run: s.Run}
+	_, err := io.ReadFull(r, s.memory)
+	if err == nil {
+		_, err = v.Write(s.memory)
+	}
+	if err == nil {
+		err = v.finish()
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	defer in.changedLocked()
+	if err != nil {
+		in.mu.used -= s.Run.Length
+		return fmt.Errorf("%s: %w", s.Path, err)
+	}
+	in.mu.memory = append(in.mu.memory, s)
+	in.mu.stats.InMemory++
+	if in.mu.merging || !in.enoughLocked() {
+		return nil
+	}
+	return in.flushLocked(ctx)
+}
+
+// enoughLocked reports whether what has arrived in memory is to be merged.
+func (in *Intake) enoughLocked() bool {
+	n := in.opts.InMemThreshold
+	return n > 0 && len(in.mu.memory) >= n ||
+		float64(storedBytes(in.mu.memory)) >= float64(in.limit)*in.opts.MergePercent
+}
+
+func storedBytes(sources []Source) int64 {
+	n := int64(0)
+	for i := range sources {
+		n += sources[i].Run.Length
+	}
+	return n
+}
+
+// reserve waits until n more bytes may be held in memory, merging what is there
+// to disk if nobody else does.
+func (in *Intake) reserve(ctx context.Context, n int64) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for in.mu.used+n > in.limit {
+		if !in.mu.merging && len(in.mu.memory) > 0 {
+			if err := in.flushLocked(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := in.waitLocked(ctx); err != nil {
+			return err
+		}
+	}
+	in.mu.used += n
+	return nil
+}
+
+// waitLocked waits for any change; it gives up the lock meanwhile.
+func (in *Intake) waitLocked(ctx context.Context) error {
+	changed := in.mu.changed
+	in.mu.Unlock()
+	defer in.mu.Lock()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (in *Intake) changedLocked() {
+	close(in.mu.changed)
+	in.mu.changed = make(chan struct{})
+}
+
+// flushLocked merges what has arrived in memory into one run on disk; it gives up
+// the lock meanwhile. After an error the segments are still in memory.
+func (in *Intake) flushLocked(ctx context.Context) error {
+	sources := in.mu.memory
+	in.mu.memory, in.mu.merging = nil, true
+	in.mu.Unlock()
+	merged, err := in.mergeToFile(ctx, sources)
+	in.mu.Lock()
+	in.mu.merging = false
+	defer in.changedLocked()
+	if err != nil {
+		in.mu.memory = append(in.mu.memory, sources...)
+		return err
+	}
+	in.mu.used -= storedBytes(sources)
+	in.mu.disk = append(in.mu.disk, merged)
+	return nil
+}

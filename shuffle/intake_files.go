@@ -1,0 +1,117 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// newFile names a file of the intake's own.
+func (in *Intake) newFile(kind string) string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.mu.files++
+	name := path.Join(in.opts.Dir, fmt.Sprintf("%s-%d", kind, in.mu.files))
+	in.mu.made[name] = true
+	return name
+}
+
+// addToDisk copies a run into a file of its own.
+func (in *Intake) addToDisk(ctx context.Context, r io.Reader, s Source) error {
+	s.Path = in.newFile("segment")
+	out, err := in.opts.FS.Create(ctx, s.Path, storage.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("segment %s: %w", s.Path, err)
+	}
+	if err := copyRun(ctx, out, r, s.Run); err != nil {
+		return fmt.Errorf("segment %s: %w", s.Path, errors.Join(err, out.Abort()))
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.mu.disk = append(in.mu.disk, s)
+	return nil
+}
+
+// copyRun copies and verifies the bytes of a run.
+func copyRun(ctx context.Context, out storage.Writer, r io.Reader, run Run) error {
+	v := runVerifier{run: run}
+	buf := growPooled(nil, readBufferSize)
+	defer putPooled(buf)
+	for left := run.Length; left > 0; {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b := (*buf)[:min(int64(len(*buf)), left)]
+		if _, err := io.ReadFull(r, b); err != nil {
+			return err
+		}
+		if _, err := v.Write(b); err != nil {
+			return err
+		}
+		if _, err := out.Write(b); err != nil {
+			return err
+		}
+		left -= int64(len(b))
+	}
+	if err := v.finish(); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// mergeToFile merges sources into a tagged run in a file of its own.
+func (in *Intake) mergeToFile(ctx context.Context, sources []Source) (Source, error) {
+	name := in.newFile("merge")
+	w, err := createData(ctx, in.opts.FS, name, in.opts.Codec)
+	if err != nil {
+		return Source{}, err
+	}
+	run, err := mergeTagged(ctx, sources, w)
+	if err != nil {
+		return Source{}, errors.Join(err, w.abort())
+	}
+	if err := w.close(); err != nil {
+		return Source{}, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.mu.stats.Merges++
+	in.mu.stats.SpilledRecords += run.Records
+	return Source{FS: in.opts.FS, Path: name, Run: run}, nil
+}
+
+// mergeTagged merges sources into one run whose records name their source: other
+// sources may yet come between these.
+func mergeTagged(ctx context.Context, sources []Source, w *dataWriter) (run Run, err error) {
+	m, err := NewMerge(ctx, sources, MergeOptions{})
+	if err != nil {
+		return run, err
+	}
+	w.beginRun(m.order)
+	for m.Next() && w.err == nil {
+		w.addTagged(int(m.rankOf(m.top.source)), m.record())
+	}
+	run = w.endRun()
+	return run, errors.Join(m.Err(), w.err, m.Close())
+}
+
+// drop removes the files of sources that are merged, where they are the
+// intake's own.
+func (in *Intake) drop(ctx context.Context, sources []Source) error {
+	for _, s := range sources {
+		in.mu.Lock()
+		own := in.mu.made[s.Path]
+		delete(in.mu.made, s.Path)
+		in.mu.Unlock()
+		if own {
+			if err := remove(ctx, in.opts.FS, s.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

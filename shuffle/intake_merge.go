@@ -1,0 +1,152 @@
+package shuffle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+)
+
+// Merge merges everything that was added into one stream. Every Add must have
+// returned. Where there are more files than may be open at once, the smallest
+// are merged into larger ones first. It is called once; the Merge is closed by
+// Close at the latest.
+func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
+	in.mu.Lock()
+	disk, memory := in.mu.disk, in.mu.memory
+	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.used)
+	in.mu.Unlock()
+	for len(disk) > factor {
+		var err error
+		if disk, err = in.mergeSmallest(ctx, disk, min(factor, len(disk)-factor+1)); err != nil {
+			return nil, err
+		}
+	}
+	final := slices.Concat(disk, memory)
+	m, err := NewMerge(ctx, final, MergeOptions{GroupPrefix: in.opts.GroupPrefix})
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.mu.disk, in.mu.final, in.mu.merge = disk, final, m
+	return m, nil
+}
+
+// mergeSmallest merges the n smallest sources into one.
+func (in *Intake) mergeSmallest(ctx context.Context, sources []Source, n int) ([]Source, error) {
+	sources = slices.Clone(sources)
+	slices.SortFunc(sources, func(a, b Source) int {
+		return cmp.Or(cmp.Compare(a.left(), b.left()), a.rank().compare(b.rank()))
+	})
+	merged, err := in.mergeToFile(ctx, sources[:n])
+	if err != nil {
+		return nil, err
+	}
+	if err := in.drop(ctx, sources[:n]); err != nil {
+		return nil, err
+	}
+	return append(sources[n:], merged), nil
+}
+
+// left is how many stored bytes are to be read, roughly.
+func (s *Source) left() int64 { return s.Run.Length - s.From.BlockOffset }
+
+// MergeInputState is one run of an intake in a checkpoint.
+type MergeInputState struct {
+	Path     string
+	Run      Run
+	Ordinal  int32 // see Source; of no use to a tagged run
+	Sequence int64
+	From     RunPosition
+}
+
+// State tells what is left to be merged, after writing what is in memory to
+// disk: NewIntakeFromState goes on from there. During the final merge that is
+// the current record and all behind it, so it is asked for at a boundary
+// (Groups.Boundary). Every Add must have returned. The files are kept by
+// Detach; a Merge that is called after State may remove some of them.
+func (in *Intake) State(ctx context.Context) ([]MergeInputState, error) {
+	in.mu.Lock()
+	sources := slices.Concat(in.mu.disk, in.mu.memory)
+	if in.mu.merge != nil {
+		sources = sourcesAt(in.mu.final, in.mu.merge.Positions())
+	}
+	in.mu.Unlock()
+	var memory []Source
+	var state []MergeInputState
+	for _, s := range sources {
+		switch {
+		case s.From.BlockOffset == s.Run.Length:
+		case s.memory != nil:
+			memory = append(memory, s)
+		default:
+			state = append(state, s.state())
+		}
+	}
+	if len(memory) > 0 {
+		merged, err := in.mergeToFile(ctx, memory)
+		if err != nil {
+			return nil, err
+		}
+		state = append(state, merged.state())
+	}
+	return state, nil
+}
+
+func (s *Source) state() MergeInputState {
+	r := s.rank()
+	return MergeInputState{Path: s.Path, Run: s.Run, Ordinal: r.ordinal, Sequence: r.offset, From: s.From}
+}
+
+// NewIntakeFromState makes an Intake of what State told. More runs may be added
+// before Merge. The files of the state, which are in o.FS, are not removed.
+func NewIntakeFromState(o IntakeOptions, state []MergeInputState) (*Intake, error) {
+	in, err := NewIntake(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range state {
+		in.mu.disk = append(in.mu.disk, Source{
+			FS: o.FS, Path: s.Path, Run: s.Run, Ordinal: s.Ordinal, Sequence: s.Sequence, From: s.From,
+		})
+	}
+	return in, nil
+}
+
+// Stats is what was done so far.
+func (in *Intake) Stats() IntakeStats {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.mu.stats
+}
+
+// Detach closes the merge but keeps the files, for a checkpoint that names them.
+func (in *Intake) Detach() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	clear(in.mu.made)
+	return in.closeLocked()
+}
+
+func (in *Intake) closeLocked() error {
+	m := in.mu.merge
+	in.mu.merge, in.mu.final, in.mu.disk, in.mu.memory = nil, nil, nil, nil
+	if m == nil {
+		return nil
+	}
+	return m.Close()
+}
+
+// Close closes the merge and removes the files that the intake made. It may be
+// called twice.
+func (in *Intake) Close() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	errs := []error{in.closeLocked()}
+	for name := range in.mu.made {
+		errs = append(errs, remove(context.Background(), in.opts.FS, name))
+	}
+	clear(in.mu.made)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,203 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+func intakeOptions(t testing.TB) IntakeOptions {
+	return IntakeOptions{FS: local.New(local.Options{}), Dir: filepath.Join(t.TempDir(), "in"), Memory: 1 << 20}
+}
+
+// fill gives sources to an intake in random order, as files or as streams, from
+// two goroutines.
+func fill(t testing.TB, r *rand.Rand, in *Intake, sources []Source) {
+	t.Helper()
+	order := r.Perm(len(sources))
+	var wg sync.WaitGroup
+	for half := range 2 {
+		local := r.IntN(3)
+		wg.Go(func() {
+			for i := half; i < len(order); i += 2 {
+				if err := addOne(in, sources[order[i]], i%3 == local); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func addOne(in *Intake, s Source, local bool) error {
+	if local {
+		return in.AddLocal(s)
+	}
+	f, err := s.FS.Open(context.Background(), s.Path)
+	if err != nil {
+		return err
+	}
+	r := io.NewSectionReader(f, s.Run.Offset, s.Run.Length)
+	return errors.Join(in.AddStream(context.Background(), r, s.Run, s.Ordinal), f.Close())
+}
+
+func finalMerge(t testing.TB, in *Intake) *Merge {
+	t.Helper()
+	m, err := in.Merge(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestIntakeOrderOfArrivalDoesNotShow covers memory, factor, arrival and codec.
+func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		kind := rapid.SampledFrom([]string{"short", "equal", "random", "prefix"}).Draw(rt, "kind")
+		sources, want := mapSources(t, r, rapid.IntRange(0, 8).Draw(rt, "maps"), kind, Codec(r.IntN(int(codecCount))))
+		o := intakeOptions(t)
+		o.Memory = rapid.SampledFrom([]int64{1 << 10, 64 << 10, 200 << 10, 1 << 20, 16 << 20}).Draw(rt, "memory")
+		o.Factor = rapid.IntRange(2, 9).Draw(rt, "factor")
+		o.InMemThreshold = rapid.SampledFrom([]int{0, 1, 2, -1}).Draw(rt, "threshold")
+		o.Codec = Codec(r.IntN(int(codecCount)))
+		in, err := NewIntake(o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		fill(t, r, in, sources)
+		samePairs(t, readMerge(t, finalMerge(t, in)), want)
+		if err := in.Close(); err != nil {
+			rt.Fatal(err)
+		}
+		onlyFiles(t, o.Dir)
+	})
+}
+
+// TestIntakeGoesOnFromState takes the state at a random place, many times over.
+func TestIntakeGoesOnFromState(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		sources, want := mapSources(t, r, rapid.IntRange(1, 6).Draw(rt, "maps"), "short", None)
+		o := intakeOptions(t)
+		o.Factor = rapid.IntRange(2, 9).Draw(rt, "factor")
+		in, err := NewIntake(o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		fill(t, r, in, sources)
+		base := o.Dir
+		for pause := 0; len(want) > 0; pause++ {
+			if r.IntN(3) > 0 { // else the pause comes before the final merge
+				g := finalMerge(t, in).Groups()
+				for stop := r.IntN(len(want)) + 1; stop > 0 && g.NextGroup(); {
+					for ; g.NextValue(); stop-- {
+						samePairs(t, []pair{{string(g.FullKey()), string(g.Value())}}, want[:1])
+						want = want[1:]
+					}
+				}
+				g.Boundary()
+			}
+			state, err := in.State(context.Background())
+			if err == nil {
+				err = in.Detach()
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			o.Dir = filepath.Join(base, fmt.Sprint("attempt", pause))
+			if in, err = NewIntakeFromState(o, state); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		samePairs(t, readMerge(t, finalMerge(t, in)), nil)
+		if err := in.Close(); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// TestIntakeRefusesBadStreams: nothing of a bad stream is kept, and a good one
+// may follow.
+func TestIntakeRefusesBadStreams(t *testing.T) {
+	sources, want := mapSources(t, rand.New(rand.NewPCG(2, 2)), 1, "random", None)
+	s := sources[0]
+	data := readFile(t, s.Path)[s.Run.Offset:][:s.Run.Length]
+	for _, memory := range []int64{1 << 10, 16 << 20} {
+		o := intakeOptions(t)
+		o.Memory = memory
+		in, err := NewIntake(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(data); i += 501 {
+			changed := bytes.Clone(data)
+			changed[i] ^= 4
+			if err := in.AddStream(context.Background(), bytes.NewReader(changed), s.Run, 0); !errors.Is(err, storage.ErrCorrupt) {
+				t.Fatalf("byte %d changed: error %v", i, err)
+			}
+			if err := in.AddStream(context.Background(), bytes.NewReader(data[:i]), s.Run, 0); err == nil {
+				t.Fatalf("stream that ends after %d bytes accepted", i)
+			}
+		}
+		if err := in.AddStream(context.Background(), iotest.ErrReader(io.ErrNoProgress), s.Run, 0); !errors.Is(err, io.ErrNoProgress) {
+			t.Fatalf("error %v", err)
+		}
+		for _, s := range sources {
+			if err := addOne(in, s, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		samePairs(t, readMerge(t, finalMerge(t, in)), want)
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		onlyFiles(t, o.Dir)
+	}
+}
+
+// TestIntakeWaitsForMemory: a stream that finds the memory taken by one that does
+// not end waits, and gives up with its context.
+func TestIntakeWaitsForMemory(t *testing.T) {
+	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 3)), 1, "random", None)
+	s := sources[0]
+	o := intakeOptions(t)
+	o.Memory, o.InputBufferPercent, o.MemoryLimitPercent = s.Run.Length+1, 1, 1
+	in, err := NewIntake(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck, feed := io.Pipe()
+	done := make(chan error)
+	go func() { done <- in.AddStream(context.Background(), stuck, s.Run, 0) }()
+	if _, err := feed.Write([]byte{blockMagic}); err != nil { // the first has its memory now
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := in.AddStream(ctx, bytes.NewReader(nil), s.Run, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v instead of a cancelled context", err)
+	}
+	feed.Close()
+	if err := <-done; !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v of a stream that ends", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

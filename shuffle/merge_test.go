@@ -1,0 +1,212 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+// mapOutput is a sorted run of one partition, or several, as one map leaves it.
+func mapOutput(t testing.TB, name string, codec Codec, records []pair) (*Index, storage.FS) {
+	t.Helper()
+	o := testOptions(t, 1)
+	o.Codec = codec
+	o.MaxRuns = 10
+	x, _ := collectSorted(t, o, records)
+	return x, o.FS
+}
+
+// mapSources makes sources of n maps; the value of a record tells its map and
+// place. The twin is what merging them yields.
+func mapSources(t testing.TB, r *rand.Rand, n int, kind string, codec Codec) (sources []Source, twin []pair) {
+	t.Helper()
+	for i := range n {
+		records := recordKinds[kind](r, r.IntN(3000))
+		for j := range records {
+			records[j].value = fmt.Sprintf("map %d record %d", i, j)
+		}
+		x, fsys := mapOutput(t, fmt.Sprint(i), codec, records)
+		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+		twin = append(twin, records...)
+	}
+	return sources, sortedTwin(twin, 1, func([]byte) int { return 0 })[0]
+}
+
+func TestMergeLikeTwin(t *testing.T) {
+	for kind := range recordKinds {
+		for _, n := range []int{0, 1, 2, 3, 8} {
+			t.Run(fmt.Sprint(kind, n), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(4, uint64(n)))
+				sources, want := mapSources(t, r, n, kind, Codec(n%int(codecCount)))
+				samePairs(t, readMerge(t, mergeSources(t, sources)), want)
+				slices.Reverse(sources)
+				samePairs(t, readMerge(t, mergeSources(t, sources)), want)
+			})
+		}
+	}
+}
+
+// TestMergeResumes stops a merge at every record and goes on in a new one.
+func TestMergeResumes(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, codec := range []Codec{None, S2} {
+		sources, want := mapSources(t, r, 3, "random", codec)
+		m := mergeSources(t, sources)
+		samePairs(t, readMerge(t, mergeSources(t, sourcesAt(sources, m.Positions()))), want)
+		for i := 0; m.Next(); i++ {
+			if i%37 != 0 && i < len(want)-3 {
+				continue
+			}
+			again := mergeSources(t, sourcesAt(sources, m.Positions()))
+			samePairs(t, readMerge(t, again), want[i:])
+		}
+		samePairs(t, readMerge(t, mergeSources(t, sourcesAt(sources, m.Positions()))), nil)
+		if err := errors.Join(m.Err(), m.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestGroupsLikeTwin(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		sources, records := mapSources(t, r, rapid.IntRange(0, 4).Draw(rt, "maps"), rapid.SampledFrom([]string{"short", "random"}).Draw(rt, "kind"), None)
+		prefix := rapid.SampledFrom([]func([]byte) int{nil, func(k []byte) int { return min(len(k), 1) }}).Draw(rt, "group prefix")
+		length := func(k string) int {
+			if prefix == nil {
+				return len(k)
+			}
+			return prefix([]byte(k))
+		}
+		m, err := NewMerge(context.Background(), sources, MergeOptions{GroupPrefix: prefix})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer m.Close()
+		g := m.Groups()
+		for g.NextGroup() {
+			first := records[0]
+			n := 1
+			for n < len(records) && records[n].key[:length(records[n].key)] == first.key[:length(first.key)] {
+				n++
+			}
+			if string(g.Key()) != first.key {
+				rt.Fatalf("group %q instead of %q", g.Key(), first.key)
+			}
+			for i := range r.IntN(n + 2) {
+				if got := g.NextValue(); got != (i < n) {
+					rt.Fatalf("value %d of %d: %v", i, n, got)
+				}
+				if i < n && (string(g.FullKey()) != records[i].key || string(g.Value()) != records[i].value) {
+					rt.Fatalf("value %d of group %q is %q=%q", i, first.key, g.FullKey(), g.Value())
+				}
+			}
+			records = records[n:]
+			if r.IntN(10) == 0 {
+				samePairs(t, readMerge(t, mergeSources(t, sourcesAt(sources, g.Boundary()))), records)
+			}
+		}
+		if g.Err() != nil || len(records) > 0 {
+			rt.Fatalf("%d records left, error %v", len(records), g.Err())
+		}
+	})
+}
+
+// TestMergeFindsEveryChangedByte changes each byte of a data file in turn.
+func TestMergeFindsEveryChangedByte(t *testing.T) {
+	for codec := range codecCount {
+		records := zipfRecords(rand.New(rand.NewPCG(1, 1)), 60)
+		x, fsys := mapOutput(t, "x", codec, records)
+		data := readFile(t, x.Path)
+		s := Source{FS: fsys, Path: "bad", Run: x.Partitions[0][0]}
+		for i := range data {
+			for _, bit := range []byte{1, 0x80} {
+				data[i] ^= bit
+				s.memory = data
+				_, err := tryMerge([]Source{s})
+				data[i] ^= bit
+				if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "bad at offset ") {
+					t.Fatalf("%v: byte %d of %d changed: error %v", codec, i, len(data), err)
+				}
+			}
+		}
+		for n := range data {
+			s.memory = data[:n]
+			if _, err := tryMerge([]Source{s}); !errors.Is(err, storage.ErrCorrupt) {
+				t.Fatalf("%v: file cut at %d: error %v", codec, n, err)
+			}
+		}
+	}
+}
+
+// TestMergeOfCutFile reads the file itself.
+func TestMergeOfCutFile(t *testing.T) {
+	x, fsys := mapOutput(t, "x", None, zipfRecords(rand.New(rand.NewPCG(1, 1)), 60))
+	writeFile(t, x.Path, readFile(t, x.Path)[:100])
+	_, err := tryMerge(x.Sources(fsys, 0, 0))
+	if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), x.Path+" at offset 0: ") {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// tryMerge reads a merge to its end or first error.
+func tryMerge(sources []Source) (n int, err error) {
+	m, err := NewMerge(context.Background(), sources, MergeOptions{})
+	if err != nil {
+		return 0, err
+	}
+	for m.Next() {
+		n++
+	}
+	return n, errors.Join(m.Err(), m.Close())
+}
+
+// TestMergeNoticesMissingBlocks: each block is whole, but the run is not.
+func TestMergeNoticesMissingBlocks(t *testing.T) {
+	o := testOptions(t, 1)
+	o.Memory = 1 << 20
+	x, _ := collectSorted(t, o, numbered(func(_ *rand.Rand, i int) string { return fmt.Sprintf("%050d", i) })(nil, 3000))
+	run := x.Partitions[0][0]
+	r, err := newRunReader(context.Background(), memoryFile(readFile(t, x.Path)), x.Path, run, RunPosition{})
+	if err != nil || !r.advance() {
+		t.Fatal(err)
+	}
+	short := run
+	short.Length = r.next
+	if short.Length == run.Length {
+		t.Fatal("a run of several blocks is needed")
+	}
+	if _, err := tryMerge([]Source{{FS: o.FS, Path: x.Path, Run: short}}); !errors.Is(err, storage.ErrCorrupt) {
+		t.Fatalf("run cut at a block: error %v", err)
+	}
+}
+
+func TestMergeOfMissingFile(t *testing.T) {
+	s := Source{FS: local.New(local.Options{}), Path: "/nowhere/data", Run: Run{Length: 1}}
+	if _, err := NewMerge(context.Background(), []Source{s}, MergeOptions{}); err == nil || !strings.Contains(err.Error(), "/nowhere/data") {
+		t.Fatalf("error %v does not name the file", err)
+	}
+}
+
+func TestMergeStopsWithItsContext(t *testing.T) {
+	sources, _ := mapSources(t, rand.New(rand.NewPCG(1, 2)), 2, "sorted", None)
+	ctx, cancel := context.WithCancel(context.Background())
+	m, err := NewMerge(ctx, sources, MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	cancel()
+	if m.Next() || !errors.Is(m.Err(), context.Canceled) {
+		t.Fatalf("error %v after the context was cancelled", m.Err())
+	}
+}

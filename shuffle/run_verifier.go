@@ -1,0 +1,68 @@
+package shuffle
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// runVerifier checks the bytes of a run as they pass: every block's checksum and
+// then the run's. It does not look into the records. It is an io.Writer.
+type runVerifier struct {
+	run    Run
+	seen   int64 // bytes of the run so far
+	counts blockCounts
+	head   [blockHeaderSize]byte
+	inHead int    // bytes of head that have come
+	left   int    // bytes of the payload that are to come
+	crc    uint32 // of the payload so far
+	want   uint32
+}
+
+func (v *runVerifier) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		used, err := v.take(b)
+		if err != nil {
+			return n - len(b), err
+		}
+		v.seen += int64(used)
+		b = b[used:]
+	}
+	return n, nil
+}
+
+// take uses the front of b: of a header, or of a payload.
+func (v *runVerifier) take(b []byte) (int, error) {
+	if v.left > 0 {
+		some := b[:min(len(b), v.left)]
+		v.crc = crc32.Update(v.crc, castagnoli, some)
+		v.left -= len(some)
+		if v.left == 0 && v.crc != v.want {
+			return 0, fmt.Errorf("%w: block that ends %d bytes into the run does not match its checksum",
+				storage.ErrCorrupt, v.seen+int64(len(some)))
+		}
+		return len(some), nil
+	}
+	n := copy(v.head[v.inHead:], b)
+	v.inHead += n
+	if v.inHead < blockHeaderSize {
+		return n, nil
+	}
+	h, err := parseBlockHeader(v.head[:], v.run.Length-v.seen-int64(n))
+	if err != nil {
+		return 0, fmt.Errorf("%w, %d bytes into the run", err, v.seen)
+	}
+	v.counts.add(&h, v.head[:])
+	v.inHead, v.left, v.crc, v.want = 0, h.stored, 0, h.crc
+	return n, nil
+}
+
+// finish checks the run as a whole.
+func (v *runVerifier) finish() error {
+	if v.seen != v.run.Length || v.inHead > 0 || v.left > 0 {
+		return fmt.Errorf("%w: run of %d bytes ends after %d", storage.ErrCorrupt, v.run.Length, v.seen)
+	}
+	return v.counts.matches(v.run)
+}
