@@ -1,8 +1,12 @@
 package conf
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +51,28 @@ func TestTable(t *testing.T) {
 	}
 	if keys := Keys(); len(keys) != len(declared) || !slices.IsSortedFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("Keys are not all, or not sorted")
+	}
+}
+
+// TestNamesAreDeclared reads the constants of names.go, each of which has to
+// be a declared property.
+func TestNamesAreDeclared(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok {
+			found++
+			if name, err := strconv.Unquote(literal.Value); err != nil || table[name] == nil {
+				t.Errorf("%s is not declared in keys.go", literal.Value)
+			}
+		}
+		return true
+	})
+	if found == 0 {
+		t.Error("no names found")
 	}
 }
 

@@ -13,7 +13,7 @@ var declared = []Key{
 	key("net.topology.script.file.name", String, "", "script that prints the rack of each host given to it").was("topology.script.file.name"),
 	key("net.topology.script.number.args", Int, "100", "hosts given to one run of the topology script").from(1).was("topology.script.number.args"),
 	key("net.topology.table.file.name", String, "", "file with a host and its rack on each line").was("net.topology.configured.node.mapping"),
-	key("hammr.local.blocksize", Size, "134217728", "bytes in a block, and so in a split, of a local file").from(1),
+	key("hammr.local.blocksize", Size, "134217728", "bytes in a block, and so in a split, of a local file").from(4096),
 	key("hammr.local.durable", Bool, "false", "wait at the end of each local file until the disk has it"),
 
 	// The job.

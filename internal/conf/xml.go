@@ -14,7 +14,7 @@ import (
 
 const (
 	maxFileBytes    = 4 << 20 // a longer configuration file is refused
-	maxIncludeDepth = 20       // files that include each other
+	maxIncludeDepth = 20      // files that include each other
 )
 
 // setting is one property as a file has it.

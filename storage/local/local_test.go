@@ -111,3 +111,25 @@ func TestDiskFull(t *testing.T) {
 		t.Error("a file that lacks bytes counts as whole")
 	}
 }
+
+func TestPermission(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may do everything")
+	}
+	dir := t.TempDir()
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) }) // so that it can be removed
+	f := New(Options{})
+	storagetest.Write(t, f, filepath.Join(dir, "f"), []byte("x"))
+	for name, mode := range map[string]os.FileMode{filepath.Join(dir, "f"): 0, dir: 0o500} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, open := f.Open(t.Context(), filepath.Join(dir, "f"))
+	_, create := f.Create(t.Context(), filepath.Join(dir, "g"), storage.CreateOptions{})
+	for op, err := range map[string]error{"open": open, "create": create, "remove": f.Remove(t.Context(), filepath.Join(dir, "f"), false)} {
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s without permission: %v", op, err)
+		}
+	}
+}
