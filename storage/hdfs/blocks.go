@@ -1,0 +1,141 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// fileBlocks is the answer to GETFILEBLOCKLOCATIONS.
+type fileBlocks struct {
+	BlockLocations struct {
+		BlockLocation []struct {
+			Offset, Length int64
+			Hosts          []string
+			TopologyPaths  []string // "/rack/host:port" of each host
+		}
+	}
+}
+
+// locatedBlocks is the answer to GET_BLOCK_LOCATIONS, which Hadoop before 3.2
+// has in place of the other.
+type locatedBlocks struct {
+	LocatedBlocks struct {
+		LocatedBlocks []struct {
+			Block       struct{ NumBytes int64 }
+			StartOffset int64
+			Locations   []struct{ HostName, NetworkLocation string }
+		}
+	}
+}
+
+// Blocks implements storage.FS. Where WebHDFS cannot be reached the blocks have
+// no hosts.
+func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
+	name = clean(name)
+	status, err := f.status(ctx, "locate", name)
+	if err != nil {
+		return nil, err
+	}
+	size, blockSize := int64(status.GetLength()), int64(status.GetBlocksize())
+	even, err := storage.EvenBlocks(size, max(1, blockSize), offset, length)
+	if err != nil || len(even) == 0 {
+		return nil, err
+	}
+	end := size
+	if length < size-offset {
+		end = offset + length
+	}
+	located, err := f.web.blocks(ctx, name, offset, end-offset)
+	if err == nil && covers(located, offset, end) {
+		return within(located, offset, end), nil
+	}
+	if ctx.Err() != nil {
+		return nil, f.explain("locate", name, ctx.Err())
+	}
+	if err == nil {
+		err = errors.New("the blocks do not cover the file; it may be open for writing")
+	}
+	f.noHosts.Do(func() {
+		f.log.Warn("no block locations, tasks will run anywhere", "path", f.URI()+name, "cause", err)
+	})
+	return even, nil
+}
+
+// blocks asks for the blocks that touch [offset, offset+length).
+func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
+	query := url.Values{
+		"op":     {"GETFILEBLOCKLOCATIONS"},
+		"offset": {strconv.FormatInt(offset, 10)},
+		"length": {strconv.FormatInt(length, 10)},
+	}
+	var answer fileBlocks
+	err := w.call(ctx, http.MethodGet, name, query, &answer)
+	if remote := new(webError); errors.As(err, &remote) {
+		return w.blocksOfOld(ctx, name, query)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var blocks []storage.Block
+	for _, b := range answer.BlockLocations.BlockLocation {
+		block := storage.Block{Offset: b.Offset, Length: b.Length, Hosts: b.Hosts}
+		if len(b.TopologyPaths) == len(b.Hosts) {
+			for _, p := range b.TopologyPaths {
+				block.Racks = append(block.Racks, path.Dir(p))
+			}
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks, nil
+}
+
+func (w *webHDFS) blocksOfOld(ctx context.Context, name string, query url.Values) ([]storage.Block, error) {
+	query.Set("op", "GET_BLOCK_LOCATIONS")
+	var answer locatedBlocks
+	if err := w.call(ctx, http.MethodGet, name, query, &answer); err != nil {
+		return nil, fmt.Errorf("block locations: %w", err)
+	}
+	var blocks []storage.Block
+	for _, b := range answer.LocatedBlocks.LocatedBlocks {
+		block := storage.Block{Offset: b.StartOffset, Length: b.Block.NumBytes}
+		for _, l := range b.Locations {
+			block.Hosts = append(block.Hosts, l.HostName)
+			block.Racks = append(block.Racks, l.NetworkLocation)
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks, nil
+}
+
+// covers reports whether the blocks lie one behind the other over [offset, end).
+func covers(blocks []storage.Block, offset, end int64) bool {
+	if len(blocks) == 0 || blocks[0].Offset > offset {
+		return false
+	}
+	at := blocks[0].Offset
+	for _, b := range blocks {
+		if b.Offset != at || b.Length <= 0 {
+			return false
+		}
+		at += b.Length
+	}
+	return at >= end
+}
+
+// within drops the blocks that do not touch [offset, end).
+func within(blocks []storage.Block, offset, end int64) []storage.Block {
+	for len(blocks) > 0 && blocks[0].Offset+blocks[0].Length <= offset {
+		blocks = blocks[1:]
+	}
+	for len(blocks) > 0 && blocks[len(blocks)-1].Offset >= end {
+		blocks = blocks[:len(blocks)-1]
+	}
+	return blocks
+}

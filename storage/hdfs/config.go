@@ -1,0 +1,182 @@
+package hdfs
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+)
+
+// Config says which cluster to talk to, as whom, and how patiently. Times of 0
+// and sizes of 0 stand for the defaults.
+type Config struct {
+	// Addresses are the host:port of the NameNodes' protocol; a missing port is
+	// 8020. Several are the members of one HA pair. Required.
+	Addresses []string
+	// HTTPAddresses are the host:port of the NameNodes' WebHDFS, with "https://"
+	// before it where TLS is wanted. Default port 9870 of the hosts in Addresses.
+	HTTPAddresses []string
+	// URI is what names the cluster in paths and errors. Default "hdfs://" and
+	// the first address.
+	URI string
+	// User acts on the files where Kerberos is off. Default $HADOOP_USER_NAME,
+	// else the user of the process.
+	User string
+	// Kerberos is nil where the cluster does not use it.
+	Kerberos *Kerberos
+	// DataTransferProtection is "", "authentication", "integrity" or "privacy",
+	// as dfs.data.transfer.protection.
+	DataTransferProtection string
+	// UseDatanodeHostname is dfs.client.use.datanode.hostname.
+	UseDatanodeHostname bool
+	// LocalAddress is the address that connections come from, which decides
+	// what is local. Default the system's choice.
+	LocalAddress string
+	// Replication and BlockSize (bytes) are for files created without. Default
+	// the NameNode's.
+	Replication int
+	BlockSize   int64
+
+	// Connections is how many clients share the calls, each for reading and for
+	// writing; each renews its leases every second. Default 2.
+	Connections int
+	// ConnectTimeout bounds the retries as long as the cluster has not answered
+	// once. Default 10 s.
+	ConnectTimeout time.Duration
+	// RetryTimeout bounds the retries of one call, and of one file as long as it
+	// makes no progress. Default 60 s.
+	RetryTimeout time.Duration
+	// NameNodeTimeout bounds one wait for the NameNode. Default 15 s.
+	NameNodeTimeout time.Duration
+	// DataNodeTimeout bounds one wait for a DataNode while reading, after which
+	// another replica is tried. Default 5 s.
+	DataNodeTimeout time.Duration
+	// WriteTimeout bounds one wait for the DataNodes of a pipeline, after which
+	// the file is written again. Default 20 s.
+	WriteTimeout time.Duration
+	// PenaltyTimeout is how long a DataNode that failed comes last. Default 60 s.
+	PenaltyTimeout time.Duration
+	// CloseTimeout bounds the wait for the first copy of the last block to be
+	// reported. Default 30 s.
+	CloseTimeout time.Duration
+
+	// ReadAhead is how many bytes are read ahead of a sequential reader. Default
+	// 4 MiB.
+	ReadAhead int
+	// SpoolMemory is how many bytes of its current block a writer keeps in
+	// memory; the rest of the block is kept in a file. Default 8 MiB.
+	SpoolMemory int
+	// SpoolDir is the folder for such files. Default the system's.
+	SpoolDir string
+	// Logger is told of faults that are waited for. Default none.
+	Logger *slog.Logger
+}
+
+const (
+	defaultRPCPort  = "8020"
+	defaultHTTPPort = "9870"
+)
+
+// EnsureDefaults fills in what was left zero.
+func (c *Config) EnsureDefaults() {
+	addresses := make([]string, len(c.Addresses))
+	for i, a := range c.Addresses {
+		addresses[i] = withPort(a, defaultRPCPort)
+	}
+	c.Addresses = addresses
+	if len(c.HTTPAddresses) == 0 {
+		for _, a := range addresses {
+			host, _, _ := net.SplitHostPort(a)
+			c.HTTPAddresses = append(c.HTTPAddresses, net.JoinHostPort(host, defaultHTTPPort))
+		}
+	}
+	if c.URI == "" && len(addresses) > 0 {
+		c.URI = "hdfs://" + addresses[0]
+	}
+	if c.User == "" {
+		c.User = defaultUser()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.SpoolDir == "" {
+		c.SpoolDir = os.TempDir()
+	}
+	c.ensureNumbers()
+}
+
+func (c *Config) ensureNumbers() {
+	for field, value := range map[*time.Duration]time.Duration{
+		&c.ConnectTimeout:  10 * time.Second,
+		&c.RetryTimeout:    60 * time.Second,
+		&c.NameNodeTimeout: 15 * time.Second,
+		&c.DataNodeTimeout: 5 * time.Second,
+		&c.WriteTimeout:    20 * time.Second,
+		&c.PenaltyTimeout:  60 * time.Second,
+		&c.CloseTimeout:    30 * time.Second,
+	} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	for field, value := range map[*int]int{&c.Connections: 2, &c.ReadAhead: 4 << 20, &c.SpoolMemory: 8 << 20} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("hdfs: "+format, args...))
+		}
+	}
+	check(len(c.Addresses) > 0, "no address of a NameNode; set fs.defaultFS or write hdfs://host:port/…")
+	for _, a := range c.Addresses {
+		_, _, err := net.SplitHostPort(a)
+		check(err == nil, "NameNode address %q: %v", a, err)
+	}
+	check(strings.HasPrefix(c.URI, "hdfs://"), "URI %q does not begin with hdfs://", c.URI)
+	check(c.LocalAddress == "" || net.ParseIP(c.LocalAddress) != nil, "LocalAddress %q is not an IP address", c.LocalAddress)
+	check(c.Replication >= 0, "Replication is %d", c.Replication)
+	check(c.BlockSize >= 0 && c.BlockSize%512 == 0, "BlockSize is %d, not a multiple of 512", c.BlockSize)
+	check(c.Connections > 0, "Connections is %d", c.Connections)
+	check(c.ReadAhead > 0 && c.SpoolMemory > 0, "ReadAhead %d and SpoolMemory %d must be positive", c.ReadAhead, c.SpoolMemory)
+	for _, d := range []time.Duration{c.ConnectTimeout, c.RetryTimeout, c.NameNodeTimeout, c.DataNodeTimeout,
+		c.WriteTimeout, c.PenaltyTimeout, c.CloseTimeout} {
+		check(d > 0, "a timeout is %v, not positive", d)
+	}
+	switch c.DataTransferProtection {
+	case "", "authentication", "integrity", "privacy":
+	default:
+		check(false, "DataTransferProtection is %q, not authentication, integrity or privacy", c.DataTransferProtection)
+	}
+	if c.Kerberos != nil {
+		faults = append(faults, c.Kerberos.validate())
+	}
+	return errors.Join(faults...)
+}
+
+func withPort(address, port string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), port)
+}
+
+func defaultUser() string {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "root"
+}

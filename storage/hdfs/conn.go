@@ -1,0 +1,119 @@
+package hdfs
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// errNotRPC is what a port answers that is not the NameNode's protocol.
+var errNotRPC = errors.New("the port does not speak the NameNode's protocol; the RPC port is often 8020 or 9000, not that of its web page")
+
+// guardedConn bounds each operation by its own deadline and is of no further use
+// after the first fault: the module would otherwise wait for ever for a daemon
+// that is stopped, or take its late answer for that of a later call. Deadlines
+// set by the module are ignored, because they would undo the one in force.
+type guardedConn struct {
+	net.Conn
+	timeout time.Duration
+	// swallow makes Write succeed after a fault. The module's block writer ends
+	// its goroutine that reads acknowledgements only when it can write the
+	// block to its end; the fault then shows in the missing acknowledgement.
+	swallow bool
+	// greet checks the first answer, a length, and is nil afterwards.
+	greet  func([]byte) error
+	failed atomic.Bool
+}
+
+func (c *guardedConn) Read(p []byte) (int, error) {
+	if err := c.Conn.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, c.fail(err)
+	}
+	n, err := c.Conn.Read(p)
+	if err == nil && c.greet != nil {
+		err = c.greet(p[:n])
+		c.greet = nil
+	}
+	if err != nil {
+		return n, c.fail(err)
+	}
+	return n, nil
+}
+
+func (c *guardedConn) Write(p []byte) (int, error) {
+	if c.swallow && c.failed.Load() {
+		return len(p), nil
+	}
+	err := c.Conn.SetWriteDeadline(time.Now().Add(c.timeout))
+	n := 0
+	if err == nil {
+		n, err = c.Conn.Write(p)
+	}
+	if err == nil {
+		return n, nil
+	}
+	err = c.fail(err)
+	if c.swallow {
+		return len(p), nil
+	}
+	return n, err
+}
+
+func (c *guardedConn) fail(err error) error {
+	c.failed.Store(true)
+	c.Conn.Close()
+	return err
+}
+
+func (c *guardedConn) SetDeadline(time.Time) error      { return nil }
+func (c *guardedConn) SetReadDeadline(time.Time) error  { return nil }
+func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
+
+// checkLength refuses a first answer that is no plausible length of an RPC
+// packet, for which the module would allocate up to 4 GiB.
+func checkLength(p []byte) error {
+	const limit = 128 << 20 // ipc.maximum.response.length
+	if len(p) >= 4 && binary.BigEndian.Uint32(p) > limit {
+		return fmt.Errorf("%w: it says %q", errNotRPC, p[:4])
+	}
+	return nil
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialer dials from the configured address.
+func (c *Config) dialer(timeout time.Duration) *net.Dialer {
+	d := &net.Dialer{Timeout: timeout}
+	if c.LocalAddress != "" {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(c.LocalAddress)}
+	}
+	return d
+}
+
+func (c *Config) dialNameNode() dialFunc {
+	d := c.dialer(c.NameNodeTimeout)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &guardedConn{Conn: conn, timeout: c.NameNodeTimeout, greet: checkLength}, nil
+	}
+}
+
+// dialDataNode returns the dial function for readers or writers by their timeout.
+func (c *Config) dialDataNode(timeout time.Duration) dialFunc {
+	d := c.dialer(timeout)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		forgetFailures(c.PenaltyTimeout)
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &guardedConn{Conn: conn, timeout: timeout, swallow: true}, nil
+	}
+}

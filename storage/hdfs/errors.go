@@ -1,0 +1,104 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// verdict says what is to be done about an error.
+type verdict int
+
+const (
+	final     verdict = iota // it is the answer
+	again                    // the NameNode asks for patience
+	reconnect                // the client is of no further use
+)
+
+// Exceptions of the NameNode that say "not now".
+const (
+	retriableException = "org.apache.hadoop.ipc.RetriableException"
+	standbyException   = "org.apache.hadoop.ipc.StandbyException"
+	safeModeException  = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
+	notYetReplicated   = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
+)
+
+func judge(err error) verdict {
+	var remote hdfs.Error
+	if errors.As(err, &remote) {
+		switch remote.Exception() {
+		case retriableException, safeModeException, notYetReplicated:
+			return again
+		case standbyException:
+			return reconnect
+		}
+		return final
+	}
+	for _, answer := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, syscall.ENOTEMPTY,
+		context.Canceled, context.DeadlineExceeded, errNotRPC, errClosed, errRefused} {
+		if errors.Is(err, answer) && !isTimeout(err) {
+			return final
+		}
+	}
+	if text := err.Error(); strings.Contains(text, "SASL") || strings.Contains(text, "kerberos") ||
+		strings.Contains(text, errNotRPC.Error()) {
+		return final
+	}
+	return reconnect
+}
+
+// isTimeout tells a missed deadline of a connection, which says of itself that it
+// is a context.DeadlineExceeded.
+func isTimeout(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op)
+}
+
+// explain makes the sentence the user reads: what was tried on which path, why
+// it failed, and what to do about it. It wraps the error.
+func (f *FS) explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	// The module's PathError says the operation and the path again.
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	name := f.URI() + path
+	var remote hdfs.Error
+	switch {
+	case errors.As(err, &remote):
+		return fmt.Errorf("hdfs: %s %s: %s: %w", op, name, f.remedy(remote), err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("hdfs: %s %s: user %q may not (set HADOOP_USER_NAME, or have the rights changed): %w", op, name, f.user, err)
+	case judge(err) == reconnect:
+		return fmt.Errorf("hdfs: %s %s: no answer from the NameNode at %s (is HDFS running, and is the port right?): %w",
+			op, name, strings.Join(f.cfg.Addresses, ","), err)
+	}
+	return fmt.Errorf("hdfs: %s %s: %w", op, name, err)
+}
+
+// remedy puts an exception of the NameNode into words; the first line of its own
+// message where none are better.
+func (f *FS) remedy(remote hdfs.Error) string {
+	message, _, _ := strings.Cut(remote.Message(), "\n")
+	exception := remote.Exception()[strings.LastIndexByte(remote.Exception(), '.')+1:]
+	switch {
+	case strings.Contains(exception, "SafeMode") || strings.Contains(message, "safe mode"):
+		return "the NameNode is in safe mode and changes nothing (wait until enough DataNodes have reported, or run hdfs dfsadmin -safemode leave)"
+	case strings.HasSuffix(exception, "QuotaExceededException"):
+		return "the directory's quota is used up (remove files, or raise it with hdfs dfsadmin -setQuota or -setSpaceQuota): " + message
+	case exception == "StandbyException":
+		return "no NameNode of the pair is active (run hdfs haadmin -transitionToActive)"
+	case message == "":
+		return exception
+	}
+	return message
+}

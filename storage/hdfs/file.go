@@ -1,0 +1,169 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// idleStreams is how many streams a file keeps for the next ReadAt.
+const idleStreams = 4
+
+// file is an open file. Sequential reads come from a read-ahead goroutine; each
+// ReadAt takes a stream of its own from a few that are kept.
+type file struct {
+	fs     *FS
+	id     fileID
+	ctx    context.Context
+	cancel context.CancelFunc
+	offset int64 // of the next sequential byte
+	ahead  *readAhead
+
+	mu struct {
+		sync.Mutex
+		closed bool
+		idle   []*stream
+	}
+}
+
+// Open implements storage.FS.
+func (f *FS) Open(ctx context.Context, path string) (storage.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, f.explain("open", path, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	st, err := f.openStream(ctx, clean(path))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	file := &file{fs: f, ctx: ctx, id: st.fileID, cancel: cancel}
+	file.give(st)
+	return file, nil
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if f.isClosed() {
+		return 0, f.errClosed()
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if f.offset >= f.id.size {
+		return 0, io.EOF
+	}
+	if f.ahead == nil {
+		st := f.take(f.offset)
+		st.seek(f.offset)
+		f.ahead = startReadAhead(st)
+	}
+	n, err := f.ahead.Read(p)
+	f.offset += int64(n)
+	return n, err
+}
+
+func (f *file) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		offset += f.offset
+	case io.SeekEnd:
+		offset += f.id.size
+	default:
+		return 0, fmt.Errorf("hdfs: seek in %s: impossible whence %d", f.name(), whence)
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("hdfs: seek in %s: negative offset %d", f.name(), offset)
+	}
+	if offset != f.offset && f.ahead != nil {
+		f.ahead.stop()
+		f.ahead = nil
+	}
+	f.offset = offset
+	return offset, nil
+}
+
+func (f *file) ReadAt(p []byte, offset int64) (int, error) {
+	if f.isClosed() {
+		return 0, f.errClosed()
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("hdfs: read of %s: negative offset %d", f.name(), offset)
+	}
+	if offset >= f.id.size {
+		return 0, io.EOF
+	}
+	st := f.take(offset)
+	st.seek(offset)
+	n, err := io.ReadFull(st, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	f.give(st)
+	return n, err
+}
+
+// take returns a stream nobody else uses, the one at offset if there is one.
+func (f *file) take(offset int64) *stream {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := len(f.mu.idle) - 1
+	if last < 0 {
+		return &stream{fs: f.fs, ctx: f.ctx, fileID: f.id}
+	}
+	for i, st := range f.mu.idle {
+		if st.offset == offset {
+			f.mu.idle[i], f.mu.idle[last] = f.mu.idle[last], st
+		}
+	}
+	st := f.mu.idle[last]
+	f.mu.idle = f.mu.idle[:last]
+	return st
+}
+
+func (f *file) give(st *stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.closed || len(f.mu.idle) == idleStreams {
+		st.drop()
+		return
+	}
+	f.mu.idle = append(f.mu.idle, st)
+}
+
+func (f *file) Close() error {
+	f.mu.Lock()
+	closed := f.mu.closed
+	f.mu.closed = true
+	idle := f.mu.idle
+	f.mu.idle = nil
+	f.mu.Unlock()
+	if closed {
+		return nil
+	}
+	f.cancel()
+	for _, st := range idle {
+		st.drop()
+	}
+	if f.ahead != nil {
+		f.ahead.stop()
+	}
+	return nil
+}
+
+func (f *file) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.closed
+}
+
+func (f *file) name() string { return f.fs.URI() + f.id.path }
+
+func (f *file) errClosed() error {
+	return fmt.Errorf("hdfs: read of %s: %w", f.name(), fs.ErrClosed)
+}

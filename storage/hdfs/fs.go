@@ -1,0 +1,187 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/colinmarc/hdfs/v2"
+	krb "github.com/jcmturner/gokrb5/v8/client"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// FS is an HDFS. It implements storage.FS.
+type FS struct {
+	cfg      Config
+	log      *slog.Logger
+	user     string
+	reads    *pool // metadata and reading
+	writes   *pool // writing; its connections have the longer deadline
+	web      *webHDFS
+	kerberos *krb.Client // nil where it is off
+	defaults hdfs.ServerDefaults
+	quit     chan struct{}  // closed by Close
+	reached  atomic.Bool    // the cluster has answered once
+	noHosts  sync.Once      // the warning that blocks have no hosts
+	ahead    sync.WaitGroup // goroutines that read ahead
+}
+
+var _ storage.FS = (*FS)(nil)
+
+// New connects to a cluster. It returns an error when no NameNode answers within
+// ConnectTimeout.
+func New(ctx context.Context, cfg Config) (*FS, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	f := &FS{cfg: cfg, log: cfg.Logger, user: cfg.User, quit: make(chan struct{})}
+	options := hdfs.ClientOptions{
+		Addresses:              cfg.Addresses,
+		User:                   cfg.User,
+		UseDatanodeHostname:    cfg.UseDatanodeHostname,
+		NamenodeDialFunc:       f.cfg.dialNameNode(),
+		DataTransferProtection: cfg.DataTransferProtection,
+	}
+	if cfg.Kerberos != nil {
+		client, err := cfg.Kerberos.login()
+		if err != nil {
+			return nil, err
+		}
+		f.kerberos, f.user = client, client.Credentials.UserName()
+		options.KerberosClient = client
+		options.KerberosServicePrincipleName = cfg.Kerberos.service()
+	}
+	options.DatanodeDialFunc = f.cfg.dialDataNode(cfg.DataNodeTimeout)
+	f.reads = newPool(options, cfg.Connections)
+	options.DatanodeDialFunc = f.cfg.dialDataNode(cfg.WriteTimeout)
+	f.writes = newPool(options, cfg.Connections)
+	f.web = newWebHDFS(&f.cfg, f.kerberos)
+	err := f.do(ctx, f.reads, "connect to", "", func(c *session, _ int) (err error) {
+		f.defaults, err = c.ServerDefaults()
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Close ends the connections; those of a file still open end with that file. It
+// is called once.
+func (f *FS) Close() error {
+	close(f.quit)
+	f.reads.close()
+	f.writes.close()
+	f.ahead.Wait()
+	f.web.close()
+	if f.kerberos != nil {
+		f.kerberos.Destroy()
+	}
+	return nil
+}
+
+// URI implements storage.FS.
+func (f *FS) URI() string { return f.cfg.URI }
+
+// Stat implements storage.FS.
+func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
+	status, err := f.status(ctx, "stat", name)
+	if err != nil {
+		return storage.FileInfo{}, err
+	}
+	return describe(clean(name), status), nil
+}
+
+func (f *FS) status(ctx context.Context, op, name string) (*hdfs.FileStatus, error) {
+	var status *hdfs.FileStatus
+	err := f.do(ctx, f.reads, op, name, func(c *session, _ int) error {
+		info, err := c.Stat(clean(name))
+		if err == nil {
+			status = info.Sys().(*hdfs.FileStatus)
+		}
+		return err
+	})
+	return status, err
+}
+
+// List implements storage.FS.
+func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
+	var infos []fs.FileInfo
+	err := f.do(ctx, f.reads, "list", dir, func(c *session, _ int) (err error) {
+		infos, err = c.ReadDir(clean(dir))
+		if err != nil && strings.Contains(err.Error(), "not a directory") {
+			return fmt.Errorf("%w: not a directory", errRefused)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]storage.FileInfo, len(infos))
+	for i, info := range infos {
+		list[i] = describe(path.Join(clean(dir), info.Name()), info.Sys().(*hdfs.FileStatus))
+	}
+	slices.SortFunc(list, func(a, b storage.FileInfo) int { return strings.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+// MkdirAll implements storage.FS.
+func (f *FS) MkdirAll(ctx context.Context, dir string) error {
+	return f.do(ctx, f.reads, "make directory", dir, func(c *session, _ int) error {
+		return c.MkdirAll(clean(dir), 0o755)
+	})
+}
+
+// Remove implements storage.FS.
+func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
+	return f.do(ctx, f.reads, "remove", name, func(c *session, _ int) error {
+		remove := c.Remove
+		if recursive {
+			remove = c.RemoveAll
+		}
+		if err := remove(clean(name)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// Rename implements storage.FS. The NameNode's own rename that the module calls
+// overwrites, therefore the target is looked for first; between the two another
+// client may create it.
+func (f *FS) Rename(ctx context.Context, from, to string) error {
+	from, to = clean(from), clean(to)
+	var id uint64 // of what is moved, known from the first try that reached it
+	return f.do(ctx, f.reads, "rename", from, func(c *session, try int) error {
+		source, err := c.Stat(from)
+		if errors.Is(err, fs.ErrNotExist) && try > 0 && id != 0 && hasID(c, to, id) {
+			return nil // an earlier try was carried out
+		}
+		if err != nil {
+			return err
+		}
+		id = source.Sys().(*hdfs.FileStatus).GetFileId()
+		if _, err := c.Stat(to); err == nil {
+			return fmt.Errorf("%w: target %s", fs.ErrExist, f.URI()+to)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return c.Rename(from, to)
+	})
+}
+
+func hasID(c *session, name string, id uint64) bool {
+	info, err := c.Stat(name)
+	return err == nil && info.Sys().(*hdfs.FileStatus).GetFileId() == id
+}
+
+func clean(name string) string { return path.Clean("/" + name) }

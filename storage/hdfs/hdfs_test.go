@@ -1,0 +1,175 @@
+package hdfs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/hdfs"
+	"github.com/hammr/hammr/storage/storagetest"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(minihdfs.Main(leakChecked{m}, minihdfs.Config{DataNodes: 3, BlockSize: 4 << 20}))
+}
+
+// leakChecked runs the tests and then looks for goroutines left by the package or
+// the module below it. Those of the cluster end after it.
+type leakChecked struct{ m *testing.M }
+
+func (l leakChecked) Run() int {
+	status := l.m.Run()
+	const cluster = "github.com/hammr/hammr/internal/minihdfs."
+	err := goleak.Find(
+		goleak.IgnoreAnyFunction(cluster+"(*forwarder).accept"),
+		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry"),
+		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry.func1"),
+		goleak.IgnoreAnyFunction(cluster+"(*daemon).start.func1"),
+		goleak.IgnoreAnyFunction(cluster+"newStarter.func1"),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
+}
+
+// connect returns the shared cluster and a file system on it with timeouts that
+// suit a test. change may set more.
+func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minihdfs.Cluster, *hdfs.FS) {
+	t.Helper()
+	c := minihdfs.ForTest(t)
+	cfg := hdfs.Config{
+		Addresses:       []string{c.RPC()},
+		HTTPAddresses:   []string{c.HTTP()},
+		User:            "tester",
+		NameNodeTimeout: 2 * time.Second,
+		DataNodeTimeout: time.Second,
+		WriteTimeout:    2 * time.Second,
+		Logger:          slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	if change != nil {
+		change(c, &cfg)
+	}
+	fsys, err := hdfs.New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { must(t, fsys.Close()) })
+	return c, fsys
+}
+
+// localTo makes connections come from the address of DataNode i.
+func localTo(i int) func(*minihdfs.Cluster, *hdfs.Config) {
+	return func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.LocalAddress = c.Host(i) }
+}
+
+var directories atomic.Int32
+
+// newDir returns a directory of the test's own.
+func newDir(t testing.TB, fsys storage.FS) string {
+	t.Helper()
+	dir := fmt.Sprintf("/test/%d", directories.Add(1))
+	must(t, fsys.MkdirAll(t.Context(), dir))
+	t.Cleanup(func() { must(t, fsys.Remove(context.Background(), dir, true)) })
+	return dir
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// within ends the test when work takes longer than limit, because whatever it is
+// waiting for then hangs.
+func within(t testing.TB, limit time.Duration, work func()) {
+	t.Helper()
+	began := time.Now()
+	work()
+	if took := time.Since(began); took > limit {
+		t.Errorf("took %v, more than %v", took.Round(time.Millisecond), limit)
+	}
+}
+
+// create writes data to a new file.
+func create(t testing.TB, fsys storage.FS, name string, data []byte, opts storage.CreateOptions) {
+	t.Helper()
+	w, err := fsys.Create(t.Context(), name, opts)
+	must(t, err)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	must(t, w.Close())
+}
+
+func wantData(t testing.TB, fsys storage.FS, name string, want []byte) {
+	t.Helper()
+	got := storagetest.Read(t, fsys, name)
+	wantSame(t, got, want)
+}
+
+func wantSame(t testing.TB, got, want []byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d bytes, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("byte %d of %d is %#x, want %#x", i, len(got), got[i], want[i])
+		}
+	}
+}
+
+// onlyFile checks that a directory holds one file and nothing left behind.
+func onlyFile(t testing.TB, fsys storage.FS, name string) {
+	t.Helper()
+	list, err := fsys.List(t.Context(), path.Dir(name))
+	must(t, err)
+	if len(list) != 1 || list[0].Path != name {
+		t.Errorf("directory holds %v, want only %s", list, name)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	_, fsys := connect(t, nil)
+	storagetest.Run(t, func(t testing.TB) (storage.FS, string) { return fsys, newDir(t, fsys) })
+}
+
+// TestConformanceOfSmallBlocks has every file go through many blocks, and every
+// block through the file of the spool.
+func TestConformanceOfSmallBlocks(t *testing.T) {
+	_, fsys := connect(t, func(_ *minihdfs.Cluster, cfg *hdfs.Config) {
+		cfg.BlockSize, cfg.Replication, cfg.SpoolMemory = 256<<10, 1, 1000
+	})
+	storagetest.Run(t, func(t testing.TB) (storage.FS, string) { return fsys, newDir(t, fsys) })
+}
+
+func TestSequentialAfterSeek(t *testing.T) {
+	_, fsys := connect(t, nil)
+	name := newDir(t, fsys) + "/f"
+	data := storagetest.Pattern(9<<20 + 77)
+	create(t, fsys, name, data, storage.CreateOptions{BlockSize: 1 << 20, Replication: 1})
+	f, err := fsys.Open(t.Context(), name)
+	must(t, err)
+	defer f.Close()
+	for _, at := range []int64{0, 5 << 20, 5<<20 + 3, 1<<20 - 1, int64(len(data)) - 5} {
+		_, err := f.Seek(at, io.SeekStart)
+		must(t, err)
+		got := make([]byte, min(2<<20, int64(len(data))-at))
+		_, err = io.ReadFull(f, got)
+		must(t, err)
+		wantSame(t, got, data[at:at+int64(len(got))])
+	}
+}

@@ -1,0 +1,91 @@
+package hdfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+)
+
+// Kerberos says where the credentials are. With a Keytab its Principal logs in;
+// otherwise the ticket cache of kinit is used.
+type Kerberos struct {
+	// ServicePrincipal is dfs.namenode.kerberos.principal, such as
+	// "nn/_HOST@REALM"; what follows @ is not used. Required.
+	ServicePrincipal string
+	// ConfigFile is krb5.conf. Default $KRB5_CONFIG, else /etc/krb5.conf.
+	ConfigFile string
+	// Keytab is a file with keys; Principal, "user@REALM", is then required.
+	Keytab    string
+	Principal string
+	// CCache is a ticket cache in a file. Default $KRB5CCNAME, else
+	// /tmp/krb5cc_UID.
+	CCache string
+}
+
+func (k *Kerberos) validate() error {
+	var faults []error
+	if k.ServicePrincipal == "" {
+		faults = append(faults, errors.New("hdfs: Kerberos without the NameNode's principal; set dfs.namenode.kerberos.principal"))
+	}
+	if k.Keytab != "" && !strings.Contains(k.Principal, "@") {
+		faults = append(faults, fmt.Errorf("hdfs: Kerberos principal %q is not like user@REALM", k.Principal))
+	}
+	return errors.Join(faults...)
+}
+
+// service is the principal as the module wants it, without realm.
+func (k *Kerberos) service() string {
+	name, _, _ := strings.Cut(k.ServicePrincipal, "@")
+	return name
+}
+
+// login returns a client with credentials. Its Destroy stops their renewal.
+func (k *Kerberos) login() (*client.Client, error) {
+	file := firstOf(k.ConfigFile, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
+	conf, err := config.Load(file)
+	if err != nil {
+		return nil, fmt.Errorf("hdfs: Kerberos configuration %s: %w", file, err)
+	}
+	if k.Keytab != "" {
+		return k.loginKeytab(conf)
+	}
+	cache := firstOf(k.CCache, os.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
+	cache = strings.TrimPrefix(cache, "FILE:")
+	tickets, err := credentials.LoadCCache(cache)
+	if err != nil {
+		return nil, fmt.Errorf("hdfs: Kerberos ticket cache %s; run kinit or set KRB5CCNAME: %w", cache, err)
+	}
+	c, err := client.NewFromCCache(tickets, conf)
+	if err != nil {
+		return nil, fmt.Errorf("hdfs: Kerberos ticket cache %s; run kinit: %w", cache, err)
+	}
+	return c, nil
+}
+
+func (k *Kerberos) loginKeytab(conf *config.Config) (*client.Client, error) {
+	keys, err := keytab.Load(k.Keytab)
+	if err != nil {
+		return nil, fmt.Errorf("hdfs: Kerberos keytab %s: %w", k.Keytab, err)
+	}
+	name, realm, _ := strings.Cut(k.Principal, "@")
+	c := client.NewWithKeytab(name, realm, keys, conf)
+	if err := c.Login(); err != nil {
+		return nil, fmt.Errorf("hdfs: Kerberos login of %s with keytab %s: %w", k.Principal, k.Keytab, err)
+	}
+	return c, nil
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

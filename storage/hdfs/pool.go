@@ -1,0 +1,146 @@
+package hdfs
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// pool hands out a small number of clients in turn. A client carries one call at
+// a time, so several share the load; each renews leases every second, so there
+// are few. A client that failed is retired: nobody new gets it, and it is closed
+// when its last user has released it.
+type pool struct {
+	options   hdfs.ClientOptions
+	slots     []slot
+	turn      atomic.Uint32
+	preferred atomic.Uint32 // index of the NameNode that is tried first
+	closing   sync.WaitGroup
+	closed    atomic.Bool
+}
+
+type slot struct {
+	sync.Mutex
+	current *session // nil until first used and after a fault
+}
+
+// session is a client in use.
+type session struct {
+	*hdfs.Client
+	pool *pool
+	slot *slot
+
+	mu struct {
+		sync.Mutex
+		users   int
+		retired bool
+	}
+}
+
+var errClosed = errors.New("hdfs: file system is closed")
+
+func newPool(options hdfs.ClientOptions, clients int) *pool {
+	return &pool{options: options, slots: make([]slot, clients)}
+}
+
+// acquire returns a client, which the caller releases. It connects when the slot
+// whose turn it is has none.
+func (p *pool) acquire() (*session, error) {
+	slot := &p.slots[p.turn.Add(1)%uint32(len(p.slots))]
+	slot.Lock()
+	defer slot.Unlock()
+	if p.closed.Load() {
+		return nil, errClosed
+	}
+	if slot.current == nil {
+		s, err := p.connect(slot)
+		if err != nil {
+			return nil, err
+		}
+		slot.current = s
+	}
+	return slot.current.hold(), nil
+}
+
+// connect makes a client. It asks for the server's defaults at once, because the
+// module does so lazily and without a lock.
+func (p *pool) connect(slot *slot) (*session, error) {
+	options := p.options
+	options.Addresses = rotate(options.Addresses, int(p.preferred.Load()))
+	c, err := hdfs.NewClient(options)
+	if err != nil {
+		p.preferred.Add(1)
+		return nil, err
+	}
+	if _, err := c.ServerDefaults(); err != nil {
+		p.preferred.Add(1)
+		c.Close()
+		return nil, err
+	}
+	return &session{Client: c, pool: p, slot: slot}, nil
+}
+
+func rotate(addresses []string, by int) []string {
+	by %= len(addresses)
+	return slices.Concat(addresses[by:], addresses[:by])
+}
+
+// hold adds a user, who calls release.
+func (s *session) hold() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.users++
+	return s
+}
+
+func (s *session) release() {
+	s.mu.Lock()
+	s.mu.users--
+	last := s.mu.users == 0 && s.mu.retired
+	s.mu.Unlock()
+	if last {
+		s.close()
+	}
+}
+
+// retire takes a client that failed out of its slot, so that the next one in
+// turn is new and begins with another NameNode of the pair.
+func (s *session) retire() {
+	s.slot.Lock()
+	if s.slot.current == s {
+		s.slot.current = nil
+		s.pool.preferred.Add(1)
+	}
+	s.slot.Unlock()
+	s.mu.Lock()
+	last := s.mu.users == 0 && !s.mu.retired
+	s.mu.retired = true
+	s.mu.Unlock()
+	if last {
+		s.close()
+	}
+}
+
+// close closes the client aside: it waits for a renewal of leases that may be
+// under way, which a stopped NameNode makes last until the deadline.
+func (s *session) close() {
+	s.pool.closing.Go(func() { s.Client.Close() })
+}
+
+// close retires all clients and waits until those without users are closed.
+func (p *pool) close() {
+	p.closed.Store(true)
+	for i := range p.slots {
+		slot := &p.slots[i]
+		slot.Lock()
+		s := slot.current
+		slot.Unlock()
+		if s != nil {
+			s.retire()
+		}
+	}
+	p.closing.Wait()
+}

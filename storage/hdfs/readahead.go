@@ -1,0 +1,90 @@
+package hdfs
+
+import (
+	"io"
+	"sync"
+)
+
+const (
+	firstChunk = 64 << 10
+	chunkSize  = 1 << 20
+)
+
+var chunkPool = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+
+// chunk is what one step of reading ahead brought: bytes, or an error behind the
+// bytes.
+type chunk struct {
+	buffer *[chunkSize]byte
+	data   []byte // within buffer
+	err    error
+}
+
+// readAhead reads a stream in a goroutine of its own, which owns the stream, so
+// that waiting for the network overlaps with the reader's work. The steps begin
+// small, for a reader that wants only the head of a file, and grow.
+type readAhead struct {
+	chunks  chan chunk
+	quit    chan struct{}
+	current chunk
+	rest    []byte // of current.data, not yet handed out
+}
+
+func startReadAhead(st *stream) *readAhead {
+	depth := max(1, st.fs.cfg.ReadAhead/chunkSize-1)
+	r := &readAhead{chunks: make(chan chunk, depth), quit: make(chan struct{})}
+	st.fs.ahead.Go(func() { r.run(st) })
+	return r
+}
+
+func (r *readAhead) run(st *stream) {
+	defer close(r.chunks)
+	defer st.drop()
+	for size := firstChunk; ; size = min(size*4, chunkSize) {
+		c := chunk{buffer: chunkPool.Get().(*[chunkSize]byte)}
+		n, err := io.ReadFull(st, c.buffer[:size])
+		if err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		c.data, c.err = c.buffer[:n], err
+		select {
+		case r.chunks <- c:
+		case <-r.quit:
+			return
+		case <-st.fs.quit:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read hands out at least one byte or an error, the same one from then on.
+func (r *readAhead) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.current.err != nil {
+			return 0, r.current.err
+		}
+		r.recycle()
+		next, open := <-r.chunks
+		if !open {
+			return 0, io.EOF
+		}
+		r.current, r.rest = next, next.data
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func (r *readAhead) recycle() {
+	if r.current.buffer != nil {
+		chunkPool.Put(r.current.buffer)
+		r.current = chunk{}
+	}
+}
+
+// stop ends the goroutine at its next step. It does not wait for it, because it
+// may be waiting for a DataNode; FS.Close does.
+func (r *readAhead) stop() { close(r.quit) }

@@ -1,0 +1,78 @@
+package hdfs
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// spool keeps the bytes of a writer's current block, to write them again if they
+// are lost: the first ones in memory, the rest in a file without a name.
+type spool struct {
+	limit  int // bytes in memory
+	dir    string
+	memory []byte
+	file   *os.File // nil until memory is full
+	onDisk int64
+}
+
+func (s *spool) size() int64 { return int64(len(s.memory)) + s.onDisk }
+
+func (s *spool) add(p []byte) error {
+	n := min(len(p), s.limit-len(s.memory))
+	s.memory = append(s.memory, p[:n]...)
+	p = p[n:]
+	if len(p) == 0 {
+		return nil
+	}
+	if s.file == nil {
+		if err := s.create(); err != nil {
+			return err
+		}
+	}
+	n, err := s.file.WriteAt(p, s.onDisk)
+	s.onDisk += int64(n)
+	if err != nil {
+		return fmt.Errorf("hdfs: copy of the block being written, in %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+func (s *spool) create() error {
+	f, err := os.CreateTemp(s.dir, "hammr-block-")
+	if err != nil {
+		return fmt.Errorf("hdfs: copy of the block being written: %w", err)
+	}
+	s.file = f
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("hdfs: copy of the block being written: %w", err)
+	}
+	return nil
+}
+
+// reset empties the spool and keeps its room.
+func (s *spool) reset() {
+	s.memory = s.memory[:0]
+	s.onDisk = 0
+}
+
+// copyTo writes the content.
+func (s *spool) copyTo(w io.Writer) error {
+	if _, err := w.Write(s.memory); err != nil {
+		return err
+	}
+	if s.onDisk == 0 {
+		return nil
+	}
+	_, err := io.CopyBuffer(w, io.NewSectionReader(s.file, 0, s.onDisk), make([]byte, behindChunk))
+	return err
+}
+
+// close gives the room back.
+func (s *spool) close() {
+	s.memory = nil
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}

@@ -1,0 +1,192 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// carefulBytes are read in small steps after a fault: the packet of 64 KiB that
+// the fault may have been in, and the rest of the one before.
+const carefulBytes = 128 << 10
+
+// carefulStep is below the 512 bytes of a checksum. For such a read the module
+// checks first and then hands out; for a larger one it hands out what it has even
+// when the checksum is wrong or the connection broke.
+const carefulStep = 256
+
+// fileID says which file was opened.
+type fileID struct {
+	path string
+	size int64  // when it was opened
+	id   uint64 // the NameNode's, so that a file put in its place is not taken for it
+}
+
+// stream reads one file from an offset on and survives faults: it opens the file
+// again and goes on where it was. It is for one goroutine.
+type stream struct {
+	fs  *FS
+	ctx context.Context
+	fileID
+
+	offset  int64 // of the next byte handed out
+	careful int64 // offset up to which reads are small
+	session *session
+	reader  *hdfs.FileReader // nil until opened, and after a fault
+
+	tries   int       // faults since the last byte
+	trouble time.Time // of the first of them
+}
+
+// openStream opens a file for the first time and learns what it is.
+func (f *FS) openStream(ctx context.Context, path string) (*stream, error) {
+	st := &stream{fs: f, ctx: ctx, fileID: fileID{path: path, size: -1}}
+	if err := st.connect(); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// connect makes a reader at the offset and holds the client of it.
+func (st *stream) connect() error {
+	return st.fs.do(st.ctx, st.fs.reads, "open", st.path, func(c *session, _ int) error {
+		r, err := c.Open(st.path)
+		if err != nil {
+			return err
+		}
+		if err := st.identify(r.Stat().Sys().(*hdfs.FileStatus)); err != nil {
+			return err
+		}
+		if _, err := r.Seek(st.offset, io.SeekStart); err != nil {
+			return fmt.Errorf("%w: the file was cut short while it was read", errRefused)
+		}
+		st.reader, st.session = r, c.hold()
+		return nil
+	})
+}
+
+func (st *stream) identify(status *hdfs.FileStatus) error {
+	if isDir(status) {
+		return fmt.Errorf("%w: it is a directory", errRefused)
+	}
+	if err := refuse(status); err != nil {
+		return err
+	}
+	if st.size < 0 {
+		st.size, st.id = int64(status.GetLength()), status.GetFileId()
+	}
+	if st.id != status.GetFileId() {
+		return fmt.Errorf("%w: another file took its place while it was read", errRefused)
+	}
+	return nil
+}
+
+// Read returns io.EOF at the size the file had when it was opened.
+func (st *stream) Read(p []byte) (int, error) {
+	if st.offset >= st.size {
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if rest := st.size - st.offset; int64(len(p)) > rest {
+		p = p[:rest]
+	}
+	for {
+		n, err := st.readOnce(p)
+		if err == nil {
+			st.offset += int64(n)
+			st.tries = 0
+			return n, nil
+		}
+		if err := st.recover(err); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// readOnce returns at least one checked byte or an error.
+func (st *stream) readOnce(p []byte) (int, error) {
+	if st.reader == nil {
+		if err := st.connect(); err != nil {
+			return 0, err
+		}
+	}
+	if st.offset < st.careful && len(p) > carefulStep {
+		p = p[:carefulStep]
+	}
+	n, err := st.reader.Read(p)
+	switch {
+	case n > 0 && unchecked(st.reader):
+		return 0, errors.New("a DataNode failed, or sent bytes that do not match their checksum")
+	case n > 0:
+		return n, nil
+	case err == nil:
+		return 0, io.ErrNoProgress
+	case err == io.EOF:
+		return 0, io.ErrUnexpectedEOF
+	}
+	return 0, err
+}
+
+// recover prepares for another try or returns the final error. A wrong checksum
+// is final when a careful read has found it on all replicas.
+func (st *stream) recover(err error) error {
+	careful := st.offset < st.careful
+	st.drop()
+	st.careful = st.offset + carefulBytes
+	if st.tries == 0 {
+		st.trouble = time.Now()
+		st.fs.log.Warn("reading from HDFS failed, trying again", "path", st.fs.URI()+st.path, "offset", st.offset, "cause", err)
+	}
+	st.tries++
+	switch {
+	case careful && st.tries > 1 && strings.Contains(err.Error(), "invalid checksum"):
+		return fmt.Errorf("hdfs: read %s at byte %d: no replica matches its checksum: %w", st.name(), st.offset, storage.ErrCorrupt)
+	case isFinalRead(err):
+		return err
+	case time.Since(st.trouble) > st.fs.cfg.RetryTimeout:
+		return fmt.Errorf("hdfs: read %s at byte %d: no DataNode gives the block (are they running?): %w", st.name(), st.offset, err)
+	case st.tries == 1:
+		return nil
+	}
+	return pause(st.ctx, st.tries)
+}
+
+// isFinalRead tells the errors of connect, which has tried again already, from
+// those of a DataNode.
+func isFinalRead(err error) bool {
+	return strings.HasPrefix(err.Error(), "hdfs: ")
+}
+
+func (st *stream) name() string { return st.fs.URI() + st.path }
+
+// seek moves to an offset within the file. A short way ahead is read over.
+func (st *stream) seek(offset int64) {
+	if offset == st.offset {
+		return
+	}
+	st.offset = offset
+	if st.reader == nil {
+		return
+	}
+	if _, err := st.reader.Seek(offset, io.SeekStart); err != nil {
+		st.drop()
+	}
+}
+
+// drop lets go of the reader and its client.
+func (st *stream) drop() {
+	if st.reader != nil {
+		st.reader.Close()
+		st.session.release()
+		st.reader, st.session = nil, nil
+	}
+}

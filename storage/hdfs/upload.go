@@ -1,0 +1,197 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// upload is one file being written. As long as nothing fails it is written
+// straight to its path. The module's writer cannot go on after a fault, and a
+// file it left open cannot be appended to before its lease ends; therefore, when
+// a DataNode or the NameNode fails, the file is written again beside the broken
+// one: its whole blocks are read from there, the current block comes from the
+// spool.
+//
+//	 committed blocks   current block
+//	├────────┼────────┼─────
+//	 read from broken   spool
+//
+// An upload is for one goroutine.
+type upload struct {
+	fs          *FS
+	ctx         context.Context
+	target      string // what the file will be called
+	path        string // where it is being written; target until a fault
+	replication int
+	blockSize   int64
+
+	session   *session
+	writer    *hdfs.FileWriter
+	committed int64 // bytes in whole blocks that the NameNode knows to be complete
+	spool     spool
+
+	tries    int       // faults since the last whole block
+	trouble  time.Time // of the first of them
+	attempts int       // files made beside the target
+}
+
+// create makes the file at path. A file of no bytes that is found by a later try
+// was made by an earlier one whose answer was lost.
+func (u *upload) create() error {
+	return u.fs.do(u.ctx, u.fs.writes, "create", u.path, func(c *session, try int) error {
+		w, err := c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
+		if errors.Is(err, fs.ErrExist) && try > 0 && isEmptyFile(c, u.path) {
+			if err = c.Remove(u.path); err == nil {
+				w, err = c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		u.writer, u.session = w, c.hold()
+		return nil
+	})
+}
+
+func isEmptyFile(c *session, name string) bool {
+	info, err := c.Stat(name)
+	return err == nil && !info.IsDir() && info.Size() == 0
+}
+
+// write writes all of p, again and elsewhere if need be.
+func (u *upload) write(p []byte) error {
+	for len(p) > 0 {
+		full := u.spool.size() == u.blockSize
+		room := u.blockSize - u.spool.size()
+		if full {
+			room = u.blockSize
+		}
+		n := min(int64(len(p)), room)
+		if _, err := u.writer.Write(p[:n]); err != nil {
+			if err := u.recover(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if full { // the first write behind a block makes the NameNode take that block
+			u.committed += u.blockSize
+			u.spool.reset()
+			u.tries = 0
+		}
+		if err := u.spool.add(p[:n]); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// recover writes the file again until that succeeds or RetryTimeout has passed
+// since the first fault of this block.
+func (u *upload) recover(cause error) error {
+	for {
+		if u.tries == 0 {
+			u.trouble = time.Now()
+			u.fs.log.Warn("writing to HDFS failed, writing the block again", "path", u.fs.URI()+u.target,
+				"offset", u.committed+u.spool.size(), "cause", cause)
+		}
+		if time.Since(u.trouble) > u.fs.cfg.RetryTimeout {
+			return u.fs.explainWrite(u.target, cause)
+		}
+		if err := pause(u.ctx, u.tries); err != nil {
+			return u.fs.explainWrite(u.target, err)
+		}
+		u.tries++
+		err := u.again()
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, errRefused) {
+			return err
+		}
+		cause = err
+	}
+}
+
+// again makes one attempt at the file beside the broken one. The broken one is
+// removed when the new one has all its bytes; the target stays until finish, so
+// that nobody else takes the name.
+func (u *upload) again() error {
+	u.letGo()
+	broken := u.path
+	u.attempts++
+	u.path = path.Join(path.Dir(u.target), fmt.Sprintf(".%s.~%d", path.Base(u.target), u.attempts))
+	err := u.create()
+	if err == nil {
+		if err = u.copyCommitted(broken); err == nil {
+			err = u.spool.copyTo(u.writer)
+		}
+		if err != nil {
+			u.letGo()
+			u.remove(u.path)
+		}
+	}
+	if err != nil {
+		u.path = broken
+		return err
+	}
+	if broken != u.target {
+		u.remove(broken)
+	}
+	return nil
+}
+
+// copyCommitted copies the whole blocks of the broken file.
+func (u *upload) copyCommitted(broken string) error {
+	if u.committed == 0 {
+		return nil
+	}
+	st, err := u.fs.openStream(u.ctx, broken)
+	if err != nil {
+		return err
+	}
+	defer st.drop()
+	_, err = io.CopyBuffer(onlyWriter{u.writer}, io.LimitReader(st, u.committed), make([]byte, behindChunk))
+	if err == nil && st.offset != u.committed {
+		err = fmt.Errorf("hdfs: %s%s has lost blocks: %w", u.fs.URI(), broken, io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+type onlyWriter struct{ io.Writer }
+
+// letGo ends the module's writer, which stops its goroutines, and retires the
+// client, whose leases then end. What the writer says is of no interest.
+func (u *upload) letGo() {
+	if u.writer == nil {
+		return
+	}
+	u.writer.Close()
+	u.session.retire()
+	u.session.release()
+	u.writer, u.session = nil, nil
+}
+
+// remove removes a file of this upload. One that cannot be removed now is left:
+// it is hidden and nobody else's.
+func (u *upload) remove(name string) {
+	if err := u.fs.Remove(context.WithoutCancel(u.ctx), name, false); err != nil {
+		u.fs.log.Warn("a broken file is left in HDFS", "path", u.fs.URI()+name, "cause", err)
+	}
+}
+
+// explainWrite is explain for the errors that come from a pipeline.
+func (f *FS) explainWrite(name string, err error) error {
+	if judge(err) == reconnect {
+		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes holds (are enough of them running, and is there room?): %w",
+			f.URI()+name, err)
+	}
+	return f.explain("write", name, err)
+}

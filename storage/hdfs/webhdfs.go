@@ -1,0 +1,122 @@
+package hdfs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	krb "github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/spnego"
+)
+
+// webHDFS calls the NameNode over HTTP, for the two things that the module's
+// protocol side does not offer: block locations and CONCAT.
+type webHDFS struct {
+	bases     []string // "http://host:port/webhdfs/v1"
+	user      string   // "" with Kerberos
+	transport *http.Transport
+	do        func(*http.Request) (*http.Response, error)
+}
+
+// webError is an exception of the NameNode over HTTP.
+type webError struct {
+	Class   string `json:"javaClassName"`
+	Message string `json:"message"`
+}
+
+func (e *webError) Error() string {
+	message, _, _ := strings.Cut(e.Message, "\n")
+	return e.Class + ": " + message
+}
+
+// errUnreachable wraps what went wrong when no NameNode answers over HTTP.
+var errUnreachable = errors.New("WebHDFS cannot be reached; set dfs.namenode.http-address, or dfs.webhdfs.enabled on the cluster")
+
+func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
+	w := &webHDFS{user: cfg.User}
+	for _, address := range cfg.HTTPAddresses {
+		if !strings.Contains(address, "://") {
+			address = "http://" + address
+		}
+		w.bases = append(w.bases, strings.TrimRight(address, "/")+"/webhdfs/v1")
+	}
+	w.transport = &http.Transport{
+		DialContext:         cfg.dialer(cfg.NameNodeTimeout).DialContext,
+		MaxIdleConnsPerHost: 4,
+		IdleConnTimeout:     cfg.RetryTimeout,
+	}
+	client := &http.Client{Transport: w.transport, Timeout: cfg.NameNodeTimeout}
+	w.do = client.Do
+	if kerberos != nil {
+		w.user = ""
+		w.do = spnego.NewClient(kerberos, client, "").Do
+	}
+	return w
+}
+
+func (w *webHDFS) close() { w.transport.CloseIdleConnections() }
+
+// call carries out an operation on a path with the first NameNode that is
+// active, and decodes the answer into result unless that is nil.
+func (w *webHDFS) call(ctx context.Context, method, path string, query url.Values, result any) error {
+	if w.user != "" {
+		query.Set("user.name", w.user)
+	}
+	var faults []error
+	for _, base := range w.bases {
+		err := w.callOne(ctx, method, base, path, query, result)
+		var remote *webError
+		if err == nil || ctx.Err() != nil || errors.As(err, &remote) && remote.Class != standbyException {
+			return err
+		}
+		faults = append(faults, err)
+	}
+	return fmt.Errorf("%w: %w", errUnreachable, errors.Join(faults...))
+}
+
+func (w *webHDFS) callOne(ctx context.Context, method, base, path string, query url.Values, result any) error {
+	address, err := url.Parse(base)
+	if err != nil {
+		return fmt.Errorf("WebHDFS address %s: %w", base, err)
+	}
+	address = address.JoinPath() // a copy
+	address.Path += path
+	address.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, method, address.String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := w.do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	const limit = 256 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, limit))
+	if err != nil {
+		return err
+	}
+	return decodeAnswer(response, body, result)
+}
+
+func decodeAnswer(response *http.Response, body []byte, result any) error {
+	if response.StatusCode != http.StatusOK {
+		var answer struct{ RemoteException *webError }
+		if json.Unmarshal(body, &answer) == nil && answer.RemoteException != nil {
+			return answer.RemoteException
+		}
+		return fmt.Errorf("WebHDFS answers %s", response.Status)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(body, result); err != nil {
+		return fmt.Errorf("answer of WebHDFS: %w", err)
+	}
+	return nil
+}

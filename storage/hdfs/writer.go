@@ -1,0 +1,223 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/hammr/hammr/storage"
+)
+
+const (
+	behindChunk = 512 << 10 // bytes handed to the writing goroutine at a time
+	behindDepth = 3         // chunks that may wait for it
+)
+
+// writer collects bytes into chunks that a goroutine uploads, so that the
+// caller's work overlaps with the network. A file of less than a chunk is
+// uploaded by Close itself. The upload belongs to the goroutine while it runs.
+type writer struct {
+	upload upload
+	cancel context.CancelFunc
+	chunk  []byte      // being filled
+	chunks chan []byte // to the goroutine; nil until it runs
+	free   chan []byte // back from it
+	done   chan struct{}
+	err    error // of the goroutine, to be read after done
+	state  writerState
+}
+
+// writerState says what has become of a writer. Each may follow the one before;
+// only aborted may follow any but closed.
+type writerState int
+
+const (
+	open    writerState = iota
+	failed              // by an error of Write or Close
+	closed              // whole, by Close
+	aborted             // removed, by Abort
+)
+
+// Create implements storage.FS.
+func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
+	name = clean(name)
+	if err := ctx.Err(); err != nil {
+		return nil, f.explain("create", name, err)
+	}
+	w := &writer{}
+	w.upload = upload{fs: f, target: name, path: name, replication: opts.Replication, blockSize: opts.BlockSize,
+		spool: spool{limit: f.cfg.SpoolMemory, dir: f.cfg.SpoolDir}}
+	w.upload.ctx, w.cancel = context.WithCancel(ctx)
+	if err := f.begin(&w.upload); err != nil {
+		w.cancel()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (f *FS) begin(u *upload) error {
+	if u.replication == 0 {
+		u.replication = firstPositive(f.cfg.Replication, f.defaults.Replication)
+	}
+	if u.blockSize == 0 {
+		u.blockSize = firstPositive(f.cfg.BlockSize, f.defaults.BlockSize)
+	}
+	if u.blockSize%512 != 0 || u.blockSize < 0 || u.replication < 0 {
+		return fmt.Errorf("hdfs: create %s: block size %d, replication %d: the size must be a multiple of 512", f.URI()+u.target, u.blockSize, u.replication)
+	}
+	if err := f.makeParent(u.ctx, u.target); err != nil {
+		return err
+	}
+	if err := u.create(); err != nil {
+		return err
+	}
+	// A directory's erasure-coding policy shows in the file made in it.
+	status, err := f.status(u.ctx, "create", u.target)
+	if err == nil {
+		err = f.explain("create", u.target, refuse(status))
+	}
+	if err != nil {
+		return errors.Join(err, u.abandon())
+	}
+	return nil
+}
+
+// makeParent makes the directory of a file. One that cannot be made because a
+// file is in the way is an error that names the file to be created.
+func (f *FS) makeParent(ctx context.Context, name string) error {
+	dir := path.Dir(name)
+	if err := f.MkdirAll(ctx, dir); err != nil {
+		return fmt.Errorf("hdfs: create %s: %w", f.URI()+name, err)
+	}
+	return nil
+}
+
+func firstPositive[T int | int64](values ...T) T {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.state != open {
+		return 0, w.errNotOpen("write")
+	}
+	written := 0
+	for len(p) > 0 {
+		if w.chunk == nil {
+			w.chunk = w.room()
+		}
+		n := min(len(p), behindChunk-len(w.chunk))
+		w.chunk = append(w.chunk, p[:n]...)
+		p = p[n:]
+		written += n
+		if len(w.chunk) < behindChunk {
+			break
+		}
+		if err := w.send(); err != nil {
+			w.state = failed
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// room returns an empty chunk. The first one grows from nothing, for small files.
+func (w *writer) room() []byte {
+	if w.chunks == nil {
+		return []byte{}
+	}
+	select {
+	case c := <-w.free:
+		return c[:0]
+	default:
+		return make([]byte, 0, behindChunk)
+	}
+}
+
+// send hands the chunk over and starts the goroutine the first time.
+func (w *writer) send() error {
+	if w.chunks == nil {
+		w.chunks = make(chan []byte, behindDepth)
+		w.free = make(chan []byte, behindDepth+1)
+		w.done = make(chan struct{})
+		go w.run()
+	}
+	select {
+	case w.chunks <- w.chunk:
+		w.chunk = nil
+		return nil
+	case <-w.done:
+		return w.err
+	}
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	for c := range w.chunks {
+		if w.err = w.upload.write(c); w.err != nil {
+			return
+		}
+		w.free <- c
+	}
+}
+
+// join waits for the goroutine, if it runs, to upload what it was given.
+func (w *writer) join() error {
+	if w.chunks == nil {
+		return nil
+	}
+	close(w.chunks)
+	<-w.done
+	w.chunks = nil
+	return w.err
+}
+
+func (w *writer) Close() error {
+	switch w.state {
+	case closed:
+		return nil
+	case failed, aborted:
+		return w.errNotOpen("close")
+	}
+	w.state = failed
+	err := w.join()
+	if err == nil {
+		err = w.upload.write(w.chunk)
+	}
+	if err == nil {
+		err = w.upload.finish()
+	}
+	if err != nil {
+		return err
+	}
+	w.state = closed
+	w.end()
+	return nil
+}
+
+func (w *writer) Abort() error {
+	if w.state == closed || w.state == aborted {
+		return nil
+	}
+	w.state = aborted
+	w.cancel() // no more retries
+	w.join()
+	w.end()
+	return w.upload.abandon()
+}
+
+func (w *writer) end() {
+	w.cancel()
+	w.chunk = nil
+	w.upload.spool.close()
+}
+
+func (w *writer) errNotOpen(op string) error {
+	return fmt.Errorf("hdfs: %s %s: %w", op, w.upload.fs.URI()+w.upload.target, fs.ErrClosed)
+}
