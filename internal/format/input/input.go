@@ -69,6 +69,10 @@ func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 		return nil, errors.Join(fmt.Errorf("%s: offset %d: %w", Name(o), from, err), f.Close())
 	}
 	r := &reader{ctx: ctx, file: f, name: Name(o), left: max(0, o.Size-from), size: o.Size}
+	r.wanted = r.left
+	if !Compressed(o.Path) {
+		r.wanted = min(o.Range.End.Offset, o.Size) - from
+	}
 	count := &counter{r: r}
 	s := &Source{count, count.value, []io.Closer{f}}
 	if network(o.FS) {
@@ -101,9 +105,15 @@ type reader struct {
 	ctx  context.Context
 	file storage.File
 	name string
-	left int64 // bytes
+	left int64 // bytes of the file
 	size int64 // bytes of the file
+	// wanted is how many bytes are left of the range; behind it, where one
+	// record ends, reads are short.
+	wanted int64
 }
+
+// overrun is how much is read at once behind the range, in bytes.
+const overrun = 64 << 10
 
 func (r *reader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
@@ -112,8 +122,9 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.left == 0 {
 		return 0, io.EOF
 	}
-	n, err := r.file.Read(p[:min(int64(len(p)), r.left)])
+	n, err := r.file.Read(p[:min(int64(len(p)), r.left, max(0, r.wanted)+overrun)])
 	r.left -= int64(n)
+	r.wanted -= int64(n)
 	switch {
 	case err == io.EOF && r.left > 0:
 		return n, fmt.Errorf("%s: file ends at byte %d, but had %d bytes when the job began", r.name, r.size-r.left, r.size)

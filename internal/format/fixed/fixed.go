@@ -1,0 +1,165 @@
+// Package fixed reads files of records that all have one length. Values are
+// the records; there are no keys. A record belongs to the range in which its
+// first byte lies. In a plain file a Position is the record's offset, in a
+// compressed one the number of records before it.
+package fixed
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/input"
+)
+
+// bufferSize is about how many bytes are read at once.
+const bufferSize = 256 << 10
+
+// Records opens readers of records of length bytes, at least 1. A file that
+// does not end with a whole record is an error.
+func Records(length int) format.Opener {
+	return func(ctx context.Context, o format.Open) (format.Reader, error) {
+		if length < 1 {
+			return nil, fmt.Errorf("record length %d: must be at least 1", length)
+		}
+		r := &reader{open: o, length: length, offset: -1}
+		begin := r.openPlain
+		if input.Compressed(o.Path) {
+			begin = r.openStream
+		}
+		if err := begin(ctx); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+// reader hands out buf, which holds whole records, a record at a time.
+type reader struct {
+	open   format.Open
+	source *input.Source
+	length int
+	plain  bool
+	index  int64 // of the next record in the file
+	end    int64 // index of the first record behind the range
+	begin  int64 // index of the range's first record
+
+	buf    []byte
+	record []byte
+	offset int64 // of record, in bytes
+	unread []byte
+	err    error
+}
+
+func (r *reader) openPlain(ctx context.Context) (err error) {
+	size := int64(r.length)
+	if rest := r.open.Size % size; rest != 0 {
+		return fmt.Errorf("%s: %d bytes are not a multiple of the record length %d: %d bytes are left over",
+			input.Name(r.open), r.open.Size, r.length, rest)
+	}
+	r.plain = true
+	r.begin = ceil(r.open.Range.Start.Offset, size) + r.open.Range.Start.Skip
+	r.index = r.begin
+	r.end = min(r.open.Size/size, ceil(r.open.Range.End.Offset, size)+r.open.Range.End.Skip)
+	r.allocate(max(0, r.end-r.begin))
+	r.source, err = input.Open(ctx, r.open, min(r.open.Size, r.begin*size))
+	return err
+}
+
+// ceil is n/size rounded up, for any n that is not negative.
+func ceil(n, size int64) int64 {
+	if n%size != 0 {
+		return n/size + 1
+	}
+	return n / size
+}
+
+// openStream begins a compressed file; all its records have the offset 0 in
+// their Positions.
+func (r *reader) openStream(ctx context.Context) (err error) {
+	r.begin, r.end = r.open.Range.Start.Skip, r.open.Range.End.Skip
+	if r.open.Range.Start.Offset > 0 {
+		r.end = 0
+	} else if r.open.Range.End.Offset > 0 {
+		r.end = 1<<63 - 1
+	}
+	r.allocate(r.end)
+	if r.source, err = input.Open(ctx, r.open, 0); err != nil {
+		return err
+	}
+	for r.err == nil && r.index < r.begin && r.advance() {
+	}
+	r.offset = -1
+	return nil
+}
+
+// allocate makes a buffer of whole records, of no more than are wanted.
+func (r *reader) allocate(records int64) {
+	n := min(records, int64(max(1, bufferSize/r.length)))
+	r.buf = make([]byte, max(1, n)*int64(r.length))
+}
+
+func (r *reader) Next() bool {
+	if r.index >= r.end || !r.advance() {
+		r.record = nil
+		return false
+	}
+	return true
+}
+
+// advance takes the next record, whatever the range says.
+func (r *reader) advance() bool {
+	if len(r.unread) == 0 && !r.fill() {
+		return false
+	}
+	r.record = r.unread[:r.length:r.length]
+	r.unread = r.unread[r.length:]
+	r.offset = r.index * int64(r.length)
+	r.index++
+	return true
+}
+
+func (r *reader) fill() bool {
+	if r.err != nil {
+		return false
+	}
+	n, err := io.ReadFull(r.source, r.buf)
+	whole := n - n%r.length
+	r.unread = r.buf[:whole]
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF && n == whole:
+	case err == io.ErrUnexpectedEOF:
+		r.err = fmt.Errorf("%s: record at byte %d ends after %d of %d bytes", input.Name(r.open),
+			r.index*int64(r.length)+int64(whole), n-whole, r.length)
+	default:
+		r.err = err
+	}
+	return whole > 0
+}
+
+func (r *reader) Offset() int64 { return r.offset }
+func (r *reader) Key() []byte   { return nil }
+func (r *reader) Value() []byte { return r.record }
+func (r *reader) Err() error    { return r.err }
+func (r *reader) Close() error  { return r.source.Close() }
+
+func (r *reader) Position() dag.Position {
+	switch {
+	case r.offset < 0:
+		return r.open.Range.Start
+	case r.plain:
+		return dag.Position{Offset: r.offset}
+	}
+	return dag.Position{Skip: r.offset / int64(r.length)}
+}
+
+// Consumed counts records of a plain file, bytes of the file of a compressed
+// one.
+func (r *reader) Consumed() int64 {
+	if r.plain {
+		return (r.index - r.begin) * int64(r.length)
+	}
+	return r.source.Consumed()
+}
