@@ -87,7 +87,7 @@ func checkCutsOfHadoop(t *testing.T, in format.Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := int64(0); cut <= in.Size; cut += 1 + in.Size/300 {
+	for cut := int64(0); cut <= in.Size; cut += 1 + in.Size/60 {
 		p := positions[0]
 		p.Offset = cut
 		checkCut(t, in, p, records)

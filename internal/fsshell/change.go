@@ -1,0 +1,142 @@
+package fsshell
+
+import (
+	"errors"
+	"path"
+	"syscall"
+
+	"github.com/hammr/hammr/storage"
+)
+
+func mkdir(s *shell, in invocation) error {
+	for _, it := range s.expandAll(in.args) {
+		if err := s.mkdirOne(it, in.has("p")); err != nil {
+			s.report(err)
+		}
+	}
+	return nil
+}
+
+func (s *shell) mkdirOne(it item, parents bool) error {
+	switch {
+	case it.exists() && !it.isDir():
+		return isNotDirectory(it.name)
+	case it.exists() && parents:
+		return nil
+	case it.exists():
+		return fileExists(it.name)
+	}
+	if err := s.checkParent(it, parents); err != nil {
+		return err
+	}
+	return explain(it, it.fs.MkdirAll(s.ctx, it.path))
+}
+
+// checkParent refuses a directory below a file and, unless parents are to be
+// made, below nothing. Hadoop names the parent here.
+func (s *shell) checkParent(it item, parents bool) error {
+	for dir := path.Dir(it.path); ; dir = path.Dir(dir) {
+		above, err := s.look(item{name: storage.Name(it.fs, dir), fs: it.fs, path: dir})
+		switch {
+		case errors.Is(err, syscall.ENOTDIR):
+			continue // a file stands further up
+		case err != nil:
+			return err
+		case above.isDir():
+			return nil
+		case above.exists():
+			return &pathError{message: "Parent path is not a directory: " + above.name}
+		case !parents:
+			return notFound(above.name)
+		case dir == "/":
+			return nil
+		}
+	}
+}
+
+func rm(s *shell, in invocation) error {
+	dirs := in.has("r") || in.has("R")
+	for _, arg := range in.args {
+		items, err := s.expand(arg)
+		if in.has("f") && (err != nil || !items[0].exists()) {
+			continue
+		}
+		if err != nil {
+			s.report(err)
+			continue
+		}
+		s.each(items, func(it item) error { return s.remove(it, dirs) })
+	}
+	return nil
+}
+
+func (s *shell) remove(it item, dirs bool) error {
+	switch {
+	case it.isDir() && !dirs:
+		return isDirectory(it.name)
+	case it.path == "/":
+		return &pathError{path: it.name, message: "The root directory cannot be deleted"}
+	}
+	if err := it.fs.Remove(s.ctx, it.path, dirs); err != nil {
+		return err
+	}
+	s.printf("Deleted %s\n", it.name)
+	return nil
+}
+
+func rmdir(s *shell, in invocation, it item) error {
+	if !it.isDir() {
+		return isNotDirectory(it.name)
+	}
+	children, err := s.children(it)
+	if err != nil {
+		return err
+	}
+	if len(children) == 0 {
+		return it.fs.Remove(s.ctx, it.path, false)
+	}
+	if in.has("-ignore-fail-on-non-empty") {
+		return nil
+	}
+	return &pathError{path: it.name, message: "Directory is not empty"}
+}
+
+func touchz(s *shell, in invocation) error {
+	for _, it := range s.expandAll(in.args) {
+		if err := s.touchOne(it); err != nil {
+			s.report(explain(it, err))
+		}
+	}
+	return nil
+}
+
+func (s *shell) touchOne(it item) error {
+	switch {
+	case it.isDir():
+		return isDirectory(it.name)
+	case it.exists() && it.info.Size > 0:
+		return &pathError{path: it.name, message: "Not a zero-length file"}
+	case it.exists():
+		if err := it.fs.Remove(s.ctx, it.path, false); err != nil {
+			return err
+		}
+	default:
+		if ok, err := s.parentExists(it); err != nil || !ok {
+			return firstError(err, noParent(it))
+		}
+	}
+	out, err := it.fs.Create(s.ctx, it.path, s.CreateOptions)
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

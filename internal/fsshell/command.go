@@ -1,0 +1,102 @@
+package fsshell
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+const usagePrefix = "Usage: hammr fs [generic options]"
+
+// command is one of the shell's verbs.
+type command struct {
+	name  string
+	flags string // the options it takes, separated by spaces
+	usage string // its options and arguments
+	help  string
+	// min and max bound the number of arguments; max 0 is any number.
+	min, max int
+	run      func(*shell, invocation) error
+}
+
+// invocation is a command line taken apart.
+type invocation struct {
+	flags map[string]bool
+	args  []string
+}
+
+func (in invocation) has(flag string) bool { return in.flags[flag] }
+
+// lookup finds a command by its name with the dash.
+func lookup(name string) (*command, bool) {
+	short, ok := strings.CutPrefix(name, "-")
+	if !ok {
+		return nil, false
+	}
+	i := slices.IndexFunc(commands, func(c *command) bool { return c.name == short })
+	if i < 0 {
+		return nil, false
+	}
+	return commands[i], true
+}
+
+// parse takes options up to the first argument or "--". A lone dash is an
+// argument.
+func (c *command) parse(args []string) (invocation, error) {
+	in := invocation{flags: map[string]bool{}}
+	known := strings.Fields(c.flags)
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
+		flag := args[0][1:]
+		args = args[1:]
+		if flag == "-" {
+			break
+		}
+		if !slices.Contains(known, flag) {
+			return in, usagef("Illegal option -%s", flag)
+		}
+		in.flags[flag] = true
+	}
+	in.args = args
+	switch {
+	case len(args) < c.min:
+		return in, usagef("Not enough arguments: expected %d but got %d", c.min, len(args))
+	case c.max > 0 && len(args) > c.max:
+		return in, usagef("Too many arguments: expected %d but got %d", c.max, len(args))
+	}
+	return in, nil
+}
+
+// printUsages lists all commands.
+func printUsages(w io.Writer) {
+	fmt.Fprintln(w, usagePrefix)
+	for _, c := range commands {
+		fmt.Fprintf(w, "\t[%s]\n", c.line())
+	}
+}
+
+func (c *command) line() string { return strings.TrimSpace("-" + c.name + " " + c.usage) }
+
+func (c *command) printHelp(w io.Writer) {
+	fmt.Fprintf(w, "%s :\n", c.line())
+	for line := range strings.Lines(c.help) {
+		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// about makes -usage and -help: of the named commands, or of all.
+func about(show func(io.Writer, *command)) func(*shell, invocation) error {
+	return func(s *shell, in invocation) error {
+		if len(in.args) == 0 {
+			printUsages(s.out)
+		}
+		for _, name := range in.args {
+			c, ok := lookup("-" + strings.TrimPrefix(name, "-"))
+			if !ok {
+				return usagef("`%s': Unknown command", name)
+			}
+			show(s.out, c)
+		}
+		return nil
+	}
+}

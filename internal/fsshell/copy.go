@@ -1,0 +1,264 @@
+package fsshell
+
+import (
+	"io"
+	"strings"
+
+	"github.com/hammr/hammr/storage"
+)
+
+const (
+	putFlags = "f d"
+	putUsage = "[-f] [-d] <localsrc> ... <dst>"
+	getFlags = "f crc ignoreCrc"
+	getUsage = "[-f] [-crc] [-ignoreCrc] <src> ... <localdst>"
+
+	// copying ends the name of a file until it is whole.
+	copying = "._COPYING_"
+)
+
+// transfer is -put, -get, -cp and -mv at work.
+type transfer struct {
+	*shell
+	dst       item
+	overwrite bool
+	direct    bool // no temporary file
+	// move does the work for one source.
+	move func(src, target item) error
+}
+
+func put(s *shell, in invocation) error {
+	sources, dst := splitTarget(in.args)
+	t, err := s.transferTo(in, dst)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 1 && sources[0] == "-" {
+		return t.fromStdin()
+	}
+	var items []item
+	for _, source := range sources {
+		it, err := s.localItem(source)
+		if err != nil {
+			s.report(err)
+			continue
+		}
+		items = append(items, it)
+	}
+	return t.all(items)
+}
+
+func get(s *shell, in invocation) error {
+	sources, dst := splitTarget(in.args)
+	target, err := s.localItem(dst)
+	if err != nil {
+		return err
+	}
+	t := s.newTransfer(in, target)
+	return t.all(s.expandAll(sources))
+}
+
+func cp(s *shell, in invocation) error {
+	sources, dst := splitTarget(in.args)
+	t, err := s.transferTo(in, dst)
+	if err != nil {
+		return err
+	}
+	return t.all(s.expandAll(sources))
+}
+
+// splitTarget takes the destination off the arguments; with one argument it is
+// the working directory.
+func splitTarget(args []string) (sources []string, dst string) {
+	if len(args) < 2 {
+		return args, "."
+	}
+	return args[:len(args)-1], args[len(args)-1]
+}
+
+func (s *shell) newTransfer(in invocation, dst item) *transfer {
+	t := &transfer{shell: s, dst: dst, overwrite: in.has("f"), direct: in.has("d")}
+	t.move = t.copy
+	return t
+}
+
+// transferTo makes a transfer to a path that may be a glob of one match.
+func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
+	found, err := s.expand(dst)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, &pathError{path: dst, message: "Too many matches"}
+	}
+	return s.newTransfer(in, found[0]), nil
+}
+
+// all moves the sources. Several need a directory to go to; one needs a name
+// that is free, or a directory.
+func (t *transfer) all(sources []item) error {
+	if err := t.checkTarget(len(sources)); err != nil {
+		return err
+	}
+	t.each(sources, func(src item) error {
+		target, err := t.targetOf(src, t.dst)
+		if err == nil {
+			err = checkNesting(src, target)
+		}
+		if err != nil {
+			return err
+		}
+		return t.move(src, target)
+	})
+	return nil
+}
+
+func (t *transfer) checkTarget(sources int) error {
+	switch dst := t.dst; {
+	case sources > 1 && !dst.exists():
+		return notFound(dst.name)
+	case sources > 1 && !dst.isDir():
+		return isNotDirectory(dst.name)
+	case dst.exists() && !dst.isDir() && !t.overwrite:
+		return fileExists(dst.name)
+	case dst.exists():
+		return nil
+	}
+	ok, err := t.parentExists(t.dst)
+	if err == nil && !ok {
+		err = noParent(t.dst)
+	}
+	return err
+}
+
+// targetOf is where a source goes: into a directory, else to the name itself.
+func (t *transfer) targetOf(src, dst item) (item, error) {
+	if !dst.isDir() {
+		return dst, nil
+	}
+	return t.look(dst.below(src.base()))
+}
+
+// checkNesting refuses to put a directory into itself.
+func checkNesting(src, target item) error {
+	if !src.isDir() || src.fs.URI() != target.fs.URI() {
+		return nil
+	}
+	switch {
+	case src.path == target.path:
+		return &pathError{path: src.name, target: target.name, message: "are identical"}
+	case strings.HasPrefix(target.path, strings.TrimSuffix(src.path, "/")+"/"):
+		return &pathError{path: src.name, target: target.name, message: "is a subdirectory of itself"}
+	}
+	return nil
+}
+
+func (t *transfer) copy(src, target item) error {
+	if src.isDir() {
+		return t.copyTree(src, target)
+	}
+	return t.copyFile(src, target)
+}
+
+// copyTree copies what is in a directory; what fails is reported.
+func (t *transfer) copyTree(src, target item) error {
+	if target.exists() && !target.isDir() {
+		return isNotDirectory(target.name)
+	}
+	if err := target.fs.MkdirAll(t.ctx, target.path); err != nil {
+		return err
+	}
+	children, err := t.children(src)
+	if err != nil {
+		return err
+	}
+	t.each(children, func(child item) error {
+		to, err := t.look(target.below(child.base()))
+		if err != nil {
+			return err
+		}
+		return t.copy(child, to)
+	})
+	return nil
+}
+
+func (t *transfer) copyFile(src, target item) error {
+	file, err := t.open(src)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return t.write(file, target)
+}
+
+func (t *transfer) fromStdin() error {
+	if err := t.checkTarget(1); err != nil {
+		return err
+	}
+	return t.write(t.Stdin, t.dst)
+}
+
+// write makes the target from a stream. Until it is whole it has another name,
+// so that nobody takes a part for the whole.
+func (t *transfer) write(from io.Reader, target item) error {
+	if target.isDir() || target.exists() && !t.overwrite {
+		return fileExists(target.name)
+	}
+	name := target.path
+	if !t.direct {
+		name += copying
+	}
+	if err := target.fs.Remove(t.ctx, name, false); err != nil {
+		return err
+	}
+	if err := t.fill(from, target.fs, name); err != nil || t.direct {
+		return err
+	}
+	return t.rename(target, name)
+}
+
+// fill makes a file, or none when it fails.
+func (t *transfer) fill(from io.Reader, fsys storage.FS, name string) error {
+	out, err := fsys.Create(t.ctx, name, t.CreateOptions)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, from); err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		out.Abort()
+	}
+	return err
+}
+
+func (t *transfer) rename(target item, from string) error {
+	var err error
+	if target.exists() {
+		err = target.fs.Remove(t.ctx, target.path, false)
+	}
+	if err == nil {
+		err = target.fs.Rename(t.ctx, from, target.path)
+	}
+	return err
+}
+
+func mv(s *shell, in invocation) error {
+	sources, dst := splitTarget(in.args)
+	t, err := s.transferTo(in, dst)
+	if err != nil {
+		return err
+	}
+	t.move = t.renameTo
+	return t.all(s.expandAll(sources))
+}
+
+func (t *transfer) renameTo(src, target item) error {
+	switch {
+	case src.fs.URI() != target.fs.URI():
+		return &pathError{path: src.name, message: "Does not match target filesystem"}
+	case target.exists():
+		return fileExists(target.name)
+	}
+	return src.fs.Rename(t.ctx, src.path, target.path)
+}

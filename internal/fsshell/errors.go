@@ -1,0 +1,56 @@
+package fsshell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// pathError is a failure in Hadoop's words: "`path': message".
+type pathError struct {
+	path    string // "" when the message says all
+	target  string // "" or the other path of two
+	message string
+}
+
+func (e *pathError) Error() string {
+	switch {
+	case e.path == "":
+		return e.message
+	case e.target != "":
+		return fmt.Sprintf("`%s' to `%s': %s", e.path, e.target, e.message)
+	}
+	return fmt.Sprintf("`%s': %s", e.path, e.message)
+}
+
+func notFound(name string) error { return &pathError{path: name, message: "No such file or directory"} }
+func isDirectory(name string) error {
+	return &pathError{path: name, message: "Is a directory"}
+}
+func isNotDirectory(name string) error {
+	return &pathError{path: name, message: "Is not a directory"}
+}
+func fileExists(name string) error { return &pathError{path: name, message: "File exists"} }
+
+// noParent is the failure to put something where there is no directory.
+func noParent(it item) error {
+	full := storage.Name(it.fs, it.path)
+	return &pathError{path: it.name, message: fmt.Sprintf("No such file or directory: `%s'", full)}
+}
+
+// explain puts what a file system says of an item into Hadoop's words where
+// Hadoop has some.
+func explain(it item, err error) error {
+	var known *pathError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, fs.ErrNotExist):
+		return notFound(it.name)
+	case errors.Is(err, fs.ErrPermission):
+		return &pathError{path: it.name, message: "Permission denied: " + err.Error()}
+	}
+	return err
+}

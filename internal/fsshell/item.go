@@ -1,0 +1,152 @@
+package fsshell
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// item is a path on the command line, or found below one.
+type item struct {
+	name string // as it is shown
+	fs   storage.FS
+	path string
+	info *storage.FileInfo // nil when there is nothing
+}
+
+func (it item) exists() bool { return it.info != nil }
+func (it item) isDir() bool  { return it.info != nil && it.info.IsDir }
+func (it item) base() string { return path.Base(it.path) }
+
+// below is an entry of a directory, shown as the directory was typed.
+func (it item) below(base string) item {
+	name := it.name + "/" + base
+	if it.name == "." {
+		name = base
+	} else if strings.HasSuffix(it.name, "/") {
+		name = it.name + base
+	}
+	return item{name: name, fs: it.fs, path: path.Join(it.path, base)}
+}
+
+// children are the entries of a directory.
+func (s *shell) children(dir item) ([]item, error) {
+	infos, err := dir.fs.List(s.ctx, dir.path)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]item, len(infos))
+	for i := range infos {
+		items[i] = dir.below(path.Base(infos[i].Path))
+		items[i].info = &infos[i]
+	}
+	return items, nil
+}
+
+// look finds out what an item is.
+func (s *shell) look(it item) (item, error) {
+	info, err := it.fs.Stat(s.ctx, it.path)
+	switch {
+	case err == nil:
+		it.info = &info
+	case errors.Is(err, fs.ErrNotExist):
+		it.info, err = nil, nil
+	}
+	return it, err
+}
+
+// parentExists reports whether an item could be made.
+func (s *shell) parentExists(it item) (bool, error) {
+	parent, err := s.look(item{fs: it.fs, path: path.Dir(it.path)})
+	return parent.exists(), err
+}
+
+// expandAll expands arguments in order; what cannot be is reported.
+func (s *shell) expandAll(args []string) []item {
+	var all []item
+	for _, arg := range args {
+		items, err := s.expand(arg)
+		if err != nil {
+			s.report(err)
+		}
+		all = append(all, items...)
+	}
+	return all
+}
+
+// expand expands a glob. A name that is no glob gives an item also when there
+// is nothing of that name.
+func (s *shell) expand(arg string) ([]item, error) {
+	fsys, full, err := s.Router.Resolve(s.ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := storage.Glob(s.ctx, fsys, full)
+	switch {
+	case err != nil:
+		return nil, explain(item{name: arg}, err)
+	case len(infos) > 0:
+	case strings.ContainsAny(arg, `*?[{\`):
+		return nil, notFound(arg)
+	default:
+		return []item{{name: arg, fs: fsys, path: full}}, nil
+	}
+	show, err := s.shower(arg, fsys)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]item, len(infos))
+	for i := range infos {
+		items[i] = item{name: show(infos[i].Path), fs: fsys, path: infos[i].Path, info: &infos[i]}
+	}
+	return items, nil
+}
+
+// shower tells how paths found by a pattern are shown: with a scheme, absolute
+// or relative as the pattern is.
+func (s *shell) shower(pattern string, fsys storage.FS) (func(string) string, error) {
+	scheme, rest, full := strings.Cut(pattern, ":/")
+	switch {
+	case full && !strings.Contains(scheme, "/"):
+		prefix := scheme + "://"
+		if strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
+			prefix = fsys.URI() // the pattern names an authority
+		}
+		return func(p string) string { return prefix + p }, nil
+	case path.IsAbs(pattern):
+		return func(p string) string { return p }, nil
+	}
+	_, home, err := s.Router.Resolve(s.ctx, ".")
+	return func(p string) string { return relative(home, p) }, err
+}
+
+func relative(home, p string) string {
+	rel, err := filepath.Rel(home, p)
+	if err != nil {
+		return p
+	}
+	return rel
+}
+
+// localItem is a file of this machine, whatever the default file system is; it
+// is no glob.
+func (s *shell) localItem(arg string) (item, error) {
+	name := arg
+	if path, ok := strings.CutPrefix(arg, "file:"); ok {
+		name = "/" + strings.TrimLeft(path, "/")
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return item{}, err
+	}
+	fsys, full, err := s.Router.Resolve(s.ctx, "file://"+abs)
+	if err != nil {
+		return item{}, err
+	}
+	it, err := s.look(item{name: arg, fs: fsys, path: full})
+	return it, err
+}

@@ -1,0 +1,176 @@
+package fsshell
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// lister is -ls at work. Its column widths grow from one directory to the
+// following ones.
+type lister struct {
+	*shell
+	in                             invocation
+	repl, size, maxOwner, maxGroup int
+}
+
+func ls(s *shell, in invocation) error {
+	if len(in.args) == 0 {
+		in.args = []string{"."}
+	}
+	l := &lister{shell: s, in: in, repl: 3, size: 10}
+	s.each(s.expandAll(in.args), l.argument)
+	return nil
+}
+
+func (l *lister) argument(it item) error {
+	if it.isDir() && !l.in.has("d") {
+		return l.directory(it)
+	}
+	l.show([]item{it})
+	return nil
+}
+
+func (l *lister) directory(dir item) error {
+	items, err := l.children(dir)
+	if err != nil {
+		return err
+	}
+	recursive := l.in.has("R")
+	if !recursive && len(items) > 0 && !l.in.has("C") {
+		l.printf("Found %d items\n", len(items))
+	}
+	slices.SortStableFunc(items, l.order())
+	l.widen(items)
+	for _, it := range items {
+		l.line(it)
+		if !recursive || !it.isDir() {
+			continue
+		}
+		if err := l.directory(it); err != nil {
+			l.report(explain(it, err))
+		}
+	}
+	return nil
+}
+
+func (l *lister) order() func(a, b item) int {
+	by := func(a, b item) int { return cmp.Compare(a.path, b.path) }
+	switch {
+	case l.in.has("t"):
+		by = func(a, b item) int { return b.info.ModTime.Compare(a.info.ModTime) }
+	case l.in.has("S"):
+		by = func(a, b item) int { return cmp.Compare(b.info.Size, a.info.Size) }
+	}
+	if l.in.has("r") {
+		return func(a, b item) int { return -by(a, b) }
+	}
+	return by
+}
+
+func (l *lister) show(items []item) {
+	l.widen(items)
+	for _, it := range items {
+		l.line(it)
+	}
+}
+
+func (l *lister) widen(items []item) {
+	for _, it := range items {
+		l.repl = max(l.repl, len(strconv.Itoa(it.info.Replication)))
+		l.size = max(l.size, len(strconv.FormatInt(it.info.Size, 10)))
+		l.maxOwner = max(l.maxOwner, len(it.info.Owner))
+		l.maxGroup = max(l.maxGroup, len(it.info.Group))
+	}
+}
+
+func (l *lister) line(it item) {
+	name := it.name
+	if l.in.has("q") {
+		name = strings.Map(printable, name)
+	}
+	if l.in.has("C") {
+		l.printf("%s\n", name)
+		return
+	}
+	kind, repl := "-", strconv.Itoa(copies(it))
+	if it.isDir() {
+		kind, repl = "d", "-"
+	}
+	l.printf("%s%s %*s %s%s%*s %s %s\n", kind, permissions(it.info.Mode), l.repl, repl,
+		column(it.info.Owner, l.maxOwner), column(it.info.Group, l.maxGroup),
+		l.size, size(it.info.Size, l.in.has("h")),
+		it.info.ModTime.In(l.Zone).Format("2006-01-02 15:04"), name)
+}
+
+// column is a text padded to a width with a space behind; a column that is
+// empty throughout takes no room.
+func column(text string, width int) string {
+	if width == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%-*s ", width, text)
+}
+
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return '?'
+}
+
+// permissions are the nine bits as letters, with t for the sticky bit.
+func permissions(mode fs.FileMode) string {
+	letters := mode.Perm().String()[1:]
+	if mode&fs.ModeSticky == 0 {
+		return letters
+	}
+	if strings.HasSuffix(letters, "x") {
+		return letters[:8] + "t"
+	}
+	return letters[:8] + "T"
+}
+
+// copies is how many copies of a file's blocks there are.
+func copies(it item) int {
+	if it.isDir() {
+		return 0
+	}
+	return max(it.info.Replication, 1)
+}
+
+// size is a number of bytes, for people in units of 1024.
+func size(n int64, human bool) string {
+	if !human || n < 1024 {
+		return strconv.FormatInt(n, 10)
+	}
+	const units = "KMGTPE"
+	unit, shift := 0, 10
+	for n>>shift >= 1024 {
+		unit++
+		shift += 10
+	}
+	if n&(1<<shift-1) == 0 {
+		return fmt.Sprintf("%d %c", n>>shift, units[unit])
+	}
+	tenths := roundedTenths(n, shift)
+	if tenths >= 10240 && unit+1 < len(units) {
+		unit++
+		tenths = roundedTenths(n, shift+10)
+	}
+	return fmt.Sprintf("%d.%d %c", tenths/10, tenths%10, units[unit])
+}
+
+// roundedTenths is 10n / 2^shift, halves rounded up.
+func roundedTenths(n int64, shift int) int64 {
+	whole, rest := n>>shift, n&(1<<shift-1)
+	for shift > 58 { // leave room for the factor
+		rest >>= 1
+		shift--
+	}
+	return whole*10 + (rest*10+1<<(shift-1))>>shift
+}

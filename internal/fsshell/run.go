@@ -1,0 +1,147 @@
+package fsshell
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 255 // Hadoop's -1
+	exitInterrupted = 130
+)
+
+// Env is what a command works with.
+type Env struct {
+	Router *storage.Router
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// CreateOptions hold for every file that is written.
+	CreateOptions storage.CreateOptions
+	// Zone is where -ls shows times; nil is that of the machine.
+	Zone *time.Location
+}
+
+// Run runs one command: args begin with its name, "-ls". The result is the
+// exit code of the process.
+func Run(ctx context.Context, env Env, args []string) (exitCode int) {
+	if env.Zone == nil {
+		env.Zone = time.Local
+	}
+	out := bufio.NewWriterSize(env.Stdout, 64<<10)
+	s := &shell{Env: env, ctx: ctx, out: out}
+	code := s.run(args)
+	if err := out.Flush(); err != nil && code == exitOK {
+		s.report(err)
+		code = exitFailed
+	}
+	return code
+}
+
+// shell is one command at work.
+type shell struct {
+	Env
+	ctx  context.Context
+	out  *bufio.Writer
+	name string // of the command, without its dash
+	// status is what the command itself has to say, as -test does.
+	status   int
+	reported int // failures
+}
+
+// errUsage is a command line that is not understood.
+type errUsage struct{ msg string }
+
+func (e errUsage) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error { return errUsage{fmt.Sprintf(format, args...)} }
+
+func (s *shell) run(args []string) int {
+	if len(args) == 0 {
+		printUsages(s.Stderr)
+		return exitUsage
+	}
+	cmd, ok := lookup(args[0])
+	if !ok {
+		s.unknown(args[0])
+		return exitUsage
+	}
+	s.name = cmd.name
+	in, err := cmd.parse(args[1:])
+	if err == nil {
+		err = cmd.run(s, in)
+	}
+	return s.exitCode(cmd, err)
+}
+
+func (s *shell) exitCode(cmd *command, err error) int {
+	var usage errUsage
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.Stderr, "-%s: %s\n%s -%s %s\n", s.name, usage.msg, usagePrefix, cmd.name, cmd.usage)
+		return exitUsage
+	case s.ctx.Err() != nil:
+		fmt.Fprintf(s.Stderr, "%s: Interrupted\n", s.name)
+		return exitInterrupted
+	case err != nil:
+		s.report(err)
+	}
+	if s.reported > 0 {
+		return exitFailed
+	}
+	return s.status
+}
+
+func (s *shell) unknown(name string) {
+	fmt.Fprintf(s.Stderr, "%s: Unknown command\n", name)
+	if _, ok := lookup("-" + name); ok {
+		fmt.Fprintf(s.Stderr, "Did you mean -%s?  This command begins with a dash.\n", name)
+	}
+	printUsages(s.Stderr)
+}
+
+// report shows the first line of a failure. Output so far goes first, so that
+// both read in order on a terminal.
+func (s *shell) report(err error) {
+	s.reported++
+	if s.ctx.Err() != nil {
+		return // told once, as "Interrupted"
+	}
+	s.out.Flush()
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	fmt.Fprintf(s.Stderr, "%s: %s\n", s.name, line)
+}
+
+func (s *shell) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
+
+// each works through items; one that fails or is missing is reported.
+func (s *shell) each(items []item, work func(item) error) {
+	for _, it := range items {
+		if s.ctx.Err() != nil {
+			return
+		}
+		if !it.exists() {
+			s.report(notFound(it.name))
+		} else if err := work(it); err != nil {
+			s.report(explain(it, err))
+		}
+	}
+}
+
+// overPaths makes a command of what is done with each existing path.
+func overPaths(work func(s *shell, in invocation, it item) error) func(*shell, invocation) error {
+	return func(s *shell, in invocation) error {
+		s.each(s.expandAll(in.args), func(it item) error { return work(s, in, it) })
+		return nil
+	}
+}

@@ -1,0 +1,102 @@
+package fsshell
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// summary is what lies below a path, the path included.
+type summary struct {
+	dirs, files  int64
+	bytes        int64
+	bytesOfDisks int64 // with all copies
+}
+
+func (s *shell) sum(it item) (summary, error) {
+	var total summary
+	for info, err := range storage.Walk(s.ctx, it.fs, it.path) {
+		if err != nil {
+			return total, err
+		}
+		if info.IsDir {
+			total.dirs++
+			continue
+		}
+		total.files++
+		total.bytes += info.Size
+		total.bytesOfDisks += info.Size * int64(max(info.Replication, 1))
+	}
+	return total, nil
+}
+
+// table is rows of columns that are as wide as their widest entry, two spaces
+// between them.
+type table [][]string
+
+func (t table) print(s *shell) {
+	var widths []int
+	for _, row := range t {
+		for i, entry := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], len(entry))
+		}
+	}
+	for _, row := range t {
+		var line strings.Builder
+		for i, entry := range row[:len(row)-1] {
+			fmt.Fprintf(&line, "%-*s  ", widths[i], entry)
+		}
+		s.printf("%s%s\n", line.String(), row[len(row)-1])
+	}
+}
+
+func du(s *shell, in invocation) error {
+	if len(in.args) == 0 {
+		in.args = []string{"."}
+	}
+	rows := table{}
+	add := func(it item) error {
+		total, err := s.sum(it)
+		rows = append(rows, []string{
+			size(total.bytes, in.has("h")), size(total.bytesOfDisks, in.has("h")), it.name,
+		})
+		return err
+	}
+	s.each(s.expandAll(in.args), func(it item) error {
+		if in.has("s") || !it.isDir() {
+			return add(it)
+		}
+		children, err := s.children(it)
+		s.each(children, add)
+		return err
+	})
+	if len(rows) == 0 {
+		return nil
+	}
+	if in.has("v") {
+		header := []string{"SIZE", "DISK_SPACE_CONSUMED_WITH_ALL_REPLICAS", "FULL_PATH_NAME"}
+		rows = append(table{header}, rows...)
+	}
+	rows.print(s)
+	return nil
+}
+
+func count(s *shell, in invocation) error {
+	const line = "%12v %12v %18v %s\n"
+	if in.has("v") {
+		s.printf(line, "DIR_COUNT", "FILE_COUNT", "CONTENT_SIZE", "PATHNAME")
+	}
+	s.each(s.expandAll(in.args), func(it item) error {
+		total, err := s.sum(it)
+		if err != nil {
+			return err
+		}
+		s.printf(line, total.dirs, total.files, size(total.bytes, in.has("h")), it.name)
+		return nil
+	})
+	return nil
+}

@@ -1,0 +1,104 @@
+package fsshell
+
+import (
+	"fmt"
+	"strings"
+)
+
+func stat(s *shell, in invocation) error {
+	format := "%y"
+	if strings.Contains(in.args[0], "%") {
+		format, in.args = in.args[0], in.args[1:]
+	}
+	if len(in.args) == 0 {
+		return usagef("Not enough arguments: expected 1 but got 0")
+	}
+	s.each(s.expandAll(in.args), func(it item) error {
+		s.printf("%s\n", formatStat(format, it))
+		return nil
+	})
+	return nil
+}
+
+// formatStat fills in a format. A letter that means nothing stands for itself;
+// a % at the end is dropped.
+func formatStat(format string, it item) string {
+	var out strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			out.WriteByte(format[i])
+			continue
+		}
+		if i++; i < len(format) {
+			out.WriteString(statField(format[i], it))
+		}
+	}
+	return out.String()
+}
+
+func statField(letter byte, it item) string {
+	info := it.info
+	switch letter {
+	case 'a':
+		return fmt.Sprintf("%o", info.Mode.Perm())
+	case 'A':
+		return permissions(info.Mode)
+	case 'b':
+		return fmt.Sprint(info.Size)
+	case 'F':
+		if info.IsDir {
+			return "directory"
+		}
+		return "regular file"
+	case 'g':
+		return info.Group
+	case 'n':
+		return it.base()
+	case 'o':
+		return fmt.Sprint(info.BlockSize)
+	case 'r':
+		return fmt.Sprint(info.Replication)
+	case 'u':
+		return info.Owner
+	case 'y':
+		return info.ModTime.UTC().Format("2006-01-02 15:04:05")
+	case 'Y':
+		return fmt.Sprint(info.ModTime.UnixMilli())
+	}
+	return string(letter)
+}
+
+// test answers by the exit code.
+func test(s *shell, in invocation) error {
+	if len(in.flags) == 0 {
+		return usagef("No test flag given")
+	}
+	if len(in.flags) > 1 {
+		return usagef("Only one test flag is allowed")
+	}
+	items, err := s.expand(in.args[0])
+	if err != nil {
+		s.status = exitFailed
+		return err
+	}
+	for _, it := range items {
+		if !it.exists() || !holds(it, in) {
+			s.status = exitFailed
+		}
+	}
+	return nil
+}
+
+func holds(it item, in invocation) bool {
+	switch {
+	case in.has("d"):
+		return it.isDir()
+	case in.has("f"):
+		return !it.isDir()
+	case in.has("s"):
+		return it.info.Size > 0
+	case in.has("z"):
+		return it.info.Size == 0
+	}
+	return true
+}

@@ -1,0 +1,110 @@
+package fsshell
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/compress"
+	"github.com/hammr/hammr/internal/format/seqfile"
+	"github.com/hammr/hammr/internal/format/writable"
+	"github.com/hammr/hammr/storage"
+)
+
+// text shows a file as text. Its first bytes tell gzip and SequenceFile
+// whatever its name is; its extension tells the other codecs.
+func text(s *shell, _ invocation, it item) error {
+	file, err := s.open(it)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lead, err := leadOf(file)
+	switch {
+	case err != nil:
+		return err
+	case len(lead) >= 2 && lead[:2] == "\x1f\x8b":
+		return s.plain(it, file, "gzip")
+	case lead == "SEQ":
+		return s.sequence(it)
+	case lead == "Obj":
+		return &pathError{path: it.name, message: "Avro file, which is not decoded here: -cat shows its bytes"}
+	}
+	plain := compress.NewReader(it.path, file)
+	defer plain.Close()
+	_, err = io.Copy(s.out, plain)
+	return err
+}
+
+// leadOf is the first three bytes of a file, or what there is.
+func leadOf(file storage.File) (string, error) {
+	var lead [3]byte
+	n, err := file.ReadAt(lead[:], 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(lead[:n]), err
+}
+
+func (s *shell) plain(it item, file storage.File, codec string) error {
+	c, err := compress.Parse(codec)
+	if err != nil {
+		return err
+	}
+	plain := c.NewReader(it.path, file)
+	defer plain.Close()
+	_, err = io.Copy(s.out, plain)
+	return err
+}
+
+// sequence shows each record of a SequenceFile as key, tab, value.
+func (s *shell) sequence(it item) error {
+	r, err := seqfile.Open(s.ctx, format.Open{
+		FS: it.fs, Path: it.path, Size: it.info.Size,
+		Range: dag.Range{End: dag.Position{Offset: math.MaxInt64}},
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	key, err := printerOf(it, r.Header().KeyClass)
+	if err != nil {
+		return err
+	}
+	value, err := printerOf(it, r.Header().ValueClass)
+	if err != nil {
+		return err
+	}
+	var line []byte
+	for r.Next() {
+		if line, err = appendLine(line[:0], r, key, value); err != nil {
+			return fmt.Errorf("%s: record at offset %d: %w", it.name, r.Offset(), err)
+		}
+		if _, err := s.out.Write(line); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+func printerOf(it item, class string) (writable.Printer, error) {
+	p, ok := writable.PrinterOf(class)
+	if !ok {
+		return nil, &pathError{path: it.name, message: fmt.Sprintf("SequenceFile of class %s, which cannot be shown as text", class)}
+	}
+	return p, nil
+}
+
+func appendLine(line []byte, r *seqfile.Reader, key, value writable.Printer) ([]byte, error) {
+	line, err := key(line, r.Key())
+	if err != nil {
+		return line, fmt.Errorf("key: %w", err)
+	}
+	if line, err = value(append(line, '\t'), r.Value()); err != nil {
+		return line, fmt.Errorf("value: %w", err)
+	}
+	return append(line, '\n'), nil
+}
