@@ -185,7 +185,7 @@ func (in *Intake) addToMemory(ctx context.Context, r io.Reader, s Source) error 
 		return err
 	}
 	s.memory = make(memoryFile, s.Run.Length)
-	s.Path = fmt.Sprintf("segment %d.%d in memory", s.Ordinal, s.Sequence)
+	s.Path = fmt.Sprintf("segment of source %d, run at offset %d, in memory", s.Ordinal, s.Sequence)
 	v := runVerifier{run: s.Run}
 	_, err := io.ReadFull(r, s.memory)
 	if err == nil {
