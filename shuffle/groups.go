@@ -9,6 +9,7 @@ type Groups struct {
 	key   []byte // first key of the group, copied
 	group []byte // the part of key that decides
 	state groupState
+	count int64
 }
 
 // groupState tells where the merge stands.
@@ -47,6 +48,7 @@ func (g *Groups) NextValue() bool {
 	switch g.state {
 	case atFirst:
 		g.state = inGroup
+		g.count++
 		return true
 	case inGroup:
 		return g.step()
@@ -61,6 +63,7 @@ func (g *Groups) step() bool {
 	}
 	key := g.m.Key()
 	if bytes.Equal(key[:g.prefixLen(key)], g.group) {
+		g.count++
 		return true
 	}
 	g.state = atBoundary
@@ -74,6 +77,9 @@ func (g *Groups) prefixLen(key []byte) int {
 	}
 	return min(max(g.m.opts.GroupPrefix(key), 0), len(key))
 }
+
+// Records is how many values have been handed out or skipped so far.
+func (g *Groups) Records() int64 { return g.count }
 
 // Key is the first key of the group. It holds until NextGroup.
 func (g *Groups) Key() []byte { return g.key }
