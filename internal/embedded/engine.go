@@ -2,23 +2,109 @@ package embedded
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"os"
+	"sync"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/tasknode"
 )
 
-// Engine is a running jobmaster with one tasknode.
-type Engine struct{ client client.Client }
+// machineName names the only machine of an engine.
+const machineName = "localhost"
 
-// Start starts an engine. Its jobs end, killed, when ctx does.
-func Start(_ context.Context, cfg Config) (*Engine, error) {
+// Engine is a running jobmaster with one tasknode.
+//
+// Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for
+// the end of Start's context. Close waits for all.
+type Engine struct {
+	cfg     Config
+	dir     string // temporary, of this engine alone
+	master  *jobmaster.Master
+	client  *localClient
+	stop    context.CancelFunc // ends the jobmaster
+	stopped sync.WaitGroup     // the jobmaster and the watch over Start's context
+	drain   context.CancelFunc // ends the tasknode
+	drained sync.WaitGroup     // the tasknode
+	once    sync.Once
+	closed  error
+}
+
+// Start starts an engine. Its jobs end, killed, when ctx does; Close is called
+// in any case.
+func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	cfg.EnsureDefaults()
-	return nil, errors.Join(cfg.Validate(), errors.ErrUnsupported)
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(cfg.LocalDir, "hammr-")
+	if err != nil {
+		return nil, fmt.Errorf("embedded: directory for temporary files: %w", err)
+	}
+	e := &Engine{cfg: cfg, dir: dir}
+	if err := e.start(ctx); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) start(ctx context.Context) (err error) {
+	e.master, err = jobmaster.New(jobmaster.Config{
+		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
+		Log:       newMemoryLog(), Policy: new(fifo.Policy),
+		Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	node, err := tasknode.New(tasknode.Config{
+		Name: machineName, Hosts: []string{machineName},
+		MapSlots: e.cfg.MapSlots, ReduceSlots: e.cfg.ReduceSlots, Dir: e.dir,
+		Launcher: &launcher{serve: e.cfg.Serve}, Link: newLink(e.master, machineName), Logger: e.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	e.client = newLocalClient(e)
+	// Work for jobs outlives ctx: the output of killed jobs is removed.
+	outlives := context.WithoutCancel(ctx)
+	masterCtx, stop := context.WithCancel(outlives)
+	nodeCtx, drain := context.WithCancel(outlives)
+	e.stop, e.drain = stop, drain
+	e.stopped.Go(func() { e.master.Run(masterCtx) })
+	e.drained.Go(func() {
+		if err := node.Run(nodeCtx); nodeCtx.Err() == nil {
+			e.cfg.Logger.Error("tasknode ended", "error", err)
+		}
+	})
+	e.stopped.Go(func() {
+		select {
+		case <-ctx.Done():
+			e.client.end(context.Cause(ctx).Error())
+		case <-masterCtx.Done():
+		}
+	})
+	return nil
 }
 
 // Client submits jobs to the engine.
 func (e *Engine) Client() client.Client { return e.client }
 
 // Close kills the jobs that run, waits for every goroutine of the engine and
-// removes its temporary files.
-func (e *Engine) Close() error { return nil }
+// removes its temporary files. The exception is the goroutine of an attempt
+// that does not return when its context ends: such a one has failed its job.
+func (e *Engine) Close() error {
+	e.once.Do(func() {
+		e.client.end("the engine is closed")
+		e.client.wait()
+		e.drain()
+		e.drained.Wait()
+		e.stop()
+		e.stopped.Wait()
+		e.closed = os.RemoveAll(e.dir)
+	})
+	return e.closed
+}

@@ -660,7 +660,8 @@ func (x *FailureRecord) GetSkipped() bool {
 	return false
 }
 
-// Partition is what one reduce task (or, in a map-only job, one map task) wrote.
+// Partition is how much one reduce task was given (or, in a job without
+// reduces, how much one map task wrote).
 type Partition struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Partition     int32                  `protobuf:"varint,1,opt,name=partition,proto3" json:"partition,omitempty"`
@@ -1678,8 +1679,10 @@ func (x *Order_PauseAttempt) GetAttemptId() string {
 type Order_Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"` // index in the log of the first entry
+	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"` // how long the log was before this part
+	Next          uint64                 `protobuf:"varint,6,opt,name=next,proto3" json:"next,omitempty"`         // and with it
 	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"`
+	Revoked       []string               `protobuf:"bytes,5,rep,name=revoked,proto3" json:"revoked,omitempty"`    // attempts whose output is gone since
 	Complete      bool                   `protobuf:"varint,4,opt,name=complete,proto3" json:"complete,omitempty"` // every map is finished as far as is known now
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1729,9 +1732,23 @@ func (x *Order_Outputs) GetRevision() uint64 {
 	return 0
 }
 
+func (x *Order_Outputs) GetNext() uint64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
 func (x *Order_Outputs) GetOutputs() []*taskproc.MapOutput {
 	if x != nil {
 		return x.Outputs
+	}
+	return nil
+}
+
+func (x *Order_Outputs) GetRevoked() []string {
+	if x != nil {
+		return x.Revoked
 	}
 	return nil
 }
@@ -2048,7 +2065,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"partitions\x18\x17 \x03(\v2\x13.hammr.v1.PartitionR\n" +
 	"partitions\x12\x1d\n" +
 	"\n" +
-	"output_dir\x18\x18 \x01(\tR\toutputDir\"\x98\x06\n" +
+	"output_dir\x18\x18 \x01(\tR\toutputDir\"\xc6\x06\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -2069,11 +2086,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bposition\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x1a-\n" +
 	"\fPauseAttempt\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\x8c\x01\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xba\x01\n" +
 	"\aOutputs\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\x122\n" +
-	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x12\n" +
+	"\x04next\x18\x06 \x01(\x04R\x04next\x122\n" +
+	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x18\n" +
+	"\arevoked\x18\x05 \x03(\tR\arevoked\x12\x1a\n" +
 	"\bcomplete\x18\x04 \x01(\bR\bcomplete\x1a\"\n" +
 	"\tRemoveJob\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +

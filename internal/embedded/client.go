@@ -1,0 +1,172 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+	"google.golang.org/protobuf/proto"
+)
+
+// localClient implements client.Client for the engine of this process.
+type localClient struct {
+	engine *Engine
+	mu     struct {
+		sync.Mutex
+		sequence uint64
+		jobs     map[submission]string // every job that was submitted, and its id
+		ended    string                // why no more jobs are taken, "" while they are
+	}
+}
+
+// submission is what makes a submission one of a kind.
+type submission struct {
+	client   string
+	sequence uint64
+}
+
+func newLocalClient(e *Engine) *localClient {
+	c := &localClient{engine: e}
+	c.mu.jobs = make(map[submission]string)
+	return c
+}
+
+// stagingScheme begins the names of staging files, which lie in the engine's
+// own directory whatever file systems the jobs use.
+const stagingScheme = "hammr-staging:"
+
+// resolve is Config.Resolve and knows staging files besides.
+func (e *Engine) resolve(ctx context.Context, name string) (storage.FS, string, error) {
+	if file, ok := strings.CutPrefix(name, stagingScheme); ok {
+		return local.New(local.Options{}), filepath.ToSlash(filepath.Join(e.dir, file)), nil
+	}
+	return e.cfg.Resolve(ctx, name)
+}
+
+// Submit implements client.Client.
+func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
+	spec = proto.CloneOf(spec)
+	if id, twice, err := c.begin(spec); twice || err != nil {
+		return id, err
+	}
+	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
+		return "", err
+	}
+	if err := c.stage(spec, splits); err != nil {
+		return "", fmt.Errorf("staging file of the splits: %w", err)
+	}
+	id, err := c.engine.master.Submit(ctx, spec)
+	if err != nil {
+		return "", err
+	}
+	return id, c.admit(ctx, submission{spec.ClientId, spec.Sequence}, id)
+}
+
+// begin makes a submission one of a kind. It returns the id of the job that was
+// submitted as the same before, and an error when no more jobs are taken.
+func (c *localClient) begin(spec *wire.JobSpec) (id string, twice bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.ended != "" {
+		return "", false, fmt.Errorf("embedded: no more jobs are taken: %s", c.mu.ended)
+	}
+	if spec.ClientId == "" {
+		c.mu.sequence++
+		spec.ClientId, spec.Sequence = "embedded", c.mu.sequence
+	}
+	id, twice = c.mu.jobs[submission{spec.ClientId, spec.Sequence}]
+	return id, twice, nil
+}
+
+// checkOutput refuses an output directory that exists, before any work.
+func (c *localClient) checkOutput(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	fsys, dir, err := c.engine.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	return jobmaster.CheckOutput(ctx, fsys, dir, name)
+}
+
+// admit remembers a job. One that came in while the engine ended is killed like
+// the others.
+func (c *localClient) admit(ctx context.Context, key submission, id string) error {
+	c.mu.Lock()
+	c.mu.jobs[key] = id
+	ended := c.mu.ended
+	c.mu.Unlock()
+	if ended == "" {
+		return nil
+	}
+	return c.engine.master.Kill(ctx, id, ended)
+}
+
+// stage writes the splits to a file and names it in spec.
+func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error {
+	data, hash, err := jobmaster.EncodeSplits(splits)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.engine.dir, "splits-")
+	if err != nil {
+		return err
+	}
+	spec.SplitsPath, spec.SplitsHash = stagingScheme+filepath.Base(f.Name()), hash
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// Follow implements client.Client.
+func (c *localClient) Follow(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	status, err := c.engine.master.Follow(ctx, jobID, each)
+	return status, known(err)
+}
+
+// Kill implements client.Client.
+func (c *localClient) Kill(ctx context.Context, jobID, cause string) error {
+	return known(c.engine.master.Kill(ctx, jobID, cause))
+}
+
+func known(err error) error {
+	if errors.Is(err, cluster.ErrUnknown) {
+		return fmt.Errorf("%w: %w", client.ErrUnknownJob, err)
+	}
+	return err
+}
+
+// end kills every job and takes no more.
+func (c *localClient) end(cause string) {
+	c.mu.Lock()
+	if c.mu.ended == "" {
+		c.mu.ended = cause
+	}
+	c.mu.Unlock()
+	c.engine.master.KillAll(cause)
+}
+
+// wait waits until every job is over.
+func (c *localClient) wait() {
+	c.mu.Lock()
+	jobs := slices.Collect(maps.Values(c.mu.jobs))
+	c.mu.Unlock()
+	for _, id := range jobs {
+		if _, err := c.engine.master.Follow(context.Background(), id, nil); err != nil {
+			c.engine.cfg.Logger.Error("job not followed to its end", "job", id, "error", err)
+		}
+	}
+}

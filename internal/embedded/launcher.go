@@ -1,0 +1,59 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+
+	"github.com/hammr/hammr/tasknode"
+)
+
+// launcher starts tasks as goroutines of this process.
+type launcher struct {
+	serve func(ctx context.Context, conn io.ReadWriteCloser) error
+}
+
+// Launch implements tasknode.Launcher. A goroutine cannot be ended by force: the
+// end of ctx asks it to return.
+func (l *launcher) Launch(ctx context.Context, _ string) (tasknode.Task, error) {
+	ours, theirs := net.Pipe()
+	t := &task{conn: ours, gone: make(chan struct{}), id: make(chan string, 1)}
+	go func() {
+		defer close(t.gone)
+		defer theirs.Close()
+		t.id <- goroutineID()
+		t.err = runServe(ctx, l.serve, theirs)
+	}()
+	return t, nil
+}
+
+// runServe turns a panic into an error.
+func runServe(ctx context.Context, serve func(context.Context, io.ReadWriteCloser) error, conn io.ReadWriteCloser) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &tasknode.Crash{Cause: fmt.Sprintf("panic: %v", v), Stack: string(debug.Stack())}
+		}
+	}()
+	return serve(ctx, conn)
+}
+
+// task is a task that runs as a goroutine.
+type task struct {
+	conn net.Conn
+	gone chan struct{}
+	err  error       // holds once gone is closed
+	id   chan string // of the goroutine
+}
+
+func (t *task) Conn() io.ReadWriteCloser { return t.conn }
+func (t *task) Gone() <-chan struct{}    { return t.gone }
+func (t *task) Err() error               { return t.err }
+
+// Stack is the stack of the task's goroutine and of those that it has started.
+func (t *task) Stack() string {
+	id := <-t.id
+	t.id <- id
+	return stacksOf(id)
+}

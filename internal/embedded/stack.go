@@ -1,0 +1,74 @@
+package embedded
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+)
+
+// maxStackBytes bounds a dump of all goroutines.
+const maxStackBytes = 16 << 20
+
+// goroutineID is the number of the calling goroutine, as stack dumps name it.
+func goroutineID() string {
+	buf := make([]byte, 64)
+	fields := bytes.Fields(buf[:runtime.Stack(buf, false)]) // "goroutine 12 [running]:"
+	return string(fields[1])
+}
+
+// stacksOf is the part of a dump of all goroutines that is about the goroutine
+// with that number and those that it, or they, have started.
+func stacksOf(id string) string {
+	return pickStacks(allStacks(), id)
+}
+
+func allStacks() string {
+	for size := 1 << 16; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size || size >= maxStackBytes {
+			return string(buf[:n])
+		}
+	}
+}
+
+// pickStacks picks from a dump, whose parts are separated by empty lines:
+//
+//	goroutine 12 [chan receive]:
+//	main.f(…)
+//		/src/f.go:10 +0x1d
+//	created by main.g in goroutine 7
+//		/src/g.go:20 +0x2c
+func pickStacks(dump, id string) string {
+	wanted := map[string]bool{id: true}
+	parts := strings.Split(strings.TrimSpace(dump), "\n\n")
+	for found := true; found; {
+		found = false
+		for _, part := range parts {
+			number, parent := stackOwner(part)
+			if number != "" && wanted[parent] && !wanted[number] {
+				wanted[number], found = true, true
+			}
+		}
+	}
+	var picked []string
+	for _, part := range parts {
+		if number, _ := stackOwner(part); wanted[number] {
+			picked = append(picked, part)
+		}
+	}
+	return strings.Join(picked, "\n\n")
+}
+
+// stackOwner is the number of the goroutine that a part of a dump is about, and
+// of the one that started it; "" for unknown.
+func stackOwner(part string) (number, parent string) {
+	head, ok := strings.CutPrefix(part, "goroutine ")
+	if !ok {
+		return "", ""
+	}
+	number, _, _ = strings.Cut(head, " ")
+	if _, tail, ok := strings.Cut(part, " in goroutine "); ok {
+		parent, _, _ = strings.Cut(tail, "\n")
+	}
+	return number, parent
+}

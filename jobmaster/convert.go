@@ -1,0 +1,97 @@
+package jobmaster
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// This file turns messages into the values of the core and back.
+
+func graphOf(g *wire.Graph) dag.Graph {
+	var out dag.Graph
+	for _, s := range g.GetStages() {
+		out.Stages = append(out.Stages, dag.Stage{Name: s.Name, Nodes: int(s.Nodes), Slots: dag.SlotKind(s.Slots)})
+	}
+	for _, e := range g.GetEdges() {
+		out.Edges = append(out.Edges, dag.Edge{
+			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection),
+		})
+	}
+	return out
+}
+
+func positionOf(p *taskproc.Position) dag.Position {
+	return dag.Position{Offset: p.GetOffset(), Skip: p.GetSkip()}
+}
+
+func positionMessage(p dag.Position) *taskproc.Position {
+	return &taskproc.Position{Offset: p.Offset, Skip: p.Skip}
+}
+
+func rangeOf(r *taskproc.Range) dag.Range {
+	return dag.Range{Start: positionOf(r.GetStart()), End: positionOf(r.GetEnd())}
+}
+
+func rangeMessage(r dag.Range) *taskproc.Range {
+	return &taskproc.Range{Start: positionMessage(r.Start), End: positionMessage(r.End)}
+}
+
+// splitOf is what the state needs to know of a split. Its range begins where its
+// first part begins and is as long as its parts together.
+func splitOf(s *taskproc.Split) cluster.Split {
+	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s)}
+	if len(s.Parts) > 0 {
+		start := s.Parts[0].Start
+		out.Range = dag.Range{Start: dag.Position{Offset: start}, End: dag.Position{Offset: start + out.Bytes}}
+		out.Ordinal = int(s.Parts[0].Ordinal)
+	}
+	return out
+}
+
+func manifestOf(d *taskproc.Done) cluster.Manifest {
+	m := cluster.Manifest{
+		SegmentsPath: d.Output.GetPath(), IndexChecksum: d.Output.GetIndexChecksum(),
+		Bytes: d.OutputBytes, Records: d.OutputRecords,
+	}
+	for _, p := range d.Pieces {
+		m.Pieces = append(m.Pieces, cluster.Piece{
+			Output: p.Output, Path: p.Path, Length: p.Length, Checksum: p.Checksum, Records: p.Records, Suffix: p.Suffix,
+		})
+	}
+	return m
+}
+
+func countersOf(counters []*taskproc.Counter) []cluster.Counter {
+	out := make([]cluster.Counter, len(counters))
+	for i, c := range counters {
+		out[i] = cluster.Counter{CounterName: cluster.CounterName{Group: c.Group, Name: c.Name}, Value: c.Value}
+	}
+	return out
+}
+
+func failureOf(f *taskproc.Failure) cluster.Failure {
+	out := cluster.Failure{
+		Cause: f.Cause, Stack: f.Stack, Input: f.Input, Offset: f.Offset, Log: f.Log, Fatal: f.Fatal,
+	}
+	if f.Record != nil {
+		record := positionOf(f.Record)
+		out.Record = &record
+	}
+	return out
+}
+
+func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
+	return cluster.Checkpoint{Path: c.GetPath(), Bytes: c.GetBytes(), Checksum: c.GetChecksum()}
+}
+
+func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint) *taskproc.Checkpoint {
+	if c == nil {
+		return nil
+	}
+	return &taskproc.Checkpoint{
+		Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum, Attempt: c.Attempt.String(),
+		JobId: id.Job.String(), Task: int32(id.Number),
+	}
+}

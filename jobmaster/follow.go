@@ -1,0 +1,101 @@
+package jobmaster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// progressInterval is how long those who follow a job wait for news when all
+// that has changed is progress.
+const progressInterval = 200 * time.Millisecond
+
+// followRequest waits for a status of a job that is newer than a version.
+type followRequest struct {
+	job    cluster.JobID
+	after  uint64
+	answer chan<- statusAnswer
+	ctx    context.Context // of who asks
+	asked  time.Time
+}
+
+type statusAnswer struct {
+	status  *wire.JobStatus
+	version uint64
+	err     error
+}
+
+// Follow calls each with the status of a job now and after changes until the
+// job is over, and returns the last status. Unknown jobs wrap
+// cluster.ErrUnknown.
+func (m *Master) Follow(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	id, err := cluster.ParseJobID(jobID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+	}
+	var version uint64
+	for {
+		answer := make(chan statusAnswer, 1)
+		got, err := ask(ctx, m, &followRequest{job: id, after: version, answer: answer, ctx: ctx}, answer)
+		if err != nil {
+			return nil, err
+		}
+		if got.err != nil {
+			return nil, got.err
+		}
+		version = got.version
+		if each != nil {
+			each(got.status)
+		}
+		if got.status.State >= wire.JobState_SUCCEEDED {
+			return got.status, nil
+		}
+	}
+}
+
+func (q *followRequest) handle(m *Master) {
+	if m.view.Job(q.job) == nil {
+		q.answer <- statusAnswer{err: fmt.Errorf("%w: %v", cluster.ErrUnknown, q.job)}
+		return
+	}
+	q.asked = m.cfg.Now()
+	r := m.record(q.job)
+	r.waiters = append(r.waiters, q)
+}
+
+// answerWaiters answers those whose job has changed since they last heard of
+// it. News of progress alone is held back for a moment.
+func (m *Master) answerWaiters() {
+	now := m.cfg.Now()
+	for id, r := range m.records {
+		if len(r.waiters) == 0 {
+			continue
+		}
+		if r.stale && now.Sub(r.waiters[0].asked) >= progressInterval {
+			r.touch()
+		}
+		m.answer(id, r)
+	}
+}
+
+func (m *Master) answer(id cluster.JobID, r *record) {
+	var status *wire.JobStatus
+	waiting := r.waiters[:0]
+	for _, q := range r.waiters {
+		switch {
+		case q.ctx.Err() != nil: // it does not wait any more
+		case q.after >= r.version:
+			waiting = append(waiting, q)
+		default:
+			if status == nil {
+				status = m.status(m.view.Job(id), r)
+			}
+			q.answer <- statusAnswer{status: status, version: r.version}
+		}
+	}
+	clear(r.waiters[len(waiting):])
+	r.waiters = waiting
+}

@@ -1,0 +1,32 @@
+package jobmaster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/conf"
+)
+
+// priorities are Hadoop's names for how urgent a job is.
+var priorities = map[string]int{"VERY_HIGH": 2, "HIGH": 1, "NORMAL": 0, "DEFAULT": 0, "LOW": -1, "VERY_LOW": -2}
+
+// setLimits takes over what the job's properties say about its running.
+func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
+	c, err := conf.FromMap(properties)
+	if err != nil {
+		return fmt.Errorf("jobmaster: properties: %w", err)
+	}
+	spec.MaxAttempts = [2]int{c.Int("mapreduce.map.maxattempts"), c.Int("mapreduce.reduce.maxattempts")}
+	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
+	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
+	spec.TimeoutMillis = c.Duration("mapreduce.task.timeout").Milliseconds()
+	spec.Priority = priorities[c.String("mapreduce.job.priority")]
+	spec.Pool = c.String("mapreduce.job.queuename")
+	return c.Validate()
+}
+
+// marksSuccess reports whether the job wants a _SUCCESS file.
+func marksSuccess(properties map[string]string) bool {
+	c, err := conf.FromMap(properties)
+	return err != nil || c.Bool("mapreduce.fileoutputcommitter.marksuccessfuljobs")
+}

@@ -1,0 +1,96 @@
+package jobmaster
+
+import (
+	"path"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// send turns an order of the brain into a message to its machine.
+func (m *Master) send(o control.Order) {
+	switch o.Kind {
+	case control.OrderStart:
+		start, ok := m.startMessage(o.Attempt)
+		if !ok {
+			return
+		}
+		if start.Kind == taskproc.Kind_REDUCE {
+			m.subscribe(o.Machine, o.Job)
+		}
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: start}}})
+	case control.OrderKill:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: o.Attempt.String(), Cause: o.Cause}}})
+	case control.OrderStop:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
+			AttemptId: o.Attempt.String(), Position: positionMessage(o.Position),
+		}}})
+	case control.OrderPause:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String()}}})
+	case control.OrderRemoveJob:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: o.Job.String()}}})
+	}
+}
+
+// deliver sends an order to a machine that is connected. One that is not is
+// reminded when it connects.
+func (m *Master) deliver(machine string, o *wire.Order) {
+	if send := m.links[machine]; send != nil {
+		send(o)
+	}
+}
+
+// startMessage is everything an attempt needs to know.
+func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
+	j, t, a, ok := m.view.Attempt(id)
+	if !ok {
+		return nil, false
+	}
+	r := m.record(j.ID)
+	start := &taskproc.Start{
+		JobId: j.ID.String(), AttemptId: id.String(), Program: r.spec.Program, Kind: taskproc.Kind_REDUCE,
+		Task: int32(t.ID.Number), Attempt: int32(id.Number), Part: int32(t.Part),
+		Properties: r.spec.Properties, Config: r.spec.Config,
+		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
+		Checkpoint: checkpointMessage(t.ID, t.Checkpoint), Fingerprint: r.spec.Fingerprint,
+	}
+	if j.Spec.OutputDir != "" {
+		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)
+	}
+	if t.Split >= 0 {
+		start.Kind, start.Split, start.Range = taskproc.Kind_MAP, r.splits[t.Split], rangeMessage(a.Range)
+		for _, p := range t.Skip {
+			start.Skip = append(start.Skip, positionMessage(p))
+		}
+	}
+	return start, true
+}
+
+func mapTasks(j *cluster.Job) (n int) {
+	for _, s := range j.Stages {
+		if s.Source {
+			n += len(s.Tasks)
+		}
+	}
+	return n
+}
+
+// temporaryName is the directory inside a job's output for what is not output
+// yet.
+const temporaryName = "_temporary"
+
+// stagingDir is the full name of the directory for the pieces of a job's
+// output.
+func stagingDir(outputDir string, id cluster.JobID) string {
+	return joinName(outputDir, path.Join(temporaryName, id.String()))
+}
+
+// joinName appends a relative path to a full name.
+func joinName(name, relative string) string {
+	if name == "" || name[len(name)-1] == '/' {
+		return name + relative
+	}
+	return name + "/" + relative
+}

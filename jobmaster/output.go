@@ -1,0 +1,206 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"golang.org/x/sync/errgroup"
+)
+
+// SuccessName is the empty file that tells that an output is complete.
+const SuccessName = "_SUCCESS"
+
+// joinParallelism is how many files of an output are joined at once.
+const joinParallelism = 16
+
+// work is work for one job, with what it needs to know, so that it can go on
+// beside the loop.
+type work struct {
+	m     *Master
+	job   cluster.JobID
+	spec  *wire.JobSpec
+	setUp bool        // the output directory is the job's own
+	files []finalFile // of commit
+}
+
+func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
+	r := &workResult{job: w.job, kind: kind}
+	switch kind {
+	case control.WorkSetUp:
+		r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
+		if r.err == nil {
+			r.err = w.makeOutput(ctx)
+		}
+	case control.WorkCommit:
+		r.err = w.commit(ctx)
+	case control.WorkCleanUp:
+		r.err = w.removeOutput(ctx)
+	}
+	return r
+}
+
+// ErrOutputExists is the refusal of a job whose output directory exists, in
+// Hadoop's words. It wraps fs.ErrExist.
+func ErrOutputExists(name string) error { return &outputExists{name} }
+
+type outputExists struct{ name string }
+
+func (e *outputExists) Error() string { return "Output directory " + e.name + " already exists" }
+func (e *outputExists) Unwrap() error { return fs.ErrExist }
+
+// CheckOutput refuses an output directory that exists.
+func CheckOutput(ctx context.Context, fsys storage.FS, dir, name string) error {
+	_, err := fsys.Stat(ctx, dir)
+	switch {
+	case err == nil:
+		return ErrOutputExists(name)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("output directory: %w", err)
+}
+
+// output resolves the job's output directory; fsys is nil when it has none.
+func (w *work) output(ctx context.Context) (fsys storage.FS, dir string, err error) {
+	if w.spec.OutputDir == "" {
+		return nil, "", nil
+	}
+	return w.m.cfg.Resolve(ctx, w.spec.OutputDir)
+}
+
+// ownDir is the directory for pieces. That it is there shows that the output
+// directory is this job's.
+func (w *work) ownDir(dir string) string { return path.Join(dir, temporaryName, w.job.String()) }
+
+// makeOutput makes the output directory, which may not exist, unless this job
+// has made it before.
+func (w *work) makeOutput(ctx context.Context) error {
+	fsys, dir, err := w.output(ctx)
+	if fsys == nil || err != nil {
+		return err
+	}
+	if _, err := fsys.Stat(ctx, w.ownDir(dir)); err == nil {
+		return nil
+	}
+	if err := CheckOutput(ctx, fsys, dir, w.spec.OutputDir); err != nil {
+		return err
+	}
+	if err := fsys.MkdirAll(ctx, w.ownDir(dir)); err != nil {
+		return fmt.Errorf("output directory: %w", err)
+	}
+	return nil
+}
+
+// removeOutput removes the output directory if it is this job's.
+func (w *work) removeOutput(ctx context.Context) error {
+	fsys, dir, err := w.output(ctx)
+	if fsys == nil || err != nil {
+		return err
+	}
+	if !w.setUp {
+		if _, err := fsys.Stat(ctx, w.ownDir(dir)); err != nil {
+			return nil // it is somebody else's, or not there
+		}
+	}
+	return fsys.Remove(ctx, dir, true)
+}
+
+// finalFile is a file of the output and the pieces it is joined from.
+type finalFile struct {
+	name   string // relative to the output directory
+	pieces []cluster.Piece
+}
+
+// finalFiles are the files of a job's output, in the order of their names'
+// tasks. Tasks cut from one task wrote parts of one file, in the order of their
+// ranges.
+func finalFiles(j *cluster.Job) []finalFile {
+	var files []finalFile
+	index := make(map[string]int)
+	for _, stage := range j.Stages {
+		if !stage.Sink {
+			continue
+		}
+		tasks := slices.Clone(stage.Tasks)
+		slices.SortStableFunc(tasks, func(a, b *cluster.Task) int {
+			if a.Part != b.Part {
+				return a.Part - b.Part
+			}
+			return a.Range.Start.Compare(b.Range.Start)
+		})
+		for _, t := range tasks {
+			for _, p := range t.Output.Pieces {
+				name := fmt.Sprintf("%s-%s-%05d%s", p.Output, stage.Code, t.Part, p.Suffix)
+				i, known := index[name]
+				if !known {
+					i = len(files)
+					index[name] = i
+					files = append(files, finalFile{name: name})
+				}
+				files[i].pieces = append(files[i].pieces, p)
+			}
+		}
+	}
+	return files
+}
+
+// commit gives the output its final names. It may be stopped anywhere and begun
+// again, here or by another master.
+func (w *work) commit(ctx context.Context) error {
+	fsys, dir, err := w.output(ctx)
+	if fsys == nil || err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(joinParallelism)
+	for _, f := range w.files {
+		group.Go(func() error { return w.join(groupCtx, fsys, dir, f) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := fsys.Remove(ctx, path.Join(dir, temporaryName), true); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if !marksSuccess(w.spec.Properties) {
+		return nil
+	}
+	return createEmpty(ctx, fsys, path.Join(dir, SuccessName))
+}
+
+func (w *work) join(ctx context.Context, fsys storage.FS, dir string, f finalFile) error {
+	pieces := make([]storage.Piece, len(f.pieces))
+	for i, p := range f.pieces {
+		_, name, err := w.m.cfg.Resolve(ctx, p.Path)
+		if err != nil {
+			return err
+		}
+		pieces[i] = storage.Piece{Path: name, Length: p.Length}
+	}
+	return storage.Join(ctx, fsys, path.Join(dir, f.name), pieces, w.job.String())
+}
+
+// createEmpty makes an empty file; one that exists is as good.
+func createEmpty(ctx context.Context, fsys storage.FS, name string) error {
+	out, err := fsys.Create(ctx, name, storage.CreateOptions{})
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		if err = out.Close(); err != nil {
+			err = errors.Join(err, out.Abort())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package jobmaster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
+)
+
+// record is what the master keeps of a job beside the state.
+type record struct {
+	spec    *wire.JobSpec
+	splits  []*taskproc.Split // nil until loaded
+	bytes   int64             // of all splits
+	outputs outputLog
+
+	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
+
+	version uint64 // rises when something changes that shows in the status
+	stale   bool   // progress has come that is not in version yet
+	waiters []*followRequest
+
+	begun  control.WorkKind   // the latest work that was begun
+	cancel context.CancelFunc // of that work; nil before
+	done   chan struct{}      // closed when that work has ended; nil before
+}
+
+// record is the record of a job of the state, made when it is first asked for.
+func (m *Master) record(id cluster.JobID) *record {
+	r := m.records[id]
+	if r == nil {
+		r = &record{spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress)}
+		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
+			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
+		}
+		m.records[id] = r
+	}
+	return r
+}
+
+func (r *record) touch() {
+	r.version++
+	r.stale = false
+}
+
+// partBytes are the bytes of a split's parts.
+func partBytes(s *taskproc.Split) (n int64) {
+	for _, p := range s.Parts {
+		n += p.Length
+	}
+	return n
+}

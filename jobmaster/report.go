@@ -1,0 +1,121 @@
+package jobmaster
+
+import (
+	"hash/maphash"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+type reported struct{ report *wire.Report }
+
+// Report takes a report of a tasknode.
+func (m *Master) Report(r *wire.Report) { m.inbox.Put(&reported{r}) }
+
+type connected struct {
+	machine string
+	orders  func(*wire.Order)
+}
+
+// Connect says how orders reach a machine. The function does not wait.
+func (m *Master) Connect(machine string, orders func(*wire.Order)) {
+	m.inbox.Put(&connected{machine, orders})
+}
+
+func (c *connected) handle(m *Master) {
+	m.links[c.machine] = c.orders
+	m.events = append(m.events, control.MachineConnected{Name: c.machine})
+}
+
+// handle turns a report into an event.
+func (r *reported) handle(m *Master) {
+	if joined := r.report.GetJoined(); joined != nil {
+		m.request(cluster.JoinMachine{
+			Name: r.report.Machine, Address: joined.Address, Hosts: joined.Hosts,
+			Slots: [2]int{int(joined.MapSlots), int(joined.ReduceSlots)},
+		})
+		return
+	}
+	id, err := cluster.ParseAttemptID(r.report.AttemptId)
+	_, _, a, known := m.view.Attempt(id)
+	if err != nil || !known || a.Machine != r.report.Machine {
+		m.cfg.Logger.Warn("report about an unknown attempt", "machine", r.report.Machine, "attempt", r.report.AttemptId)
+		return
+	}
+	m.attemptReport(a, r.report)
+}
+
+func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
+	switch r := report.Report.(type) {
+	case *wire.Report_Progress:
+		m.progressed(a, r.Progress)
+	case *wire.Report_Done:
+		m.finished(a, r.Done)
+	case *wire.Report_Failure:
+		lost, _ := cluster.ParseAttemptID(r.Failure.LostMapAttempt) // zero when it names none
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostMap: lost})
+	case *wire.Report_Paused:
+		m.events = append(m.events, control.AttemptPaused{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
+	case *wire.Report_Killed_:
+		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, StuckStack: r.Killed.StuckStack})
+	}
+}
+
+func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
+	if a.State != cluster.AttemptRunning {
+		return
+	}
+	r := m.record(a.ID.Task.Job)
+	r.progress[a.ID] = p
+	r.stale = true
+	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p)})
+}
+
+// finished keeps the part of the output's description that is too large for the
+// log. A report without a range speaks of the range that the attempt was given.
+func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
+	if d.Output != nil {
+		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Output)
+	}
+	processed := a.Range
+	if d.Range != nil && a.ID.Task.Stage == "m" {
+		processed = rangeOf(d.Range)
+	}
+	m.events = append(m.events, control.AttemptFinished{
+		Attempt: a.ID, Range: processed, Output: manifestOf(d), Counters: countersOf(d.Counters),
+	})
+}
+
+var markSeed = maphash.MakeSeed()
+
+// progressMark changes when an attempt has come further. Time and memory that
+// pass by themselves do not count.
+func progressMark(p *taskproc.Progress) uint64 {
+	var h maphash.Hash
+	h.SetSeed(markSeed)
+	maphash.WriteComparable(&h, p.Fraction)
+	maphash.WriteComparable(&h, p.Records)
+	maphash.WriteComparable(&h, positionOf(p.Position))
+	h.WriteString(p.Phase)
+	h.WriteString(p.Status)
+	for _, c := range p.Counters {
+		id := counter.ID{Group: c.Group, Name: c.Name}
+		if !passesByItself(id) {
+			maphash.WriteComparable(&h, c.Value)
+		}
+	}
+	return h.Sum64()
+}
+
+func passesByItself(id counter.ID) bool {
+	switch id {
+	case counter.GCTimeMillis, counter.CPUTimeMillis, counter.PhysicalMemoryBytes, counter.VirtualMemoryBytes,
+		counter.CommittedHeapBytes, counter.PeakMapPhysicalBytes, counter.PeakMapVirtualBytes,
+		counter.PeakReducePhysicalBytes, counter.PeakReduceVirtualBytes:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package jobmaster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// status is what is known of a job now. It costs what runs, not what is
+// finished, until the job is over.
+func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
+	s := &wire.JobStatus{
+		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
+		Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir,
+		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
+		Phases: phases(j), Counters: counters(j, r), Failures: failures(j),
+	}
+	for _, stage := range j.Stages {
+		addStage(s, stage, r)
+	}
+	if j.State.Final() {
+		s.Tasks, s.Partitions = tasks(j), partitions(j)
+	}
+	return s
+}
+
+// reason tells what a job waits for, "" when it does not wait.
+func (m *Master) reason(j *cluster.Job) string {
+	switch {
+	case j.State == cluster.JobPrep:
+		return "its splits are being loaded and its output is set up"
+	case j.State == cluster.JobAborting:
+		return "its tasks are being stopped and its output removed"
+	case j.State != cluster.JobRunning:
+		return ""
+	}
+	for _, stage := range j.Stages {
+		if stage.Running > 0 {
+			return ""
+		}
+	}
+	for _, stage := range j.Stages {
+		if stage.Waiting() > 0 && j.Ready(stage) {
+			return fmt.Sprintf("%d %s tasks wait for %v slots", stage.Waiting(), stage.Name, stage.Slot)
+		}
+	}
+	return ""
+}
+
+// addStage adds a stage's numbers to those of maps or of reduces. Progress is
+// the share of finished tasks and of what running ones have done.
+func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
+	fraction := float64(stage.Finished)
+	if stage.Running > 0 {
+		for id, p := range r.progress {
+			if id.Task.Stage == stage.Code {
+				fraction += min(max(p.Fraction, 0), 1)
+			}
+		}
+	}
+	total := len(stage.Tasks)
+	progress := 1.0
+	if total > 0 {
+		progress = min(fraction/float64(total), 1)
+	}
+	if stage.StartedAt != 0 && (s.StartTime == 0 || stage.StartedAt < s.StartTime) {
+		s.StartTime = stage.StartedAt
+	}
+	if stage.Source {
+		s.Maps, s.MapsDone, s.MapsRunning, s.MapProgress = int32(total), int32(stage.Finished), int32(stage.Running), progress
+		return
+	}
+	s.Reduces, s.ReducesDone, s.ReducesRunning, s.ReduceProgress = int32(total), int32(stage.Finished), int32(stage.Running), progress
+}
+
+// phases are setup, map, reduce and commit, as far as the job has come.
+func phases(j *cluster.Job) []*wire.Phase {
+	var out []*wire.Phase
+	add := func(name string, start, finish int64) {
+		if start == 0 {
+			return
+		}
+		if finish == 0 {
+			finish = j.FinishedAt
+		}
+		out = append(out, &wire.Phase{Name: name, StartTime: start, FinishTime: finish})
+	}
+	add("setup", j.SubmittedAt, j.StartedAt)
+	for _, stage := range j.Stages {
+		add(stage.Name, stage.StartedAt, stage.FinishedAt)
+	}
+	add("commit", j.CommitAt, 0)
+	return out
+}
+
+// counters are the sums over finished tasks and running attempts, and the job's
+// own.
+func counters(j *cluster.Job, r *record) []*taskproc.Counter {
+	sums := make(counter.Values)
+	for _, c := range j.Counters() {
+		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+	}
+	for _, p := range r.progress {
+		for _, c := range p.Counters {
+			sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+		}
+	}
+	addJobCounters(sums, j)
+	var out []*taskproc.Counter
+	for _, group := range sums.Groups() {
+		for _, name := range sums.Names(group) {
+			out = append(out, &taskproc.Counter{Group: group, Name: name, Value: sums[group][name]})
+		}
+	}
+	return out
+}
+
+func addJobCounters(sums counter.Values, j *cluster.Job) {
+	add := func(id counter.ID, n int64) {
+		if n != 0 {
+			sums.Add(id, n)
+		}
+	}
+	for _, s := range j.Stages {
+		if s.Source {
+			add(counter.LaunchedMaps, int64(s.Launched))
+			add(counter.FailedMaps, int64(s.Failed))
+			add(counter.KilledMaps, int64(s.Killed))
+			add(counter.DataLocalMaps, int64(s.LocalStarts))
+			add(counter.OtherLocalMaps, int64(s.Launched-s.LocalStarts))
+			add(counter.MillisMaps, s.SlotMillis)
+			add(counter.SlotMillisMaps, s.SlotMillis)
+			continue
+		}
+		add(counter.LaunchedReduces, int64(s.Launched))
+		add(counter.FailedReduces, int64(s.Failed))
+		add(counter.KilledReduces, int64(s.Killed))
+		add(counter.MillisReduces, s.SlotMillis)
+		add(counter.SlotMillisReduces, s.SlotMillis)
+	}
+}

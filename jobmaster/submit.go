@@ -1,0 +1,165 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
+)
+
+// submitKey names a submission.
+type submitKey struct {
+	client   string
+	sequence uint64
+}
+
+type submitted struct {
+	job cluster.JobID
+	err error
+}
+
+type submitRequest struct {
+	key    submitKey
+	spec   cluster.JobSpec
+	answer chan<- submitted
+}
+
+// Submit hands in a job whose splits are staged already, and returns its id
+// once that is in the log. The spec names its client and sequence.
+func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error) {
+	converted, err := jobSpec(spec)
+	if err != nil {
+		return "", err
+	}
+	if spec.ClientId == "" {
+		return "", errors.New("jobmaster: submission without a client id")
+	}
+	answer := make(chan submitted, 1)
+	got, err := ask(ctx, m, &submitRequest{submitKey{spec.ClientId, spec.Sequence}, converted, answer}, answer)
+	if err != nil {
+		return "", err
+	}
+	return got.job.String(), got.err
+}
+
+func (r *submitRequest) handle(m *Master) {
+	if other, busy := m.writerOf(r.spec.OutputDir); busy && m.submitterOf(other) != r.key {
+		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
+		return
+	}
+	m.submits[r.key] = r.answer
+	m.events = append(m.events, control.Requested{
+		Client: r.key.client, Sequence: r.key.sequence, Command: cluster.SubmitJob{Spec: r.spec},
+	})
+}
+
+// writerOf is the job, not over yet, that writes to a directory.
+func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
+	if dir == "" {
+		return cluster.JobID{}, false
+	}
+	for id := range m.records {
+		if j := m.view.Job(id); j.Spec.OutputDir == dir && !j.State.Final() {
+			return id, true
+		}
+	}
+	return cluster.JobID{}, false
+}
+
+func (m *Master) submitterOf(id cluster.JobID) submitKey {
+	spec := m.record(id).spec
+	return submitKey{spec.ClientId, spec.Sequence}
+}
+
+// answerSubmit answers the client whose submission is in the log.
+func (m *Master) answerSubmit(e cluster.Entry, delta cluster.Delta, err error) {
+	key := submitKey{e.Client, e.Sequence}
+	if answer := m.submits[key]; answer != nil {
+		answer <- submitted{delta.Submitted, err}
+		delete(m.submits, key)
+	}
+}
+
+type killRequest struct {
+	job   cluster.JobID
+	cause string
+	all   bool // every job that is not over, instead of job
+	done  chan<- error
+}
+
+// Kill asks for the end of a job. It returns once the request is taken; a job
+// that has ended is left as it is. Unknown jobs wrap cluster.ErrUnknown.
+func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
+	id, err := cluster.ParseJobID(jobID)
+	if err != nil {
+		return fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+	}
+	done := make(chan error, 1)
+	err, asked := ask(ctx, m, &killRequest{job: id, cause: cause, done: done}, done)
+	return errors.Join(err, asked)
+}
+
+// KillAll asks for the end of every job that is not over.
+func (m *Master) KillAll(cause string) {
+	m.inbox.Put(&killRequest{all: true, cause: cause, done: make(chan error, 1)})
+}
+
+func (r *killRequest) handle(m *Master) {
+	if r.all {
+		for j := range m.view.Jobs() {
+			m.killJob(j, r.cause)
+		}
+		r.done <- nil
+		return
+	}
+	j := m.view.Job(r.job)
+	if j == nil {
+		r.done <- fmt.Errorf("%w: %v", cluster.ErrUnknown, r.job)
+		return
+	}
+	m.killJob(j, r.cause)
+	r.done <- nil
+}
+
+func (m *Master) killJob(j *cluster.Job, cause string) {
+	if j.State < cluster.JobAborting {
+		m.request(cluster.KillJob{Job: j.ID, Cause: cause})
+	}
+}
+
+func (m *Master) request(c cluster.Command) {
+	m.events = append(m.events, control.Requested{Command: c})
+}
+
+// jobSpec is what the state needs of a submitted job. It reports every fault at
+// once.
+func jobSpec(spec *wire.JobSpec) (cluster.JobSpec, error) {
+	document, err := proto.Marshal(spec)
+	if err != nil {
+		return cluster.JobSpec{}, fmt.Errorf("jobmaster: job specification: %w", err)
+	}
+	out := cluster.JobSpec{
+		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir,
+		Graph: graphOf(spec.Graph), Document: document,
+	}
+	limits := setLimits(&out, spec.Properties)
+	return out, errors.Join(out.Graph.Validate(), checkGraph(out.Graph, spec), limits)
+}
+
+// checkGraph refuses what tasks cannot do: they know maps and reduces joined by
+// files.
+func checkGraph(g dag.Graph, spec *wire.JobSpec) error {
+	var faults []error
+	if want := g.Fingerprint(); spec.Fingerprint != "" && spec.Fingerprint != want {
+		faults = append(faults, fmt.Errorf("jobmaster: fingerprint %s of a graph whose own is %s", spec.Fingerprint, want))
+	}
+	if len(g.Stages) > 0 && g.String() != dag.MapReduce(g.Stages[0].Nodes, int(spec.Reduces)).String() {
+		faults = append(faults, fmt.Errorf("jobmaster: the graph is not one of maps and %d reduces:\n%v", spec.Reduces, g))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,76 @@
+package jobmaster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// begin begins work for a job in a goroutine of its own, unless that work has
+// begun before. Later kinds of work put an end to earlier ones and wait for it.
+func (m *Master) begin(ctx context.Context, w control.Work) {
+	r := m.record(w.Job)
+	if r.begun >= w.Kind {
+		return
+	}
+	if r.cancel != nil {
+		r.cancel()
+	}
+	earlier, done := r.done, make(chan struct{})
+	r.begun, r.done = w.Kind, done
+	ctx, r.cancel = context.WithCancel(ctx)
+	task := work{m: m, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
+	if w.Kind == control.WorkCommit {
+		task.files = finalFiles(m.view.Job(w.Job))
+	}
+	m.workers.Go(func() {
+		defer close(done)
+		if earlier != nil {
+			<-earlier
+		}
+		m.inbox.Put(task.do(ctx, w.Kind))
+	})
+}
+
+// workResult is what became of a piece of work.
+type workResult struct {
+	job    cluster.JobID
+	kind   control.WorkKind
+	splits []*taskproc.Split // of set-up
+	err    error
+}
+
+func (r *workResult) handle(m *Master) {
+	switch {
+	case r.kind == control.WorkCleanUp:
+		if r.err != nil {
+			m.cfg.Logger.Warn("output of an unfinished job stays", "job", r.job, "error", r.err)
+		}
+		m.request(cluster.CloseJob{Job: r.job})
+	case r.err != nil:
+		m.request(cluster.FailJob{Job: r.job, Cause: r.err.Error()})
+	case r.kind == control.WorkCommit:
+		m.request(cluster.CommitJob{Job: r.job})
+	default:
+		m.loaded(r)
+	}
+}
+
+// loaded takes over the splits of a job, which may start then.
+func (m *Master) loaded(r *workResult) {
+	record := m.record(r.job)
+	splits := make([]cluster.Split, len(r.splits))
+	for i, s := range r.splits {
+		splits[i] = splitOf(s)
+		record.bytes += splits[i].Bytes
+	}
+	if err := m.state.Load(r.job, splits); err != nil {
+		m.request(cluster.FailJob{Job: r.job, Cause: fmt.Sprintf("splits: %v", err)})
+		return
+	}
+	record.splits = r.splits
+	m.request(cluster.StartJob{Job: r.job})
+}

@@ -1,0 +1,146 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// attempt sees one attempt through from start to report.
+type attempt struct {
+	cfg   *Config
+	start *taskproc.Start
+	inbox *mailbox.Mailbox[*taskproc.ToTask] // to be passed on to the task
+	told  chan struct{}                      // closed when the attempt is to end
+	once  sync.Once                          // closes told
+}
+
+func newAttempt(n *Node, start *taskproc.Start) *attempt {
+	return &attempt{cfg: &n.cfg, start: start, inbox: mailbox.New[*taskproc.ToTask](), told: make(chan struct{})}
+}
+
+// kill tells the attempt to end. The task hears the cause first; force follows.
+func (a *attempt) kill(cause string) {
+	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: cause}}})
+	a.once.Do(func() { close(a.told) })
+}
+
+// run runs the attempt and reports how it ended.
+func (a *attempt) run(ctx context.Context) {
+	a.report(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
+	r := a.attend(ctx)
+	switch r.Report.(type) {
+	case *wire.Report_Done, *wire.Report_Paused: // its files are wanted
+	default:
+		if err := os.RemoveAll(a.start.LocalDir); err != nil {
+			a.cfg.Logger.Warn("local files of an attempt stay", "attempt", a.start.AttemptId, "error", err)
+		}
+	}
+	a.report(r)
+}
+
+func (a *attempt) report(r *wire.Report) {
+	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
+	a.cfg.Link.Report(r)
+}
+
+// attend launches the task, stays with it to its end, and returns the report
+// about that.
+func (a *attempt) attend(ctx context.Context) *wire.Report {
+	ctx, force := context.WithCancel(ctx)
+	defer force()
+	if err := os.MkdirAll(a.start.LocalDir, 0o700); err != nil {
+		return failure(fmt.Errorf("local directory: %w", err))
+	}
+	task, err := a.cfg.Launcher.Launch(ctx, a.start.AttemptId)
+	if err != nil {
+		return failure(fmt.Errorf("launch of the task: %w", err))
+	}
+	talk := a.talk(task)
+	a.wait(ctx, task, talk)
+	if a.isTold() || ctx.Err() != nil {
+		force()
+	}
+	stuck := a.grace(task)
+	stack := ""
+	if stuck {
+		stack = task.Stack()
+	}
+	talk.hangUp()
+	return a.verdict(ctx, task, talk.last, stuck, stack)
+}
+
+// wait returns when the task is gone, has said its last word, or is to end.
+func (a *attempt) wait(ctx context.Context, task Task, talk *talk) {
+	select {
+	case <-task.Gone():
+		<-talk.ended
+	case <-talk.ended:
+	case <-a.told:
+	case <-ctx.Done():
+	}
+}
+
+// grace waits for the end of a task that has nothing more to do, and reports
+// whether it does not end.
+func (a *attempt) grace(task Task) (stuck bool) {
+	timer := time.NewTimer(a.cfg.KillGrace)
+	defer timer.Stop()
+	select {
+	case <-task.Gone():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// verdict is the report about an attempt after its last word, which is nil when
+// it had none.
+func (a *attempt) verdict(ctx context.Context, task Task, last *taskproc.FromTask, stuck bool, stack string) *wire.Report {
+	switch m := last.GetMessage().(type) {
+	case *taskproc.FromTask_Done:
+		return &wire.Report{Report: &wire.Report_Done{Done: m.Done}}
+	case *taskproc.FromTask_Paused:
+		return &wire.Report{Report: &wire.Report_Paused{Paused: m.Paused}}
+	case *taskproc.FromTask_Failure:
+		if !a.isTold() {
+			return &wire.Report{Report: &wire.Report_Failure{Failure: m.Failure}}
+		}
+	}
+	if stuck {
+		if stack == "" {
+			stack = "(where it stands is not known)"
+		}
+		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{StuckStack: stack}}}
+	}
+	if _, killed := last.GetMessage().(*taskproc.FromTask_Killed); killed || a.isTold() {
+		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{}}}
+	}
+	return failure(errors.Join(errors.New("the task ended without a result"), task.Err()))
+}
+
+func (a *attempt) isTold() bool {
+	select {
+	case <-a.told:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure reports an attempt that failed outside the task's own account.
+func failure(err error) *wire.Report {
+	f := &taskproc.Failure{Cause: err.Error(), Offset: -1}
+	var crash *Crash
+	if errors.As(err, &crash) {
+		f.Cause, f.Stack = crash.Cause, crash.Stack
+	}
+	return &wire.Report{Report: &wire.Report_Failure{Failure: f}}
+}

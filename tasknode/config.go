@@ -1,0 +1,98 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Config says how a Node runs.
+type Config struct {
+	// Name names the machine in the cluster; there is no default.
+	Name string
+	// Hosts are names and addresses under which storage may know the machine;
+	// default none.
+	Hosts []string
+	// MapSlots and ReduceSlots are how many attempts of each kind the machine
+	// has room for; there is no default.
+	MapSlots, ReduceSlots int
+	// Dir is the directory for local files of attempts. It exists; there is no
+	// default.
+	Dir string
+	// Launcher starts tasks; there is no default.
+	Launcher Launcher
+	// Link is the connection to the jobmaster; there is no default.
+	Link Link
+	// KillGrace is how long a task that is told to end may take; default 5 s.
+	KillGrace time.Duration
+	// Logger hears what the node does; default nobody.
+	Logger *slog.Logger
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *Config) EnsureDefaults() {
+	if c.KillGrace == 0 {
+		c.KillGrace = 5 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, fault string) {
+		if !ok {
+			faults = append(faults, errors.New("tasknode: "+fault))
+		}
+	}
+	check(c.Name != "", "no Name")
+	check(c.MapSlots >= 0 && c.ReduceSlots >= 0, "negative number of slots")
+	check(c.Dir != "", "no Dir")
+	check(c.Launcher != nil, "no Launcher")
+	check(c.Link != nil, "no Link")
+	return errors.Join(faults...)
+}
+
+// Link is the connection to the jobmaster.
+type Link interface {
+	// Report sends a report; it does not wait for the jobmaster.
+	Report(*wire.Report)
+	// Orders waits for orders and returns them in order, or an error when ctx
+	// ends or the link is gone for good.
+	Orders(ctx context.Context) ([]*wire.Order, error)
+}
+
+// Launcher starts tasks.
+type Launcher interface {
+	// Launch starts the task of one attempt. The end of ctx ends it by force,
+	// as far as that is possible.
+	Launch(ctx context.Context, attempt string) (Task, error)
+}
+
+// Task is a task that was started.
+type Task interface {
+	// Conn is the node's end of the connection to the task.
+	Conn() io.ReadWriteCloser
+	// Gone is closed when the task is no more.
+	Gone() <-chan struct{}
+	// Err is why the task is gone, nil when it ended by itself and in order;
+	// *Crash when its code crashed. It holds once Gone is closed.
+	Err() error
+	// Stack tells where the task stands at this moment, "" when that cannot be
+	// told.
+	Stack() string
+}
+
+// Crash is the error of a task whose code crashed.
+type Crash struct {
+	Cause string // one sentence
+	Stack string // of the goroutine that crashed
+}
+
+func (c *Crash) Error() string { return c.Cause }
