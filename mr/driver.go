@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/storage"
 )
 

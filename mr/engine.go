@@ -11,11 +11,10 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/embedded"
+	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/storage"
-	"github.com/hammr/hammr/storage/local"
 )
 
 // engine is what jobs run on: the embedded one, started at the first job.
@@ -28,10 +27,10 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if e.running != nil {
 		return e.running.Client(), nil
 	}
-	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: local.New(local.Options{})}
+	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: files.Local(d.conf)}
 	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
 		MapSlots: e.workers, ReduceSlots: e.workers,
-		LocalDir: d.conf.String(conf.LocalDir),
+		LocalDir: localDir(d.conf),
 		Resolve:  d.files.Resolve,
 		Serve:    server.Serve,
 	})
@@ -104,18 +103,17 @@ func newDriver(p *Program, o *options, stdout, stderr io.Writer) (*Driver, error
 	if d.conf, err = o.configuration(d.console); err != nil {
 		return nil, err
 	}
-	d.files, err = newRouter(d.conf)
+	d.files, err = files.NewRouter(d.conf, nil)
 	return d, err
 }
 
-func newRouter(c *conf.Conf) (*storage.Router, error) {
-	return storage.NewRouter(storage.Config{
-		Default: c.String(conf.DefaultFS),
-		Open: map[string]storage.Opener{
-			"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
-			"hdfs": openHDFS(c),
-		},
-	})
+// localDir is where spills go: the first of the directories set, else the
+// system's place for temporary files.
+func localDir(c *conf.Conf) string {
+	if dirs := c.Strings(conf.LocalDir); len(dirs) > 0 {
+		return dirs[0]
+	}
+	return ""
 }
 
 func newConsole(o *options, stderr io.Writer) *console.Console {

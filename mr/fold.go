@@ -17,11 +17,18 @@ type Number interface {
 // a hash table, which is the fastest way there is to combine.
 type FoldReducer[K, V any] struct {
 	fold func(acc, v V) V
+	keep func(v V) V // copies a value that holds only until the next one
 }
 
 // Fold makes a FoldReducer of an associative function. acc is what the values
 // before v have come to.
-func Fold[K, V any](f func(acc, v V) V) FoldReducer[K, V] { return FoldReducer[K, V]{f} }
+func Fold[K, V any](f func(acc, v V) V) FoldReducer[K, V] {
+	r := FoldReducer[K, V]{fold: f, keep: func(v V) V { return v }}
+	if isBytes[V]() {
+		r.keep = cloneBytes[V]
+	}
+	return r
+}
 
 // Sum adds the values of each key.
 func Sum[K any, V Number]() FoldReducer[K, V] {
@@ -49,9 +56,9 @@ func (r FoldReducer[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitte
 	first := true
 	for v := range values {
 		if first {
-			acc, first = v, false
+			acc, first = r.keep(v), false
 		} else {
-			acc = r.fold(acc, v)
+			acc = r.keep(r.fold(acc, v))
 		}
 	}
 	if !first {

@@ -62,20 +62,33 @@ type Reader[K, V any] interface {
 	Close() error
 }
 
-// files is an Input over files.
-type files[K, V any] struct {
-	open       func(*Task) format.Opener
-	splittable func(path string) bool
+// fileInput is an Input over files.
+type fileInput[K, V any] struct {
+	open       func(*conf.Conf) format.Opener
+	splittable func(c *conf.Conf, path string) bool
 	record     func(format.Reader) (K, V)
 }
 
-func (f *files[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
-	return cutFiles(ctx, env, f.splittable)
+func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+	return cutFiles(ctx, env, func(path string) bool { return f.splittable(env.Conf, path) })
+}
+
+// find lists the files that the paths name, numbered from 0.
+func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
+	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.Conf.Bool(conf.InputDirRecursive))
+	if err != nil {
+		return nil, err
+	}
+	numbered := make([]splits.File, len(found))
+	for i, f := range found {
+		numbered[i] = splits.File{FS: f.FS, Info: f.FileInfo, Ordinal: int32(i)}
+	}
+	return numbered, nil
 }
 
 // cutFiles cuts the files that the paths name by the properties.
 func cutFiles(ctx context.Context, env *InputEnv, splittable func(path string) bool) ([]*taskproc.Split, error) {
-	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.Conf.Bool(conf.InputDirRecursive))
+	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,21 +100,30 @@ func cutFiles(ctx context.Context, env *InputEnv, splittable func(path string) b
 	}, found)
 }
 
-func (f *files[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
-	r, err := splits.Open(t.Context(), t.attempt.Files, s.Split, s.Range, f.open(t))
-	if err != nil {
-		return nil, err
-	}
-	return &fileReader[K, V]{r, f.record}, nil
+func (f *fileInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
+	return &fileReader[K, V]{openParts(t, s, f.open(t.attempt.Conf)), f.record}, nil
 }
 
-// fileReader is a format.Reader with typed records.
+// openParts reads a range of a split of files.
+func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
+	resolve := func(name string) (storage.FS, string, error) {
+		return t.attempt.Files.Resolve(t.Context(), name)
+	}
+	return splits.OpenParts(t.Context(), resolve, open, s.Split, s.Range, format.Open{
+		MaxRecord: t.attempt.Conf.Bytes(conf.LineMaxLength),
+	})
+}
+
+// fileReader reads files with typed records.
 type fileReader[K, V any] struct {
-	*splits.Reader
+	*splits.Parts
 	record func(format.Reader) (K, V)
 }
 
-func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Reader) }
+func (r *fileReader[K, V]) Record() (K, V) { return r.record(r.Parts) }
+
+// Location is where the current record lies.
+func (r *fileReader[K, V]) Location() (file string, offset int64) { return r.Path(), r.Offset() }
 
 // located is a reader that knows the file it reads.
 type located interface {
@@ -126,4 +148,4 @@ func consumedOf(reader any) func() int64 {
 
 // WholeSplit is the range of all records of a split; its positions are those
 // of the split's virtual file (see taskproc.Split).
-func WholeSplit(s *taskproc.Split) Range { return splits.Whole(s) }
+func WholeSplit(s *taskproc.Split) Range { return splits.Range(s) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/format/compress"
 	"github.com/hammr/hammr/internal/format/fixed"
 	"github.com/hammr/hammr/internal/format/seqfile"
 	"github.com/hammr/hammr/internal/format/splits"
@@ -14,77 +15,107 @@ import (
 	"github.com/hammr/hammr/internal/format/whole"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/storage"
 )
 
 // TextLines reads lines of text: the byte offset of each line, and the line
 // without its end (LF, CRLF or CR). Compressed files are known by their
 // extension. textinputformat.record.delimiter replaces the line ends.
 func TextLines() Input[int64, []byte] {
-	return &files[int64, []byte]{open: lineOpener, splittable: text.Splittable, record: offsetAndValue}
+	return &fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}
 }
 
 // TextStrings is TextLines with lines that are the mapper's to keep.
 func TextStrings() Input[int64, string] {
-	return &files[int64, string]{open: lineOpener, splittable: text.Splittable, record: func(r format.Reader) (int64, string) {
+	return &fileInput[int64, string]{open: lineOpener, splittable: splittableText, record: func(r format.Reader) (int64, string) {
 		return r.Offset(), string(r.Value())
 	}}
 }
 
 func offsetAndValue(r format.Reader) (int64, []byte) { return r.Offset(), r.Value() }
 
-func lineOpener(t *Task) format.Opener {
-	return text.Lines(text.Options{
-		Delimiter: []byte(t.Property(conf.RecordDelimiter)),
-	})
+func lineOpener(c *conf.Conf) format.Opener { return text.Lines(lineOptions(c)) }
+
+func lineOptions(c *conf.Conf) text.Options {
+	return text.Options{Delimiter: []byte(c.String(conf.RecordDelimiter))}
+}
+
+func splittableText(c *conf.Conf, path string) bool {
+	return text.Splittable(path, lineOptions(c).Delimiter)
 }
 
 // KeyValueText reads lines that a separator (a tab, or
 // mapreduce.input.keyvaluelinerecordreader.key.value.separator) cuts into key
 // and value. A line without one is a key with an empty value.
 func KeyValueText() Input[[]byte, []byte] {
-	return &files[[]byte, []byte]{
-		open: func(t *Task) format.Opener {
-			return text.KeyValues(text.Options{
-				Delimiter: []byte(t.Property(conf.RecordDelimiter)),
-				Separator: []byte(t.Property(conf.KeyValueSeparator)),
-			})
+	return &fileInput[[]byte, []byte]{
+		open: func(c *conf.Conf) format.Opener {
+			return text.KeyValues(separator(c), lineOptions(c))
 		},
-		splittable: text.Splittable,
+		splittable: splittableText,
 		record:     func(r format.Reader) ([]byte, []byte) { return r.Key(), r.Value() },
 	}
+}
+
+// separator is the first byte of the property, a tab if that is empty.
+func separator(c *conf.Conf) byte {
+	if s := c.String(conf.KeyValueSeparator); s != "" {
+		return s[0]
+	}
+	return '\t'
 }
 
 // NLine reads lines like TextLines, in splits of
 // mapreduce.input.lineinputformat.linespermap lines.
 func NLine() Input[int64, []byte] {
-	return &nLine{files[int64, []byte]{open: lineOpener, splittable: text.Splittable, record: offsetAndValue}}
+	return &nLine{fileInput[int64, []byte]{open: lineOpener, splittable: splittableText, record: offsetAndValue}}
 }
 
-type nLine struct{ files[int64, []byte] }
+type nLine struct{ fileInput[int64, []byte] }
 
 func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
-	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.Conf.Bool(conf.InputDirRecursive))
+	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return splits.CutLines(ctx, env.Conf.Int(conf.LinesPerMap), found)
+	var all []*taskproc.Split
+	for _, f := range found {
+		cuts, err := cutLines(ctx, env.Conf, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cuts...)
+	}
+	return all, nil
+}
+
+// cutLines cuts one file every so many lines; a file that cannot be read from
+// within is one split.
+func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]*taskproc.Split, error) {
+	if compress.ByExtension(f.Info.Path) != nil {
+		return splits.Cut(ctx, splits.Options{Splittable: func(string) bool { return false }}, []splits.File{f})
+	}
+	whole := format.Open{FS: f.FS, Path: f.Info.Path, Size: f.Info.Size, Range: Range{End: Position{Offset: f.Info.Size}}}
+	ranges, err := text.CutEvery(ctx, c.Int(conf.LinesPerMap), whole, lineOpener(c))
+	if err != nil {
+		return nil, err
+	}
+	return splits.CutAt(ctx, 0, f, ranges)
 }
 
 // WholeFiles reads each file as one record: its full name and its content.
 func WholeFiles() Input[string, []byte] {
-	return &files[string, []byte]{
-		open:       func(*Task) format.Opener { return whole.Open },
-		splittable: func(string) bool { return false },
+	return &fileInput[string, []byte]{
+		open:       func(*conf.Conf) format.Opener { return whole.Open },
+		splittable: func(*conf.Conf, string) bool { return false },
 		record:     func(r format.Reader) (string, []byte) { return string(r.Key()), r.Value() },
 	}
 }
 
 // FixedLength reads records of length bytes: their byte offset and content.
 func FixedLength(length int) Input[int64, []byte] {
-	return &files[int64, []byte]{
-		open:       func(*Task) format.Opener { return fixed.Opener(length) },
-		splittable: text.Splittable,
+	return &fileInput[int64, []byte]{
+		open:       func(*conf.Conf) format.Opener { return fixed.Records(length) },
+		splittable: splittableText,
 		record:     offsetAndValue,
 	}
 }
@@ -133,11 +164,7 @@ func (in *sequenceInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*ta
 }
 
 func (in *sequenceInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
-	r, err := splits.Open(t.Context(), t.attempt.Files, s.Split, s.Range, in.open)
-	if err != nil {
-		return nil, err
-	}
-	return &fileReader[K, V]{r, in.record}, nil
+	return &fileReader[K, V]{openParts(t, s, in.open), in.record}, nil
 }
 
 func (in *sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.Reader, error) {

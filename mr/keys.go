@@ -57,3 +57,9 @@ func isBytes[T any]() bool {
 	t := reflect.TypeFor[T]()
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
+
+// cloneBytes copies v, which is a []byte or of a type defined from it.
+func cloneBytes[T any](v T) T {
+	r := reflect.ValueOf(v)
+	return reflect.AppendSlice(reflect.MakeSlice(r.Type(), 0, r.Len()), r).Interface().(T)
+}

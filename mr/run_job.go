@@ -9,6 +9,8 @@ import (
 	"os/user"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"

@@ -14,7 +14,7 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 	return source[K, V, KO, VO]{
 		input: in,
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
-			t, err := newTask(&m.Attempt, j.config)
+			t, err := newTask(m.Attempt, j.config)
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K
 	return source[KO, VO, KO, VO]{
 		input: in,
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
-			t, err := newTask(&m.Attempt, j.config)
+			t, err := newTask(m.Attempt, j.config)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	defer reader.Close()
 	t.where = whereOf(reader)
 	m.SetConsumed(consumedOf(reader))
-	if err := setUp(t, &m.Attempt, mapper, m.OnPause); err != nil {
+	if err := setUp(t, m.Attempt, mapper, m.OnPause); err != nil {
 		return err
 	}
 	place := reader.Position

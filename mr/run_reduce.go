@@ -11,7 +11,7 @@ func (j *Job[K, V, KO, VO]) RunReduce(r *task.Reduce) error {
 	if err != nil || groups == nil {
 		return err
 	}
-	t, err := newTask(&r.Attempt, j.config)
+	t, err := newTask(r.Attempt, j.config)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (j *Job[K, V, KO, VO]) RunReduce(r *task.Reduce) error {
 		return err
 	}
 	reducer := instance(j.reducer)
-	if err := setUp(t, &r.Attempt, reducer, r.OnPause); err != nil {
+	if err := setUp(t, r.Attempt, reducer, r.OnPause); err != nil {
 		return err
 	}
 	g := &groupLoop[K, V, KO, VO]{job: j, task: t, reduce: r, groups: groups, reducer: reducer, out: out}

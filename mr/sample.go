@@ -41,7 +41,10 @@ func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, 
 	if err := j.sampleKeys(ctx, s); err != nil {
 		return "", fmt.Errorf("sampling the input for a total order: %w", err)
 	}
-	ranges := shuffle.NewRangePartitioner(shuffle.CutPoints(s.keys, reduces))
+	ranges, err := shuffle.NewRangePartitioner(shuffle.CutPoints(s.keys, reduces))
+	if err != nil {
+		return "", err
+	}
 	return base64.StdEncoding.EncodeToString(ranges.Encode()), nil
 }
 

@@ -13,6 +13,13 @@ var declared = []Key{
 	key("net.topology.script.file.name", String, "", "script that prints the rack of each host given to it").was("topology.script.file.name"),
 	key("net.topology.script.number.args", Int, "100", "hosts given to one run of the topology script").from(1).was("topology.script.number.args"),
 	key("net.topology.table.file.name", String, "", "file with a host and its rack on each line").was("net.topology.configured.node.mapping"),
+	key("hadoop.security.authentication", Class, "simple", "how to log in to HDFS").of("simple", "kerberos"),
+	key("dfs.namenode.kerberos.principal", String, "", "the NameNode's Kerberos principal, as nn/_HOST@REALM"),
+	key("dfs.data.transfer.protection", Class, "", "protection of blocks under way: authentication, integrity or privacy"),
+	key("hammr.hdfs.keytab", String, "", "file with the keys of hammr.hdfs.principal; without it, kinit's ticket cache is used"),
+	key("hammr.hdfs.principal", String, "", "user@REALM to log in to HDFS as"),
+	key("hammr.hdfs.retry.timeout", Duration, "60s", "how long an HDFS call is tried again over a NameNode restart"),
+	key("hammr.hdfs.datanode.timeout", Duration, "5s", "silence of a DataNode after which another replica is read"),
 	key("hammr.local.blocksize", Size, "134217728", "bytes in a block, and so in a split, of a local file").from(4096),
 	key("hammr.local.durable", Bool, "false", "wait at the end of each local file until the disk has it"),
 
@@ -89,6 +96,6 @@ var declared = []Key{
 	// Ours.
 	key("hammr.input.combine", Bool, "true", "read small files together in one split; Hadoop has a map for each file"),
 	key("hammr.job.partition.ranges", String, "", "set by a total-order job itself: the keys at which its partitions begin"),
-	key("hammr.tasknode.expiry", Duration, "30s", "silence after which a machine is given up").from(1),
+	key("hammr.tasknode.expiry", Duration, "10s", "silence after which a machine is given up").from(1),
 	key("hammr.preempt.boundary.timeout", Duration, "1s", "wait for a group boundary before a checkpoint falls back to suspension"),
 }

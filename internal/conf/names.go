@@ -6,6 +6,15 @@ const (
 	Replication = "dfs.replication"
 	BlockSize   = "dfs.blocksize"
 
+	UseDatanodeHostname = "dfs.client.use.datanode.hostname"
+	HDFSRetryTimeout    = "hammr.hdfs.retry.timeout"
+	HDFSDataNodeTimeout = "hammr.hdfs.datanode.timeout"
+	Keytab              = "hammr.hdfs.keytab"
+	Principal           = "hammr.hdfs.principal"
+
+	LocalBlockSize = "hammr.local.blocksize"
+	LocalDurable   = "hammr.local.durable"
+
 	JobName    = "mapreduce.job.name"
 	JobReduces = "mapreduce.job.reduces"
 	JobMaps    = "mapreduce.job.maps"

@@ -181,18 +181,17 @@ func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
 
 // mergeState is what is left to be merged; files that hold it stay.
 func (r *Reduce) mergeState() ([]shuffle.MergeInputState, error) {
-	defer r.intake.Detach()
-	if r.groups == nil {
-		return r.intake.State(r.ctx)
+	if r.groups != nil {
+		r.groups.Boundary()
+		if err := r.groups.Err(); err != nil {
+			return nil, err
+		}
 	}
 	state, err := r.intake.State(r.ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i, from := range r.groups.Boundary() {
-		state[i].From = from
-	}
-	return state, r.groups.Err()
+	return state, r.intake.Detach()
 }
 
 func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {

@@ -13,7 +13,7 @@ import (
 
 // Map is one attempt of a map task.
 type Map struct {
-	Attempt
+	*Attempt
 
 	work      dag.Range // what this attempt was given
 	processed dag.Range // what it has worked on: work, or less after a stop
@@ -172,7 +172,7 @@ func (m *Map) publish() (*taskproc.MapOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	countCollector(&m.Attempt, m.collector.Stats())
+	countCollector(m.Attempt, m.collector.Stats())
 	return &taskproc.MapOutput{
 		Task:           m.Start.Task,
 		Attempt:        m.Start.AttemptId,

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -56,10 +56,7 @@ func (a *Attempt) Output(name, suffix string) (*Output, error) {
 		return nil, err
 	}
 	path := fmt.Sprintf("%s/%s.%s.%03d%s", dir, a.Start.AttemptId, name, a.outputs.count(), suffix)
-	w, err := fs.Create(a.ctx, path, storage.CreateOptions{
-		Replication: a.Conf.Int(conf.Replication),
-		BlockSize:   a.Conf.Bytes(conf.BlockSize),
-	})
+	w, err := fs.Create(a.ctx, path, files.CreateOptions(a.Conf))
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}

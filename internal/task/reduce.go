@@ -14,7 +14,7 @@ import (
 // partition as maps finish, merges them and hands the groups to the user's
 // code.
 type Reduce struct {
-	Attempt
+	*Attempt
 
 	news    chan *taskproc.Outputs // from the tasknode; closed when it hangs up
 	fetched []*taskproc.MapOutput
@@ -172,7 +172,7 @@ func (r *Reduce) Sample() {
 		return
 	}
 	if r.total > 0 {
-		r.setFraction((2 + float64(r.merge.Records())/float64(r.total)) / 3)
+		r.setFraction((2 + float64(r.groups.Records())/float64(r.total)) / 3)
 	}
 	_ = r.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: r.progress()}})
 }
@@ -197,8 +197,8 @@ func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
 		return nil, err
 	}
 	r.Counters.Add(counter.ReduceInputGroups, r.done)
-	if r.merge != nil {
-		r.Counters.Add(counter.ReduceInputRecords, r.merge.Records())
+	if r.groups != nil {
+		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records())
 	}
 	if r.paused {
 		return r.checkpoint()

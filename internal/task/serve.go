@@ -100,19 +100,20 @@ func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
 
 // prepare builds the attempt and returns what runs it.
 func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.Start) (func() (*taskproc.FromTask, error), error) {
-	base := Attempt{
+	base := &Attempt{
 		Start: start, Counters: new(counter.Set), Files: server.Files, Local: server.Local,
 		ctx: ctx, cancel: s.cancel, log: newLogTail(), send: s.conn.Send,
 	}
 	base.signal.paused = make(chan struct{})
+	s.attempt = base
 	prog, err := server.Programs.find(start.Program)
 	if start.Kind == taskproc.Kind_REDUCE {
 		r := &Reduce{Attempt: base, news: s.news}
-		s.attempt = &r.Attempt
+
 		return func() (*taskproc.FromTask, error) { return r.run(prog) }, errors.Join(err, r.configure())
 	}
 	m := &Map{Attempt: base}
-	s.attempt = &m.Attempt
+
 	return func() (*taskproc.FromTask, error) { return m.run(prog) }, errors.Join(err, m.configure())
 }
 

@@ -1,0 +1,85 @@
+package task
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+func someCheckpoint() *taskproc.CheckpointBody {
+	return &taskproc.CheckpointBody{
+		JobId: "job_1_0001", Task: 3, Kind: taskproc.Kind_REDUCE,
+		Pieces:    []*taskproc.Piece{{Output: "part", Path: "file:///o/a", Length: 10, Checksum: 11}},
+		Pending:   []*taskproc.Pending{{Output: "part", Data: []byte("rest")}},
+		Counters:  []*taskproc.Counter{{Group: "g", Name: "n", Value: -1}},
+		UserState: []byte{0, 1},
+	}
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	encoded, err := EncodeCheckpoint(someCheckpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeCheckpoint(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !proto.Equal(got, someCheckpoint()) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestCheckpointDamage(t *testing.T) {
+	encoded, err := EncodeCheckpoint(someCheckpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range encoded {
+		if _, err := DecodeCheckpoint(encoded[:i]); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("cut at %d: %v", i, err)
+		}
+		broken := append([]byte(nil), encoded...)
+		broken[i] ^= 0x40
+		if _, err := DecodeCheckpoint(broken); err == nil {
+			t.Errorf("bit flipped at %d: accepted", i)
+		}
+	}
+}
+
+func TestCheckpointOfAnotherVersion(t *testing.T) {
+	encoded, err := EncodeCheckpoint(someCheckpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded[len(checkpointMagic)] = 2
+	if _, err := DecodeCheckpoint(encoded); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("error %v does not name the version", err)
+	}
+}
+
+func FuzzDecodeCheckpoint(f *testing.F) {
+	encoded, err := EncodeCheckpoint(someCheckpoint())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(encoded)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		body, err := DecodeCheckpoint(b)
+		if err != nil {
+			return
+		}
+		again, err := EncodeCheckpoint(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeCheckpoint(again); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

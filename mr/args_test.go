@@ -1,0 +1,54 @@
+package mr
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseArgs(t *testing.T) {
+	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := [][2]string{{"a", "b"}, {"c", "d=e"}}; !slices.Equal(o.define, want) {
+		t.Errorf("define %q, want %q", o.define, want)
+	}
+	if want := []string{"in", "-D", "out"}; !slices.Equal(o.args, want) {
+		t.Errorf("args %q, want %q", o.args, want)
+	}
+	if o.fs != "hdfs://nn:1" || o.files != "f,g#h" || !slices.Equal(o.conf, []string{"x.xml"}) {
+		t.Errorf("fs %q files %q conf %q", o.fs, o.files, o.conf)
+	}
+	if !o.quiet || o.report != "r.json" || o.workers != 3 {
+		t.Errorf("quiet %v report %q workers %d", o.quiet, o.report, o.workers)
+	}
+}
+
+func TestParseArgsAfterDoubleDash(t *testing.T) {
+	o, err := parseArgs([]string{"in", "out", "--", "--quiet", "-h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.quiet || o.help {
+		t.Error("an option behind -- was taken")
+	}
+	if want := []string{"in", "out", "--", "--quiet", "-h"}; !slices.Equal(o.args, want) {
+		t.Errorf("args %q, want %q", o.args, want)
+	}
+}
+
+func TestParseArgsFaults(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"-D", "option -D: a value is missing"},
+		{"-D novalue in out", "write it as property=value"},
+		{"--workers 0 in out", `"0" is not a number of at least 1`},
+		{"--report", "option --report: a value is missing"},
+		{"-libjars x.jar in out", "programs are Go binaries"},
+	} {
+		_, err := parseArgs(strings.Fields(c.args))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package mr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// Numbers is an input without files, for programs that make data: the numbers
+// from 0 up to, but not including, the value of a property, dealt in equal
+// runs to mapreduce.job.maps tasks.
+func Numbers(property string) Input[int64, struct{}] { return numbers{property} }
+
+type numbers struct{ property string }
+
+func (n numbers) Splits(_ context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+	if len(env.Paths) > 0 {
+		return nil, fmt.Errorf("%w: input %s of a program that reads none", ErrUsage, env.Paths[0])
+	}
+	text := env.Conf.String(n.property)
+	count, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || count < 0 {
+		return nil, fmt.Errorf("%s=%s: expected a whole number of at least 0", n.property, text)
+	}
+	return dealNumbers(count, env.Conf.Int64(conf.JobMaps)), nil
+}
+
+// dealNumbers cuts 0 to count-1 into at most maps runs, the first of them one
+// longer where it does not come out even.
+func dealNumbers(count, maps int64) []*taskproc.Split {
+	maps = min(max(maps, 1), max(count, 1), math.MaxInt32)
+	splits := make([]*taskproc.Split, maps)
+	start := int64(0)
+	for i := range splits {
+		length := count / maps
+		if int64(i) < count%maps {
+			length++
+		}
+		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Start: start, Length: length, FileSize: count}}}
+		start += length
+	}
+	return splits
+}
+
+func (numbers) Open(_ *Task, s Split) (Reader[int64, struct{}], error) {
+	first, err := numberAt(s.Range.Start)
+	if err != nil {
+		return nil, err
+	}
+	end, err := numberAt(s.Range.End)
+	if err != nil {
+		return nil, err
+	}
+	// A range that begins with its split may begin at offset 0 of it.
+	first = max(first, s.Parts[0].Start)
+	end = min(end, s.Parts[0].Start+s.Parts[0].Length)
+	return &numberReader{first: first, next: first, end: end}, nil
+}
+
+// numberAt is the number that stands at a position.
+func numberAt(p Position) (int64, error) {
+	if p.Offset > math.MaxInt64-p.Skip {
+		return 0, fmt.Errorf("position %v: beyond the last number", p)
+	}
+	return p.Offset + p.Skip, nil
+}
+
+type numberReader struct{ first, next, end int64 }
+
+func (r *numberReader) Next() bool {
+	if r.next >= r.end {
+		return false
+	}
+	r.next++
+	return true
+}
+
+func (r *numberReader) Record() (int64, struct{}) { return r.next - 1, struct{}{} }
+
+func (r *numberReader) Position() Position {
+	return Position{Offset: max(r.next-1, r.first)}
+}
+
+func (r *numberReader) Location() (file string, offset int64) { return "", r.Position().Offset }
+func (r *numberReader) Consumed() int64                       { return r.next - r.first }
+func (r *numberReader) Err() error                            { return nil }
+func (r *numberReader) Close() error                          { return nil }
