@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -34,9 +35,13 @@ func isNotDirectory(name string) error {
 }
 func fileExists(name string) error { return &pathError{path: name, message: "File exists"} }
 
-// noParent is the failure to put something where there is no directory.
+// noParent is the failure to put something where there is no directory. Hadoop
+// adds the full name, with an empty authority unless the name was relative.
 func noParent(it item) error {
 	full := storage.Name(it.fs, it.path)
+	if strings.HasPrefix(it.name, "/") {
+		full = it.fs.URI() + it.path
+	}
 	return &pathError{path: it.name, message: fmt.Sprintf("No such file or directory: `%s'", full)}
 }
 
