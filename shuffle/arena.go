@@ -33,6 +33,11 @@ type arenaPool struct {
 
 var arenas arenaPool
 
+// ReleaseMemory gives unused memory for sorting back to the system at once. It is
+// worth calling when no more collectors are coming; else that happens after a
+// few seconds.
+func ReleaseMemory() { arenas.release(time.Now()) }
+
 // take returns an arena of size bytes. What it holds is arbitrary.
 func (p *arenaPool) take(size int) ([]byte, error) {
 	p.mu.Lock()

@@ -1,6 +1,7 @@
 package shuffle
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -105,6 +106,18 @@ func BenchmarkSortBuffer(b *testing.B) {
 		o.SpillPercent = 1
 		benchSort(b, o, data, 10, 100)
 	})
+	for _, mib := range []int64{8, 16, 32, 64} {
+		b.Run(fmt.Sprint(mib, " MiB, unmerged"), func(b *testing.B) {
+			o := benchOptions(b, 2)
+			o.SpillPercent, o.Memory, o.MaxRuns = 1, mib<<20, 100
+			benchSort(b, o, data, 10, 100)
+		})
+	}
+	b.Run("16 MiB, merged", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent, o.Memory, o.MaxRuns = 1, 16<<20, 1
+		benchSort(b, o, data, 10, 100)
+	})
 	b.Run("5 byte records", func(b *testing.B) {
 		o := benchOptions(b, 2)
 		o.SpillPercent = 1
@@ -130,24 +143,19 @@ func BenchmarkSortBuffer(b *testing.B) {
 // BenchmarkMerge merges 64 runs of 100-byte records; an op is all of them.
 func BenchmarkMerge(b *testing.B) {
 	data := teraRecords(1280000)
-	fsys := local.New(local.Options{})
-	dir := benchDir(b)
-	var sources []Source
-	for i := range 64 {
-		o := Options{FS: fsys, Path: filepath.Join(dir, fmt.Sprint(i)), Partitions: 1, SpillPercent: 1, Memory: 16 << 20}
-		s, err := NewSortBuffer(context.Background(), o)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for at := i * 2000000; at < (i+1)*2000000; at += 100 {
-			s.Add(data[at:at+10], data[at+10:at+100])
-		}
-		x, err := s.Finish(context.Background())
-		if err != nil {
-			b.Fatal(err)
-		}
-		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+	sorted := bytes.Clone(data)
+	for i := 0; i < len(sorted); i += 100 {
+		binary.BigEndian.PutUint64(sorted[i:], uint64(i))
 	}
+	b.Run("random", func(b *testing.B) { benchMerge(b, data, 10) })
+	b.Run("long keys", func(b *testing.B) { benchMerge(b, data, 90) })
+	b.Run("equal", func(b *testing.B) { benchMerge(b, make([]byte, len(data)), 10) })
+	b.Run("equal long keys", func(b *testing.B) { benchMerge(b, make([]byte, len(data)), 90) })
+	b.Run("sorted", func(b *testing.B) { benchMerge(b, sorted, 10) })
+}
+
+func benchMerge(b *testing.B, data []byte, key int) {
+	sources := benchRuns(b, data, key)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -157,12 +165,36 @@ func BenchmarkMerge(b *testing.B) {
 			b.Fatal(err)
 		}
 		n := 0
-		for m.Next() {
-			n += len(m.Key()) + len(m.Value())
+		g := m.Groups()
+		for g.NextGroup() {
+			for g.NextValue() {
+				n += len(g.FullKey()) + len(g.Value())
+			}
 		}
-		if m.Err() != nil || n != len(data) {
-			b.Fatal(n, m.Err())
+		if g.Err() != nil || n != len(data) {
+			b.Fatal(n, g.Err())
 		}
-		m.Close()
+		g.Close()
 	}
+}
+
+// benchRuns makes 64 runs of 100-byte records.
+func benchRuns(b *testing.B, data []byte, key int) (sources []Source) {
+	fsys, dir, size := local.New(local.Options{}), benchDir(b), len(data)/64
+	for i := range 64 {
+		o := Options{FS: fsys, Path: filepath.Join(dir, fmt.Sprint(i)), Partitions: 1, SpillPercent: 1, Memory: 16 << 20}
+		s, err := NewSortBuffer(context.Background(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for at := i * size; at < (i+1)*size; at += 100 {
+			s.Add(data[at:at+key], data[at+key:at+100])
+		}
+		x, err := s.Finish(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+	}
+	return sources
 }

@@ -27,7 +27,7 @@ func growPooled(b *[]byte, n int) *[]byte {
 	if n <= readBufferSize {
 		return readBuffers.Get().(*[]byte)
 	}
-	larger := make([]byte, n)
+	larger := make([]byte, n+n/8)
 	return &larger
 }
 

@@ -12,8 +12,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// writeSize is how many bytes are gathered before they are written.
-const writeSize = 256 << 10
+const (
+	// writeSize is how many bytes are gathered before they are written.
+	writeSize = 256 << 10
+	// writeBuffer holds them and one more block.
+	writeBuffer = writeSize + blockRaw + 2*blockHeaderSize
+	// writeKept is the largest buffer that is kept after a long record.
+	writeKept = 4 << 20
+)
 
 // dataWriter writes runs to a data file, one behind another. The open block is
 // built at the end of the buffer that is written next, so that a record is
@@ -48,7 +54,7 @@ func createData(ctx context.Context, fsys storage.FS, path string, codec Codec) 
 		ctx: ctx, path: path, out: out,
 		hash: xxhash.New(),
 		comp: compressor{codec: codec},
-		buf:  make([]byte, 0, writeSize+blockRaw+2*blockHeaderSize),
+		buf:  make([]byte, 0, writeBuffer),
 	}, nil
 }
 
@@ -127,7 +133,7 @@ func (w *dataWriter) makeRoom(n int) {
 		w.openBlock()
 	}
 	if need := len(w.buf) + n; need > cap(w.buf) {
-		larger := make([]byte, len(w.buf), need)
+		larger := make([]byte, len(w.buf), need+writeBuffer)
 		copy(larger, w.buf)
 		w.buf = larger
 	}
@@ -172,8 +178,8 @@ func (w *dataWriter) flush() {
 		w.fail(err)
 	}
 	w.done += int64(len(w.buf))
-	if cap(w.buf) > 2*(writeSize+blockRaw) {
-		w.buf = make([]byte, 0, writeSize+blockRaw+2*blockHeaderSize)
+	if cap(w.buf) > writeKept {
+		w.buf = make([]byte, 0, writeBuffer)
 	}
 	w.buf = w.buf[:0]
 }
