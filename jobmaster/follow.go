@@ -64,20 +64,21 @@ func (q *followRequest) handle(m *Master) {
 	q.asked = m.cfg.Now()
 	r := m.record(q.job)
 	r.waiters = append(r.waiters, q)
+	m.waited[q.job] = r
 }
 
 // answerWaiters answers those whose job has changed since they last heard of
 // it. News of progress alone is held back for a moment.
 func (m *Master) answerWaiters() {
 	now := m.cfg.Now()
-	for id, r := range m.records {
-		if len(r.waiters) == 0 {
-			continue
-		}
+	for id, r := range m.waited {
 		if r.stale && now.Sub(r.waiters[0].asked) >= progressInterval {
 			r.touch()
 		}
 		m.answer(id, r)
+		if len(r.waiters) == 0 {
+			delete(m.waited, id)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type Master struct {
 	brain   *control.Controller
 	events  []control.Event // for the next step
 	records map[cluster.JobID]*record
+	waited  map[cluster.JobID]*record // those with waiters
 	submits map[submitKey]chan<- submitted
 	links   map[string]func(*wire.Order)
 	wake    int64 // ms since the epoch when to step at the latest, 0 for never
@@ -51,6 +52,7 @@ func New(cfg Config) (*Master, error) {
 		view:    state.View(),
 		brain:   control.New(state.View(), cfg.Policy),
 		records: make(map[cluster.JobID]*record),
+		waited:  make(map[cluster.JobID]*record),
 		submits: make(map[submitKey]chan<- submitted),
 		links:   make(map[string]func(*wire.Order)),
 	}, nil
@@ -89,8 +91,8 @@ func (m *Master) setTimer(timer *time.Timer) {
 	if m.wake != 0 {
 		wait = max(0, time.UnixMilli(m.wake).Sub(m.cfg.Now()))
 	}
-	for _, r := range m.records {
-		if r.stale && len(r.waiters) > 0 {
+	for _, r := range m.waited {
+		if r.stale {
 			wait = min(wait, progressInterval)
 		}
 	}
@@ -116,7 +118,11 @@ func (m *Master) apply(batch []cluster.Entry) {
 // follow keeps the records beside the state up to date.
 func (m *Master) follow(delta cluster.Delta) {
 	for _, id := range delta.Jobs {
-		m.record(id).touch()
+		r := m.record(id)
+		r.touch()
+		if m.view.Job(id).State.Final() {
+			r.splits, r.outputs, r.progress = nil, outputLog{}, nil
+		}
 	}
 	for _, id := range delta.Started {
 		m.record(id.Task.Job).touch()
