@@ -1,0 +1,186 @@
+package splits
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+// slop is how many times as long as the others the last piece of a file may
+// be, instead of leaving a tiny one.
+const slop = 1.1
+
+// Options are how files are cut.
+type Options struct {
+	// MinSize is the least size of a split in bytes, where the file has that
+	// much; default 1. mapreduce.input.fileinputformat.split.minsize.
+	MinSize int64
+	// MaxSize is the most, where MinSize allows it; default: no limit but the
+	// block size. mapreduce.input.fileinputformat.split.maxsize.
+	MaxSize int64
+	// Combine puts neighbouring files into one split while they are together
+	// no longer than a split would be. hammr.input.combine.
+	Combine bool
+	// Splittable tells which files can be read from within; default: all.
+	Splittable func(path string) bool
+	// EmptyRecords gives an empty file a part of one byte that is not there, for
+	// formats in which an empty file holds a record, as package whole.
+	EmptyRecords bool
+	// Input is the number of the job's input that the files are of.
+	Input int32
+	// Lookups is how many files' blocks are asked for at once; default 16.
+	Lookups int
+}
+
+// EnsureDefaults replaces what is 0 by its default.
+func (o *Options) EnsureDefaults() {
+	if o.MinSize <= 0 {
+		o.MinSize = 1
+	}
+	if o.MaxSize <= 0 {
+		o.MaxSize = math.MaxInt64
+	}
+	if o.Splittable == nil {
+		o.Splittable = func(string) bool { return true }
+	}
+	if o.Lookups <= 0 {
+		o.Lookups = 16
+	}
+}
+
+// size is how long the splits of a file are, in bytes.
+func (o *Options) size(f File) int64 {
+	block := f.Info.BlockSize
+	if block <= 0 {
+		block = 64 << 20
+	}
+	return max(o.MinSize, min(o.MaxSize, block))
+}
+
+// File is one file of the input.
+type File struct {
+	FS      storage.FS
+	Info    storage.FileInfo
+	Ordinal int32 // among all files of the job's input
+}
+
+func (f File) name() string { return f.FS.URI() + f.Info.Path }
+
+// Cut cuts files into splits, in the order of the files and of their bytes. An
+// empty file is a split, or a part of one, without bytes, which no reader looks
+// at.
+func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, error) {
+	opts.EnsureDefaults()
+	blocks, err := lookUp(ctx, opts.Lookups, files)
+	if err != nil {
+		return nil, err
+	}
+	c := cutter{opts: opts}
+	for i, f := range files {
+		c.add(f, blocks[i])
+	}
+	c.flush()
+	return c.splits, nil
+}
+
+// lookUp asks for the blocks of every file that has bytes.
+func lookUp(ctx context.Context, limit int, files []File) ([][]storage.Block, error) {
+	blocks := make([][]storage.Block, len(files))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(limit)
+	for i, f := range files {
+		if f.Info.Size == 0 {
+			continue
+		}
+		group.Go(func() (err error) {
+			if blocks[i], err = f.FS.Blocks(ctx, f.Info.Path, 0, f.Info.Size); err != nil {
+				err = fmt.Errorf("%s: where its blocks are: %w", f.name(), err)
+			}
+			return err
+		})
+	}
+	return blocks, group.Wait()
+}
+
+// cutter makes splits of files that come one after another.
+type cutter struct {
+	opts   Options
+	splits []*taskproc.Split
+
+	pending      *taskproc.Split // of small files, nil when there is none
+	pendingBytes int64
+	pendingLoad  load
+}
+
+func (c *cutter) add(f File, blocks []storage.Block) {
+	size := c.opts.size(f)
+	if c.opts.Combine && f.Info.Size < size {
+		c.combine(f, blocks, size)
+		return
+	}
+	c.flush()
+	var at int64
+	if c.opts.Splittable(f.Info.Path) {
+		for ; float64(f.Info.Size-at)/float64(size) > slop; at += size {
+			c.emit(f, at, size, blocks)
+		}
+	}
+	if at < f.Info.Size || at == 0 {
+		c.emit(f, at, c.length(f)-at, blocks)
+	}
+}
+
+// length is how long all parts of f are together, in bytes.
+func (c *cutter) length(f File) int64 {
+	if f.Info.Size == 0 && c.opts.EmptyRecords {
+		return 1
+	}
+	return f.Info.Size
+}
+
+// emit adds a split of one part.
+func (c *cutter) emit(f File, start, length int64, blocks []storage.Block) {
+	l := make(load)
+	l.add(blocks, start, length)
+	c.splits = append(c.splits, &taskproc.Split{
+		Input: c.opts.Input,
+		Parts: []*taskproc.Split_Part{part(f, start, length)},
+		Hosts: l.best(),
+	})
+}
+
+// combine adds a whole file to the pending split, or to a new one when it
+// would become longer than size.
+func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
+	if c.pending != nil && c.pendingBytes+f.Info.Size > size {
+		c.flush()
+	}
+	if c.pending == nil {
+		c.pending = &taskproc.Split{Input: c.opts.Input}
+		c.pendingBytes, c.pendingLoad = 0, make(load)
+	}
+	c.pending.Parts = append(c.pending.Parts, part(f, 0, c.length(f)))
+	c.pendingBytes += f.Info.Size
+	c.pendingLoad.add(blocks, 0, f.Info.Size)
+}
+
+// flush ends the pending split.
+func (c *cutter) flush() {
+	if c.pending == nil {
+		return
+	}
+	c.pending.Hosts = c.pendingLoad.best()
+	c.splits = append(c.splits, c.pending)
+	c.pending = nil
+}
+
+func part(f File, start, length int64) *taskproc.Split_Part {
+	return &taskproc.Split_Part{
+		Path: f.name(), Start: start, Length: length, FileSize: f.Info.Size, Ordinal: f.Ordinal,
+	}
+}

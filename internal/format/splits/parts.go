@@ -1,0 +1,181 @@
+package splits
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+// Resolve turns a full name into the file system that holds it and the path
+// there.
+type Resolve func(name string) (storage.FS, string, error)
+
+// Range is all of a split, in the Positions that the split counts in: the
+// offsets of its first part, going on over the others as if they stood behind
+// it.
+func Range(s *taskproc.Split) dag.Range {
+	r := dag.Range{Start: dag.Position{Offset: s.Parts[0].Start}}
+	r.End = r.Start
+	for _, p := range s.Parts {
+		r.End.Offset += p.Length
+	}
+	return r
+}
+
+// Parts reads a range of a split, part after part. It is a format.Reader whose
+// Offset is that in the file at hand and whose Position is that in the split.
+type Parts struct {
+	ctx     context.Context
+	resolve Resolve
+	open    format.Opener
+	common  format.Open
+	left    []placed // parts that are not open yet
+
+	current  placed
+	reader   format.Reader // of current; nil before the first and after Close
+	consumed int64         // bytes of the parts before current
+	start    dag.Position  // of the range
+	err      error
+}
+
+// placed is a part and where it stands in the split.
+type placed struct {
+	*taskproc.Split_Part
+	shift int64     // position in the split less position in the file, bytes
+	own   dag.Range // what is to be read, in positions of the file
+}
+
+// OpenParts reads the records of a range r of a split with readers that open
+// opens. Of common the fields MaxRecord and ReadAhead are used. A part is
+// opened when its turn comes, so a missing file shows at Next.
+func OpenParts(ctx context.Context, resolve Resolve, open format.Opener, split *taskproc.Split, r dag.Range, common format.Open) *Parts {
+	p := &Parts{ctx: ctx, resolve: resolve, open: open, common: common, start: r.Start}
+	at := split.Parts[0].Start
+	for _, part := range split.Parts {
+		q := placed{Split_Part: part, shift: at - part.Start}
+		at += part.Length
+		if q.within(r) {
+			p.left = append(p.left, q)
+		}
+	}
+	if len(p.left) > 0 {
+		p.current = p.left[0]
+	}
+	return p
+}
+
+// within sets own to the share of r that lies in the part and reports whether
+// there is any.
+func (q *placed) within(r dag.Range) bool {
+	start := dag.Position{Offset: q.Start}
+	end := dag.Position{Offset: q.Start + q.Length}
+	if s := shifted(r.Start, -q.shift); start.Less(s) {
+		start = s
+	}
+	if e := shifted(r.End, -q.shift); e.Less(end) {
+		end = e
+	}
+	q.own = dag.Range{Start: start, End: end}
+	return !q.own.Empty()
+}
+
+func shifted(p dag.Position, by int64) dag.Position {
+	return dag.Position{Offset: p.Offset + by, Skip: p.Skip}
+}
+
+func (p *Parts) Next() bool {
+	for p.err == nil {
+		if p.reader != nil && p.reader.Next() {
+			return true
+		}
+		if !p.nextPart() {
+			break
+		}
+	}
+	return false
+}
+
+// nextPart opens the part behind the one at hand. The last one stays open.
+func (p *Parts) nextPart() bool {
+	if p.reader != nil {
+		p.err = p.reader.Err()
+	}
+	if p.err != nil || len(p.left) == 0 {
+		return false
+	}
+	if p.err = p.closeReader(); p.err != nil {
+		return false
+	}
+	p.current, p.left = p.left[0], p.left[1:]
+	p.reader, p.err = p.openPart(p.current)
+	return p.err == nil
+}
+
+func (p *Parts) openPart(q placed) (format.Reader, error) {
+	fs, path, err := p.resolve(q.Path)
+	if err != nil {
+		return nil, err
+	}
+	o := p.common
+	o.FS, o.Path, o.Size, o.Range = fs, path, q.FileSize, q.own
+	r, err := p.open(p.ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("input %s: %w", q.Path, err)
+	}
+	return r, nil
+}
+
+func (p *Parts) closeReader() error {
+	if p.reader == nil {
+		return nil
+	}
+	p.consumed += p.reader.Consumed()
+	err := p.reader.Close()
+	p.reader = nil
+	return err
+}
+
+func (p *Parts) Offset() int64 { return p.reader.Offset() }
+func (p *Parts) Key() []byte   { return p.reader.Key() }
+func (p *Parts) Value() []byte { return p.reader.Value() }
+
+// Position is where the current record begins, in the Positions of the split.
+func (p *Parts) Position() dag.Position {
+	if p.reader == nil {
+		return p.start
+	}
+	return shifted(p.reader.Position(), p.current.shift)
+}
+
+// Consumed is how many bytes of all parts so far have been used.
+func (p *Parts) Consumed() int64 {
+	if p.reader == nil {
+		return p.consumed
+	}
+	return p.consumed + p.reader.Consumed()
+}
+
+func (p *Parts) Err() error   { return p.err }
+func (p *Parts) Close() error { return p.closeReader() }
+
+// Path is the full name of the file of the current record, or of the one that
+// could not be read; before the first Next it is that of the first part, and
+// "" for a range without parts.
+func (p *Parts) Path() string {
+	if p.current.Split_Part == nil {
+		return ""
+	}
+	return p.current.Path
+}
+
+// Ordinal is the number of that file among all files of the job's input.
+func (p *Parts) Ordinal() int32 {
+	if p.current.Split_Part == nil {
+		return 0
+	}
+	return p.current.Ordinal
+}
