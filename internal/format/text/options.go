@@ -27,6 +27,8 @@ func Lines(opts Options) format.Opener {
 		switch codec := compress.ByExtension(o.Path); {
 		case codec == nil:
 			return openPlain(ctx, o, delim)
+		case codec.Splittable() && Splittable(o.Path, delim):
+			return openBlocks(ctx, o, delim)
 		}
 		return openCompressed(ctx, o, delim)
 	}

@@ -1,0 +1,220 @@
+package bzip2
+
+import (
+	"bytes"
+	stdbzip2 "compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	writer "github.com/dsnet/compress/bzip2"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// pack is data as one stream of blocks of level times 100,000 bytes.
+func pack(t testing.TB, data []byte, level int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := writer.NewWriter(&b, &writer.WriterConfig{Level: level})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(data)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func words(n int) []byte {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	var b bytes.Buffer
+	for b.Len() < n {
+		fmt.Fprintf(&b, "word%d ", r.IntN(5000))
+	}
+	return b.Bytes()[:n]
+}
+
+// findSlowly is the dumb twin of findMagic: a bit at a time.
+func findSlowly(buf []byte, from int) (int, uint64) {
+	for bit := from; bit+magicBits <= 8*len(buf); bit++ {
+		v := uint64(bits(buf, bit, 24))<<24 | uint64(bits(buf, bit+24, 24))
+		if v == blockMagic || v == endMagic {
+			return bit, v
+		}
+	}
+	return -1, 0
+}
+
+// withMagic is noise of n bytes with a mark at a bit.
+func withMagic(r *rand.Rand, n, bit int, magic uint64) []byte {
+	buf := make([]byte, n)
+	for i := range buf {
+		buf[i] = byte(r.Uint32())
+	}
+	for i := range magicBits {
+		at, mask := (bit+i)/8, byte(0x80)>>((bit+i)%8)
+		buf[at] &^= mask
+		if magic>>(magicBits-1-i)&1 == 1 {
+			buf[at] |= mask
+		}
+	}
+	return buf
+}
+
+func TestMagicIsFoundAtEveryBit(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for bit := range 8 * 20 {
+		for _, magic := range []uint64{blockMagic, endMagic} {
+			buf := withMagic(r, 30, bit, magic)
+			for _, from := range []int{0, bit - 1, bit, bit + 1} {
+				from = max(0, from)
+				got, gotMagic := findMagic(buf, from)
+				want, wantMagic := findSlowly(buf, from)
+				if got != want || gotMagic != wantMagic {
+					t.Fatalf("mark at bit %d, from %d: %d, %x; want %d, %x", bit, from, got, gotMagic, want, wantMagic)
+				}
+			}
+		}
+	}
+}
+
+func FuzzFindMagic(f *testing.F) {
+	f.Add([]byte("BZh91AY&SY\x17\x72\x45\x38\x50\x90"), uint16(3))
+	f.Fuzz(func(t *testing.T, buf []byte, from uint16) {
+		start := int(from) % (8*len(buf) + 1)
+		got, magic := findMagic(buf, start)
+		if want, wantMagic := findSlowly(buf, start); got != want || magic != wantMagic {
+			t.Fatalf("%d, %x; want %d, %x", got, magic, want, wantMagic)
+		}
+	})
+}
+
+// From any offset a reader gives the plain bytes from a block's start to the
+// end, and tells where each block is.
+func TestReadingFromAnyOffset(t *testing.T) {
+	data := words(420_000)
+	one := pack(t, data[:300_000], 1)
+	file := append(bytes.Clone(one), pack(t, nil, 9)...)
+	file = append(file, pack(t, data[300_000:], 2)...)
+
+	starts := map[int64]int64{} // of blocks: offset in the file, in the plain bytes
+	var last int64
+	r := NewReader("f", iotest.HalfReader(bytes.NewReader(file)), 0)
+	for at, buf := int64(0), make([]byte, 1000); ; {
+		n, err := r.Read(buf)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(buf[:n], data[at:at+int64(n)]) {
+			t.Fatalf("wrong bytes at %d", at)
+		}
+		if b := r.Block(at); at == 0 || b != last {
+			starts[b], last = at, b
+		}
+		at += int64(n)
+	}
+	if len(starts) != 5 {
+		t.Fatalf("%d blocks: %v", len(starts), starts)
+	}
+	offsets := []int64{0, 1, 4, 5, int64(len(one)) - 3, int64(len(one)), int64(len(file)) - 1, int64(len(file))}
+	for b := range starts {
+		offsets = append(offsets, b-1, b, b+1)
+	}
+	for _, from := range offsets {
+		want := int64(len(data))
+		for b, plain := range starts {
+			if b >= from {
+				want = min(want, plain)
+			}
+		}
+		got, err := io.ReadAll(NewReader("f", bytes.NewReader(file[from:]), from))
+		if err != nil || !bytes.Equal(got, data[want:]) {
+			t.Errorf("from %d: %d bytes, %v; want %d", from, len(got), err, int64(len(data))-want)
+		}
+	}
+}
+
+func TestFilesOfEveryLevel(t *testing.T) {
+	for level := 1; level <= 9; level++ {
+		data := words(level*100_000 + 5000)
+		file := pack(t, data, level)
+		if got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0)); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("level %d: %d bytes, %v", level, len(got), err)
+		}
+	}
+}
+
+// A block lists the byte values that it uses as bits, in rows of 16. Bytes can
+// be chosen so that three rows are a mark, which must not end the block.
+func TestMarkWithinABlock(t *testing.T) {
+	for _, magic := range []uint64{blockMagic, endMagic} {
+		var data []byte
+		for i := range magicBits {
+			if magic>>(magicBits-1-i)&1 == 1 {
+				data = append(data, byte(i))
+			}
+		}
+		file := pack(t, bytes.Repeat(data, 100), 1)
+		start, _ := findMagic(file, 0)
+		if bit, got := findMagic(file, start+minBlockBits); got != magic || bit-start > 200 {
+			t.Fatalf("no mark in the block, but %x at bit %d", got, bit)
+		}
+		got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0))
+		if err != nil || !bytes.Equal(got, bytes.Repeat(data, 100)) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
+func TestEmptyFiles(t *testing.T) {
+	for _, file := range [][]byte{nil, pack(t, nil, 9), append(pack(t, nil, 9), pack(t, nil, 1)...)} {
+		if got, err := io.ReadAll(NewReader("f", bytes.NewReader(file), 0)); err != nil || len(got) > 0 {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
+func TestDamageIsNamed(t *testing.T) {
+	file := pack(t, words(150_000), 1)
+	bad := bytes.Clone(file)
+	bad[len(bad)/3] ^= 4
+	for name, data := range map[string][]byte{
+		"bzip2 block at byte 4: ":     bad,
+		"file ends within a block":    file[:len(file)/3],
+		"byte 0: no bzip2 header":     []byte("plain text"),
+		"byte 0: no bzip2 header ":    []byte("BZ"),
+		"bzip2 block at byte 4: file": file[:20],
+	} {
+		_, err := io.ReadAll(NewReader("dir/f.bz2", bytes.NewReader(data), 0))
+		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), strings.TrimSpace(name)) || !strings.HasPrefix(err.Error(), "dir/f.bz2") {
+			t.Errorf("%q: error %v", name, err)
+		}
+	}
+	lost := errors.New("connection lost")
+	src := io.MultiReader(bytes.NewReader(file[:len(file)/3]), iotest.ErrReader(lost))
+	if _, err := io.ReadAll(NewReader("f", src, 0)); !errors.Is(err, lost) || errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzReader asks that what the standard library reads is read here alike.
+func FuzzReader(f *testing.F) {
+	f.Add(pack(f, []byte("some text"), 1))
+	f.Add([]byte("BZh91AY&SY"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		want, err := io.ReadAll(io.LimitReader(stdbzip2.NewReader(bytes.NewReader(file)), 1<<20))
+		got, gotErr := io.ReadAll(io.LimitReader(NewReader("f", bytes.NewReader(file), 0), 1<<20))
+		if err == nil && (gotErr != nil || !bytes.Equal(got, want)) {
+			t.Fatalf("%q, %v; want %q", got, gotErr, want)
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package bzip2
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+
+	"github.com/hammr/hammr/storage"
+)
+
+const (
+	headerSize    = 4 // bytes before the first block of a file
+	readSize      = 256 << 10
+	maxBlockBytes = 4 << 20 // compressed; the format allows about 2.3 MB
+	minBlockBits  = magicBits + 32
+)
+
+// Reader is the plain bytes of a file from a block on.
+type Reader struct {
+	name string
+	src  io.Reader // the file, from base + len(buf)
+	end  error     // of src, once it was met
+
+	base int64  // offset of buf[0] in the file
+	buf  []byte // bytes of the file that are still of use
+	next int    // bit of buf from which to look for the next block
+
+	stream []byte // buffer: a block as a stream of its own
+	plain  bytes.Buffer
+	unread []byte // of plain
+	total  int64  // plain bytes of all blocks so far
+	blocks []block
+	err    error
+}
+
+// block is where a block begins in the file and in the plain bytes.
+type block struct{ file, plain int64 }
+
+// NewReader reads the file named name, whose bytes from the offset from on are
+// src. It begins with the first block whose first bit lies in the byte from or
+// later; First tells whether that is the first of the file.
+func NewReader(name string, src io.Reader, from int64) *Reader {
+	return &Reader{name: name, src: src, base: from}
+}
+
+// First reports whether a reader that begins at the offset from begins with
+// the file's first record.
+func First(from int64) bool { return from <= headerSize }
+
+// Read reads plain bytes. Damage is an error that wraps storage.ErrCorrupt and
+// names the file and the block's offset.
+func (r *Reader) Read(p []byte) (int, error) {
+	for len(r.unread) == 0 && r.err == nil {
+		r.err = r.decodeNext()
+	}
+	if len(r.unread) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.unread)
+	r.unread = r.unread[n:]
+	return n, nil
+}
+
+// Block is the offset in the file of the block that holds the byte at offset
+// of the plain bytes that were read. What comes before the first byte is said
+// to be of a block right behind the file's header, wherever that block is.
+// Offsets do not go back from call to call.
+func (r *Reader) Block(offset int64) int64 {
+	if offset < 0 || len(r.blocks) == 0 {
+		return headerSize
+	}
+	i := sort.Search(len(r.blocks), func(i int) bool { return r.blocks[i].plain > offset }) - 1
+	r.blocks = r.blocks[max(0, i):]
+	return r.blocks[0].file
+}
+
+// Offset is the offset in the file up to which it was used.
+func (r *Reader) Offset() int64 { return r.base + int64(r.next/8) }
+
+// decodeNext decodes the next block into unread; io.EOF is the end of the
+// file.
+func (r *Reader) decodeNext() error {
+	if err := r.checkHeader(); err != nil {
+		return err
+	}
+	start, err := r.findBlock()
+	if err != nil {
+		return err
+	}
+	offset := r.base + int64(start/8)
+	var first error // why the block did not decode, with its nearest end
+	for from := start + minBlockBits; ; {
+		end, err := r.find(from, start)
+		if err != nil {
+			return r.corrupt(offset, errors.Join(first, err))
+		}
+		if err := r.decode(start, end); err == nil {
+			r.blocks = append(r.blocks, block{offset, r.total})
+			r.total += int64(r.plain.Len())
+			r.unread, r.next = r.plain.Bytes(), end
+			return nil
+		} else if first == nil {
+			first = err
+		}
+		from = end + 1
+	}
+}
+
+// checkHeader refuses a file that does not begin as bzip2 files do.
+func (r *Reader) checkHeader() error {
+	if r.base > 0 || len(r.buf) > 0 {
+		return nil
+	}
+	r.more()
+	switch {
+	case len(r.buf) == 0 && r.end != nil:
+		return r.end
+	case len(r.buf) < headerSize || string(r.buf[:3]) != "BZh" || r.buf[3] < '1' || r.buf[3] > '9':
+		return r.corrupt(0, errors.New("no bzip2 header"))
+	}
+	return nil
+}
+
+// findBlock is the bit of buf at which the next block begins.
+func (r *Reader) findBlock() (int, error) {
+	for {
+		r.drop()
+		bit, magic := findMagic(r.buf, r.next)
+		switch {
+		case magic == blockMagic:
+			return bit, nil
+		case bit >= 0:
+			r.next = bit + minBlockBits
+		case r.end != nil:
+			return 0, r.end
+		default:
+			r.next = max(r.next, 8*len(r.buf)-magicBits)
+			r.more()
+		}
+	}
+}
+
+// find is the first mark from the bit from on, reading as much as is needed;
+// start is where the block begins.
+func (r *Reader) find(from, start int) (int, error) {
+	for {
+		if bit, _ := findMagic(r.buf, from); bit >= 0 {
+			return bit, nil
+		}
+		switch {
+		case len(r.buf)-start/8 > maxBlockBytes:
+			return 0, errors.New("block without an end")
+		case r.end == io.EOF:
+			return 0, errors.New("file ends within a block")
+		case r.end != nil:
+			return 0, r.end
+		}
+		from = max(from, 8*len(r.buf)-magicBits)
+		r.more()
+	}
+}
+
+// decode decodes the block whose bits are [start, end) of buf.
+func (r *Reader) decode(start, end int) error {
+	r.stream = appendStream(r.stream[:0], r.buf, start, end)
+	r.plain.Reset()
+	_, err := r.plain.ReadFrom(bzip2.NewReader(bytes.NewReader(r.stream)))
+	return err
+}
+
+// drop forgets the bytes before next.
+func (r *Reader) drop() {
+	n := min(r.next/8, len(r.buf))
+	r.buf = append(r.buf[:0], r.buf[n:]...)
+	r.base += int64(n)
+	r.next -= 8 * n
+}
+
+// more reads on.
+func (r *Reader) more() {
+	if r.end != nil {
+		return
+	}
+	had := len(r.buf)
+	r.buf = append(r.buf, make([]byte, readSize)...)
+	n, err := io.ReadFull(r.src, r.buf[had:])
+	r.buf = r.buf[:had+n]
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	r.end = err
+}
+
+func (r *Reader) corrupt(offset int64, err error) error {
+	if r.end != nil && r.end != io.EOF {
+		return r.end
+	}
+	return fmt.Errorf("%s: %w: bzip2 block at byte %d: %w", r.name, storage.ErrCorrupt, offset, err)
+}

@@ -1,0 +1,94 @@
+package text
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsnet/compress/bzip2"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// bzip2File is two streams of blocks of 100,000 bytes, with an empty stream
+// before and between them.
+func bzip2File(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	half := len(data) / 2
+	for _, part := range [][]byte{nil, data[:half], nil, data[half:]} {
+		w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write(part)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// values is the content of records, which is what blocks leave unchanged.
+func values(records []record) []string {
+	var v []string
+	for _, r := range records {
+		v = append(v, r.value)
+	}
+	return v
+}
+
+// Files whose lines are short, of CRs and LFs, and longer than blocks, cut at
+// the borders of blocks and elsewhere, by bytes and by positions.
+func TestBzip2FilesAreCutAtBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	long := randomText(random, 450_000, "abcdefgh")
+	long[100], long[250_000], long[430_000] = '\n', '\n', '\n'
+	for name, c := range map[string]struct {
+		data  []byte
+		delim string
+	}{
+		"lines":      {data: randomText(random, 330_000, "abcdefghijklmnop\n")},
+		"line ends":  {data: randomText(random, 330_000, "\r\n")},
+		"long lines": {data: long},
+		"delimiter":  {data: randomText(random, 330_000, "ab\r\n"), delim: "a\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := put(t, "/f.bz2", bzip2File(t, c.data))
+			open := Lines(Options{Delimiter: []byte(c.delim)})
+			whole := readAll(t, open, o)
+			want := plainLines(c.data)
+			if c.delim != "" {
+				want = plainDelimited(c.data, []byte(c.delim))
+			}
+			if !slices.Equal(values(whole), values(want)) {
+				t.Fatalf("%d records of the whole file, want %d", len(whole), len(want))
+			}
+			for _, cut := range cutsOf(random, whole, o.Size) {
+				head, tail := o, o
+				head.Range.End, tail.Range.Start = cut, cut
+				first := readAll(t, open, head)
+				got := append(values(first), values(readAll(t, open, tail))...)
+				if !slices.Equal(got, values(want)) {
+					t.Errorf("cut at %v: %d and %d records, want %d", cut, len(first), len(got)-len(first), len(want))
+				}
+			}
+		})
+	}
+}
+
+// cutsOf is places around the blocks of a file and at some of its records.
+func cutsOf(random *rand.Rand, whole []record, size int64) []dag.Position {
+	cuts := []dag.Position{{Offset: 1}, {Offset: 4}, {Offset: 5}, {Offset: size / 2}, {Offset: size - 1}, {Offset: size}}
+	for i, r := range whole {
+		if r.position.Skip == 0 {
+			b := r.position.Offset
+			cuts = append(cuts, dag.Position{Offset: b}, dag.Position{Offset: b - 1}, dag.Position{Offset: b + 1})
+		}
+		if i == len(whole)-1 || random.IntN(len(whole)) < 3 {
+			cuts = append(cuts, r.position)
+		}
+	}
+	return cuts
+}
