@@ -30,8 +30,8 @@ type Options struct {
 	Memory int64
 
 	// SpillPercent is the share of Memory, in (0, 1], at which a spill begins
-	// in the background while records go on into the rest. 0 stands for 0.8; at
-	// 1 nothing happens in the background.
+	// in the background while records go on into the rest. 0 stands for 0.8;
+	// less than 0.5 counts as 0.5; at 1 nothing happens in the background.
 	SpillPercent float64
 
 	// Factor is how many runs are merged at once; 0 stands for 64. Less than 2

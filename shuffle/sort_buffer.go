@@ -12,9 +12,10 @@ import (
 //	| main: SpillPercent of it          | side     |
 //
 // When main is full it is sorted and written by a goroutine while records go on
-// into side. When side is full too, Add waits for main and moves side there. So
-// runs are as large as main however fast records come. There is at most that
-// one goroutine; Finish and Abort wait for it.
+// into side, which is never the larger part. When side is full too, Add waits
+// for main and moves side there. So runs are as large as main however fast
+// records come. There is at most that one goroutine; Finish and Abort wait for
+// it.
 type SortBuffer struct {
 	ctx      context.Context
 	opts     Options
@@ -47,7 +48,7 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	}
 	b := &SortBuffer{ctx: ctx, opts: o, mem: mem}
 	b.file.opts = &b.opts
-	cut := int(float64(o.Memory)*o.SpillPercent) &^ (entrySize - 1)
+	cut := (int(float64(o.Memory)*max(o.SpillPercent, 0.5)) + entrySize - 1) &^ (entrySize - 1)
 	if cut < minSide || len(mem)-cut < minSide {
 		b.main = newBatch(mem, o.Partitions)
 	} else {

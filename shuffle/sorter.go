@@ -1,6 +1,10 @@
 package shuffle
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // entry stands for a record while it is sorted.
 type entry struct {
@@ -145,15 +149,16 @@ func (s *sorter) deepen(a []entry, depth int) int {
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
-	if bytes.Equal(a, b) {
-		return n
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return i
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
 		}
 	}
-	return n
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 func (s *sorter) insertion(a []entry, depth int) {
