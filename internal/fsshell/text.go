@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
-	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/format/compress"
 	"github.com/hammr/hammr/internal/format/seqfile"
 	"github.com/hammr/hammr/internal/format/writable"
@@ -62,10 +59,7 @@ func (s *shell) plain(it item, file storage.File, codec string) error {
 
 // sequence shows each record of a SequenceFile as key, tab, value.
 func (s *shell) sequence(it item) error {
-	r, err := seqfile.Open(s.ctx, format.Open{
-		FS: it.fs, Path: it.path, Size: it.info.Size,
-		Range: dag.Range{End: dag.Position{Offset: math.MaxInt64}},
-	})
+	r, err := seqfile.OpenAll(s.ctx, it.fs, it.path, it.info.Size)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/format"
+	"github.com/hammr/hammr/storage"
 )
 
 const (
@@ -79,6 +80,14 @@ func Open(ctx context.Context, o format.Open) (*Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// OpenAll opens a Reader of a whole file of size bytes.
+func OpenAll(ctx context.Context, fs storage.FS, path string, size int64) (*Reader, error) {
+	return Open(ctx, format.Open{
+		FS: fs, Path: path, Size: size,
+		Range: dag.Range{End: dag.Position{Offset: math.MaxInt64}},
+	})
 }
 
 // begin reads the header and goes to the range's start.

@@ -9,8 +9,6 @@ import (
 	"io"
 	"math"
 	"strings"
-
-	"github.com/hammr/hammr/internal/format/writable"
 )
 
 const (
@@ -47,17 +45,24 @@ func SyncMark(parts ...string) [16]byte {
 
 // Writer writes a SequenceFile. It is a format.Writer: Close finishes the
 // format and leaves the file open. After an error the file is of no use.
+//
+// A file can be written in pieces, by one Writer each, in two ways. Suspend
+// ends a piece so that the joined pieces are byte for byte the file that one
+// Writer would have written; the Writer of the next piece begins with Resume.
+// Options.Continue needs no knowledge of the piece before, and puts a mark
+// between the two.
 type Writer struct {
 	out      *bufio.Writer
 	o        Options
 	codec    encoder // nil for None
-	pos      int64   // bytes of this piece so far
+	started  bool    // the header is written, or belongs to a piece before
+	pos      int64   // bytes so far
 	lastMark int64   // pos behind the last mark; -1 when one must come first
 	packed   []byte
 	block    block
 }
 
-// NewWriter writes the header to w.
+// NewWriter makes a Writer to w. It writes nothing yet.
 func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	if o.Header.Sync == ([syncSize]byte{}) {
 		return nil, errors.New("SequenceFile writer without a sync mark: derive one by SyncMark")
@@ -74,16 +79,27 @@ func NewWriter(w io.Writer, o Options) (*Writer, error) {
 	}
 	s := &Writer{out: bufio.NewWriterSize(w, writeBuffer), o: o, codec: codec}
 	if o.Continue {
-		s.lastMark = -1
-		return s, nil
+		s.started, s.lastMark = true, -1
 	}
-	return s, s.put(o.Header.append(nil))
+	return s, nil
+}
+
+// start writes the header, unless it is written.
+func (w *Writer) start() error {
+	if w.started {
+		return nil
+	}
+	w.started = true
+	return w.put(w.o.Header.append(nil))
 }
 
 // Write adds a record of Writable bytes.
 func (w *Writer) Write(key, value []byte) error {
 	if int64(len(key))+int64(len(value)) > math.MaxInt32 {
 		return fmt.Errorf("SequenceFile record of %d bytes, at most %d can be written", len(key)+len(value), math.MaxInt32)
+	}
+	if err := w.start(); err != nil {
+		return err
 	}
 	switch w.o.Header.Compression {
 	case Block:
@@ -131,63 +147,11 @@ func (w *Writer) put(parts ...[]byte) error {
 
 // Close writes the last block and flushes.
 func (w *Writer) Close() error {
+	if err := w.start(); err != nil {
+		return err
+	}
 	if err := w.writeBlock(); err != nil {
 		return err
 	}
 	return w.out.Flush()
-}
-
-// block is the records that wait to be compressed together.
-type block struct {
-	count                                  int
-	keyLengths, keys, valueLengths, values []byte
-}
-
-func (w *Writer) writeToBlock(key, value []byte) error {
-	b := &w.block
-	if int64(len(b.keys)+len(b.values)+len(key)+len(value)) > math.MaxInt32 {
-		if err := w.writeBlock(); err != nil {
-			return err
-		}
-	}
-	b.count++
-	b.keyLengths = writable.AppendVLong(b.keyLengths, int64(len(key)))
-	b.keys = append(b.keys, key...)
-	b.valueLengths = writable.AppendVLong(b.valueLengths, int64(len(value)))
-	b.values = append(b.values, value...)
-	if len(b.keys)+len(b.values) < w.o.BlockSize {
-		return nil
-	}
-	return w.writeBlock()
-}
-
-func (w *Writer) writeBlock() error {
-	b := &w.block
-	if b.count == 0 {
-		return nil
-	}
-	if err := w.mark(); err != nil {
-		return err
-	}
-	if err := w.put(writable.AppendVLong(nil, int64(b.count))); err != nil {
-		return err
-	}
-	for _, part := range [][]byte{b.keyLengths, b.keys, b.valueLengths, b.values} {
-		if err := w.writePart(part); err != nil {
-			return err
-		}
-	}
-	b.count = 0
-	b.keyLengths, b.keys = b.keyLengths[:0], b.keys[:0]
-	b.valueLengths, b.values = b.valueLengths[:0], b.values[:0]
-	return nil
-}
-
-func (w *Writer) writePart(data []byte) error {
-	packed, err := w.codec(w.packed[:0], data)
-	if err != nil {
-		return err
-	}
-	w.packed = packed
-	return w.put(writable.AppendVLong(nil, int64(len(packed))), packed)
 }
