@@ -9,11 +9,14 @@ PROTOS      := ./internal/taskproc ./internal/wire
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
 BENCH       ?= .
+CASE        ?=
+ROUNDS      ?= 5
+SIZE        ?= 1g
 
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz bench proto clean
+.PHONY: all build test race lint fuzz bench microbench proto clean
 
 all: build
 
@@ -45,8 +48,15 @@ fuzz:
 	  go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
 	done
 
-# Go benchmarks with allocations; BENCH chooses some by name.
+# Ours against the yardstick, GNU sort and the coreutils, on the same files in
+# alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`
+# names the cases. YARDSTICK_DIR has the yardstick's source, BENCH_DIR keeps
+# the input (12 times SIZE).
 bench:
+	go run ./bench/cmd/bench $(if $(CASE),-case '$(CASE)') -rounds $(ROUNDS) -size $(SIZE)
+
+# Go benchmarks with allocations; BENCH chooses some by name.
+microbench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 
 # Go code from the .proto files. The generator is built at the version of the

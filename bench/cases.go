@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Inputs of the yardstick's generator.
+var (
+	textInput    = Input{Name: "text", Bytes: whole, Yardstick: [2]string{"text", "42"}}
+	teraInput    = Input{Name: "tera", Bytes: whole, Yardstick: [2]string{"tera", "7"}}
+	bigTeraInput = Input{Name: "tera", Bytes: fourfold, Yardstick: [2]string{"tera", "7"}}
+	lineInput    = Input{Name: "tline", Bytes: whole, Yardstick: [2]string{"tline", "7"}}
+	tinyInput    = Input{Name: "text", Bytes: kibibyte, Yardstick: [2]string{"text", "42"}}
+)
+
+// Our entries.
+var (
+	wordcount = Entry{"hammr", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"hammr", "run", "wordcount"}, in, out)
+	}}
+	naive = Entry{"hammr, naive program", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"naive"}, in, out)
+	}}
+	plain = Entry{"hammr, no combiner", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"plain"}, in, out)
+	}}
+	terasort = Entry{"hammr", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"hammr", "run", "terasort"}, in, out)
+	}}
+	sortLines = Entry{"hammr", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"hammr", "run", "sort"}, "-r", "2", in, out)
+	}}
+	hdfsWordcount = Entry{"hammr from HDFS", func(k *Kit, in, out string) Command {
+		return k.ours([]string{"hammr", "run", "wordcount"}, k.hdfs+"/bench/"+filepath.Base(in), out)
+	}}
+)
+
+// Their entries.
+var (
+	fast2 = Entry{"yardstick wc fast2", func(k *Kit, in, out string) Command {
+		return Command{Args: []string{k.program("wc"), "fast2", in, out}}
+	}}
+	mrsort = Entry{"yardstick mrsort none", func(k *Kit, in, out string) Command {
+		return Command{Args: []string{k.program("mrsort"), "run", in, out, "128", "2", "none"}}
+	}}
+	gnuSort = Entry{"GNU sort --parallel=2", func(k *Kit, in, out string) Command {
+		return Command{Args: []string{"sort", "--parallel=2", "-T", k.work, "-o", out, in}, Env: []string{"LC_ALL=C"}}
+	}}
+	coreutils = Entry{"tr | sort | uniq -c", func(k *Kit, in, out string) Command {
+		return Command{
+			Args:  []string{"sh", "-c", `tr -s ' \t\n\r\f' '\n' | sort --parallel=2 -T "$0" | uniq -c`, k.work},
+			Env:   []string{"LC_ALL=C"},
+			Stdin: in, Stdout: out,
+		}
+	}}
+)
+
+// contests are all comparisons, in the order in which they run.
+func contests() []Contest {
+	all := []Contest{
+		{Name: "start", About: "a job of 1 KB, process start to exit", Input: tinyInput, Ours: wordcount, Goals: Goals{Seconds: 0.050}},
+		{Name: "wordcount", About: "wordcount with combiner", Input: textInput, Ours: wordcount, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.7, Aim: 1}},
+		{Name: "wordcount-naive", About: "the same with string keys and bytes.Fields", Input: textInput, Ours: naive, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.35}},
+		{Name: "wordcount-plain", About: "the same without combiner", Input: textInput, Ours: plain, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.15, Aim: 0.25}},
+		{Name: "wordcount-coreutils", About: "wordcount and a pipe of coreutils", Input: textInput, Ours: wordcount, Rival: coreutils, Same: sameCounts, Goals: Goals{Ratio: 1}, Once: true},
+		{Name: "terasort", About: "100-byte records", Input: teraInput, Ours: terasort, Rival: mrsort, Same: sameBytes, Goals: Goals{Ratio: 0.6, Aim: 0.8, MaxRSSBytes: 1 << 30}},
+		{Name: "terasort-large", About: "four times as many", Input: bigTeraInput, Ours: terasort, Rival: mrsort, Same: sameBytes, Goals: Goals{Ratio: 0.6, Aim: 0.8, MaxRSSBytes: 1 << 30}},
+		{Name: "sort", About: "lines of text in total order", Input: lineInput, Ours: sortLines, Rival: gnuSort, Same: sameBytes, Goals: Goals{Ratio: 4, MaxRSSBytes: 1 << 30}},
+	}
+	for _, in := range unfriendly {
+		all = append(all,
+			Contest{Name: "wordcount-" + in.Name, About: "wordcount of " + in.Name + " lines", Input: in, Ours: wordcount, Rival: fast2, Same: sameCounts},
+			Contest{Name: "sort-" + in.Name, About: "sort of " + in.Name + " lines", Input: in, Ours: sortLines, Rival: gnuSort, Same: sameBytes})
+	}
+	return append(all, Contest{
+		Name: "wordcount-hdfs", About: "from an HDFS on this machine, against the local file; needs Java and Maven",
+		Input: textInput, Ours: hdfsWordcount, Rival: wordcount, Same: sameBytes, Goals: Goals{Ratio: 0.7},
+		Asked: true, Prepare: startHDFS,
+	})
+}
+
+// startHDFS starts an HDFS and puts the text into it.
+func startHDFS(ctx context.Context, k *Kit) (cleanup func() error, err error) {
+	dir := filepath.Join(k.work, "hdfs")
+	hammr := k.program("hammr")
+	if err := run(ctx, Command{Args: []string{hammr, "dev", "hdfs", "up", "--dir", dir}}); err != nil {
+		return nil, err
+	}
+	cleanup = func() error {
+		return run(context.WithoutCancel(ctx), Command{Args: []string{hammr, "dev", "hdfs", "down", "--dir", dir}})
+	}
+	if k.hdfs, err = uriOf(dir); err == nil {
+		err = run(ctx, Command{Args: []string{hammr, "fs", "-fs", k.hdfs, "-mkdir", "-p", "/bench"}})
+	}
+	if err == nil {
+		err = run(ctx, Command{Args: []string{hammr, "fs", "-D", "dfs.replication=1", "-fs", k.hdfs, "-put", textInput.path(k), "/bench/"}})
+	}
+	if err != nil {
+		return nil, errors.Join(err, cleanup())
+	}
+	return cleanup, nil
+}
+
+// uriOf is the URI of the HDFS in dir.
+func uriOf(dir string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "hdfs.json"))
+	if err != nil {
+		return "", fmt.Errorf("URI of the HDFS: %w", err)
+	}
+	var state struct{ URI string }
+	if err := json.Unmarshal(data, &state); err != nil {
+		return "", fmt.Errorf("URI of the HDFS: %w", err)
+	}
+	return state.URI, nil
+}

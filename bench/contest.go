@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+)
+
+// Contest is one comparison.
+type Contest struct {
+	Name  string
+	About string // one line
+	Input Input
+	Ours  Entry
+	Rival Entry // the zero Entry when only absolute figures matter
+	Goals Goals
+
+	// Same compares what both have written; nil compares nothing.
+	Same func(ours, rival string) error
+	// Once measures one round only, for rivals that take minutes.
+	Once bool
+	// Asked runs the contest only when it is named.
+	Asked bool
+	// Prepare is called before anything runs; what it returns, after.
+	Prepare func(ctx context.Context, k *Kit) (cleanup func() error, err error)
+}
+
+// Goals are what is to be reached; 0 is no goal.
+type Goals struct {
+	Ratio       float64 // the rival's time over ours, at least
+	Aim         float64 // the same, hoped for
+	Seconds     float64 // our time, at most
+	MaxRSSBytes int64   // our memory, at most
+}
+
+// Entry is one program's way to do the work.
+type Entry struct {
+	Name string
+	// Command makes a process that reads in and writes out, a file or
+	// directory that does not exist yet.
+	Command func(k *Kit, in, out string) Command
+}
+
+func (e Entry) missing() bool { return e.Command == nil }
+
+// choose picks the contests that the patterns name, in their own order.
+func choose(all []Contest, patterns []string) ([]Contest, error) {
+	used := make([]bool, len(patterns))
+	chosen := slices.DeleteFunc(slices.Clone(all), func(c Contest) bool {
+		if len(patterns) == 0 {
+			return c.Asked
+		}
+		matched := false
+		for i, p := range patterns {
+			if ok, err := path.Match(p, c.Name); err == nil && ok {
+				matched, used[i] = true, true
+			}
+		}
+		return !matched
+	})
+	if i := slices.Index(used, false); i >= 0 {
+		return nil, fmt.Errorf("case %q: there is none of that name; -list shows them", patterns[i])
+	}
+	return chosen, nil
+}

@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Kit has the programs and directories of one run.
+type Kit struct {
+	cfg  Config
+	bin  string // programs, built for this run
+	work string // outputs and spills, removed at the end
+	hdfs string // URI of the HDFS that a contest has started
+}
+
+// newKit builds the programs. The caller closes the kit.
+func newKit(ctx context.Context, cfg Config) (*Kit, error) {
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("directory for generated input: %w", err)
+	}
+	work, err := os.MkdirTemp(cfg.Dir, "work-")
+	if err != nil {
+		return nil, fmt.Errorf("directory for output: %w", err)
+	}
+	k := &Kit{cfg: cfg, work: work, bin: filepath.Join(work, "bin")}
+	if err := k.build(ctx); err != nil {
+		k.close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *Kit) close() error { return os.RemoveAll(k.work) }
+
+func (k *Kit) build(ctx context.Context) error {
+	for _, b := range []struct{ dir, pkg string }{
+		{".", "./cmd/hammr"},
+		{".", "./bench/program/..."},
+		{k.cfg.Yardstick, "./..."},
+	} {
+		err := run(ctx, Command{
+			Args: []string{"go", "build", "-C", b.dir, "-o", k.bin + string(filepath.Separator), b.pkg},
+			Env:  []string{"CGO_ENABLED=0", "GOWORK=off"},
+		})
+		if err != nil {
+			return fmt.Errorf("programs of %s: %w", b.dir, err)
+		}
+	}
+	return nil
+}
+
+// program is the path of a program that build has made.
+func (k *Kit) program(name string) string { return filepath.Join(k.bin, name) }
+
+// ours is a run of one of our programs with two reduces, spilling below the
+// kit's own directory as the rivals do.
+func (k *Kit) ours(program []string, args ...string) Command {
+	local := filepath.Join(k.work, "local")
+	generic := []string{"-D", "mapreduce.cluster.local.dir=" + local, "-D", "mapreduce.job.reduces=2", "--quiet"}
+	program[0] = k.program(program[0])
+	return Command{Args: append(append(program, generic...), args...)}
+}

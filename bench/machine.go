@@ -1,0 +1,55 @@
+package bench
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Machine is where the figures come from. Facts that the system does not tell
+// are empty.
+type Machine struct {
+	CPU      string `json:"cpu"`
+	Cores    int    `json:"cores"`
+	MemBytes int64  `json:"memBytes"`
+	Kernel   string `json:"kernel"`
+	Go       string `json:"go"`
+	// Load is the number of processes that wanted to run in the last minute,
+	// before the first contest. Above 0.5 somebody else is at work, and the
+	// figures are worth little.
+	Load float64 `json:"load"`
+}
+
+func thisMachine() Machine {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
+	m.CPU = field("/proc/cpuinfo", "model name")
+	kib, _, _ := strings.Cut(field("/proc/meminfo", "MemTotal"), " ")
+	n, _ := strconv.ParseInt(kib, 10, 64)
+	m.MemBytes = n << 10
+	m.Kernel = strings.TrimSpace(contentOf("/proc/sys/kernel/ostype") + " " + contentOf("/proc/sys/kernel/osrelease"))
+	load, _, _ := strings.Cut(contentOf("/proc/loadavg"), " ")
+	m.Load, _ = strconv.ParseFloat(load, 64)
+	return m
+}
+
+func contentOf(path string) string {
+	data, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(data))
+}
+
+// field is the first value of that name in a file of "name: value" lines.
+func field(path, name string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if k, v, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(k) == name {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}

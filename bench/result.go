@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Report is what one run of the kit found out, as written to Config.Results.
+type Report struct {
+	Version int       `json:"version"` // 1
+	Time    time.Time `json:"time"`
+	Machine Machine   `json:"machine"`
+	Results []Result  `json:"results"`
+}
+
+// Result is the outcome of one contest.
+type Result struct {
+	Case  string `json:"case"`
+	Bytes int64  `json:"bytes"` // of input
+	Ours  Side   `json:"ours"`
+	Rival *Side  `json:"rival,omitempty"`
+	// Ratio is the rival's time over ours: above 1 we are faster.
+	Ratio    *Spread `json:"ratio,omitempty"`
+	Goal     string  `json:"goal,omitempty"`
+	Met      bool    `json:"met"`
+	Compared bool    `json:"compared"` // the outputs were, and are the same
+}
+
+// Side is one entry's share of a result.
+type Side struct {
+	Name        string   `json:"name"`
+	Seconds     Spread   `json:"seconds"`
+	MaxRSSBytes int64    `json:"maxRSSBytes"`
+	Samples     []Sample `json:"samples"`
+}
+
+func sideOf(e Entry, samples []Sample) Side {
+	return Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), MaxRSSBytes: maxRSS(samples), Samples: samples}
+}
+
+// resultOf draws the conclusion from the samples of a contest.
+func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
+	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Same != nil}
+	if !c.Rival.missing() {
+		side, ratio := sideOf(c.Rival, rival), spreadOf(ratios(ours, rival))
+		r.Rival, r.Ratio = &side, &ratio
+	}
+	r.Met = c.Goals.met(r)
+	return r
+}
+
+// met reports whether every goal is reached.
+func (g Goals) met(r Result) bool {
+	return (g.Ratio == 0 || r.Ratio != nil && r.Ratio.Median >= g.Ratio) &&
+		(g.Seconds == 0 || r.Ours.Seconds.Median <= g.Seconds) &&
+		(g.MaxRSSBytes == 0 || r.Ours.MaxRSSBytes <= g.MaxRSSBytes)
+}
+
+func (g Goals) String() string {
+	text := ""
+	add := func(format string, args ...any) {
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf(format, args...)
+	}
+	if g.Ratio > 0 {
+		add("ratio ≥ %g", g.Ratio)
+	}
+	if g.Aim > 0 {
+		add("aim %g", g.Aim)
+	}
+	if g.Seconds > 0 {
+		add("≤ %g ms", g.Seconds*1000)
+	}
+	if g.MaxRSSBytes > 0 {
+		add("RSS ≤ %d MiB", g.MaxRSSBytes>>20)
+	}
+	return text
+}
+
+// write stores the report under its time and returns the name of the file.
+func (r Report) write(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("directory for results: %w", err)
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("results: %w", err)
+	}
+	name := filepath.Join(dir, r.Time.UTC().Format("20060102-150405")+".json")
+	return name, os.WriteFile(name, append(data, '\n'), 0o644)
+}

@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Run runs the chosen contests, prints their table and writes the report. A
+// contest whose outputs differ is an error, a goal that is missed is not.
+func Run(ctx context.Context, cfg Config) error {
+	if err := cfg.EnsureDefaults(); err != nil {
+		return err
+	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	chosen, err := choose(contests(), cfg.Cases)
+	if err != nil {
+		return err
+	}
+	report := Report{Version: 1, Time: time.Now(), Machine: thisMachine()}
+	printMachine(cfg.Out, report.Machine)
+	k, err := newKit(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, c := range chosen {
+		if ctx.Err() != nil {
+			faults = append(faults, ctx.Err())
+			break
+		}
+		r, err := k.hold(ctx, c)
+		if err != nil {
+			fmt.Fprintf(cfg.Out, "%s: %v\n", c.Name, err)
+			faults = append(faults, fmt.Errorf("%s: %w", c.Name, err))
+			continue
+		}
+		report.Results = append(report.Results, r)
+	}
+	printResults(cfg.Out, report.Results)
+	faults = append(faults, k.close())
+	if len(report.Results) > 0 {
+		name, err := report.write(cfg.Results)
+		fmt.Fprintln(cfg.Out, "results in", name)
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// List prints the names of all contests.
+func List(w io.Writer) {
+	for _, c := range contests() {
+		asked := ""
+		if c.Asked {
+			asked = " (only when named)"
+		}
+		fmt.Fprintf(w, "%-20s %s%s\n", c.Name, c.About, asked)
+	}
+}
+
+// hold holds one contest.
+func (k *Kit) hold(ctx context.Context, c Contest) (r Result, err error) {
+	if err := c.Input.ensure(ctx, k); err != nil {
+		return r, err
+	}
+	if c.Prepare != nil {
+		cleanup, err := c.Prepare(ctx, k)
+		if err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, cleanup()) }()
+	}
+	if err := c.Input.warm(k); err != nil {
+		return r, err
+	}
+	if err := k.rehearse(ctx, c); err != nil {
+		return r, err
+	}
+	rounds := k.cfg.Rounds
+	if c.Once {
+		rounds = 1
+	}
+	ours, rival, err := k.alternate(ctx, c, rounds)
+	if err != nil {
+		return r, err
+	}
+	return resultOf(c, c.Input.size(k), ours, rival), nil
+}
+
+// rehearse runs both sides once and compares what they wrote.
+func (k *Kit) rehearse(ctx context.Context, c Contest) (err error) {
+	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
+	ours, rival := k.output("ours"), k.output("rival")
+	defer func() { err = errors.Join(err, os.RemoveAll(ours), os.RemoveAll(rival)) }()
+	if _, err := measure(ctx, c.Ours.Command(k, c.Input.path(k), ours)); err != nil {
+		return err
+	}
+	if c.Rival.missing() || c.Same == nil {
+		return nil
+	}
+	if _, err := measure(ctx, c.Rival.Command(k, c.Input.path(k), rival)); err != nil {
+		return err
+	}
+	return c.Same(ours, rival)
+}
+
+// alternate lets both sides take turns; who begins a round changes.
+func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival []Sample, err error) {
+	for round := range rounds {
+		turns := []struct {
+			entry   Entry
+			samples *[]Sample
+		}{{c.Ours, &ours}, {c.Rival, &rival}}
+		if round%2 == 1 {
+			turns[0], turns[1] = turns[1], turns[0]
+		}
+		for _, turn := range turns {
+			if turn.entry.missing() {
+				continue
+			}
+			s, err := k.turn(ctx, c, turn.entry)
+			if err != nil {
+				return nil, nil, err
+			}
+			fmt.Fprintf(k.cfg.Out, "%s: round %d of %d: %s %.3f s\n", c.Name, round+1, rounds, turn.entry.Name, s.Seconds)
+			*turn.samples = append(*turn.samples, s)
+		}
+	}
+	return ours, rival, nil
+}
+
+// turn measures one entry once and removes what it wrote.
+func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
+	out := k.output("out")
+	s, err := measure(ctx, e.Command(k, c.Input.path(k), out))
+	return s, errors.Join(err, os.RemoveAll(out))
+}
+
+func (k *Kit) output(name string) string { return filepath.Join(k.work, name) }

@@ -1,0 +1,45 @@
+package bench
+
+import "slices"
+
+// Spread is the middle of some figures and how far they reach.
+type Spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// spreadOf is the zero Spread for no figures.
+func spreadOf(figures []float64) Spread {
+	if len(figures) == 0 {
+		return Spread{}
+	}
+	sorted := slices.Sorted(slices.Values(figures))
+	n := len(sorted)
+	return Spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
+}
+
+// ratios are the rival's seconds over ours, round by round.
+func ratios(ours, rival []Sample) []float64 {
+	var out []float64
+	for i := range min(len(ours), len(rival)) {
+		out = append(out, rival[i].Seconds/ours[i].Seconds)
+	}
+	return out
+}
+
+func secondsOf(samples []Sample) []float64 {
+	var out []float64
+	for _, s := range samples {
+		out = append(out, s.Seconds)
+	}
+	return out
+}
+
+func maxRSS(samples []Sample) int64 {
+	var most int64
+	for _, s := range samples {
+		most = max(most, s.MaxRSSBytes)
+	}
+	return most
+}

@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+func printMachine(w io.Writer, m Machine) {
+	fmt.Fprintf(w, "%s, %d cores, %.1f GiB, %s, %s\n", m.CPU, m.Cores, float64(m.MemBytes)/(1<<30), m.Kernel, m.Go)
+	if m.Load > 0.5 {
+		fmt.Fprintf(w, "the machine is busy (load %.2f): these figures are worth little\n", m.Load)
+	}
+}
+
+// printResults is the table of all results.
+func printResults(out io.Writer, results []Result) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "case\tratio\tspread\ts\tMB/s\tRSS MiB\trival\ts\tMB/s\tRSS MiB\tgoal\t")
+	for _, r := range results {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Case, ratioText(r), sideText(r.Ours, r.Bytes), rivalText(r), r.Goal, verdict(r))
+	}
+	w.Flush()
+}
+
+func ratioText(r Result) string {
+	if r.Ratio == nil {
+		return "\t"
+	}
+	return fmt.Sprintf("%.2f\t%.2f–%.2f", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max)
+}
+
+func sideText(s Side, bytes int64) string {
+	return fmt.Sprintf("%.3f\t%.0f\t%d", s.Seconds.Median, float64(bytes)/1e6/s.Seconds.Median, s.MaxRSSBytes>>20)
+}
+
+func rivalText(r Result) string {
+	if r.Rival == nil {
+		return "\t\t\t"
+	}
+	return r.Rival.Name + "\t" + sideText(*r.Rival, r.Bytes)
+}
+
+func verdict(r Result) string {
+	switch {
+	case r.Goal == "":
+		return ""
+	case r.Met:
+		return "met"
+	}
+	return "MISSED"
+}

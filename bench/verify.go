@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// parts are the files of an output: itself, or those of a directory in order
+// of name without the ones that begin with _ or a dot.
+func parts(output string) ([]string, error) {
+	info, err := os.Stat(output)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{output}, nil
+	}
+	return filepath.Glob(filepath.Join(output, "[^_.]*"))
+}
+
+// open reads the files of an output one behind the other.
+func open(output string) (r io.Reader, closeFiles func(), err error) {
+	names, err := parts(output)
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []*os.File
+	closeFiles = func() { closeAll(files) }
+	var readers []io.Reader
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			closeFiles()
+			return nil, nil, err
+		}
+		files = append(files, f)
+		readers = append(readers, f)
+	}
+	return io.MultiReader(readers...), closeFiles, nil
+}
+
+// sameBytes compares outputs as they are.
+func sameBytes(ours, rival string) error {
+	a, closeA, err := open(ours)
+	if err != nil {
+		return err
+	}
+	defer closeA()
+	b, closeB, err := open(rival)
+	if err != nil {
+		return err
+	}
+	defer closeB()
+	return compare(a, b)
+}
+
+// compare tells where two streams differ first.
+func compare(a, b io.Reader) error {
+	var bufA, bufB [256 << 10]byte
+	for offset := int64(0); ; {
+		n, errA := io.ReadFull(a, bufA[:])
+		m, errB := io.ReadFull(b, bufB[:])
+		if !bytes.Equal(bufA[:n], bufB[:m]) {
+			return fmt.Errorf("outputs differ from byte %d on", offset+int64(commonPrefix(bufA[:n], bufB[:m])))
+		}
+		offset += int64(n)
+		switch {
+		case errA == nil && errB == nil:
+		case isEnd(errA) && isEnd(errB):
+			return nil
+		default:
+			return errors.Join(errA, errB)
+		}
+	}
+}
+
+func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+func commonPrefix(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// sameCounts compares outputs of word and count, in any order and with any
+// blanks, either of the two first.
+func sameCounts(ours, rival string) error {
+	a, err := sortedCounts(ours)
+	if err != nil {
+		return err
+	}
+	b, err := sortedCounts(rival)
+	if err != nil {
+		return err
+	}
+	if len(a) != len(b) {
+		return fmt.Errorf("outputs differ: %d words, rival %d", len(a), len(b))
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return fmt.Errorf("outputs differ: %q, rival %q", a[i], b[i])
+		}
+	}
+	return nil
+}
+
+// sortedCounts are the lines of an output as "word count", in order. uniq -c
+// puts the count first, behind blanks.
+func sortedCounts(output string) ([]string, error) {
+	r, closeFiles, err := open(output)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFiles()
+	var lines []string
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		f := bytes.Fields(s.Bytes())
+		if len(f) != 2 {
+			return nil, fmt.Errorf("%s: line %q has no word and count", output, s.Text())
+		}
+		if s.Bytes()[0] == ' ' {
+			f[0], f[1] = f[1], f[0]
+		}
+		lines = append(lines, string(f[0])+" "+string(f[1]))
+	}
+	slices.Sort(lines)
+	return lines, s.Err()
+}
