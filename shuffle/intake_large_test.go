@@ -1,0 +1,53 @@
+package shuffle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestIntakeOfOneKeyLargerThanMemory: the values of a group stream, however many
+// and however long they are.
+func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
+	for name, size := range map[string]int{"short": 50, "long": 1 << 20} {
+		t.Run(name, func(t *testing.T) {
+			var records []pair
+			for i := range 24<<20/size + 1 {
+				records = append(records, pair{"the key", fmt.Sprint(i, strings.Repeat("v", size))})
+			}
+			o := testOptions(t, 1)
+			o.Memory, o.MaxRuns = 1<<20, 1000
+			x, _ := collectSorted(t, o, records)
+			sources := x.Sources(o.FS, 0, Source{}.Ordinal)
+			slices.Reverse(sources)
+			io := intakeOptions(t)
+			io.Factor = 4
+			in, err := NewIntake(io)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range sources {
+				if err := addOne(in, s, i%2 == 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			g := finalMerge(t, in).Groups()
+			if !g.NextGroup() {
+				t.Fatal(g.Err())
+			}
+			for i := 0; g.NextValue(); i++ {
+				if string(g.Value()) != records[i].value {
+					t.Fatalf("value %d is %.20q instead of %.20q", i, g.Value(), records[i].value)
+				}
+				records[i].value = ""
+			}
+			if g.NextGroup() || g.Err() != nil || records[len(records)-1].value != "" {
+				t.Fatalf("values are missing or too many, error %v", g.Err())
+			}
+			if err := in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
