@@ -1,6 +1,10 @@
 package control
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // applied follows one change of the state: what machines are to hear, what the
 // body has to do, whom to watch.
@@ -16,13 +20,15 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	for _, id := range delta.Asked {
 		c.ask(id)
 	}
-	for _, id := range delta.Jobs {
-		c.work(id)
-	}
+	jobs := slices.Clone(delta.Jobs)
 	for _, id := range delta.Freed {
-		if j := c.view.Job(id.Task.Job); j.Occupied == 0 {
-			c.work(j.ID)
+		if c.view.Job(id.Task.Job).Occupied == 0 {
+			jobs = append(jobs, id.Task.Job)
 		}
+	}
+	slices.SortFunc(jobs, cluster.JobID.Compare)
+	for _, id := range slices.Compact(jobs) {
+		c.work(id)
 	}
 }
 

@@ -1,0 +1,174 @@
+package control
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched/fifo"
+	"pgregory.net/rapid"
+)
+
+func TestOneBatchIsOnItsWayAtATime(t *testing.T) {
+	s := newStage(t)
+	join := func(name string) Event {
+		return Requested{Command: cluster.JoinMachine{Name: name, Slots: [2]int{1, 1}}}
+	}
+	first := s.brain.Step(1, []Event{join("a")})
+	if len(first.Commands) != 1 {
+		t.Fatalf("proposed %v", first.Commands)
+	}
+	for range 3 {
+		if out := s.brain.Step(1, []Event{join("b")}); out.Commands != nil {
+			t.Fatalf("proposed %v beside a batch on its way", out.Commands)
+		}
+	}
+	second := s.brain.Step(2, []Event{s.apply(first.Commands)})
+	if len(second.Commands) != 3 || second.Commands[0].At != 2 {
+		t.Errorf("what had come meanwhile: %v", second.Commands)
+	}
+}
+
+func TestWakeIsTheNextDeadline(t *testing.T) {
+	s := newStage(t)
+	for _, line := range [][]string{{"join", "n1", "2", "0"}, {"submit", "2", "0", "timeout=1000"}, {"load", "1"}} {
+		s.run(s.event(line))
+	}
+	if out := s.brain.Step(1, nil); out.Wake != 1001 {
+		t.Errorf("wakes at %d", out.Wake)
+	}
+	s.run([]Event{AttemptFinished{Attempt: s.attempt("m0.0"), Range: s.rangeOf(s.attempt("m0.0"))}})
+	s.run([]Event{AttemptFinished{Attempt: s.attempt("m1.0"), Range: s.rangeOf(s.attempt("m1.0"))}})
+	if out := s.brain.Step(1001, nil); out.Wake != 0 || out.Commands != nil {
+		t.Errorf("after the end: %+v", out)
+	}
+}
+
+// TestRandomLivesEnd plays jobs whose attempts fail, get lost and are split at
+// random, on machines that come and go, until luck sets in; then every job has
+// to end, with no slot held.
+func TestRandomLivesEnd(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newStage(t)
+		s.run(s.event([]string{"join", "n0", "1", "1"}))
+		jobs := rapid.IntRange(1, 3).Draw(rt, "jobs")
+		for n := range jobs {
+			s.run([]Event{Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
+				Graph:       dag.MapReduce(rapid.IntRange(0, 3).Draw(rt, "maps"), rapid.IntRange(0, 2).Draw(rt, "reduces")),
+				MaxAttempts: [2]int{3, 3}, SkipRecords: 1, SlowStartPPM: 50_000, TimeoutMillis: 100,
+			}}}})
+			s.run(s.load(s.job(fmt.Sprint(n + 1))))
+		}
+		for range rapid.IntRange(0, 60).Draw(rt, "bad events") {
+			s.now += int64(rapid.IntRange(0, 60).Draw(rt, "ms"))
+			s.run(s.drawEvent(rt))
+		}
+		s.run(s.event([]string{"join", "n0", "1", "1"}))
+		for range 200 {
+			s.run(s.luck())
+		}
+		for j := range s.state.View().Jobs() {
+			if !j.State.Final() {
+				rt.Fatalf("%v is %v with %d slots\n%s", j.ID, j.State, j.Occupied, s.out.String())
+			}
+		}
+	})
+}
+
+// running is every attempt that holds a slot.
+func (s *stage) running() (ids []cluster.AttemptID) {
+	for m := range s.state.View().Machines() {
+		for _, a := range m.Attempts {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+func (s *stage) drawEvent(rt *rapid.T) []Event {
+	ids := s.running()
+	if len(ids) == 0 || rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
+		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
+		if m := s.state.View().Machine(name); m != nil && rapid.Bool().Draw(rt, "expires") {
+			return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
+		}
+		return s.event([]string{"join", name, "1", "1"})
+	}
+	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
+	switch rapid.IntRange(0, 7).Draw(rt, "event") {
+	case 0:
+		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad"}}}
+	case 1:
+		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad", Record: &dag.Position{Offset: 5}}}}
+	case 2:
+		lost := id
+		lost.Task.Stage, lost.Task.Number, lost.Number = "m", 0, 0
+		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: lost}}
+	case 3:
+		if r := s.rangeOf(id); r.End.Offset-r.Start.Offset > 1 {
+			r.End.Offset--
+			return []Event{AttemptFinished{Attempt: id, Range: r}}
+		}
+	case 4:
+		return []Event{Requested{Command: cluster.PauseAttempt{Attempt: id}}}
+	case 5:
+		return []Event{AttemptPaused{Attempt: id}}
+	}
+	return s.finish(id)
+}
+
+func (s *stage) finish(id cluster.AttemptID) []Event {
+	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id)}}
+}
+
+// luck is everything that is due, going well.
+func (s *stage) luck() (events []Event) {
+	for _, id := range s.running() {
+		events = append(events, s.finish(id)...)
+	}
+	for j := range s.state.View().Jobs() {
+		switch {
+		case j.Occupied > 0:
+		case j.State == cluster.JobCommitting:
+			events = append(events, Requested{Command: cluster.CommitJob{Job: j.ID}})
+		case j.State == cluster.JobAborting:
+			events = append(events, Requested{Command: cluster.CloseJob{Job: j.ID}})
+		}
+	}
+	return events
+}
+
+// BenchmarkHeartbeat is the cost of one report of progress beside so many tasks.
+func BenchmarkHeartbeat(b *testing.B) {
+	for _, tasks := range []int{10, 100_000} {
+		b.Run(fmt.Sprint(tasks), func(b *testing.B) {
+			state := cluster.New("1")
+			brain := New(state.View(), new(fifo.Policy))
+			run := func(events ...Event) {
+				for out := brain.Step(1, events); len(out.Commands) > 0; {
+					var done Applied
+					for _, e := range out.Commands {
+						delta, err := state.Apply(e)
+						done.Results = append(done.Results, Result{e, delta, err})
+					}
+					out = brain.Step(1, []Event{done})
+				}
+			}
+			id := cluster.JobID{Cluster: "1", Number: 1}
+			run(Requested{Command: cluster.JoinMachine{Name: "n", Slots: [2]int{4, 1}}})
+			run(Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
+				Graph: dag.MapReduce(tasks, 1), MaxAttempts: [2]int{4, 4}, TimeoutMillis: 600_000,
+			}}})
+			if err := state.Load(id, make([]cluster.Split, tasks)); err != nil {
+				b.Fatal(err)
+			}
+			run(Requested{Command: cluster.StartJob{Job: id}})
+			attempt := cluster.AttemptID{Task: cluster.TaskID{Job: id, Stage: "m"}}
+			b.ReportAllocs()
+			for mark := uint64(0); b.Loop(); mark++ {
+				run(AttemptProgressed{attempt, mark})
+			}
+		})
+	}
+}

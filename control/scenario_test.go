@@ -1,0 +1,272 @@
+package control
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched/fifo"
+)
+
+var update = flag.Bool("update", false, "rewrite the scenarios with what happens now")
+
+// TestScenarios plays the files of testdata. A line at the margin is something
+// that happens, the indented lines below it are what the controller makes of it:
+//
+//	> command, applied     x command, refused     = order     ! work
+//
+// Attempts are written "m0.1", the second try at map 0 of job 1, or "2:m0.1".
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			want, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *update {
+				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(want) {
+				t.Errorf("what happens is\n%s", got)
+			}
+		})
+	}
+}
+
+// stage is where a scenario is played: a state, a controller, and a log that
+// commits at once.
+type stage struct {
+	t     *testing.T
+	state *cluster.State
+	brain *Controller
+	now   int64
+	out   strings.Builder
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{t: t, state: cluster.New("1"), now: 1}
+	s.brain = New(s.state.View(), new(fifo.Policy))
+	return s
+}
+
+func play(t *testing.T, script string) string {
+	s := newStage(t)
+	lines := bufio.NewScanner(strings.NewReader(script))
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "\t") {
+			continue
+		}
+		fmt.Fprintln(&s.out, line)
+		if line != "" && line[0] != '#' {
+			s.run(s.event(strings.Fields(line)))
+		}
+	}
+	return s.out.String()
+}
+
+// run steps until nothing more is proposed.
+func (s *stage) run(events []Event) {
+	for {
+		out := s.brain.Step(s.now, events)
+		for _, o := range out.Orders {
+			s.print("=", o.String())
+		}
+		for _, w := range out.Work {
+			s.print("!", w.String())
+		}
+		if len(out.Commands) == 0 {
+			return
+		}
+		events = []Event{s.apply(out.Commands)}
+	}
+}
+
+func (s *stage) apply(batch []cluster.Entry) Event {
+	var done Applied
+	for _, e := range batch {
+		delta, err := s.state.Apply(e)
+		mark := ">"
+		if err != nil {
+			mark = "x"
+		}
+		s.print(mark, describe(e.Command))
+		if fault := s.state.CheckInvariants(); fault != nil {
+			s.t.Fatalf("after %+v:\n%v", e.Command, fault)
+		}
+		done.Results = append(done.Results, Result{e, delta, err})
+	}
+	return done
+}
+
+var attemptIDs = regexp.MustCompile(`(attempt|task)_1_0*(\d+)_([mr])_0*(\d+)(?:_(\d+))?`)
+
+func (s *stage) print(mark, text string) {
+	text = attemptIDs.ReplaceAllString(text, "$2:$3$4.$5")
+	text = strings.ReplaceAll(text, ". ", " ") // a task has no number of an attempt
+	fmt.Fprintf(&s.out, "\t%s %s\n", mark, strings.TrimSuffix(text, "."))
+}
+
+func describe(c cluster.Command) string {
+	verb := strings.TrimPrefix(fmt.Sprintf("%T", c), "cluster.")
+	switch c := c.(type) {
+	case cluster.SubmitJob:
+		return verb
+	case cluster.FailAttempt:
+		return fmt.Sprintf("%s %v %q uncharged=%v", verb, c.Attempt, c.Failure.Cause, c.Uncharged)
+	case cluster.FinishAttempt:
+		return fmt.Sprintf("%s %v %v", verb, c.Attempt, c.Range)
+	case cluster.StartAttempt:
+		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
+	case cluster.EndAttempt:
+		return fmt.Sprintf("%s %v stuck=%v", verb, c.Attempt, c.Stuck != nil)
+	case cluster.CheckpointAttempt:
+		return fmt.Sprintf("%s %v", verb, c.Attempt)
+	}
+	return fmt.Sprintf("%s %v", verb, c)
+}
+
+// event reads one line of a scenario.
+func (s *stage) event(words []string) []Event {
+	request := func(c cluster.Command) []Event { return []Event{Requested{Command: c}} }
+	arg := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	switch words[0] {
+	case "at": // MILLISECONDS
+		s.now = s.number(arg(1))
+		return nil
+	case "join": // NAME MAP-SLOTS REDUCE-SLOTS
+		return request(cluster.JoinMachine{Name: arg(1), Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}})
+	case "expire": // NAME EPOCH
+		return request(cluster.ExpireMachine{Name: arg(1), Epoch: int(s.number(arg(2)))})
+	case "reconnect": // NAME
+		return []Event{MachineConnected{arg(1)}}
+	case "submit": // MAPS REDUCES [timeout=MS] [skip=N] [slow=PPM] [tries=N]
+		return request(cluster.SubmitJob{Spec: s.spec(words)})
+	case "load": // JOB: its splits are [0,100) each
+		return s.load(s.job(arg(1)))
+	case "kill": // JOB
+		return request(cluster.KillJob{Job: s.job(arg(1)), Cause: "told to"})
+	case "committed": // JOB
+		return request(cluster.CommitJob{Job: s.job(arg(1))})
+	case "cleaned": // JOB
+		return request(cluster.CloseJob{Job: s.job(arg(1))})
+	case "pause": // ATTEMPT
+		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
+	case "split": // ATTEMPT OFFSET
+		return request(cluster.SplitTask{Attempt: s.attempt(arg(1)), At: dag.Position{Offset: s.number(arg(2))}})
+	case "progress": // ATTEMPT MARK
+		return []Event{AttemptProgressed{s.attempt(arg(1)), uint64(s.number(arg(2)))}}
+	case "done": // ATTEMPT [FROM TO]
+		r := s.rangeOf(s.attempt(arg(1)))
+		if len(words) == 4 {
+			r = dag.Range{Start: dag.Position{Offset: s.number(arg(2))}, End: dag.Position{Offset: s.number(arg(3))}}
+		}
+		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r}}
+	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT]
+		return s.failure(s.attempt(arg(1)), arg(2))
+	case "paused": // ATTEMPT
+		return []Event{AttemptPaused{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
+	case "ended": // ATTEMPT [STACK]
+		return []Event{AttemptEnded{s.attempt(arg(1)), arg(2)}}
+	}
+	s.t.Fatalf("unknown line %q", words)
+	return nil
+}
+
+func (s *stage) failure(id cluster.AttemptID, option string) []Event {
+	ev := AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad", Offset: -1}}
+	name, value, _ := strings.Cut(option, "=")
+	switch name {
+	case "record":
+		ev.Failure.Record = &dag.Position{Offset: s.number(value)}
+	case "lost":
+		ev.LostMap = s.attempt(value)
+	}
+	return []Event{ev}
+}
+
+func (s *stage) spec(words []string) cluster.JobSpec {
+	spec := cluster.JobSpec{
+		Graph: dag.MapReduce(int(s.number(words[1])), int(s.number(words[2]))), MaxAttempts: [2]int{2, 2}, SlowStartPPM: 1_000_000,
+	}
+	for _, w := range words[3:] {
+		name, value, _ := strings.Cut(w, "=")
+		n := s.number(value)
+		switch name {
+		case "timeout":
+			spec.TimeoutMillis = n
+		case "skip":
+			spec.SkipRecords = int(n)
+		case "slow":
+			spec.SlowStartPPM = int(n)
+		case "tries":
+			spec.MaxAttempts = [2]int{int(n), int(n)}
+		}
+	}
+	return spec
+}
+
+func (s *stage) load(id cluster.JobID) []Event {
+	j := s.state.View().Job(id)
+	splits := make([]cluster.Split, j.Spec.Graph.Stages[0].Nodes)
+	for i := range splits {
+		splits[i] = cluster.Split{Range: dag.Range{End: dag.Position{Offset: 100}}, Bytes: 100, Ordinal: i}
+	}
+	if err := s.state.Load(id, splits); err != nil {
+		s.t.Fatal(err)
+	}
+	return []Event{Requested{Command: cluster.StartJob{Job: id}}}
+}
+
+func (s *stage) number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+func (s *stage) job(text string) cluster.JobID {
+	return cluster.JobID{Cluster: "1", Number: int(s.number(text))}
+}
+
+func (s *stage) attempt(text string) cluster.AttemptID {
+	job := "1"
+	if j, rest, ok := strings.Cut(text, ":"); ok {
+		job, text = j, rest
+	}
+	task, number, _ := strings.Cut(text, ".")
+	return cluster.AttemptID{
+		Task:   cluster.TaskID{Job: s.job(job), Stage: task[:1], Number: int(s.number(task[1:]))},
+		Number: int(s.number(number)),
+	}
+}
+
+func (s *stage) rangeOf(id cluster.AttemptID) dag.Range {
+	_, t, _, ok := s.state.View().Attempt(id)
+	if !ok {
+		s.t.Fatalf("no %v", id)
+	}
+	return t.Range
+}

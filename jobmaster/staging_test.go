@@ -1,0 +1,82 @@
+package jobmaster
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+func someSplits(n int) []*taskproc.Split {
+	splits := make([]*taskproc.Split, n)
+	for i := range splits {
+		splits[i] = &taskproc.Split{
+			Hosts: []string{"a", "b"},
+			Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 10, Length: 10, FileSize: 100}},
+		}
+	}
+	return splits
+}
+
+func TestSplitsComeBackFromTheirFile(t *testing.T) {
+	for _, n := range []int{0, 1, 300} {
+		splits := someSplits(n)
+		data, hash, err := EncodeSplits(splits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeSplits(bytes.NewReader(data), hash)
+		if err != nil || len(got) != n {
+			t.Fatalf("%d of %d splits, %v", len(got), n, err)
+		}
+		for i := range got {
+			if !proto.Equal(got[i], splits[i]) {
+				t.Errorf("split %d is %v", i, got[i])
+			}
+		}
+	}
+}
+
+func TestDamagedStagingFileIsRefused(t *testing.T) {
+	data, hash, err := EncodeSplits(someSplits(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range data {
+		if _, err := DecodeSplits(bytes.NewReader(data[:n]), hash); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("first %d bytes: %v", n, err)
+		}
+		damaged := bytes.Clone(data)
+		damaged[n] ^= 0x10
+		if _, err := DecodeSplits(bytes.NewReader(damaged), hash); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("damage at %d: %v", n, err)
+		}
+	}
+}
+
+func FuzzDecodeSplits(f *testing.F) {
+	data, _, err := EncodeSplits(someSplits(2))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte{})
+	f.Add([]byte{5, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		splits, err := DecodeSplits(bytes.NewReader(data), xxhash.Sum64(data))
+		if err != nil {
+			return
+		}
+		again, hash, err := EncodeSplits(splits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := DecodeSplits(bytes.NewReader(again), hash); err != nil || len(back) != len(splits) {
+			t.Fatalf("%d of %d splits come back: %v", len(back), len(splits), err)
+		}
+	})
+}
