@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+var job1 = JobID{"1", 1}
+
+func mapTask(n int) TaskID { return TaskID{job1, "m", n} }
+
+func attemptAt(task TaskID, n int) AttemptID { return AttemptID{task, n} }
+
+// apply applies commands, each a millisecond after the other, and wants every
+// one to be taken.
+func apply(t *testing.T, s *State, commands ...Command) (last Delta) {
+	t.Helper()
+	for i, c := range commands {
+		delta, err := s.Apply(Entry{At: int64(i + 1), Command: c})
+		if err != nil {
+			t.Fatalf("%T %+v: %v", c, c, err)
+		}
+		if fault := s.CheckInvariants(); fault != nil {
+			t.Fatalf("after %T: %v", c, fault)
+		}
+		last = delta
+	}
+	return last
+}
+
+func submit(maps, reduces int) SubmitJob {
+	return SubmitJob{JobSpec{Graph: dag.MapReduce(maps, reduces), MaxAttempts: [2]int{2, 2}}}
+}
+
+func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
+	s := New("1")
+	first, err := s.Apply(Entry{Client: "c", Sequence: 7, Command: submit(1, 0)})
+	if err != nil || first.Submitted != job1 {
+		t.Fatalf("submitted %v, %v", first.Submitted, err)
+	}
+	again, err := s.Apply(Entry{Client: "c", Sequence: 7, Command: submit(1, 0)})
+	if err != nil || again.Submitted != job1 || len(again.Jobs) != 0 || len(s.jobs) != 1 {
+		t.Errorf("the second time: %+v, %v, %d jobs", again, err, len(s.jobs))
+	}
+	if other, err := s.Apply(Entry{Client: "d", Sequence: 7, Command: submit(1, 0)}); err != nil || other.Submitted.Number != 2 {
+		t.Errorf("another client: %+v, %v", other, err)
+	}
+	if _, err := s.Apply(Entry{Client: "c", Sequence: 1000, Command: submit(1, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Apply(Entry{Client: "c", Sequence: 8, Command: submit(1, 0)}); !errors.Is(err, ErrTooLate) {
+		t.Errorf("a number long past: %v", err)
+	}
+	for n := range uint64(1000) {
+		if _, err := s.Apply(Entry{Client: "c", Sequence: 1001 + n, Command: SetPolicy{"fifo"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.sessions["c"].results); n > 2*sessionWindow {
+		t.Errorf("%d results are remembered", n)
+	}
+}
+
+func TestRefusedEntryMayComeAgain(t *testing.T) {
+	s := New("1")
+	kill := Entry{Client: "c", Sequence: 1, Command: KillJob{job1, "x"}}
+	if _, err := s.Apply(kill); !errors.Is(err, ErrUnknown) {
+		t.Fatalf("kill of no job: %v", err)
+	}
+	apply(t, s, submit(1, 0))
+	if _, err := s.Apply(kill); err != nil || s.jobs[0].State != JobAborting {
+		t.Errorf("kill of a job: %v, %v", err, s.jobs[0].State)
+	}
+}
+
+func TestCommandsThatDoNotFitAreRefused(t *testing.T) {
+	s := New("1")
+	whole := dag.Range{End: dag.Position{Offset: 100}}
+	start := func(n int, r dag.Range) Command { return StartAttempt{Task: mapTask(n), Machine: "n", Range: r} }
+	refuse := func(c Command, want string) {
+		t.Helper()
+		if _, err := s.Apply(Entry{Command: c}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T %+v: %v, want %q", c, c, err, want)
+		}
+	}
+	refuse(submit(-1, 0), "-1 nodes")
+	refuse(SubmitJob{JobSpec{Graph: dag.MapReduce(1, 1), SlowStartPPM: -1}}, "0 attempts allowed for a map task")
+	refuse(StartJob{job1}, "no such thing")
+	refuse(JoinMachine{}, "machine")
+	apply(t, s, submit(3, 1), JoinMachine{Name: "n", Slots: [2]int{2, 1}})
+	refuse(start(0, whole), "not at that point")
+	apply(t, s, StartJob{job1}, start(0, whole))
+	refuse(StartJob{job1}, "refused")
+	refuse(start(0, whole), "is RUNNING")
+	refuse(start(9, whole), "no such thing")
+	refuse(StartAttempt{Task: mapTask(1), Machine: "other"}, `machine "other"`)
+	apply(t, s, FailAttempt{Attempt: attemptAt(mapTask(0), 0)})
+	refuse(start(0, dag.Range{End: dag.Position{Offset: 99}}), "owns [0,100), not [0,99)")
+	apply(t, s, start(0, whole), start(1, whole))
+	refuse(start(2, whole), "no free map slot on n")
+	refuse(SplitTask{attemptAt(mapTask(0), 1), dag.Position{Offset: 100}}, "lies not inside")
+	refuse(SplitTask{attemptAt(mapTask(0), 0), dag.Position{Offset: 50}}, "does not read a range now")
+	refuse(LoseOutput{attemptAt(mapTask(0), 1), "x"}, "nobody needs")
+	refuse(ExpireMachine{"n", 2}, "epoch 2")
+	refuse(CommitJob{job1}, "refused")
+	refuse(CloseJob{job1}, "refused")
+	apply(t, s, KillJob{job1, "x"})
+	refuse(CloseJob{job1}, "not at that point")
+	refuse(FailJob{job1, "y"}, "refused")
+}
+
+func TestCountersAreThoseOfTheWinners(t *testing.T) {
+	s := New("1")
+	count := func(name string, n int64) []Counter { return []Counter{{CounterName{"g", name}, n}} }
+	finish := func(task, attempt int, counters []Counter) Command {
+		return FinishAttempt{Attempt: attemptAt(mapTask(task), attempt), Counters: counters}
+	}
+	apply(t, s, submit(2, 1), JoinMachine{Name: "n", Slots: [2]int{2, 1}}, StartJob{job1},
+		StartAttempt{Task: mapTask(0), Machine: "n"}, StartAttempt{Task: mapTask(1), Machine: "n"},
+		finish(0, 0, count("a", 3)), finish(1, 0, count("b", 5)),
+		LoseOutput{attemptAt(mapTask(0), 0), "x"},
+		StartAttempt{Task: mapTask(0), Machine: "n"}, finish(0, 1, append(count("b", 1), count("a", 4)...)))
+	j := s.View().Job(job1)
+	got := j.Counters()
+	if len(got) != 2 || got[0] != count("a", 4)[0] || got[1] != count("b", 6)[0] {
+		t.Errorf("counters are %v", got)
+	}
+	if of := j.CountersOf(j.Stages[0].Tasks[1]); of[1] != count("b", 5)[0] {
+		t.Errorf("counters of map 1 are %v", of)
+	}
+}
+
+func TestSplitsMakePendingTasksFoundByHost(t *testing.T) {
+	s := New("1")
+	apply(t, s, submit(3, 0), JoinMachine{Name: "n", Hosts: []string{"a", "10.0.0.1"}, Slots: [2]int{1, 0}})
+	if err := s.Load(job1, make([]Split, 2)); err == nil {
+		t.Error("too few splits are taken")
+	}
+	splits := []Split{{Hosts: []string{"a", "b"}}, {Hosts: []string{"b"}}, {}}
+	if err := s.Load(job1, splits); err != nil {
+		t.Fatal(err)
+	}
+	on := func(host string) (numbers []int) {
+		for task := range s.View().Job(job1).Stages[0].PendingOn(host) {
+			numbers = append(numbers, task.ID.Number)
+		}
+		return numbers
+	}
+	if got := on("b"); len(got) != 2 || len(on("a")) != 1 || len(on("c")) != 0 {
+		t.Errorf("on b: %v", got)
+	}
+	apply(t, s, StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "n", Local: true})
+	if got := on("b"); len(got) != 1 || got[0] != 1 || len(on("a")) != 0 {
+		t.Errorf("on b after the start of task 0: %v", got)
+	}
+	j := s.View().Job(job1)
+	m := s.View().Machine("n")
+	if !j.IsLocal(j.Stages[0].Tasks[0], m) || j.IsLocal(j.Stages[0].Tasks[1], m) || j.Stages[0].LocalStarts != 1 {
+		t.Error("locality is not told")
+	}
+}
+
+func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {
+	s := New("1")
+	spec := submit(1, 0)
+	spec.Spec.SkipRecords = 3
+	whole := dag.Range{End: dag.Position{Offset: 100}}
+	at := func(offset int64) *dag.Position { return &dag.Position{Offset: offset} }
+	fail := func(n int, record *dag.Position) Command {
+		return FailAttempt{Attempt: attemptAt(mapTask(0), n), Failure: Failure{Cause: "bad", Record: record}}
+	}
+	again := StartAttempt{Task: mapTask(0), Machine: "n", Range: whole}
+	apply(t, s, spec, JoinMachine{Name: "n", Slots: [2]int{1, 0}}, StartJob{job1},
+		again, fail(0, at(70)), again, fail(1, at(20)), again, fail(2, at(60)), again,
+		SplitTask{attemptAt(mapTask(0), 3), dag.Position{Offset: 60}})
+	tasks := s.View().Job(job1).Stages[0].Tasks
+	if len(tasks[0].Skip) != 1 || tasks[0].Skip[0] != *at(20) || tasks[0].Charged != 0 {
+		t.Errorf("the first part skips %v and is charged %d tries", tasks[0].Skip, tasks[0].Charged)
+	}
+	if len(tasks[1].Skip) != 2 || tasks[1].Skip[0] != *at(60) || tasks[1].Part != 0 {
+		t.Errorf("the rest skips %v as part %d", tasks[1].Skip, tasks[1].Part)
+	}
+}

@@ -1,0 +1,305 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a node whose jobmaster and tasks are played by the test.
+type bench struct {
+	t       *testing.T
+	dir     string
+	orders  *mailbox.Mailbox[*wire.Order]
+	reports chan *wire.Report
+	tasks   chan *fakeTask
+	refuse  error // of launches
+}
+
+func (b *bench) Report(r *wire.Report) { b.reports <- r }
+
+func (b *bench) Orders(ctx context.Context) ([]*wire.Order, error) {
+	select {
+	case <-b.orders.Ready():
+		return b.orders.Take(), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fakeTask is a task that does what the test says.
+type fakeTask struct {
+	taskproc.TaskEnd
+	ctx  context.Context
+	ours net.Conn
+	gone chan struct{}
+	err  error
+}
+
+func (f *fakeTask) Conn() io.ReadWriteCloser { return f.ours }
+func (f *fakeTask) Gone() <-chan struct{}    { return f.gone }
+func (f *fakeTask) Err() error               { return f.err }
+func (f *fakeTask) Stack() string            { return "stack" }
+
+// end makes the task go.
+func (f *fakeTask) end(err error) {
+	f.err = err
+	f.Close()
+	close(f.gone)
+}
+
+func (b *bench) Launch(ctx context.Context, _ string) (Task, error) {
+	if b.refuse != nil {
+		return nil, b.refuse
+	}
+	ours, theirs := net.Pipe()
+	f := &fakeTask{TaskEnd: taskproc.NewTaskEnd(theirs), ctx: ctx, ours: ours, gone: make(chan struct{})}
+	b.tasks <- f
+	return f, nil
+}
+
+// run runs a node in a bubble of virtual time while play plays the rest.
+func run(t *testing.T, play func(b *bench)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{
+			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
+		}
+		n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dir: b.dir, Launcher: b, Link: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- n.Run(ctx) }()
+		if joined := (<-b.reports).GetJoined(); joined.GetMapSlots() != 1 || joined.GetReduceSlots() != 1 {
+			t.Errorf("joined with %v", joined)
+		}
+		play(b)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("run ended with %v", err)
+		}
+	})
+}
+
+const attemptID = "attempt_1_0001_m_000000_0"
+
+func (b *bench) start(kind taskproc.Kind) *fakeTask {
+	b.t.Helper()
+	b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+		Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID, Kind: kind},
+	}}})
+	if r := <-b.reports; r.GetStarted() == nil || r.AttemptId != attemptID || r.Machine != "n" {
+		b.t.Fatalf("report is %v", r)
+	}
+	task := <-b.tasks
+	m, err := task.Receive()
+	if err != nil || m.GetStart().GetAttemptId() != attemptID {
+		b.t.Fatalf("first message %v, %v", m, err)
+	}
+	if info, err := os.Stat(m.GetStart().LocalDir); err != nil || !info.IsDir() {
+		b.t.Fatalf("local directory: %v", err)
+	}
+	return task
+}
+
+func (b *bench) kill() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: attemptID, Cause: "enough"}}})
+}
+
+func (b *bench) removeJob() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: "job_1_0001"}}})
+}
+
+func (b *bench) files() (names []string) {
+	err := filepath.WalkDir(b.dir, func(path string, _ os.DirEntry, err error) error {
+		if path != b.dir {
+			names = append(names, strings.TrimPrefix(path, b.dir+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return names
+}
+
+func TestFilesOfAFinishedAttemptStayUntilTheJobIsRemoved(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: 3}}}); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
+			t.Errorf("report is %v", r)
+		}
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetDone().GetOutputBytes() != 5 {
+			t.Errorf("report is %v", r)
+		}
+		if got := b.files(); len(got) != 2 {
+			t.Errorf("files after the end: %v", got)
+		}
+		b.removeJob()
+		synctest.Wait()
+		if got := b.files(); len(got) != 0 {
+			t.Errorf("files after the job: %v", got)
+		}
+	})
+}
+
+func TestStartOrderedTwiceStartsOnce(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
+		}}})
+		synctest.Wait()
+		task.end(nil)
+		if r := <-b.reports; !strings.Contains(r.GetFailure().GetCause(), "without a result") {
+			t.Errorf("report is %v", r)
+		}
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
+		}}})
+		synctest.Wait()
+		if len(b.tasks) != 0 || len(b.reports) != 0 {
+			t.Error("the attempt is started again")
+		}
+		if got := b.files(); len(got) != 1 {
+			t.Errorf("files of a failed attempt: %v", got)
+		}
+	})
+}
+
+func TestKilledTaskHearsTheCauseOrTheEndOfItsContext(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		b.kill()
+		<-task.ctx.Done()
+		task.end(errors.New("context canceled"))
+		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().StuckStack != "" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestTaskThatDoesNotEndIsReportedWithItsStack(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		b.kill()
+		began := time.Now()
+		if r := <-b.reports; r.GetKilled().GetStuckStack() != "stack" {
+			t.Errorf("report is %v", r)
+		}
+		if waited := time.Since(began); waited != 5*time.Second {
+			t.Errorf("it had %v to end", waited)
+		}
+		task.end(nil)
+	})
+}
+
+func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		task.end(&Crash{Cause: "panic: x", Stack: "here"})
+		if f := (<-b.reports).GetFailure(); f.GetCause() != "panic: x" || f.GetStack() != "here" || f.GetOffset() != -1 {
+			t.Errorf("failure is %v", f)
+		}
+		b.removeJob()
+		b.refuse = errors.New("no memory")
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0002", AttemptId: "attempt_1_0002_m_000000_0"},
+		}}})
+		<-b.reports // started
+		if f := (<-b.reports).GetFailure(); !strings.Contains(f.GetCause(), "no memory") {
+			t.Errorf("failure is %v", f)
+		}
+	})
+}
+
+func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
+	run(t, func(b *bench) {
+		publish := func(from, to uint64, complete bool, revoked []string, attempts ...string) {
+			o := &wire.Order_Outputs{JobId: "job_1_0001", Revision: from, Next: to, Complete: complete, Revoked: revoked}
+			for i, a := range attempts {
+				o.Outputs = append(o.Outputs, &taskproc.MapOutput{Task: int32(i), Attempt: a})
+			}
+			b.orders.Put(&wire.Order{Order: &wire.Order_Outputs_{Outputs: o}})
+		}
+		publish(0, 2, false, nil, "a", "b")
+		publish(2, 3, false, []string{"a"})
+		task := b.start(taskproc.Kind_REDUCE)
+		receive := func(want string, complete bool) {
+			t.Helper()
+			m, err := task.Receive()
+			got := ""
+			for _, o := range m.GetOutputs().GetOutputs() {
+				got += o.Attempt
+			}
+			if err != nil || got != want || m.GetOutputs().GetComplete() != complete {
+				t.Errorf("heard of %q, complete %v, %v; want %q, %v", got, m.GetOutputs().GetComplete(), err, want, complete)
+			}
+		}
+		receive("b", false)
+		publish(3, 4, true, nil, "c")
+		publish(3, 4, true, nil, "c")
+		publish(4, 5, true, nil, "d")
+		receive("c", true)
+		receive("d", true)
+		task.end(nil)
+		<-b.reports
+	})
+}
+
+func TestStopAndPauseArePassedOn(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		b.orders.Put(&wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
+			AttemptId: attemptID, Position: &taskproc.Position{Offset: 9},
+		}}})
+		b.orders.Put(&wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: attemptID}}})
+		if m, err := task.Receive(); err != nil || m.GetStop().GetPosition().GetOffset() != 9 {
+			t.Errorf("received %v, %v", m, err)
+		}
+		if m, err := task.Receive(); err != nil || m.GetPause() == nil {
+			t.Errorf("received %v, %v", m, err)
+		}
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+			Checkpoint: &taskproc.Checkpoint{Path: "p"},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetPath() != "p" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestFaultyConfigurationIsReportedWhole(t *testing.T) {
+	_, err := New(Config{MapSlots: -1})
+	for _, want := range []string{"no Name", "negative number of slots", "no Dir", "no Launcher", "no Link"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in: %v", want, err)
+		}
+	}
+}
