@@ -75,7 +75,7 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 		count()
 		return errors.Join(w.err, w.format.Close())
 	})
-	if r, ok := w.format.(resumable); ok {
+	if r, ok := w.format.(resumable); ok && r.Framed() {
 		file.OnSuspend(func() ([]byte, error) {
 			count()
 			return r.Suspend()

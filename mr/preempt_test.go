@@ -239,7 +239,7 @@ func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 	for _, ofPart := range pieces {
 		var b bytes.Buffer
 		for _, p := range ofPart {
-			data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file://"))
+			data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
 			if err != nil {
 				n.t.Fatal(err)
 			}

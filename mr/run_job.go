@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/report"
@@ -72,6 +73,8 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 			return nil, nil, err
 		}
 	}
+	graph := dag.MapReduce(len(splits), int(spec.Reduces))
+	spec.Graph, spec.Fingerprint = wire.FromGraph(graph), graph.Fingerprint()
 	spec.Properties = c.Changed()
 	if name := c.String(conf.JobName); name != "" {
 		spec.Name = name

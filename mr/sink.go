@@ -64,28 +64,23 @@ func (s *sink) Close() error {
 	return s.flush()
 }
 
-// Suspend writes what can be written and returns what cannot until more comes:
-// the beginning of a compressed frame.
-func (s *sink) Suspend() ([]byte, error) {
-	if s.z != nil {
-		return s.z.Pending(), nil
-	}
-	return nil, s.flush()
-}
+// Suspend returns what is in no frame yet.
+func (s *sink) Suspend() ([]byte, error) { return s.z.Pending(), nil }
 
 // Resume takes over what Suspend returned in another attempt.
 func (s *sink) Resume(pending []byte) error {
-	if s.z == nil {
-		_, err := s.w.Write(pending)
-		return err
-	}
 	_, err := s.z.Write(pending)
 	return err
 }
 
-// resumable is a RecordWriter whose file can be cut in two at any record
-// without a change to the bytes of the whole.
+// Framed reports whether the file is made of frames that end where their
+// content says.
+func (s *sink) Framed() bool { return s.z != nil }
+
+// resumable is a RecordWriter whose file, made of frames, can be cut in two at
+// any record without a change to the bytes of the whole.
 type resumable interface {
+	Framed() bool
 	Suspend() (pending []byte, err error)
 	Resume(pending []byte) error
 }

@@ -128,6 +128,15 @@ func BenchmarkSortBuffer(b *testing.B) {
 		o.SpillPercent = 1
 		benchSort(b, o, data, 100, 100)
 	})
+	b.Run("long prefix", func(b *testing.B) {
+		o := benchOptions(b, 2)
+		o.SpillPercent = 1
+		prefixed := bytes.Clone(data)
+		for i := 0; i < len(prefixed); i += 100 {
+			clear(prefixed[i : i+60])
+		}
+		benchSort(b, o, prefixed, 80, 100)
+	})
 	b.Run("equal keys", func(b *testing.B) {
 		o := benchOptions(b, 2)
 		o.SpillPercent = 1
@@ -194,7 +203,7 @@ func benchRuns(b *testing.B, data []byte, key int) (sources []Source) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+		sources = append(sources, x.Sources(fsys, 0, Ordinal{Input: int32(i)})...)
 	}
 	return sources
 }

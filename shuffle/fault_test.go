@@ -123,7 +123,7 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, x.Sources(inner, 0, int32(i))...)
+		sources = append(sources, x.Sources(inner, 0, Ordinal{Input: int32(i)})...)
 	}
 	on := func(fsys storage.FS) []Source {
 		moved := make([]Source, len(sources))

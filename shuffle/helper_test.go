@@ -84,7 +84,7 @@ func readIndexed(t testing.TB, fsys storage.FS, x *Index) [][]pair {
 	}
 	parts := make([][]pair, len(stored.Partitions))
 	for p := range parts {
-		parts[p] = readMerge(t, mergeSources(t, stored.Sources(fsys, p, 7)))
+		parts[p] = readMerge(t, mergeSources(t, stored.Sources(fsys, p, Ordinal{Input: 7})))
 	}
 	return parts
 }

@@ -188,7 +188,7 @@ func (x *Index) PartitionBytes() []int64 {
 }
 
 // Sources is the runs of one partition, ready to be merged.
-func (x *Index) Sources(fsys storage.FS, partition int, ordinal int32) []Source {
+func (x *Index) Sources(fsys storage.FS, partition int, ordinal Ordinal) []Source {
 	var sources []Source
 	for _, r := range x.Partitions[partition] {
 		sources = append(sources, Source{FS: fsys, Path: x.Path, Run: r, Ordinal: ordinal})

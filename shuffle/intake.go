@@ -154,7 +154,7 @@ func (in *Intake) countLocked(run Run) {
 
 // AddStream takes a run of another machine: run.Length bytes of r, which are
 // verified. After an error nothing of the run is kept and it may be added again.
-func (in *Intake) AddStream(ctx context.Context, r io.Reader, run Run, ordinal int32) error {
+func (in *Intake) AddStream(ctx context.Context, r io.Reader, run Run, ordinal Ordinal) error {
 	if run.Length < 0 || run.Offset < 0 {
 		return fmt.Errorf("%w: run of %d bytes at offset %d", storage.ErrCorrupt, run.Length, run.Offset)
 	}
@@ -185,7 +185,7 @@ func (in *Intake) addToMemory(ctx context.Context, r io.Reader, s Source) error 
 		return err
 	}
 	s.memory = make(memoryFile, s.Run.Length)
-	s.Path = fmt.Sprintf("segment of source %d, run at offset %d, in memory", s.Ordinal, s.Sequence)
+	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
 	v := runVerifier{run: s.Run}
 	_, err := io.ReadFull(r, s.memory)
 	if err == nil {

@@ -56,7 +56,7 @@ func (s *Source) left() int64 { return s.Run.Length - s.From.BlockOffset }
 type MergeInputState struct {
 	Path     string
 	Run      Run
-	Ordinal  int32 // see Source; of no use to a tagged run
+	Ordinal  Ordinal // see Source; of no use to a tagged run
 	Sequence int64
 	From     RunPosition
 }

@@ -148,14 +148,14 @@ func TestIntakeRefusesBadStreams(t *testing.T) {
 		for i := 0; i < len(data); i += 501 {
 			changed := bytes.Clone(data)
 			changed[i] ^= 4
-			if err := in.AddStream(context.Background(), bytes.NewReader(changed), s.Run, 0); !errors.Is(err, storage.ErrCorrupt) {
+			if err := in.AddStream(context.Background(), bytes.NewReader(changed), s.Run, Ordinal{}); !errors.Is(err, storage.ErrCorrupt) {
 				t.Fatalf("byte %d changed: error %v", i, err)
 			}
-			if err := in.AddStream(context.Background(), bytes.NewReader(data[:i]), s.Run, 0); err == nil {
+			if err := in.AddStream(context.Background(), bytes.NewReader(data[:i]), s.Run, Ordinal{}); err == nil {
 				t.Fatalf("stream that ends after %d bytes accepted", i)
 			}
 		}
-		if err := in.AddStream(context.Background(), iotest.ErrReader(io.ErrNoProgress), s.Run, 0); !errors.Is(err, io.ErrNoProgress) {
+		if err := in.AddStream(context.Background(), iotest.ErrReader(io.ErrNoProgress), s.Run, Ordinal{}); !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("error %v", err)
 		}
 		for _, s := range sources {
@@ -184,13 +184,13 @@ func TestIntakeWaitsForMemory(t *testing.T) {
 	}
 	stuck, feed := io.Pipe()
 	done := make(chan error)
-	go func() { done <- in.AddStream(context.Background(), stuck, s.Run, 0) }()
+	go func() { done <- in.AddStream(context.Background(), stuck, s.Run, Ordinal{}) }()
 	if _, err := feed.Write([]byte{blockMagic}); err != nil { // the first has its memory now
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := in.AddStream(ctx, bytes.NewReader(nil), s.Run, 1); !errors.Is(err, context.Canceled) {
+	if err := in.AddStream(ctx, bytes.NewReader(nil), s.Run, Ordinal{Input: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v instead of a cancelled context", err)
 	}
 	feed.Close()

@@ -35,7 +35,7 @@ func mapSources(t testing.TB, r *rand.Rand, n int, kind string, codec Codec) (so
 			records[j].value = fmt.Sprintf("map %d record %d", i, j)
 		}
 		x, fsys := mapOutput(t, fmt.Sprint(i), codec, records)
-		sources = append(sources, x.Sources(fsys, 0, int32(i))...)
+		sources = append(sources, x.Sources(fsys, 0, Ordinal{Input: int32(i)})...)
 		twin = append(twin, records...)
 	}
 	return sources, sortedTwin(twin, 1, func([]byte) int { return 0 })[0]
@@ -152,7 +152,7 @@ func TestMergeFindsEveryChangedByte(t *testing.T) {
 func TestMergeOfCutFile(t *testing.T) {
 	x, fsys := mapOutput(t, "x", None, zipfRecords(rand.New(rand.NewPCG(1, 1)), 60))
 	writeFile(t, x.Path, readFile(t, x.Path)[:100])
-	_, err := tryMerge(x.Sources(fsys, 0, 0))
+	_, err := tryMerge(x.Sources(fsys, 0, Ordinal{Input: 0}))
 	if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), x.Path+" at offset 0: ") {
 		t.Fatalf("error %v", err)
 	}

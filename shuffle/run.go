@@ -1,6 +1,12 @@
 package shuffle
 
-import "github.com/hammr/hammr/storage"
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/storage"
+)
 
 // Run describes one sorted run of one partition in a data file.
 type Run struct {
@@ -19,6 +25,21 @@ type RunPosition struct {
 	Record      int64 // index of that record in the block
 }
 
+// Ordinal is where in a job's input the records of a source come from: the
+// number of the input file and the place in it where the map attempt began to
+// read. It orders equal keys of different map attempts.
+type Ordinal struct {
+	Input int32
+	Start dag.Position
+}
+
+// Compare orders by input, then by place.
+func (o Ordinal) Compare(p Ordinal) int {
+	return cmp.Or(cmp.Compare(o.Input, p.Input), o.Start.Compare(p.Start))
+}
+
+func (o Ordinal) String() string { return fmt.Sprintf("%d@%v", o.Input, o.Start) }
+
 // Source is a run to be merged.
 type Source struct {
 	FS   storage.FS
@@ -29,7 +50,7 @@ type Source struct {
 	// sources with one Ordinal: the runs of one file. Sequence 0 stands for
 	// Run.Offset. A tagged run brings along both for each of its records and
 	// has no use for these.
-	Ordinal  int32
+	Ordinal  Ordinal
 	Sequence int64
 
 	// From is where reading begins.

@@ -1756,7 +1756,9 @@ type MergeInput struct {
 	BlockOffset   int64                  `protobuf:"varint,7,opt,name=block_offset,json=blockOffset,proto3" json:"block_offset,omitempty"` // of the block that holds the next record, from the run's start
 	BlockRecord   int64                  `protobuf:"varint,8,opt,name=block_record,json=blockRecord,proto3" json:"block_record,omitempty"` // index of the next record in that block
 	RawLength     int64                  `protobuf:"varint,9,opt,name=raw_length,json=rawLength,proto3" json:"raw_length,omitempty"`       // bytes of the records
-	Ordinal       int32                  `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`                           // of the source, where the run is not tagged
+	Input         int32                  `protobuf:"varint,10,opt,name=input,proto3" json:"input,omitempty"`                               // with start and sequence: order among equal keys, where the run is not tagged
+	Start         *Position              `protobuf:"bytes,11,opt,name=start,proto3" json:"start,omitempty"`
+	Sequence      int64                  `protobuf:"varint,12,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1854,9 +1856,23 @@ func (x *MergeInput) GetRawLength() int64 {
 	return 0
 }
 
-func (x *MergeInput) GetOrdinal() int32 {
+func (x *MergeInput) GetInput() int32 {
 	if x != nil {
-		return x.Ordinal
+		return x.Input
+	}
+	return 0
+}
+
+func (x *MergeInput) GetStart() *Position {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *MergeInput) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
 	}
 	return 0
 }
@@ -2082,7 +2098,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\apending\x18\v \x03(\v2\x16.hammr.task.v1.PendingR\apending\"5\n" +
 	"\aPending\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x9d\x02\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xe4\x02\n" +
 	"\n" +
 	"MergeInput\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
@@ -2094,9 +2110,11 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\fblock_offset\x18\a \x01(\x03R\vblockOffset\x12!\n" +
 	"\fblock_record\x18\b \x01(\x03R\vblockRecord\x12\x1d\n" +
 	"\n" +
-	"raw_length\x18\t \x01(\x03R\trawLength\x12\x18\n" +
-	"\aordinal\x18\n" +
-	" \x01(\x05R\aordinal*1\n" +
+	"raw_length\x18\t \x01(\x03R\trawLength\x12\x14\n" +
+	"\x05input\x18\n" +
+	" \x01(\x05R\x05input\x12-\n" +
+	"\x05start\x18\v \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12\x1a\n" +
+	"\bsequence\x18\f \x01(\x03R\bsequence*1\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\a\n" +
 	"\x03MAP\x10\x01\x12\n" +
@@ -2183,11 +2201,12 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	22, // 35: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
 	5,  // 36: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
 	21, // 37: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	1,  // 38: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }

@@ -1,0 +1,65 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// Join copies the data files of parts, in order, into one data file at path
+// and returns its index: each partition has the runs of all parts. The parts
+// have as many partitions as each other. They are verified and stay.
+func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x *Index, err error) {
+	w, err := fsys.Create(ctx, path, storage.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("joined data file: %w", err)
+	}
+	x = &Index{Path: path, Partitions: make([][]Run, len(parts[0].Partitions))}
+	hash := xxhash.New()
+	for _, part := range parts {
+		if err := x.take(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
+			return nil, errors.Join(err, w.Abort())
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	x.DataChecksum = hash.Sum64()
+	if err := x.write(ctx, fsys); err != nil {
+		return nil, errors.Join(err, remove(ctx, fsys, path))
+	}
+	return x, nil
+}
+
+// take appends the data and the runs of part.
+func (x *Index) take(ctx context.Context, fsys storage.FS, w io.Writer, part *Index) error {
+	if len(part.Partitions) != len(x.Partitions) {
+		return fmt.Errorf("data file %s: %d partitions, not %d", part.Path, len(part.Partitions), len(x.Partitions))
+	}
+	f, err := fsys.Open(ctx, part.Path)
+	if err != nil {
+		return fmt.Errorf("data file: %w", err)
+	}
+	defer f.Close()
+	hash := xxhash.New()
+	n, err := io.Copy(io.MultiWriter(w, hash), f)
+	if err != nil {
+		return fmt.Errorf("data file %s: %w", part.Path, err)
+	}
+	if n != part.DataLength || hash.Sum64() != part.DataChecksum {
+		return fmt.Errorf("data file %s: %w: not the %d bytes that its index describes", part.Path, storage.ErrCorrupt, part.DataLength)
+	}
+	for p, runs := range part.Partitions {
+		for _, r := range runs {
+			r.Offset += x.DataLength
+			x.Partitions[p] = append(x.Partitions[p], r)
+		}
+	}
+	x.DataLength += n
+	return nil
+}
