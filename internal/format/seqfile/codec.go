@@ -31,6 +31,7 @@ type decoder struct {
 	codec *compress.Codec
 	src   bytes.Reader
 	in    *bufio.Reader
+	plain io.ReadCloser // nil, or of the data before
 }
 
 // newDecoder is nil for None.
@@ -47,13 +48,31 @@ func newDecoder(h *Header) (*decoder, error) {
 func (d *decoder) decode(dst, packed []byte, limit int) ([]byte, error) {
 	d.src.Reset(packed)
 	d.in.Reset(&d.src)
-	plain, err := d.codec.OpenFrames(d.in)
-	if err != nil {
+	if err := d.open(); err != nil {
 		return dst, midway(err)
 	}
-	defer plain.Close()
-	dst, err = appendAll(dst, plain, limit)
+	dst, err := appendAll(dst, d.plain, limit)
 	return dst, midway(err)
+}
+
+// open begins to decompress, with the reader of the data before if it can.
+func (d *decoder) open() error {
+	if ok, err := compress.ReuseFrames(d.plain, d.in); ok {
+		return err
+	}
+	d.close()
+	plain, err := d.codec.OpenFrames(d.in)
+	if err == nil {
+		d.plain = plain
+	}
+	return err
+}
+
+func (d *decoder) close() {
+	if d != nil && d.plain != nil {
+		d.plain.Close()
+		d.plain = nil
+	}
 }
 
 // midway tells an end of data within a frame from other ends.

@@ -22,6 +22,7 @@ const (
 type Reader struct {
 	header Header
 	src    *source
+	codec  *decoder // nil for None
 	body   body
 	rng    dag.Range
 
@@ -100,9 +101,10 @@ func (r *Reader) begin(o format.Open) (err error) {
 		limit = defaultMaxRecord
 	}
 	headerEnd := r.src.pos
-	if r.body, err = newBody(&r.header, r.src, limit); err != nil {
-		return err
+	if r.codec, err = newDecoder(&r.header); err != nil {
+		return fmt.Errorf("%s: %w", o.Path, err)
 	}
+	r.body = r.newBody(limit)
 	r.mark, r.index = headerEnd, -1
 	if r.rng.Start.Offset > headerEnd {
 		err = r.findMark()
@@ -111,15 +113,11 @@ func (r *Reader) begin(o format.Open) (err error) {
 	return err
 }
 
-func newBody(h *Header, src *source, limit int) (body, error) {
-	c, err := newDecoder(h)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.path, err)
+func (r *Reader) newBody(limit int) body {
+	if r.header.Compression == Block {
+		return &blocks{src: r.src, sync: r.header.Sync, codec: r.codec, limit: limit}
 	}
-	if h.Compression == Block {
-		return &blocks{src: src, sync: h.Sync, codec: c, limit: limit}, nil
-	}
-	return &records{src: src, sync: h.Sync, codec: c, limit: limit}, nil
+	return &records{src: r.src, sync: r.header.Sync, codec: r.codec, limit: limit}
 }
 
 // findMark goes to the first mark at or after the range's start, or behind the
@@ -219,4 +217,7 @@ func (r *Reader) Consumed() int64 { return r.src.pos - r.start }
 func (r *Reader) Err() error { return r.err }
 
 // Close closes the file.
-func (r *Reader) Close() error { return r.src.file.Close() }
+func (r *Reader) Close() error {
+	r.codec.close()
+	return r.src.file.Close()
+}

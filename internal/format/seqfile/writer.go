@@ -60,6 +60,7 @@ type Writer struct {
 	lastMark int64   // pos behind the last mark; -1 when one must come first
 	packed   []byte
 	block    block
+	lengths  [8]byte // of a record
 }
 
 // NewWriter makes a Writer to w. It writes nothing yet.
@@ -120,10 +121,9 @@ func (w *Writer) writeRecord(key, value []byte) error {
 			return err
 		}
 	}
-	var lengths [8]byte
-	binary.BigEndian.PutUint32(lengths[:], uint32(len(key)+len(value)))
-	binary.BigEndian.PutUint32(lengths[4:], uint32(len(key)))
-	return w.put(lengths[:], key, value)
+	binary.BigEndian.PutUint32(w.lengths[:], uint32(len(key)+len(value)))
+	binary.BigEndian.PutUint32(w.lengths[4:], uint32(len(key)))
+	return w.put(w.lengths[:], key, value)
 }
 
 // mark writes a sync mark. Two never stand side by side: Hadoop's reader takes
