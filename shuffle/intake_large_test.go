@@ -13,7 +13,7 @@ func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
 	for name, size := range map[string]int{"short": 50, "long": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
 			var records []pair
-			for i := range 24<<20/size + 1 {
+			for i := range 6<<20/size + 1 {
 				records = append(records, pair{"the key", fmt.Sprint(i, strings.Repeat("v", size))})
 			}
 			o := testOptions(t, 1)
@@ -22,7 +22,7 @@ func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
 			sources := x.Sources(o.FS, 0, Source{}.Ordinal)
 			slices.Reverse(sources)
 			io := intakeOptions(t)
-			io.Factor = 4
+			io.Memory, io.Factor = 256<<10, 4
 			in, err := NewIntake(io)
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	in.mu.Lock()
 	disk, memory := in.mu.disk, in.mu.memory
-	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.used)
+	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.used, largestBlock(runsOf(disk)))
 	in.mu.Unlock()
 	for len(disk) > factor {
 		var err error
@@ -31,6 +31,14 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	defer in.mu.Unlock()
 	in.mu.disk, in.mu.final, in.mu.merge = disk, final, m
 	return m, nil
+}
+
+func runsOf(sources []Source) []Run {
+	runs := make([]Run, len(sources))
+	for i := range sources {
+		runs[i] = sources[i].Run
+	}
+	return runs
 }
 
 // mergeSmallest merges the n smallest sources into one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -36,7 +37,7 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 	if l.most() <= f.opts.MaxRuns {
 		return l, nil
 	}
-	factor := mergeFactor(f.opts.Factor, f.opts.Memory)
+	factor := mergeFactor(f.opts.Factor, f.opts.Memory, largestBlock(slices.Concat(l.runs...)))
 	for pass := 1; l.most() > f.opts.MaxRuns; pass++ {
 		path := fmt.Sprintf("%s.merge%d", f.opts.Path, pass)
 		next, err := f.mergePass(ctx, l, path, factor, combine)
@@ -55,9 +56,21 @@ func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWri
 }
 
 // mergeFactor is how many runs may be merged at once when each takes a read
-// buffer (and one more to decompress) of memory.
-func mergeFactor(factor int, memory int64) int {
-	return max(min(factor, int(memory/(2*readBufferSize))), 2)
+// buffer, and one more to decompress, for a block of the given size.
+func mergeFactor(factor int, memory, block int64) int {
+	return int(max(min(int64(factor), memory/(2*block)), 2))
+}
+
+// largestBlock is what a block of the runs takes in memory, going by the average
+// length of a record: a long record has a block of its own.
+func largestBlock(runs []Run) int64 {
+	largest := int64(readBufferSize)
+	for _, r := range runs {
+		if r.Records > 0 {
+			largest = max(largest, max(r.RawLength, r.Length)/r.Records)
+		}
+	}
+	return largest
 }
 
 // mergePass merges each neighbourhood of at most factor runs into one.
