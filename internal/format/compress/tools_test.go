@@ -8,7 +8,7 @@ import (
 
 // The common tools read what is written here, and their files are read here.
 func TestToolsAgree(t *testing.T) {
-	want := words(2_500_000, 8)
+	want := words(1_500_000, 8)
 	for _, c := range []*Codec{gzipCodec, zstdCodec, lz4Codec, bzip2Codec} {
 		t.Run(c.name, func(t *testing.T) {
 			tool, err := exec.LookPath(c.name)

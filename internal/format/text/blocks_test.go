@@ -43,16 +43,16 @@ func values(records []record) []string {
 // the borders of blocks and elsewhere, by bytes and by positions.
 func TestBzip2FilesAreCutAtBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	long := randomText(random, 450_000, "abcdefgh")
-	long[100], long[250_000], long[430_000] = '\n', '\n', '\n'
+	long := randomText(random, 320_000, "abcdefgh")
+	long[100], long[250_000], long[310_000] = '\n', '\n', '\n'
 	for name, c := range map[string]struct {
 		data  []byte
 		delim string
 	}{
-		"lines":      {data: randomText(random, 330_000, "abcdefghijklmnop\n")},
-		"line ends":  {data: randomText(random, 330_000, "\r\n")},
+		"lines":      {data: randomText(random, 230_000, "abcdefghijklmnop\n")},
+		"line ends":  {data: randomText(random, 230_000, "\r\n")},
 		"long lines": {data: long},
-		"delimiter":  {data: randomText(random, 330_000, "ab\r\n"), delim: "a\r\n"},
+		"delimiter":  {data: randomText(random, 230_000, "ab\r\n"), delim: "a\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := put(t, "/f.bz2", bzip2File(t, c.data))
@@ -78,17 +78,19 @@ func TestBzip2FilesAreCutAtBlocks(t *testing.T) {
 	}
 }
 
-// cutsOf is places around the blocks of a file and at some of its records.
+// cutsOf draws from places around the blocks of a file and at some of its
+// records.
 func cutsOf(random *rand.Rand, whole []record, size int64) []dag.Position {
-	cuts := []dag.Position{{Offset: 1}, {Offset: 4}, {Offset: 5}, {Offset: size / 2}, {Offset: size - 1}, {Offset: size}}
+	cuts := []dag.Position{{Offset: 1}, {Offset: 4}, {Offset: 5}, {Offset: size}}
 	for i, r := range whole {
 		if r.position.Skip == 0 {
 			b := r.position.Offset
 			cuts = append(cuts, dag.Position{Offset: b}, dag.Position{Offset: b - 1}, dag.Position{Offset: b + 1})
 		}
-		if i == len(whole)-1 || random.IntN(len(whole)) < 3 {
+		if i == len(whole)-1 || random.IntN(len(whole)) < 2 {
 			cuts = append(cuts, r.position)
 		}
 	}
-	return cuts
+	random.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
+	return cuts[:min(len(cuts), 9)] // each costs the decoding of the file
 }
