@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/format/compress"
@@ -20,6 +22,8 @@ import (
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is a file system and the files of a job's input in it.
 type world struct {
