@@ -1,6 +1,8 @@
 package jobmaster
 
 import (
+	"strings"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -28,10 +30,6 @@ func positionOf(p *taskproc.Position) dag.Position {
 
 func positionMessage(p dag.Position) *taskproc.Position {
 	return &taskproc.Position{Offset: p.Offset, Skip: p.Skip}
-}
-
-func rangeOf(r *taskproc.Range) dag.Range {
-	return dag.Range{Start: positionOf(r.GetStart()), End: positionOf(r.GetEnd())}
 }
 
 func rangeMessage(r dag.Range) *taskproc.Range {
@@ -71,15 +69,23 @@ func countersOf(counters []*taskproc.Counter) []cluster.Counter {
 	return out
 }
 
+// maxFailureText bounds each text of a failure, since it goes into the log.
+const maxFailureText = 16 << 10 // bytes
+
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
-		Cause: f.Cause, Stack: f.Stack, Input: f.Input, Offset: f.Offset, Log: f.Log, Fatal: f.Fatal,
+		Cause: head(f.Cause), Stack: head(f.Stack), Input: head(f.Input), Offset: f.Offset, Fatal: f.Fatal,
+		Log: strings.ToValidUTF8(f.Log[max(0, len(f.Log)-maxFailureText):], ""),
 	}
 	if f.Record != nil {
 		record := positionOf(f.Record)
 		out.Record = &record
 	}
 	return out
+}
+
+func head(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
 }
 
 func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {

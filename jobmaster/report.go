@@ -60,7 +60,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	case *wire.Report_Paused:
 		m.events = append(m.events, control.AttemptPaused{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
 	case *wire.Report_Killed_:
-		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, StuckStack: r.Killed.StuckStack})
+		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, StuckStack: head(r.Killed.StuckStack)})
 	}
 }
 
@@ -75,14 +75,15 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 }
 
 // finished keeps the part of the output's description that is too large for the
-// log. A report without a range speaks of the range that the attempt was given.
+// log. An attempt answers for its range from the start on, also when it went on
+// from a checkpoint; it may have ended early.
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
 	if d.Output != nil {
 		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Output)
 	}
 	processed := a.Range
-	if d.Range != nil && a.ID.Task.Stage == "m" {
-		processed = rangeOf(d.Range)
+	if d.Range != nil && !a.Range.Empty() {
+		processed.End = positionOf(d.Range.End)
 	}
 	m.events = append(m.events, control.AttemptFinished{
 		Attempt: a.ID, Range: processed, Output: manifestOf(d), Counters: countersOf(d.Counters),

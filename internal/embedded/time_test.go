@@ -90,8 +90,8 @@ func TestProgressIsFollowed(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if half != 3 {
-			t.Errorf("the middle was seen %d times, want once for each report", half)
+		if half < 3 {
+			t.Errorf("the middle was seen %d times, want once for each report at least", half)
 		}
 	})
 }

@@ -1,0 +1,47 @@
+package jobmaster
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+func TestLongFailuresAreCutToValidText(t *testing.T) {
+	long := strings.Repeat("ä", maxFailureText)
+	f := failureOf(&taskproc.Failure{Cause: "x" + long, Stack: long, Log: long + "end", Record: &taskproc.Position{Offset: 4, Skip: 2}})
+	for _, text := range []string{f.Cause, f.Stack, f.Log} {
+		if len(text) > maxFailureText || len(text) < maxFailureText-2 || !utf8.ValidString(text) {
+			t.Errorf("%d bytes, valid %v", len(text), utf8.ValidString(text))
+		}
+	}
+	if !strings.HasPrefix(f.Cause, "xä") || !strings.HasSuffix(f.Log, "end") || *f.Record != (dag.Position{Offset: 4, Skip: 2}) {
+		t.Errorf("failure begins %.5q, its log ends %q", f.Cause, f.Log[len(f.Log)-5:])
+	}
+}
+
+func TestRangeOfASplitCoversItsParts(t *testing.T) {
+	got := splitOf(&taskproc.Split{Parts: []*taskproc.Split_Part{{Start: 5, Length: 10, Ordinal: 3}, {Length: 7, Ordinal: 4}}})
+	if want := (dag.Range{Start: dag.Position{Offset: 5}, End: dag.Position{Offset: 22}}); got.Range != want || got.Bytes != 17 || got.Ordinal != 3 {
+		t.Errorf("split is %+v", got)
+	}
+}
+
+func TestTimeAndMemoryAreNoProgress(t *testing.T) {
+	with := func(id counter.ID, value int64) *taskproc.Progress {
+		return &taskproc.Progress{Fraction: 0.5, Counters: []*taskproc.Counter{{Group: id.Group, Name: id.Name, Value: value}}}
+	}
+	if progressMark(with(counter.CPUTimeMillis, 1)) != progressMark(with(counter.CPUTimeMillis, 2)) {
+		t.Error("time that passes counts as progress")
+	}
+	if progressMark(with(counter.MapInputRecords, 1)) == progressMark(with(counter.MapInputRecords, 2)) {
+		t.Error("records do not count as progress")
+	}
+	status := &taskproc.Progress{Fraction: 0.5, Status: "a"}
+	if progressMark(status) == progressMark(&taskproc.Progress{Fraction: 0.5, Status: "b"}) {
+		t.Error("status does not count as progress")
+	}
+}
