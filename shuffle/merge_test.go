@@ -30,7 +30,7 @@ func mapOutput(t testing.TB, name string, codec Codec, records []pair) (*Index, 
 func mapSources(t testing.TB, r *rand.Rand, n int, kind string, codec Codec) (sources []Source, twin []pair) {
 	t.Helper()
 	for i := range n {
-		records := recordKinds[kind](r, r.IntN(2000))
+		records := recordKinds[kind](r, r.IntN(1000))
 		for j := range records {
 			records[j].value = fmt.Sprintf("map %d record %d", i, j)
 		}
