@@ -3,6 +3,21 @@
 package examples
 
 import (
+	"github.com/hammr/hammr/examples/distinct"
+	"github.com/hammr/hammr/examples/grep"
+	"github.com/hammr/hammr/examples/histogram"
+	"github.com/hammr/hammr/examples/invertedindex"
+	"github.com/hammr/hammr/examples/join"
+	"github.com/hammr/hammr/examples/mean"
+	"github.com/hammr/hammr/examples/pagerank"
+	"github.com/hammr/hammr/examples/randomtextwriter"
+	"github.com/hammr/hammr/examples/randomwriter"
+	"github.com/hammr/hammr/examples/secondarysort"
+	"github.com/hammr/hammr/examples/sort"
+	"github.com/hammr/hammr/examples/teragen"
+	"github.com/hammr/hammr/examples/terasort"
+	"github.com/hammr/hammr/examples/teravalidate"
+	"github.com/hammr/hammr/examples/topn"
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/mr"
 )
@@ -10,6 +25,21 @@ import (
 // Programs are the bundled programs, in order of name.
 func Programs() []*mr.Program {
 	return []*mr.Program{
+		distinct.Program(),
+		grep.Program(),
+		histogram.Program(),
+		invertedindex.Program(),
+		join.Program(),
+		mean.Program(),
+		pagerank.Program(),
+		randomtextwriter.Program(),
+		randomwriter.Program(),
+		secondarysort.Program(),
+		sort.Program(),
+		teragen.Program(),
+		terasort.Program(),
+		teravalidate.Program(),
+		topn.Program(),
 		wordcount.Program(),
 	}
 }

@@ -1,0 +1,27 @@
+// Package distinct finds the distinct lines of its input.
+package distinct
+
+import "github.com/hammr/hammr/mr"
+
+type nothing = struct{}
+
+// Job writes each line once, sorted within each part. The combiner drops what
+// a map has seen before.
+var Job = mr.New("distinct",
+	mr.TextLines(),
+	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, nothing]) error {
+		out.Emit(line, nothing{})
+		return nil
+	}),
+	mr.First[[]byte, nothing](),
+	mr.TextOutput[[]byte, nothing](),
+).Combine(mr.First[[]byte, nothing]())
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "distinct",
+		Summary: "A map/reduce program that writes each different line of the input files once.",
+		Jobs:    []mr.Runnable{Job},
+	}
+}

@@ -1,0 +1,67 @@
+// Package join joins two inputs by their keys. Each has a mapper of its own,
+// and the reducer relies on the order in which values of a key arrive: those of
+// the first input come before those of the second. So of each key only the rows
+// of the first input have to fit in memory; put the smaller one first.
+package join
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// row is the value of a line and which input it is from.
+type row = mr.Pair[side, string]
+
+type side uint8
+
+const (
+	left side = iota
+	right
+)
+
+// mark is the mapper of one side's lines.
+func mark(from side) mr.Mapper[[]byte, []byte, []byte, row] {
+	return mr.MapFunc(func(_ *mr.Task, key, value []byte, out mr.Emitter[[]byte, row]) error {
+		out.Emit(key, row{First: from, Second: string(value)})
+		return nil
+	})
+}
+
+// Job reads lines of key, tab and value, and writes key, left value and right
+// value for each pair of lines that have the same key.
+var Job = mr.AddInput(mr.New("join",
+	mr.KeyValueText(),
+	mark(left),
+	mr.ReduceFunc(func(_ *mr.Task, key []byte, rows iter.Seq[row], out mr.Emitter[[]byte, string]) error {
+		var lefts []string
+		for r := range rows {
+			if r.First == left {
+				lefts = append(lefts, r.Second)
+				continue
+			}
+			for _, l := range lefts {
+				out.Emit(key, l+"\t"+r.Second)
+			}
+		}
+		return nil
+	}),
+	mr.TextOutput[[]byte, string](),
+), mr.KeyValueText(), mark(right))
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "join",
+		Summary: "A map/reduce program that joins two inputs of key and value by their keys.",
+		Usage:   "<left in> <right in> <out>",
+		Jobs:    []mr.Runnable{Job},
+		Run: func(ctx context.Context, d *mr.Driver) error {
+			if len(d.Args) != 3 {
+				return mr.ErrUsage
+			}
+			return d.Run(ctx, Job, mr.JobRun{In: d.Args[:2], Out: d.Args[2]})
+		},
+	}
+}

@@ -1,0 +1,129 @@
+package pagerank
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// state is what a round knows of a node: its rank, and the nodes that it links
+// to with tabs between. What goes to a node over a link is a state without
+// links.
+type state = mr.Pair[int64, string]
+
+var tab = []byte("\t")
+
+// Graph reads lines of a node and those that it links to, with tabs between,
+// and writes the state of each node at rank 1. A node may have any number of
+// lines; if it links twice to another, it has two links.
+var Graph = mr.New("pagerank-graph",
+	mr.KeyValueText(),
+	mr.MapFunc(func(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
+		out.Emit(from, nil)
+		for target := range bytes.SplitSeq(to, tab) {
+			if len(target) > 0 {
+				out.Emit(from, target)
+				out.Emit(target, nil)
+			}
+		}
+		return nil
+	}),
+	mr.ReduceFunc(func(t *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
+		var links []string
+		for target := range targets {
+			if len(target) > 0 {
+				links = append(links, string(target))
+			}
+		}
+		t.Counter(counters, nodes).Add(1)
+		out.Emit(node, finish(t, state{First: one, Second: strings.Join(links, "\t")}))
+		return nil
+	}),
+	mr.SequenceOutput(mr.Text, mr.Text),
+)
+
+// Config is what a round has to know of all nodes.
+type Config struct {
+	Nodes    int64
+	Stranded int64 // rank of all nodes without links
+}
+
+// Round lets ranks flow over the links once.
+var Round = newRound("pagerank-round", finish, mr.SequenceOutput(mr.Text, mr.Text))
+
+// LastRound writes node, tab and rank.
+var LastRound = newRound("pagerank", show, mr.TextOutput[[]byte, []byte]())
+
+func newRound(name string, write func(*mr.Task, state) []byte, output mr.Output[[]byte, []byte]) *mr.Job[[]byte, state, []byte, []byte] {
+	job := mr.New(name,
+		mr.SequenceFile(mr.Text, mr.Text),
+		mr.MapFunc(spread),
+		mr.ReduceFunc(func(t *mr.Task, node []byte, states iter.Seq[state], out mr.Emitter[[]byte, []byte]) error {
+			var all state
+			for s := range states {
+				all = merge(all, s)
+			}
+			config := mr.ConfigOf[Config](t)
+			all.First = one*(outOf-follow)/outOf + (all.First+config.Stranded/config.Nodes)*follow/outOf
+			out.Emit(node, write(t, all))
+			return nil
+		}),
+		output,
+	).Combine(mr.Fold[[]byte](merge))
+	return mr.WithConfig(job, Config{})
+}
+
+// spread is the mapper: it sends a node's links to the node itself, and an
+// equal share of its rank over each of them.
+func spread(_ *mr.Task, node, value []byte, out mr.Emitter[[]byte, state]) error {
+	s, err := parse(value)
+	if err != nil {
+		return err
+	}
+	out.Emit(node, state{Second: s.Second})
+	if s.Second == "" {
+		return nil
+	}
+	share := s.First / int64(1+strings.Count(s.Second, "\t"))
+	for target := range strings.SplitSeq(s.Second, "\t") {
+		out.Emit([]byte(target), state{First: share})
+	}
+	return nil
+}
+
+// merge adds ranks and keeps the links, which one of a node's states has.
+func merge(a, b state) state {
+	a.First += b.First
+	if a.Second == "" {
+		a.Second = b.Second
+	}
+	return a
+}
+
+// finish is the state as the next round reads it, and counts what that has to
+// know.
+func finish(t *mr.Task, s state) []byte {
+	if s.Second == "" {
+		t.Counter(counters, stranded).Add(s.First)
+	}
+	return fmt.Appendf(nil, "%d\t%s", s.First, s.Second)
+}
+
+// parse reads what finish wrote.
+func parse(value []byte) (s state, err error) {
+	rank, links, _ := strings.Cut(string(value), "\t")
+	s.Second = links
+	if s.First, err = strconv.ParseInt(rank, 10, 64); err != nil {
+		return s, fmt.Errorf("state of a node: %w", err)
+	}
+	return s, nil
+}
+
+// show is the rank as people read it.
+func show(_ *mr.Task, s state) []byte {
+	return fmt.Appendf(nil, "%d.%09d", s.First/one, s.First%one)
+}

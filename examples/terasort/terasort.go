@@ -1,0 +1,29 @@
+// Package terasort sorts the rows that teragen makes by their keys.
+package terasort
+
+import (
+	"github.com/hammr/hammr/examples/teragen"
+	"github.com/hammr/hammr/mr"
+)
+
+// Job sorts rows of 100 bytes by their first 10. The output's files, one behind
+// the other, are sorted whatever their number; rows with equal keys keep the
+// order of the input.
+var Job = mr.New("terasort",
+	mr.FixedLength(teragen.RowSize),
+	mr.MapFunc(func(_ *mr.Task, _ int64, row []byte, out mr.Emitter[[]byte, []byte]) error {
+		out.Emit(row[:teragen.KeySize], row[teragen.KeySize:])
+		return nil
+	}),
+	mr.IdentityReducer[[]byte, []byte](),
+	mr.BytesOutput(),
+).TotalOrder()
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "terasort",
+		Summary: "Run the terasort",
+		Jobs:    []mr.Runnable{Job},
+	}
+}

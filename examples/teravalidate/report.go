@@ -1,0 +1,88 @@
+package teravalidate
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+	"path"
+	"strconv"
+)
+
+// checksum is a sum of CRC32s, in 128 bits.
+type checksum struct{ Hi, Lo uint64 }
+
+func (c *checksum) add(crc uint32) { c.addAll(checksum{Lo: uint64(crc)}) }
+
+func (c *checksum) addAll(d checksum) {
+	var carry uint64
+	c.Lo, carry = bits.Add64(c.Lo, d.Lo, 0)
+	c.Hi, _ = bits.Add64(c.Hi, d.Hi, carry)
+}
+
+// String is the sum in hexadecimal, as Hadoop writes it.
+func (c checksum) String() string {
+	if c.Hi == 0 {
+		return strconv.FormatUint(c.Lo, 16)
+	}
+	return fmt.Sprintf("%x%016x", c.Hi, c.Lo)
+}
+
+// parseChecksum reads what String wrote.
+func parseChecksum(text string) (c checksum) {
+	cut := max(len(text)-16, 0)
+	c.Hi, _ = strconv.ParseUint(text[:cut], 16, 64)
+	c.Lo, _ = strconv.ParseUint(text[cut:], 16, 64)
+	return c
+}
+
+// total is the sum of all sums.
+func total(found iter.Seq[finding]) string {
+	var all checksum
+	for f := range found {
+		all.addAll(parseChecksum(f.Second))
+	}
+	return all.String()
+}
+
+// faults tells where stretches do not go on from each other: first those of
+// one file, then one file and the next.
+func faults(found iter.Seq[finding]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var file finding // all of the present file
+		var between []string
+		for next := range found {
+			if next.First != file.First {
+				between = append(between, betweenFiles(file, next)...)
+				file = next
+				continue
+			}
+			if next.Second < file.Third && !yield(withinFile(file, next)) {
+				return
+			}
+			file.Third = next.Third
+		}
+		for _, fault := range append(between, betweenFiles(file, finding{})...) {
+			if !yield(fault) {
+				return
+			}
+		}
+	}
+}
+
+func withinFile(file, next finding) string {
+	return fmt.Sprintf("misorder in %s between % x and % x", path.Base(file.First), file.Third, next.Second)
+}
+
+// betweenFiles compares the ends of a file with each other and with the
+// beginning of the next, as Hadoop does. A file without a name is none.
+func betweenFiles(file, next finding) (faults []string) {
+	const format = "bad key partitioning:\n  file %s key % x\n  file %s key % x"
+	name, nextName := path.Base(file.First), path.Base(next.First)
+	if file.First != "" && file.Third < file.Second {
+		faults = append(faults, fmt.Sprintf(format, name+":begin", file.Second, name+":end", file.Third))
+	}
+	if file.First != "" && next.First != "" && next.Second < file.Third {
+		faults = append(faults, fmt.Sprintf(format, name+":end", file.Third, nextName+":begin", next.Second))
+	}
+	return faults
+}
