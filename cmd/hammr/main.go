@@ -2,6 +2,19 @@
 // system shell, and helpers for writing programs of one's own.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(execute(os.Args[1:])) }
+	"github.com/hammr/hammr/mr"
+)
+
+// Exit codes; the file system shell has 255 for a wrong command line beside
+// these, as Hadoop's.
+const (
+	exitDone        = mr.ExitDone
+	exitFailed      = mr.ExitFailed
+	exitUsage       = mr.ExitUsage
+	exitInterrupted = mr.ExitInterrupted
+)
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/hammr/hammr/mr"
 )
 
 // exitError ends the program with a code; whoever made it has told the user
@@ -16,28 +19,113 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-func execute(args []string) int {
+// exitWith is nil for success.
+func exitWith(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return exitError(code)
+}
+
+// workError is a failure of the work itself; any other error that reaches
+// execute is one of the command line.
+type workError struct{ error }
+
+// Unwrap gives errors.Is what failed.
+func (e workError) Unwrap() error { return e.error }
+
+// work makes a command's function of one that ends early when its context
+// does, at the first Ctrl-C. A second one ends the process at once.
+func work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop)
+		err := f(ctx, cmd, args)
+		var exit exitError
+		switch {
+		case ctx.Err() != nil:
+			return exitError(exitInterrupted)
+		case err == nil, errors.As(err, &exit):
+			return err
+		}
+		return workError{err}
+	}
+}
+
+func execute(args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.Execute()
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteC()
 	var exit exitError
+	var failed workError
 	switch {
 	case err == nil:
-		return mr.ExitDone
+		return exitDone
 	case errors.As(err, &exit):
 		return int(exit)
+	case errors.As(err, &failed):
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitFailed
 	}
-	fmt.Fprintln(os.Stderr, "hammr:", err)
-	return mr.ExitUsage
+	fmt.Fprintf(stderr, "hammr: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+	return exitUsage
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "hammr",
-		Short:         "A MapReduce engine in Go over HDFS that never throws finished work away",
+		Use:   "hammr",
+		Short: "A MapReduce engine in Go over HDFS that never throws finished work away",
+		Long: `Hammr is a MapReduce engine in Go over HDFS or local files. This one binary has
+its bundled programs, a shell for its file systems, and what helps to write
+programs of your own.`,
+		Example: `  hammr run wordcount README.md /tmp/counts   # run a bundled program
+  hammr fs -cat '/tmp/counts/part-*'          # look at what it wrote
+  hammr new mywords                           # begin a program of your own`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newRun(), newVersion())
+	root.AddCommand(newRun(), newFS(), newNew(), newConf(), newDev(), newVersion())
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = true
+	}
 	return root
+}
+
+// group makes a command of others. Cobra itself checks the names below the root
+// only.
+func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += "\n\nDid you mean this?\n\t" + strings.Join(near, "\n\t") + "\n"
+		}
+		return errors.New(text)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.DisableFlagsInUseLine = true
+	for _, c := range children {
+		c.DisableFlagsInUseLine = true
+	}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// one is for commands that take one argument, what.
+func one(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s is missing", what)
+		case len(args) > 1:
+			return fmt.Errorf("more than %s: %s", what, strings.Join(args, " "))
+		}
+		return nil
+	}
 }

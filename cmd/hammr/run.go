@@ -3,7 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,42 +13,75 @@ import (
 )
 
 func newRun() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "run PROGRAM [generic options] ARGS...",
 		Short: "Run a bundled program",
-		Long: `Run a bundled program. Its arguments follow Hadoop's order:
-
-  hammr run wordcount [-D property=value] [-fs URI] IN [IN...] OUT
-
-"hammr run" alone lists the programs, "hammr run PROGRAM -h" explains one.`,
+		Long: `Run a bundled program. Its arguments follow Hadoop's order. Without arguments
+the programs are listed; "hammr run PROGRAM -h" explains one and the options.`,
+		Example: `  hammr run wordcount -D mapreduce.job.reduces=2 IN OUT
+  hammr run sort --report report.json 'logs/2026-*' OUT`,
 		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
-		RunE: func(_ *cobra.Command, args []string) error {
-			if code := run(args); code != mr.ExitDone {
-				return exitError(code)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exitWith(run(args, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault // files
 			}
-			return nil
+			return completions(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	for _, p := range examples.Programs() {
+		cmd.SuggestFor = append(cmd.SuggestFor, p.Name) // hammr wordcount: did you mean run?
+	}
+	return cmd
 }
 
-func run(args []string) int {
-	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "An example program must be given as the first argument.")
-		listPrograms(os.Stderr)
-		return mr.ExitUsage
+func completions() []string {
+	var names []string
+	for _, p := range examples.Programs() {
+		names = append(names, p.Name+"\t"+p.Summary)
 	}
-	if args[0] == "-h" || args[0] == "--help" {
-		listPrograms(os.Stdout)
-		return mr.ExitDone
+	return names
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	name, rest := programName(args)
+	if name == "" {
+		if slices.Contains(args, "-h") || slices.Contains(args, "--help") {
+			listPrograms(stdout)
+			return exitDone
+		}
+		fmt.Fprintln(stderr, "An example program must be given as the first argument.")
+		listPrograms(stderr)
+		return exitUsage
 	}
 	for _, p := range examples.Programs() {
-		if p.Name == args[0] {
-			return mr.Exec(p, args[1:])
+		if p.Name == name {
+			return mr.Exec(p, rest)
 		}
 	}
-	fmt.Fprintf(os.Stderr, "Unknown program '%s' chosen.\n", args[0])
-	listPrograms(os.Stderr)
-	return mr.ExitUsage
+	fmt.Fprintf(stderr, "Unknown program '%s' chosen.\n", name)
+	listPrograms(stderr)
+	return exitUsage
+}
+
+// programName takes the program's name out of args: the first argument that is
+// no option. Only those that may stand anywhere may stand before it.
+func programName(args []string) (name string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch option := args[i]; {
+		case option == "--report" || option == "--workers":
+			i++ // its value
+		case !strings.HasPrefix(option, "-"):
+			return option, slices.Delete(slices.Clone(args), i, i+1)
+		case option == "-h" || option == "--help":
+			return "", args
+		case !strings.HasPrefix(option, "--"):
+			return option, nil
+		}
+	}
+	return "", args
 }
 
 func listPrograms(w io.Writer) {

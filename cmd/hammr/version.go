@@ -4,34 +4,44 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
 // version is set by the linker in releases.
-var version = "dev"
+var version = ""
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of hammr and what it was built from",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version of hammr and what it was built from",
+		Example: "  hammr version",
+		Args:    cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "hammr %s (%s, %s/%s%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision())
+			var built debug.BuildInfo
+			if info, ok := debug.ReadBuildInfo(); ok {
+				built = *info
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), versionLine(version, built))
 		},
 	}
 }
 
-// revision is the commit that the binary was built from, as Go recorded it.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
+// versionLine names the release, else the version that Go knows a binary of
+// `go install` by, else "dev".
+func versionLine(release string, built debug.BuildInfo) string {
+	if v := built.Main.Version; release == "" && v != "(devel)" {
+		release = v
 	}
-	for _, s := range info.Settings {
+	if release == "" {
+		release = "dev"
+	}
+	facts := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	for _, s := range built.Settings {
 		if s.Key == "vcs.revision" {
-			return ", commit " + s.Value[:min(12, len(s.Value))]
+			facts = append(facts, "commit "+s.Value[:min(12, len(s.Value))])
 		}
 	}
-	return ""
+	return fmt.Sprintf("hammr %s (%s)", release, strings.Join(facts, ", "))
 }

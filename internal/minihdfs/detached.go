@@ -16,7 +16,7 @@ import (
 )
 
 // State describes a cluster that outlives the command that started it, as
-// written in DIR/hdfs.json.
+// written in StateFile.
 type State struct {
 	URI        string    `json:"uri"`
 	HTTP       string    `json:"http"` // host:port of WebHDFS
@@ -33,7 +33,10 @@ type Process struct {
 	Address string `json:"address,omitempty"`
 }
 
-func statePath(dir string) string { return filepath.Join(dir, "hdfs.json") }
+// StateFile is where the State of a running cluster lies in its folder.
+const StateFile = "hdfs.json"
+
+func statePath(dir string) string { return filepath.Join(dir, StateFile) }
 
 // Up starts a cluster that lives on after this process, in a supervisor that is
 // started from cfg.Supervisor with the folder as its last argument. A cluster of

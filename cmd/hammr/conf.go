@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/conf"
+)
+
+func newConf() *cobra.Command {
+	return &cobra.Command{
+		Use:   "conf [NAME | WORD]",
+		Short: "List the properties that -D sets, with their defaults",
+		Long: `List the properties that -D and the files of HADOOP_CONF_DIR set, with their
+defaults. With a property's name, show all of it; with another word, list those
+that have it in their name, their description or an older name.`,
+		Example: `  hammr conf mapreduce.job.reduces
+  hammr conf compress`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: work(func(_ context.Context, cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				listProperties(cmd.OutOrStdout(), conf.Keys())
+				return nil
+			}
+			return showProperties(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0])
+		}),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, k := range conf.Keys() {
+				names = append(names, k.Name+"\t"+k.Doc)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func showProperties(stdout, stderr io.Writer, word string) error {
+	var matching []conf.Key
+	for _, k := range conf.Keys() {
+		if k.Name == word || slices.Contains(k.Aliases, word) {
+			return describe(stdout, stderr, k)
+		}
+		if mentions(k, word) {
+			matching = append(matching, k)
+		}
+	}
+	if len(matching) == 0 {
+		return fmt.Errorf("property %s: not one that is read here; 'hammr conf' lists them all", word)
+	}
+	listProperties(stdout, matching)
+	return nil
+}
+
+func mentions(k conf.Key, word string) bool {
+	text := strings.ToLower(strings.Join(append(k.Aliases[:len(k.Aliases):len(k.Aliases)], k.Name, k.Doc), "\n"))
+	return strings.Contains(text, strings.ToLower(word))
+}
+
+func listProperties(w io.Writer, keys []conf.Key) {
+	for _, k := range keys {
+		fmt.Fprintf(w, "%s=%s\n    %s\n", k.Name, printable(k.Default), k.Doc)
+	}
+}
+
+// describe shows one property, and what it is set to by the files of
+// HADOOP_CONF_DIR.
+func describe(w, stderr io.Writer, k conf.Key) error {
+	c, err := generic{}.load(stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\n    %s\n\n", k.Name, k.Doc)
+	fmt.Fprintf(w, "  expects  %v\n", k.Kind)
+	fmt.Fprintf(w, "  default  %s\n", printable(k.Default))
+	if c.IsSet(k.Name) {
+		fmt.Fprintf(w, "  is set   %s\n", printable(c.String(k.Name)))
+	}
+	if len(k.Aliases) > 0 {
+		fmt.Fprintf(w, "  once     %s\n", strings.Join(k.Aliases, ", "))
+	}
+	return nil
+}
+
+// printable is a value as it can be typed: control characters are escaped.
+func printable(value string) string {
+	quoted := fmt.Sprintf("%q", value)
+	if quoted[1:len(quoted)-1] == value {
+		return value
+	}
+	return quoted
+}

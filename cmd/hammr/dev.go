@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+func newDev() *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "dev",
+		Short:   "Helpers for trying things out",
+		Example: "  hammr dev hdfs up --dir /tmp/hdfs",
+	}, group(&cobra.Command{
+		Use:   "hdfs",
+		Short: "A real HDFS on this machine, for trying things out",
+		Long: `A real HDFS on this machine, for trying things out: a NameNode and some
+DataNodes of Hadoop, on loopback addresses of their own. It needs Java and, the
+first time, Maven, which fetches Hadoop's jars (65 MB). A day's work fits into
+it; a day's data does not.`,
+		Example: `  hammr dev hdfs up --dir /tmp/hdfs
+  hammr dev hdfs down --dir /tmp/hdfs`,
+	}, newUp(), newDown(), newSupervise()))
+}
+
+func newUp() *cobra.Command {
+	var cfg minihdfs.Config
+	cmd := &cobra.Command{
+		Use:   "up --dir DIR [--datanodes N]",
+		Short: "Start an HDFS that keeps its files in DIR",
+		Long: `Start an HDFS that keeps its files in DIR, and print its URI. One that DIR had
+before finds its files again; one that runs already is left as it is.`,
+		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
+		Args:    cobra.NoArgs,
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			return up(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}),
+	}
+	cmd.Flags().StringVar(&cfg.Dir, "dir", "", "`directory` of its files and logs")
+	cmd.Flags().IntVar(&cfg.DataNodes, "datanodes", 3, "`number` of DataNodes")
+	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	return cmd
+}
+
+// up prints the URI on stdout, for scripts, and the rest on stderr.
+func up(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("own program, for the HDFS to be watched by: %w", err)
+	}
+	cfg.Supervisor = []string{self, "dev", "hdfs", "supervise"}
+	fmt.Fprintf(stderr, "Starting an HDFS in %s ...\n", cfg.Dir)
+	state, err := minihdfs.Up(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, state.URI)
+	fmt.Fprintf(stderr, `It is up, with %d DataNodes and http://%s for browsers. To use it:
+  hammr fs -fs %s -ls /
+  export HADOOP_CONF_DIR=%s    # then -fs is not needed
+  hammr dev hdfs down --dir %s
+`, len(state.DataNodes), state.HTTP, state.URI, state.Conf, cfg.Dir)
+	return nil
+}
+
+func newDown() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "down --dir DIR",
+		Short:   "Stop the HDFS of DIR; its files stay",
+		Example: "  hammr dev hdfs down --dir /tmp/hdfs",
+		Args:    cobra.NoArgs,
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			if _, err := os.Stat(filepath.Join(dir, minihdfs.StateFile)); errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "No HDFS runs in %s.\n", dir)
+				return nil
+			}
+			return minihdfs.Down(ctx, dir)
+		}),
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of its files and logs")
+	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	return cmd
+}
+
+// newSupervise is what `up` starts in the background.
+func newSupervise() *cobra.Command {
+	return &cobra.Command{
+		Use:    "supervise DIR",
+		Short:  "Be the process that an HDFS lives in",
+		Hidden: true,
+		Args:   one("a directory"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := minihdfs.Supervise(context.Background(), args[0]); err != nil {
+				return workError{err}
+			}
+			return nil
+		},
+	}
+}

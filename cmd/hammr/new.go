@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/scaffold"
+)
+
+func newNew() *cobra.Command {
+	var cfg scaffold.Config
+	cmd := &cobra.Command{
+		Use:   "new DIR [--module PATH] [--source TREE]",
+		Short: "Write a program with its test, ready to build",
+		Long: `Write a program with its test into DIR: a Go module that builds and passes at
+once. It uses the source tree of hammr that you are in or that this binary was
+built from; without one it requires this version of hammr and fetches it.`,
+		Example: `  hammr new mywords
+  hammr new jobs/clicks --module example.com/team/clicks`,
+		Args: one("a directory"),
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			cfg.Dir = args[0]
+			return create(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}),
+	}
+	cmd.Flags().StringVar(&cfg.Module, "module", "", "`path` of the new module (default the name of DIR)")
+	cmd.Flags().StringVar(&cfg.Source, "source", "", "source `tree` of hammr to use")
+	return cmd
+}
+
+func create(ctx context.Context, cfg scaffold.Config, stdout, stderr io.Writer) error {
+	p, err := scaffold.New(cfg)
+	if err != nil {
+		return err
+	}
+	if p.Source == "" {
+		if err := fetch(ctx, cfg.Dir, stderr); err != nil {
+			return fmt.Errorf("program is written, but hammr %s could not be fetched: %w; "+
+				"run 'go mod tidy' in %s when it can be", p.Version, err, cfg.Dir)
+		}
+	}
+	fmt.Fprintf(stdout, "%s: module %s, using hammr %s\n\n", cfg.Dir, p.Module, p.Version+p.Source)
+	fmt.Fprintf(stdout, "  cd %s\n  go test\n  go build\n  ./%s IN OUT\n", cfg.Dir, p.Name)
+	return nil
+}
+
+// fetch lets Go find what the new module requires.
+func fetch(ctx context.Context, dir string, stderr io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Stderr = stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	return cmd.Run()
+}
