@@ -47,21 +47,20 @@ func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
 	return r
 }
 
-// ErrOutputExists is the refusal of a job whose output directory exists, in
-// Hadoop's words. It wraps fs.ErrExist.
-func ErrOutputExists(name string) error { return &outputExists{name} }
-
+// outputExists is the refusal of a job whose output directory exists, in
+// Hadoop's words.
 type outputExists struct{ name string }
 
 func (e *outputExists) Error() string { return "Output directory " + e.name + " already exists" }
 func (e *outputExists) Unwrap() error { return fs.ErrExist }
 
-// CheckOutput refuses an output directory that exists.
+// CheckOutput refuses an output directory that exists, wrapping fs.ErrExist.
+// Name is the directory's full name.
 func CheckOutput(ctx context.Context, fsys storage.FS, dir, name string) error {
 	_, err := fsys.Stat(ctx, dir)
 	switch {
 	case err == nil:
-		return ErrOutputExists(name)
+		return &outputExists{name}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}

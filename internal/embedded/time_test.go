@@ -180,3 +180,28 @@ func TestEarlyEndLeavesTheRestToANewTask(t *testing.T) {
 		t.Errorf("%d maps", status.Maps)
 	}
 }
+
+func TestPausedTaskGoesOnFromItsCheckpoint(t *testing.T) {
+	r := newRig(t, 1)
+	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
+		switch f.name() {
+		case "r0.0":
+			return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+				Checkpoint: &taskproc.Checkpoint{Path: f.start.LocalDir + "/checkpoint", Bytes: 12, Checksum: 34},
+			}}}
+		case "r0.1":
+			c := f.start.Checkpoint
+			if !strings.HasSuffix(c.GetAttempt(), "_r_000000_0") || !strings.HasSuffix(c.GetPath(), "_r_000000_0/checkpoint") ||
+				c.GetBytes() != 12 || c.GetChecksum() != 34 || c.GetJobId() != f.start.JobId {
+				t.Errorf("checkpoint is %v", c)
+			}
+		}
+		return nil
+	}
+	status := r.run(spec(1, 1, "mapreduce.reduce.maxattempts=1"))
+	wantState(t, status, wire.JobState_SUCCEEDED)
+	attempts := status.Tasks[1].Attempts
+	if len(attempts) != 2 || attempts[0].State != wire.AttemptState_ATTEMPT_PREEMPTED || len(status.Failures) != 0 {
+		t.Errorf("attempts are %v, failures %v", attempts, status.Failures)
+	}
+}
