@@ -14,7 +14,6 @@ import (
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // engine is what jobs run on: the embedded one, started at the first job.
@@ -52,11 +51,6 @@ func (e *engine) close() error {
 type reporter struct {
 	path string // "" for no report
 	last *report.Report
-}
-
-func (r *reporter) add(spec *wire.JobSpec, status *wire.JobStatus) {
-	doc := report.FromStatus(status, spec.Properties)
-	r.last = &doc
 }
 
 func (r *reporter) write() error {

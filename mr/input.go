@@ -67,10 +67,12 @@ type fileInput[K, V any] struct {
 	open       func(*conf.Conf) format.Opener
 	splittable func(c *conf.Conf, path string) bool
 	record     func(format.Reader) (K, V)
+
+	emptyRecords bool // an empty file holds a record
 }
 
 func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
-	return cutFiles(ctx, env, func(path string) bool { return f.splittable(env.Conf, path) })
+	return cutFiles(ctx, env, f.emptyRecords, func(path string) bool { return f.splittable(env.Conf, path) })
 }
 
 // find lists the files that the paths name, numbered from 0.
@@ -87,7 +89,7 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 }
 
 // cutFiles cuts the files that the paths name by the properties.
-func cutFiles(ctx context.Context, env *InputEnv, splittable func(path string) bool) ([]*taskproc.Split, error) {
+func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]*taskproc.Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
@@ -97,6 +99,8 @@ func cutFiles(ctx context.Context, env *InputEnv, splittable func(path string) b
 		MaxSize:    env.Conf.Bytes(conf.SplitMaxSize),
 		Combine:    env.Conf.Bool(conf.InputCombine),
 		Splittable: splittable,
+
+		EmptyRecords: emptyRecords,
 	}, found)
 }
 
@@ -107,7 +111,7 @@ func (f *fileInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
 // openParts reads a range of a split of files.
 func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	resolve := func(name string) (storage.FS, string, error) {
-		return t.attempt.Files.Resolve(t.Context(), name)
+		return t.attempt.Resolve(t.Context(), name)
 	}
 	return splits.OpenParts(t.Context(), resolve, open, s.Split, s.Range, format.Open{
 		MaxRecord: t.attempt.Conf.Bytes(conf.LineMaxLength),

@@ -108,6 +108,8 @@ func WholeFiles() Input[string, []byte] {
 		open:       func(*conf.Conf) format.Opener { return whole.Open },
 		splittable: func(*conf.Conf, string) bool { return false },
 		record:     func(r format.Reader) (string, []byte) { return string(r.Key()), r.Value() },
+
+		emptyRecords: true,
 	}
 }
 
@@ -160,7 +162,7 @@ type sequenceInput[K, V any] struct {
 }
 
 func (in *sequenceInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
-	return cutFiles(ctx, env, func(string) bool { return true })
+	return cutFiles(ctx, env, false, func(string) bool { return true })
 }
 
 func (in *sequenceInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {

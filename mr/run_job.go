@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -41,8 +42,7 @@ func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wi
 	if err != nil {
 		return nil, err
 	}
-	d.report.add(spec, status)
-	return status, d.conclude(ctx, status)
+	return status, d.conclude(ctx, spec, status)
 }
 
 // prepare turns a job and what it is run on into what is submitted.
@@ -169,11 +169,14 @@ func (d *Driver) show() func(*wire.JobStatus) {
 	}
 }
 
-// conclude shows how the job ended.
-func (d *Driver) conclude(ctx context.Context, s *wire.JobStatus) error {
+// conclude shows how the job ended and keeps it for the report.
+func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobStatus) error {
+	doc := report.FromStatus(s, spec.Properties)
+	doc.Counters.FillZeros(counter.Shape{Reduces: spec.Reduces > 0})
+	d.report.last = &doc
 	if s.State == wire.JobState_SUCCEEDED {
 		d.console.Completed(s.JobId)
-		d.console.Counters(report.Counters(s))
+		d.console.Counters(doc.Counters)
 		return nil
 	}
 	d.console.Failed(s.JobId, s.State.String(), s.Cause)

@@ -95,7 +95,7 @@ func (a *Attempt) progress() *taskproc.Progress {
 
 // Open opens a file by its full name.
 func (a *Attempt) Open(name string) (storage.File, error) {
-	fs, path, err := a.Files.Resolve(a.ctx, name)
+	fs, path, err := a.Resolve(a.ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
@@ -116,7 +115,6 @@ func (a *Attempt) resume() error {
 	a.UserState = body.UserState
 	a.outputs.mu.closed = body.Pieces
 	addCounters(a.Counters, body.Counters)
-	a.Counters.Add(counter.InputSplitBytes, -splitBytes(a.Start.Split))
 	return nil
 }
 
@@ -198,7 +196,8 @@ func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {
 	return &taskproc.MergeInput{
 		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,
 		Records: s.Run.Records, Checksum: s.Run.Checksum, Tagged: s.Run.Tagged,
-		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record, Ordinal: s.Ordinal,
+		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record,
+		Input: s.Ordinal.Input, Start: positionMessage(s.Ordinal.Start), Sequence: s.Sequence,
 	}
 }
 
@@ -206,7 +205,8 @@ func intakeState(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
 	var state []shuffle.MergeInputState
 	for _, m := range inputs {
 		state = append(state, shuffle.MergeInputState{
-			Path: m.Path, Ordinal: m.Ordinal,
+			Path: m.Path, Sequence: m.Sequence,
+			Ordinal: shuffle.Ordinal{Input: m.Input, Start: positionOf(m.Start)},
 			Run: shuffle.Run{
 				Offset: m.Offset, Length: m.Length, RawLength: m.RawLength,
 				Records: m.Records, Checksum: m.Checksum, Tagged: m.Tagged,

@@ -135,12 +135,15 @@ func (m *Map) run(prog Program) (*taskproc.FromTask, error) {
 	if err := prog.RunMap(m); err != nil {
 		return nil, err
 	}
+	if m.consumed != nil {
+		m.Counters.Add(counter.BytesRead, m.consumed())
+	}
 	m.enterPhase("sort")
 	output, err := m.publish()
 	if err != nil {
 		return nil, err
 	}
-	if m.signal.pause.Load() && m.processed != m.work {
+	if m.processed != m.work && m.Pausing() {
 		return m.checkpoint(output)
 	}
 	pieces, _, err := m.outputs.close(false)
@@ -148,10 +151,9 @@ func (m *Map) run(prog Program) (*taskproc.FromTask, error) {
 		return nil, err
 	}
 	done := &taskproc.Done{
-		Range:    rangeMessage(m.processed),
-		Pieces:   pieces,
-		Output:   output,
-		Counters: counterMessages(m.Counters),
+		Range:  rangeMessage(m.processed),
+		Pieces: pieces,
+		Output: output,
 	}
 	for _, p := range pieces {
 		done.OutputBytes += p.Length
@@ -173,15 +175,34 @@ func (m *Map) publish() (*taskproc.MapOutput, error) {
 		return nil, err
 	}
 	countCollector(m.Attempt, m.collector.Stats())
+	if index, err = m.joinPublished(index); err != nil {
+		return nil, err
+	}
 	return &taskproc.MapOutput{
 		Task:           m.Start.Task,
 		Attempt:        m.Start.AttemptId,
 		Ordinal:        m.Start.Split.Parts[0].Ordinal,
-		Start:          positionMessage(m.work.Start),
+		Start:          positionMessage(rangeOf(m.Start.Range).Start),
 		Path:           index.Path,
 		IndexChecksum:  index.Checksum,
 		PartitionBytes: index.PartitionBytes(),
 	}, nil
+}
+
+// joinPublished puts what attempts before a pause have published before index.
+func (m *Map) joinPublished(index *shuffle.Index) (*shuffle.Index, error) {
+	var parts []*shuffle.Index
+	for _, o := range m.resumed.GetPublished() {
+		x, err := shuffle.ReadIndex(m.ctx, m.Local, o.Path)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, x)
+	}
+	if len(parts) == 0 {
+		return index, nil
+	}
+	return shuffle.Join(m.ctx, m.Local, m.attemptFile("map.joined"), append(parts, index))
 }
 
 func countCollector(a *Attempt, s shuffle.Stats) {
@@ -194,5 +215,6 @@ func countCollector(a *Attempt, s shuffle.Stats) {
 }
 
 // Pausing reports whether a loop that ended early is to go on in another
-// attempt of the same task.
-func (m *Map) Pausing() bool { return m.signal.pause.Load() }
+// attempt of the same task: it was told to pause, or to stop where its output
+// cannot be cut without a trace.
+func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.outputs.framed() }

@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -51,7 +52,7 @@ func (a *Attempt) Output(name, suffix string) (*Output, error) {
 	if a.Start.OutputDir == "" {
 		return nil, fmt.Errorf("output %q: the job has no output directory", name)
 	}
-	fs, dir, err := a.Files.Resolve(a.ctx, a.Start.OutputDir)
+	fs, dir, err := a.Resolve(a.ctx, a.Start.OutputDir)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +150,13 @@ func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskpr
 		s.mu.closed = append(s.mu.closed, piece)
 	}
 	return s.mu.closed, pending, nil
+}
+
+// framed reports whether an open output keeps back what is no whole frame yet.
+func (s *outputs) framed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.mu.open, func(o *Output) bool { return o.suspend != nil })
 }
 
 // abort removes the files of this attempt that are not closed. Those that are

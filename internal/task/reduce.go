@@ -138,7 +138,7 @@ func (r *Reduce) takeOne(o *taskproc.MapOutput) error {
 		return fmt.Errorf("index of %s: checksum %x, but the map reported %x", o.Path, index.Checksum, o.IndexChecksum)
 	}
 	var bytes int64
-	for _, source := range index.Sources(r.Local, int(r.Start.Part), o.Task) {
+	for _, source := range index.Sources(r.Local, int(r.Start.Part), ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {
 			return err
 		}
@@ -148,6 +148,11 @@ func (r *Reduce) takeOne(o *taskproc.MapOutput) error {
 	r.Counters.Add(counter.ShuffledMaps, 1)
 	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
 	return nil
+}
+
+// ordinalOf is where the records of a map's output come from.
+func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
+	return shuffle.Ordinal{Input: o.Ordinal, Start: positionOf(o.Start)}
 }
 
 // Attend does what is waiting between two key groups. It is called by the
@@ -211,7 +216,7 @@ func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := &taskproc.Done{Pieces: pieces, Counters: counterMessages(r.Counters)}
+	done := &taskproc.Done{Pieces: pieces}
 	for _, p := range pieces {
 		done.OutputBytes += p.Length
 		done.OutputRecords += p.Records

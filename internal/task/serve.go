@@ -21,11 +21,14 @@ const sampleInterval = 250 * time.Millisecond
 type Server struct {
 	Programs Programs
 
-	// Files opens inputs and outputs for an attempt with the configuration c.
+	// Files opens inputs and outputs.
 	Files *storage.Router
 
 	// Local has the attempts' local directories.
 	Local storage.FS
+
+	// usage shares out what the process uses among its attempts.
+	usage counter.Process
 }
 
 // Serve runs the one attempt that the tasknode at the other end of conn asks
@@ -67,7 +70,9 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 
 	var last *taskproc.FromTask
 	if err == nil {
-		last, err = s.carryOut(run)
+		last, err = s.carryOut(func() (*taskproc.FromTask, error) {
+			return s.measured(&server.usage, run)
+		})
 	}
 	if err != nil {
 		last = s.lastWord(ctx, err)
@@ -90,6 +95,17 @@ func (s *session) carryOut(run func() (*taskproc.FromTask, error)) (last *taskpr
 	return run()
 }
 
+// measured adds to the counters of a finished attempt what it used.
+func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTask, error)) (*taskproc.FromTask, error) {
+	cost := usage.Begin()
+	last, err := run()
+	cost.End(s.attempt.Counters, s.attempt.Start.Kind == taskproc.Kind_REDUCE)
+	if done := last.GetDone(); done != nil {
+		done.Counters = counterMessages(s.attempt.Counters)
+	}
+	return last, err
+}
+
 // lastWord is the message for an attempt that ended in err.
 func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
 	if ctx.Err() != nil && (errors.Is(err, errKilled) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
@@ -100,8 +116,9 @@ func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
 
 // prepare builds the attempt and returns what runs it.
 func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.Start) (func() (*taskproc.FromTask, error), error) {
+	set := new(counter.Set)
 	base := &Attempt{
-		Start: start, Counters: new(counter.Set), Files: server.Files, Local: server.Local,
+		Start: start, Counters: set, Files: server.Files, Local: countFS(server.Local, set),
 		ctx: ctx, cancel: s.cancel, log: newLogTail(), send: s.conn.Send,
 	}
 	base.signal.paused = make(chan struct{})
@@ -144,7 +161,9 @@ func (m *Map) configure() error {
 	for _, p := range m.Start.Skip {
 		m.skip = append(m.skip, positionOf(p))
 	}
-	m.Counters.Add(counter.InputSplitBytes, splitBytes(m.Start.Split))
+	if m.resumed == nil {
+		m.Counters.Add(counter.InputSplitBytes, splitBytes(m.Start.Split))
+	}
 	return nil
 }
 

@@ -1,0 +1,99 @@
+package task
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/storage"
+)
+
+// Resolve finds the file system and the path of a full name; what is done there
+// counts as the attempt's.
+func (a *Attempt) Resolve(ctx context.Context, name string) (storage.FS, string, error) {
+	fs, path, err := a.Files.Resolve(ctx, name)
+	if err != nil {
+		return nil, "", err
+	}
+	return countFS(fs, a.Counters), path, nil
+}
+
+// countedFS counts the bytes and operations of a file system in Hadoop's File
+// System Counters. Of local files it counts bytes only, as Hadoop does.
+type countedFS struct {
+	storage.FS
+	read, written     *counter.Counter
+	readOps, writeOps *counter.Counter
+}
+
+func countFS(fs storage.FS, set *counter.Set) storage.FS {
+	scheme, _, _ := strings.Cut(fs.URI(), ":")
+	c := &countedFS{
+		FS:       fs,
+		read:     set.Counter(counter.FSBytesRead(scheme)),
+		written:  set.Counter(counter.FSBytesWritten(scheme)),
+		readOps:  new(counter.Counter),
+		writeOps: new(counter.Counter),
+	}
+	if scheme != "file" {
+		c.readOps = set.Counter(counter.FSReadOps(scheme))
+		c.writeOps = set.Counter(counter.FSWriteOps(scheme))
+	}
+	return c
+}
+
+func (c *countedFS) Open(ctx context.Context, path string) (storage.File, error) {
+	c.readOps.Add(1)
+	f, err := c.FS.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &countedFile{f, c.read}, nil
+}
+
+func (c *countedFS) Create(ctx context.Context, path string, o storage.CreateOptions) (storage.Writer, error) {
+	c.writeOps.Add(1)
+	w, err := c.FS.Create(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	return &countedWriter{w, c.written}, nil
+}
+
+func (c *countedFS) Stat(ctx context.Context, path string) (storage.FileInfo, error) {
+	c.readOps.Add(1)
+	return c.FS.Stat(ctx, path)
+}
+
+func (c *countedFS) Remove(ctx context.Context, path string, recursive bool) error {
+	c.writeOps.Add(1)
+	return c.FS.Remove(ctx, path, recursive)
+}
+
+type countedFile struct {
+	storage.File
+	read *counter.Counter
+}
+
+func (f *countedFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.read.Add(int64(n))
+	return n, err
+}
+
+func (f *countedFile) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := f.File.ReadAt(p, offset)
+	f.read.Add(int64(n))
+	return n, err
+}
+
+type countedWriter struct {
+	storage.Writer
+	written *counter.Counter
+}
+
+func (w *countedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.written.Add(int64(n))
+	return n, err
+}
