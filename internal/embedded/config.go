@@ -31,8 +31,8 @@ type Config struct {
 	// ReduceSlots is how many reduce attempts run at once; default the number
 	// of cores that Go uses.
 	ReduceSlots int
-	// LocalDir is where the engine makes its temporary directory; default the
-	// system's directory for temporary files.
+	// LocalDir is where the engine makes its temporary directory, and is made if
+	// it does not exist; default the system's directory for temporary files.
 	LocalDir string
 	// Resolve turns the full name of a file ("hdfs://nn:8020/out") into the
 	// file system that has it and the path there.

@@ -39,7 +39,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(cfg.LocalDir, "hammr-")
+	dir, err := makeDir(cfg.LocalDir)
 	if err != nil {
 		return nil, fmt.Errorf("embedded: directory for temporary files: %w", err)
 	}
@@ -49,6 +49,17 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// makeDir makes a directory of the engine's own in parent, and parent if it
+// does not exist, as Hadoop does with its local directories.
+func makeDir(parent string) (string, error) {
+	if parent != "" {
+		if err := os.MkdirAll(parent, 0o755); err != nil {
+			return "", err
+		}
+	}
+	return os.MkdirTemp(parent, "hammr-")
 }
 
 func (e *Engine) start(ctx context.Context) (err error) {
