@@ -22,47 +22,54 @@ var importTable = []row{
 	{"sched", []string{"cluster", "preempt", "locality"}},
 	{"sched/...", []string{"sched", "cluster", "preempt", "locality"}},
 	{"sched/all", []string{"sched", "sched/..."}},
-	{"control", []string{"cluster", "sched", "preempt"}},
+	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 
 	// Data.
 	{"storage", nil},
 	{"storage/...", []string{"storage"}},
 	{"storage/hdfs", []string{"storage", "internal/conf"}},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
-	{"shuffle", []string{"storage"}},
+	{"shuffle", []string{"dag", "storage"}},
 	{"shuffle/transfer", []string{"shuffle"}},
 	{"internal/keys", nil},
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
+	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
+	{"internal/files", []string{"storage", "storage/...", "internal/conf"}},
 
 	// One attempt, and the messages to and from it.
 	{"internal/taskproc", nil},
-	{"internal/wire", []string{"internal/taskproc"}},
+	{"internal/wire", []string{"dag", "internal/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
-		"internal/conf", "internal/counter", "internal/format", "internal/format/...", "internal/taskproc",
+		"internal/conf", "internal/counter", "internal/files", "internal/format", "internal/format/...",
+		"internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process.
-	{"tasknode", []string{"shuffle/transfer", "storage", "internal/wire", "internal/taskproc"}},
-	{"jobmaster", []string{"control", "cluster", "sched", "storage", "internal/wire", "internal/report"}},
+	{"internal/mailbox", nil},
+	{"tasknode", []string{"shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
+	{"jobmaster", []string{
+		"dag", "control", "cluster", "sched", "storage",
+		"internal/conf", "internal/counter", "internal/mailbox", "internal/wire", "internal/taskproc",
+	}},
 	{"jobmaster/raftlog", []string{"jobmaster"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/embedded", []string{
-		"jobmaster", "tasknode", "sched/fifo", "storage",
-		"internal/client", "internal/conf", "internal/wire", "internal/taskproc",
+		"jobmaster", "tasknode", "cluster", "sched/fifo", "storage", "storage/local",
+		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 
 	// What users write on, and what they see.
 	{"mr", []string{
-		"dag", "shuffle", "storage", "storage/...",
+		"dag", "shuffle", "storage",
 		"internal/client", "internal/conf", "internal/console", "internal/counter", "internal/embedded",
-		"internal/format", "internal/format/...", "internal/keys", "internal/report", "internal/task",
+		"internal/files", "internal/format", "internal/format/...", "internal/keys", "internal/report", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},
-	{"mr/mrtest", []string{"mr", "storage", "storage/mem"}},
+	{"mr/mrtest", []string{"mr"}},
 	{"internal/conf", nil},
 	{"internal/counter", nil},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
@@ -70,7 +77,8 @@ var importTable = []row{
 	{"internal/fsshell", []string{
 		"storage", "storage/...", "internal/conf", "internal/format", "internal/format/...",
 	}},
-	{"examples/...", []string{"mr", "dag"}},
+	{"examples", []string{"mr", "examples/..."}},
+	{"examples/...", []string{"mr", "dag", "examples/..."}},
 	{"examples/cmd/...", []string{"mr", "examples/..."}},
 	{"internal/scaffold", nil},
 	{"bench", nil},
@@ -112,7 +120,7 @@ var unlinked = []struct {
 }{
 	{
 		programs: []string{"mr", "mr/..."}, importing: "mr", except: []string{"cmd/..."},
-		banned: []string{"github.com/hashicorp", "github.com/spf13/cobra"},
+		banned: []string{"github.com/hashicorp/raft", "github.com/spf13/cobra"},
 		why:    "a user's program stays small and starts fast",
 	},
 	{
