@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,12 @@ import (
 func testKit(t *testing.T, rounds int) *Kit {
 	t.Helper()
 	dir := t.TempDir()
-	return &Kit{cfg: Config{Dir: dir, SizeBytes: 1 << 20, Rounds: rounds, Out: io.Discard}, work: t.TempDir()}
+	k := &Kit{cfg: Config{Dir: dir, SizeBytes: 1 << 20, Rounds: rounds, Out: io.Discard}, work: t.TempDir()}
+	k.bin = filepath.Join(k.work, "bin")
+	if err := run(t.Context(), Command{Args: []string{"go", "build", "-o", k.program("timed"), "./cmd/timed"}}); err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 func shell(name, script string) Entry {
@@ -65,10 +71,21 @@ func TestContestRefusesWrongOutput(t *testing.T) {
 }
 
 func TestMeasureTellsWhyACommandFailed(t *testing.T) {
-	_, err := measure(t.Context(), Command{Args: []string{"sh", "-c", "echo because >&2; exit 3"}})
+	_, err := testKit(t, 1).measure(t.Context(), Command{Args: []string{"sh", "-c", "echo because >&2; exit 3"}})
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "because") {
 		t.Errorf("error %v, want the status and what it said", err)
 	}
+}
+
+// TestMeasureCountsNoMemoryOfOurs holds while this process is large itself.
+func TestMeasureCountsNoMemoryOfOurs(t *testing.T) {
+	k := testKit(t, 1)
+	ballast := bytes.Repeat([]byte("x"), 64<<20)
+	s, err := k.measure(t.Context(), Command{Args: []string{"true"}})
+	if err != nil || s.MaxRSSBytes <= 0 || s.MaxRSSBytes > 32<<20 {
+		t.Errorf("memory of true: %d bytes, %v", s.MaxRSSBytes, err)
+	}
+	runtime.KeepAlive(ballast)
 }
 
 func TestChoose(t *testing.T) {

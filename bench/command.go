@@ -3,9 +3,12 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -25,8 +28,8 @@ type Sample struct {
 	MaxRSSBytes int64   `json:"maxRSSBytes"` // of the largest process
 }
 
-// measure runs a command to its end.
-func measure(ctx context.Context, c Command) (Sample, error) {
+// run runs a command to its end; an error has what it said on stderr.
+func run(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -35,23 +38,13 @@ func measure(ctx context.Context, c Command) (Sample, error) {
 	cmd.Stderr = &said
 	files, err := c.redirect(cmd)
 	if err != nil {
-		return Sample{}, err
+		return err
 	}
 	defer closeAll(files)
-
-	start := time.Now()
-	err = cmd.Run()
-	elapsed := time.Since(start)
-	if err != nil {
-		return Sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, said.Bytes())
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, said.Bytes())
 	}
-	state := cmd.ProcessState
-	usage := state.SysUsage().(*syscall.Rusage) // always so on Unix
-	return Sample{
-		Seconds:     elapsed.Seconds(),
-		CPUSeconds:  (state.UserTime() + state.SystemTime()).Seconds(),
-		MaxRSSBytes: usage.Maxrss << 10,
-	}, nil
+	return nil
 }
 
 func (c Command) redirect(cmd *exec.Cmd) (files []*os.File, err error) {
@@ -81,8 +74,55 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// run runs a command whose time does not matter.
-func run(ctx context.Context, c Command) error {
-	_, err := measure(ctx, c)
-	return err
+// measure runs a command to its end below a process of its own, the command
+// timed: the system counts the memory of a process that forks as that of its
+// child, and ours may be large from comparing outputs.
+func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
+	name := filepath.Join(k.work, "sample")
+	c.Args = append([]string{k.program("timed"), name}, c.Args...)
+	if err := run(ctx, c); err != nil {
+		return Sample{}, err
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
+	}
+	var s Sample
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
+	}
+	return s, nil
+}
+
+// Timed is the work of the command timed: it runs a command with the standard
+// streams of this process, writes what it took to the file name, and returns
+// its exit code. Signals that come in go to the command.
+func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, err error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s) // fails when it has ended already
+		}
+	}()
+	err = cmd.Wait()
+	elapsed := time.Since(start)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	state := cmd.ProcessState
+	data, err := json.Marshal(Sample{
+		Seconds:     elapsed.Seconds(),
+		CPUSeconds:  (state.UserTime() + state.SystemTime()).Seconds(),
+		MaxRSSBytes: state.SysUsage().(*syscall.Rusage).Maxrss << 10, // always so on Unix
+	})
+	if err != nil {
+		return 0, err
+	}
+	return state.ExitCode(), os.WriteFile(name, data, 0o644)
 }

@@ -37,8 +37,8 @@ func Run(ctx context.Context, cfg Config) error {
 		}
 		r, err := k.hold(ctx, c)
 		if err != nil {
-			fmt.Fprintf(cfg.Out, "%s: %v\n", c.Name, err)
-			faults = append(faults, fmt.Errorf("%s: %w", c.Name, err))
+			fmt.Fprintf(cfg.Out, "%s: FAILED: %v\n", c.Name, err)
+			faults = append(faults, fmt.Errorf("case %s failed", c.Name))
 			continue
 		}
 		report.Results = append(report.Results, r)
@@ -98,13 +98,13 @@ func (k *Kit) rehearse(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
 	defer func() { err = errors.Join(err, os.RemoveAll(ours), os.RemoveAll(rival)) }()
-	if _, err := measure(ctx, c.Ours.Command(k, c.Input.path(k), ours)); err != nil {
+	if _, err := k.measure(ctx, c.Ours.Command(k, c.Input.path(k), ours)); err != nil {
 		return err
 	}
 	if c.Rival.missing() || c.Same == nil {
 		return nil
 	}
-	if _, err := measure(ctx, c.Rival.Command(k, c.Input.path(k), rival)); err != nil {
+	if _, err := k.measure(ctx, c.Rival.Command(k, c.Input.path(k), rival)); err != nil {
 		return err
 	}
 	return c.Same(ours, rival)
@@ -138,7 +138,7 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 // turn measures one entry once and removes what it wrote.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
-	s, err := measure(ctx, e.Command(k, c.Input.path(k), out))
+	s, err := k.measure(ctx, e.Command(k, c.Input.path(k), out))
 	return s, errors.Join(err, os.RemoveAll(out))
 }
 
