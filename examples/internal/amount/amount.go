@@ -42,14 +42,12 @@ func Blocks(program string) string { return "mapreduce." + program + ".blocks" }
 func Run(ctx context.Context, d *mr.Driver, job mr.Runnable, out, program, unit string, defaults Amount) error {
 	p := properties{driver: d, prefix: "mapreduce." + program + "."}
 	a := defaults
-	a.MinKey = int(p.number("min"+unit+"key", int64(a.MinKey)))
-	a.MaxKey = int(p.number("max"+unit+"key", int64(a.MaxKey)))
-	a.MinValue = int(p.number("min"+unit+"value", int64(a.MinValue)))
-	a.MaxValue = int(p.number("max"+unit+"value", int64(a.MaxValue)))
+	p.bounds(unit+"key", &a.MinKey, &a.MaxKey)
+	p.bounds(unit+"value", &a.MinValue, &a.MaxValue)
 	a.Seed = uint64(p.number("seed", 0))
 	maps := a.plan(&p)
-	if err := p.check(a); err != nil {
-		return err
+	if p.err != nil {
+		return fmt.Errorf("%w: %w", mr.ErrUsage, p.err)
 	}
 	return d.Run(ctx, job, mr.JobRun{Out: out, Config: a, Set: map[string]string{
 		Blocks(program):      fmt.Sprint((a.TotalBytes + a.BlockBytes - 1) / a.BlockBytes),
@@ -93,18 +91,23 @@ func (p *properties) number(name string, otherwise int64) int64 {
 		return otherwise
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if (err != nil || n < 0) && p.err == nil {
-		p.err = fmt.Errorf("%w: %s%s=%s: expected a whole number of at least 0", mr.ErrUsage, p.prefix, name, text)
+	if err != nil || n < 0 {
+		p.fault("%s=%s: expected a whole number of at least 0", name, text)
 	}
 	return n
 }
 
-func (p *properties) check(a Amount) error {
-	if p.err != nil {
-		return p.err
+// bounds reads a least and a greatest size.
+func (p *properties) bounds(of string, least, most *int) {
+	*least = int(p.number("min"+of, int64(*least)))
+	*most = int(p.number("max"+of, int64(*most)))
+	if *least > *most {
+		p.fault("min%s=%d: above max%[1]s=%[3]d", of, *least, *most)
 	}
-	if a.MaxKey < a.MinKey || a.MaxValue < a.MinValue {
-		return fmt.Errorf("%w: properties %s*: a least size above the greatest", mr.ErrUsage, p.prefix)
+}
+
+func (p *properties) fault(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(p.prefix+format, args...)
 	}
-	return nil
 }

@@ -1,0 +1,104 @@
+// Package extest is what the tests of the programs share: input to work on, and
+// the check that a program's output is the same bytes however its work is cut.
+package extest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+// ways are the ways in which work is cut: none of them may show in the output.
+var ways = []struct {
+	name       string
+	properties []string
+}{
+	{"at default settings", nil},
+	{"in small splits", []string{"mapreduce.input.fileinputformat.split.maxsize=5000", "hammr.input.combine=false"}},
+	{"in odd splits", []string{"mapreduce.input.fileinputformat.split.maxsize=7777"}},
+	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.02", "mapreduce.task.io.sort.factor=2"}},
+}
+
+// AnyWay runs a program in all ways, with 3 reduces where it does not say
+// otherwise, and returns what it wrote, which has to be the same each time.
+// args are its arguments after the generic options, given the output directory.
+func AnyWay(t *testing.T, p *mr.Program, args func(out string) []string) string {
+	t.Helper()
+	var first string
+	for i, way := range ways {
+		out := filepath.Join(t.TempDir(), "out")
+		line := []string{"-D", "mapreduce.job.reduces=3"}
+		for _, property := range way.properties {
+			line = append(line, "-D", property)
+		}
+		if got := mrtest.Exec(t, p, append(line, args(out)...)...); got.Code != mr.ExitDone {
+			t.Fatalf("%s, %s: exit code %d\n%s", p.Name, way.name, got.Code, got.Stderr)
+		}
+		content := strings.Join(mrtest.Parts(t, out), "")
+		if i == 0 {
+			first = content
+		} else if content != first {
+			t.Fatalf("%s, %s: the output differs: %s", p.Name, way.name, difference(content, first))
+		}
+	}
+	return first
+}
+
+// difference shows the first line that differs.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d is %q, want %q", i+1, g[i], w[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
+}
+
+// Equal fails the test, showing the first line that differs, unless got is
+// want.
+func Equal(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Error(difference(got, want))
+	}
+}
+
+// Refused expects usage errors, with exit code 2 and the usage shown, and that
+// the reason is among what is shown.
+func Refused(t *testing.T, p *mr.Program, reason string, args ...string) {
+	t.Helper()
+	got := mrtest.Exec(t, p, args...)
+	if got.Code != mr.ExitUsage || !strings.Contains(got.Stderr, "Usage: "+p.Name+" ") || !strings.Contains(got.Stderr, reason) {
+		t.Errorf("%s %q: exit code %d, want %d and %q in\n%s", p.Name, args, got.Code, mr.ExitUsage, reason, got.Stderr)
+	}
+}
+
+// Lines makes n lines of random words, some more frequent than others, with an
+// empty line here and there.
+func Lines(seed uint64, n int) []string {
+	random := rand.New(rand.NewPCG(seed, 0))
+	zipf := rand.NewZipf(random, 1.2, 4, 500)
+	lines := make([]string, n)
+	for i := range lines {
+		words := make([]string, random.IntN(9))
+		for j := range words {
+			words[j] = fmt.Sprintf("w%d", zipf.Uint64())
+		}
+		lines[i] = strings.Join(words, " ")
+	}
+	return lines
+}
+
+// Text is lines as the content of a file.
+func Text(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

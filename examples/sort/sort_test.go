@@ -1,0 +1,100 @@
+package sort
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+// binaryLines are lines of any bytes but LF, with many that are equal.
+func binaryLines(n int) []string {
+	random := rand.New(rand.NewPCG(5, 6))
+	lines := make([]string, n)
+	for i := range lines {
+		line := make([]byte, random.IntN(20))
+		for j := range line {
+			line[j] = "a\x00\r\xff\tz"[random.IntN(6)]
+		}
+		lines[i] = string(line)
+	}
+	return lines
+}
+
+func TestSortAnyWay(t *testing.T) {
+	lines := binaryLines(20_000)
+	in := mrtest.File(t, "lines", extest.Text(lines))
+	got := extest.AnyWay(t, Program(), func(out string) []string { return []string{in, out} })
+	slices.Sort(lines)
+	extest.Equal(t, got, extest.Text(lines))
+}
+
+// TestSortLikeSort compares with LC_ALL=C sort, of two files the last of which
+// does not end in LF.
+func TestSortLikeSort(t *testing.T) {
+	sort, err := exec.LookPath("sort")
+	if err != nil {
+		t.Skipf("no sort to compare with: %v", err)
+	}
+	lines := binaryLines(5000)
+	a := mrtest.File(t, "a", extest.Text(lines[:2000]))
+	b := mrtest.File(t, "b", strings.TrimSuffix(extest.Text(lines[2000:]), "\n"))
+	cmd := exec.Command(sort, a, b)
+	cmd.Env = []string{"LC_ALL=C"}
+	want, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	got := mrtest.Command(t, Program(), "-r", "4", "-totalOrder", "0.1", "10000", "10", a, b, out)
+	extest.Equal(t, got, string(want))
+	if parts := mrtest.Parts(t, out); len(parts) != 4 || slices.Contains(parts, "") {
+		t.Errorf("%d parts, want 4, none of them empty", len(parts))
+	}
+}
+
+func TestSortRefuses(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		args   []string
+	}{
+		{"", nil},
+		{"", []string{"in"}},
+		{"", []string{"-r", "2", "in"}},
+		{`-r: "0"`, []string{"-r", "0", "in", "out"}},
+		{`-r: "many"`, []string{"-r", "many", "in", "out"}},
+		{"-r: a number is missing", []string{"-r"}},
+		{"-totalOrder: three numbers", []string{"-totalOrder", "0.1", "10"}},
+		{`-totalOrder: "2" is not a share`, []string{"-totalOrder", "2", "10", "10", "in", "out"}},
+		{`-totalOrder: "NaN" is not a share`, []string{"-totalOrder", "NaN", "10", "10", "in", "out"}},
+		{`-totalOrder: "-1"`, []string{"-totalOrder", "0.1", "10", "-1", "in", "out"}},
+		{"-inFormat: only lines of text", []string{"-inFormat", "KeyValueTextInputFormat", "in", "out"}},
+		{"-x: not known", []string{"-x", "in", "out"}},
+	} {
+		extest.Refused(t, Program(), c.reason, c.args...)
+	}
+}
+
+// BenchmarkSort sorts lines of ten printable bytes on average.
+func BenchmarkSort(b *testing.B) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var text strings.Builder
+	for text.Len() < 32<<20 {
+		fmt.Fprintln(&text, random.Uint32())
+	}
+	in := mrtest.File(b, "lines", text.String())
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		out := filepath.Join(b.TempDir(), "out")
+		if got := mrtest.Exec(b, Program(), "-D", "mapreduce.job.reduces=2", in, out); got.Code != mr.ExitDone {
+			b.Fatal(got.Stderr)
+		}
+	}
+}
