@@ -133,7 +133,7 @@ func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emi
 	var direct any
 	switch any(codec).(type) {
 	case keys.Bytes:
-		direct = &bytesFold[V]{table}
+		direct = table
 	case keys.String:
 		direct = &stringFold[V]{table}
 	}
@@ -143,13 +143,9 @@ func foldEmitter[K, V any](codec keys.Codec[K], table *shuffle.FoldTable[V]) Emi
 	return &codedFold[K, V]{codec: codec, table: table}
 }
 
-type bytesFold[V any] struct{ table *shuffle.FoldTable[V] }
-
-func (e *bytesFold[V]) Emit(k []byte, v V) { e.table.Add(k, v) }
-
 type stringFold[V any] struct{ table *shuffle.FoldTable[V] }
 
-func (e *stringFold[V]) Emit(k string, v V) { e.table.Add(viewBytes(k), v) }
+func (e *stringFold[V]) Emit(k string, v V) { e.table.Emit(viewBytes(k), v) }
 
 type codedFold[K, V any] struct {
 	codec keys.Codec[K]
@@ -159,7 +155,7 @@ type codedFold[K, V any] struct {
 
 func (e *codedFold[K, V]) Emit(k K, v V) {
 	e.key = e.codec.Append(e.key[:0], k)
-	e.table.Add(e.key, v)
+	e.table.Emit(e.key, v)
 }
 
 // sortEmitter feeds a sort buffer, sparing the encoding of bytes and strings.
@@ -169,7 +165,7 @@ func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.Sor
 	case keys.Bytes:
 		direct = &bytesSort[V]{buffer: buffer, values: v}
 		if _, ok := any(v).(keys.Bytes); ok {
-			direct = &bytesBytesSort{buffer}
+			direct = buffer
 		}
 	case keys.String:
 		direct = &stringSort[V]{buffer: buffer, values: v}
@@ -177,12 +173,8 @@ func sortEmitter[K, V any](k keys.Codec[K], v keys.Codec[V], buffer *shuffle.Sor
 	if e, ok := direct.(Emitter[K, V]); ok {
 		return e
 	}
-	return &encoder[K, V]{keys: k, values: v, add: buffer.Add}
+	return &encoder[K, V]{keys: k, values: v, add: buffer.Emit}
 }
-
-type bytesBytesSort struct{ buffer *shuffle.SortBuffer }
-
-func (e *bytesBytesSort) Emit(k, v []byte) { e.buffer.Add(k, v) }
 
 type bytesSort[V any] struct {
 	buffer *shuffle.SortBuffer
@@ -192,7 +184,7 @@ type bytesSort[V any] struct {
 
 func (e *bytesSort[V]) Emit(k []byte, v V) {
 	e.value = e.values.Append(e.value[:0], v)
-	e.buffer.Add(k, e.value)
+	e.buffer.Emit(k, e.value)
 }
 
 type stringSort[V any] struct {
@@ -203,7 +195,7 @@ type stringSort[V any] struct {
 
 func (e *stringSort[V]) Emit(k string, v V) {
 	e.value = e.values.Append(e.value[:0], v)
-	e.buffer.Add(viewBytes(k), e.value)
+	e.buffer.Emit(viewBytes(k), e.value)
 }
 
 // viewBytes is the bytes of s, not to be changed.

@@ -17,7 +17,7 @@ func Words(line []byte) iter.Seq[[]byte] {
 				return
 			}
 			i = end + 1
-			if i < len(line) && isSpace(line[i]) {
+			if i < len(line) && line[i] <= ' ' {
 				i = skipSpace(line, i)
 			}
 		}
@@ -46,22 +46,34 @@ func controlMask(x uint64) uint64 {
 	return ^(((x &^ highBits) + (0x80-0x21)*lowBits) | x) & highBits
 }
 
-// wordEnd is the index of the first space at or after i.
+// wordEnd is the index of the first space at or after i, or len(line).
 func wordEnd(line []byte, i int) int {
-	for i+8 <= len(line) {
+	for ; i+8 <= len(line); i += 8 {
 		mask := controlMask(binary.LittleEndian.Uint64(line[i:]))
-		if mask == 0 {
-			i += 8
-			continue
+		for ; mask != 0; mask &= mask - 1 {
+			if j := i + bits.TrailingZeros64(mask)>>3; isSpace(line[j]) {
+				return j
+			}
 		}
-		i += bits.TrailingZeros64(mask) >> 3
-		if isSpace(line[i]) {
-			return i
+	}
+	return tailEnd(line, i)
+}
+
+// tailEnd is wordEnd for the last seven bytes at most.
+func tailEnd(line []byte, i int) int {
+	rest := len(line) - i
+	if len(line) < 8 || rest == 0 {
+		for i < len(line) && !isSpace(line[i]) {
+			i++
 		}
-		i++ // some other control character: part of the word
+		return i
 	}
-	for i < len(line) && !isSpace(line[i]) {
-		i++
+	// The last eight bytes, without those before i; the zeros that come in are
+	// control characters, too, the first of them at len(line).
+	tail := binary.LittleEndian.Uint64(line[len(line)-8:]) >> (8 * uint(8-rest))
+	for mask := controlMask(tail); ; mask &= mask - 1 {
+		if j := i + bits.TrailingZeros64(mask)>>3; j == len(line) || isSpace(line[j]) {
+			return j
+		}
 	}
-	return i
 }

@@ -51,12 +51,12 @@ func BenchmarkFoldTableAdd(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, w := range stream {
-		t.Add(w, 1)
+		t.Emit(w, 1)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		t.Add(stream[i&(1<<20-1)], 1)
+		t.Emit(stream[i&(1<<20-1)], 1)
 	}
 	b.StopTimer()
 	if err := t.Abort(); err != nil {
@@ -84,7 +84,7 @@ func benchSort(b *testing.B, o Options, data []byte, key, record int) {
 			b.Fatal(err)
 		}
 		for at := 0; at < len(data); at += record {
-			s.Add(data[at:at+key], data[at+key:at+record])
+			s.Emit(data[at:at+key], data[at+key:at+record])
 		}
 		if _, err := s.Finish(context.Background()); err != nil {
 			b.Fatal(err)
@@ -197,7 +197,7 @@ func benchRuns(b *testing.B, data []byte, key int) (sources []Source) {
 			b.Fatal(err)
 		}
 		for at := i * size; at < (i+1)*size; at += 100 {
-			s.Add(data[at:at+key], data[at+key:at+100])
+			s.Emit(data[at:at+key], data[at+key:at+100])
 		}
 		x, err := s.Finish(context.Background())
 		if err != nil {

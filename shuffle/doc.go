@@ -8,7 +8,7 @@
 //
 //	b, err := shuffle.NewSortBuffer(ctx, opts)
 //	defer b.Abort()                  // no effect after Finish
-//	for … { b.Add(key, value) }      // an error sticks and shows in Err
+//	for … { b.Emit(key, value) }     // an error sticks and shows in Err
 //	index, err := b.Finish(ctx)
 //
 // A reduce attempt gives the runs of its partition to an Intake, which keeps

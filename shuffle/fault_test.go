@@ -22,7 +22,7 @@ func collectOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 		return nil, err
 	}
 	for _, r := range records {
-		b.Add([]byte(r.key), []byte(r.value))
+		b.Emit([]byte(r.key), []byte(r.value))
 	}
 	return b.Finish(context.Background())
 }
@@ -36,7 +36,7 @@ func foldOn(fsys storage.FS, records []pair, codec Codec) (*Index, error) {
 		return nil, err
 	}
 	for _, r := range records {
-		table.Add([]byte(r.key), 1)
+		table.Emit([]byte(r.key), 1)
 	}
 	return table.Finish(context.Background())
 }
@@ -117,7 +117,7 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range records {
-			b.Add([]byte(r.key), []byte(r.value))
+			b.Emit([]byte(r.key), []byte(r.value))
 		}
 		x, err := b.Finish(context.Background())
 		if err != nil {

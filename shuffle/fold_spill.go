@@ -149,4 +149,6 @@ func (t *FoldTable[V]) Abort() error {
 func (t *FoldTable[V]) release() {
 	t.over = true
 	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
+	arenas.give(t.arena)
+	t.arena = nil
 }

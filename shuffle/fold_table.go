@@ -35,8 +35,9 @@ type FoldTable[V any] struct {
 	owned bool // V holds pointers: values are copied and accounted by their bytes
 
 	entries []foldEntry[V]
-	used    int // entries that hold a key
-	limit   int // used may not grow beyond
+	arena   []byte // memory of entries; nil: the heap
+	used    int    // entries that hold a key
+	limit   int    // used may not grow beyond
 	long    longKeys
 	values  int64 // bytes of values, where owned is set
 
@@ -97,8 +98,8 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	return t, nil
 }
 
-// Add folds v into the value of key, which is copied. An error shows in Err.
-func (t *FoldTable[V]) Add(key []byte, v V) {
+// Emit folds v into the value of key, which is copied. An error shows in Err.
+func (t *FoldTable[V]) Emit(key []byte, v V) {
 	p := &t.pending[t.held%foldBatch]
 	if len(key) <= inlineKey {
 		p.a, p.b = loadKey(key)
@@ -112,7 +113,6 @@ func (t *FoldTable[V]) Add(key []byte, v V) {
 	}
 	p.v = v
 	t.held++
-	t.stats.Bytes += int64(len(key))
 	if t.held == foldBatch || len(t.pendingLong) > maxPendingLong {
 		t.drain()
 	}
@@ -154,7 +154,7 @@ func (t *FoldTable[V]) drain() {
 // touch finds where each record's search begins and brings it into the cache.
 func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	slots := uint64(len(t.entries))
-	touched := uint32(0)
+	touched, bytes := uint32(0), int64(0)
 	for i := range pending {
 		p := &pending[i]
 		b := p.b
@@ -164,8 +164,10 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
 		p.slot = uint32(slot)
 		touched += t.entries[slot].size
+		bytes += int64(p.size) - 1
 	}
 	t.touched = touched
+	t.stats.Bytes += bytes
 }
 
 func (t *FoldTable[V]) hash(a, b uint64) uint64 {
@@ -252,8 +254,8 @@ func (t *FoldTable[V]) makeRoom() {
 // resize moves the table to one of another size. A table that may still grow is
 // kept emptier.
 func (t *FoldTable[V]) resize(slots int) {
-	old := t.entries
-	t.entries = make([]foldEntry[V], slots)
+	old, oldArena := t.entries, t.arena
+	t.allocate(slots)
 	t.limit = slots * 5 / 8
 	if int64(slots)*2*t.slotBytes() > t.opts.Memory {
 		t.limit = slots * 3 / 4
@@ -263,6 +265,26 @@ func (t *FoldTable[V]) resize(slots int) {
 			t.move(&old[i])
 		}
 	}
+	arenas.give(oldArena)
+}
+
+// arenaTable is from how many bytes on a table is worth an arena: its entries
+// are looked up all over it, and huge pages spare most of the TLB misses.
+const arenaTable = 2 << 20
+
+// allocate makes the table empty. What holds pointers stays on the heap.
+func (t *FoldTable[V]) allocate(slots int) {
+	size := slots * int(unsafe.Sizeof(foldEntry[V]{}))
+	t.arena = nil
+	if !t.owned && size >= arenaTable {
+		if mem, err := arenas.take(size); err == nil {
+			clear(mem)
+			t.arena = mem
+			t.entries = unsafe.Slice((*foldEntry[V])(unsafe.Pointer(unsafe.SliceData(mem))), slots)
+			return
+		}
+	}
+	t.entries = make([]foldEntry[V], slots)
 }
 
 func (t *FoldTable[V]) move(e *foldEntry[V]) {

@@ -35,7 +35,7 @@ func collectFolded[V any](t testing.TB, o Options, f Fold[V], records []pair, va
 	var key []byte
 	for _, r := range records {
 		key = append(key[:0], r.key...)
-		table.Add(key, value(r.value))
+		table.Emit(key, value(r.value))
 	}
 	clear(key)
 	x, err := table.Finish(context.Background())
@@ -149,7 +149,7 @@ func TestFoldTableCopiesValues(t *testing.T) {
 	buf := make([]byte, 0, 16)
 	for i := range 1000 {
 		buf = strconv.AppendInt(buf[:0], int64(i), 10)
-		table.Add([]byte{byte(i % 3)}, buf)
+		table.Emit([]byte{byte(i % 3)}, buf)
 	}
 	x, err := table.Finish(context.Background())
 	if err != nil {
@@ -165,7 +165,7 @@ func TestFoldTableAbortLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 50000 {
-		table.Add(strconv.AppendInt(nil, int64(i), 10), 1)
+		table.Emit(strconv.AppendInt(nil, int64(i), 10), 1)
 	}
 	if table.Stats().Spills == 0 {
 		t.Fatal("no spill before Abort")

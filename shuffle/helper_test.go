@@ -109,7 +109,7 @@ func collectSorted(t testing.TB, o Options, records []pair) (*Index, Stats) {
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		b.Add([]byte(r.key), []byte(r.value))
+		b.Emit([]byte(r.key), []byte(r.value))
 	}
 	x, err := b.Finish(context.Background())
 	if err != nil {

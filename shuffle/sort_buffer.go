@@ -61,8 +61,8 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	return b, nil
 }
 
-// Add copies one record. An error shows in Err, not here.
-func (b *SortBuffer) Add(key, value []byte) {
+// Emit copies one record. An error shows in Err, not here.
+func (b *SortBuffer) Emit(key, value []byte) {
 	n := recordLen(len(key), len(value))
 	if !b.cur.fits(n) && !b.makeRoom(n) {
 		b.addLarge(key, value, n)

@@ -140,7 +140,7 @@ func TestSortBufferRefusesForeignKeyOfCombiner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Add([]byte("a"), nil)
+	b.Emit([]byte("a"), nil)
 	if _, err := b.Finish(context.Background()); err == nil || !strings.Contains(err.Error(), `key "other" emitted while combining "a"`) {
 		t.Fatalf("error %v does not name the keys", err)
 	}
@@ -155,7 +155,7 @@ func TestSortBufferPanicOfCombiner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5000 {
-		b.Add([]byte("some key"), []byte("and a value"))
+		b.Emit([]byte("some key"), []byte("and a value"))
 	}
 	_, err = b.Finish(context.Background())
 	var p *PanicError
@@ -173,7 +173,7 @@ func TestSortBufferAbortLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range n {
-			b.Add([]byte("some key"), []byte("and a value"))
+			b.Emit([]byte("some key"), []byte("and a value"))
 		}
 		if err := b.Abort(); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestSortBufferRefusesPartitionOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Add([]byte("k"), nil)
+		b.Emit([]byte("k"), nil)
 		if b.Err() == nil {
 			t.Errorf("partition %d accepted", p)
 		}
