@@ -7,7 +7,6 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/format"
 	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -20,31 +19,29 @@ type (
 // Input is where records come from. TextLines and its like read files; bring
 // your own for anything else.
 type Input[K, V any] interface {
-	// Splits cuts the input into the shares of the map tasks.
-	Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error)
+	// Splits cuts the input into the shares of the map tasks, in the order in
+	// which values of equal keys are to arrive.
+	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 
-	// Open starts reading a share.
+	// Open starts reading the Range of a share.
 	Open(t *Task, s Split) (Reader[K, V], error)
 }
 
 // splitter is the half of an Input that does not depend on its types.
 type splitter interface {
-	Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error)
+	Splits(ctx context.Context, env *InputEnv) ([]Split, error)
 }
 
 // InputEnv is what an Input may look at to cut itself.
 type InputEnv struct {
 	Files *storage.Router
-	Conf  *conf.Conf
 	Paths []string // as the user named them; none for an input without files
+
+	conf *conf.Conf
 }
 
-// Split is one map task's share of the input, and the part of it that an
-// attempt is to read.
-type Split struct {
-	*taskproc.Split
-	Range Range
-}
+// Property is a property of the job, as Task.Property.
+func (env *InputEnv) Property(name string) string { return env.conf.String(name) }
 
 // Reader yields the records of a range:
 //
@@ -71,37 +68,38 @@ type fileInput[K, V any] struct {
 	emptyRecords bool // an empty file holds a record
 }
 
-func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
-	return cutFiles(ctx, env, f.emptyRecords, func(path string) bool { return f.splittable(env.Conf, path) })
+func (f *fileInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
+	return cutFiles(ctx, env, f.emptyRecords, func(path string) bool { return f.splittable(env.conf, path) })
 }
 
-// find lists the files that the paths name, numbered from 0.
+// find lists the files that the paths name.
 func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
-	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.Conf.Bool(conf.InputDirRecursive))
+	found, err := storage.Inputs(ctx, env.Files, env.Paths, env.conf.Bool(conf.InputDirRecursive))
 	if err != nil {
 		return nil, err
 	}
-	numbered := make([]splits.File, len(found))
+	all := make([]splits.File, len(found))
 	for i, f := range found {
-		numbered[i] = splits.File{FS: f.FS, Info: f.FileInfo, Ordinal: int32(i)}
+		all[i] = splits.File{FS: f.FS, Info: f.FileInfo}
 	}
-	return numbered, nil
+	return all, nil
 }
 
 // cutFiles cuts the files that the paths name by the properties.
-func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]*taskproc.Split, error) {
+func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return splits.Cut(ctx, splits.Options{
-		MinSize:    env.Conf.Bytes(conf.SplitMinSize),
-		MaxSize:    env.Conf.Bytes(conf.SplitMaxSize),
-		Combine:    env.Conf.Bool(conf.InputCombine),
+	cuts, err := splits.Cut(ctx, splits.Options{
+		MinSize:    env.conf.Bytes(conf.SplitMinSize),
+		MaxSize:    env.conf.Bytes(conf.SplitMaxSize),
+		Combine:    env.conf.Bool(conf.InputCombine),
 		Splittable: splittable,
 
 		EmptyRecords: emptyRecords,
 	}, found)
+	return splitsOf(cuts), err
 }
 
 func (f *fileInput[K, V]) Open(t *Task, s Split) (Reader[K, V], error) {
@@ -113,7 +111,7 @@ func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	resolve := func(name string) (storage.FS, string, error) {
 		return t.attempt.Resolve(t.Context(), name)
 	}
-	return splits.OpenParts(t.Context(), resolve, open, s.Split, s.Range, format.Open{
+	return splits.OpenParts(t.Context(), resolve, open, s.message(), s.Range, format.Open{
 		MaxRecord: t.attempt.Conf.Bytes(conf.LineMaxLength),
 	})
 }
@@ -149,7 +147,3 @@ func consumedOf(reader any) func() int64 {
 	}
 	return func() int64 { return 0 }
 }
-
-// WholeSplit is the range of all records of a split; its positions are those
-// of the split's virtual file (see taskproc.Split).
-func WholeSplit(s *taskproc.Split) Range { return splits.Range(s) }

@@ -14,7 +14,6 @@ import (
 	"github.com/hammr/hammr/internal/format/text"
 	"github.com/hammr/hammr/internal/format/whole"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
 )
 
 // TextLines reads lines of text: the byte offset of each line, and the line
@@ -72,14 +71,14 @@ func NLine() Input[int64, []byte] {
 
 type nLine struct{ fileInput[int64, []byte] }
 
-func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	found, err := env.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []*taskproc.Split
+	var all []Split
 	for _, f := range found {
-		cuts, err := cutLines(ctx, env.Conf, f)
+		cuts, err := cutLines(ctx, env.conf, f)
 		if err != nil {
 			return nil, err
 		}
@@ -90,16 +89,18 @@ func (n *nLine) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, e
 
 // cutLines cuts one file every so many lines; a file that cannot be read from
 // within is one split.
-func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]*taskproc.Split, error) {
+func cutLines(ctx context.Context, c *conf.Conf, f splits.File) ([]Split, error) {
 	if compress.ByExtension(f.Info.Path) != nil {
-		return splits.Cut(ctx, splits.Options{Splittable: func(string) bool { return false }}, []splits.File{f})
+		cuts, err := splits.Cut(ctx, splits.Options{Splittable: func(string) bool { return false }}, []splits.File{f})
+		return splitsOf(cuts), err
 	}
 	whole := format.Open{FS: f.FS, Path: f.Info.Path, Size: f.Info.Size, Range: Range{End: Position{Offset: f.Info.Size}}}
 	ranges, err := text.CutEvery(ctx, c.Int(conf.LinesPerMap), whole, lineOpener(c))
 	if err != nil {
 		return nil, err
 	}
-	return splits.CutAt(ctx, 0, f, ranges)
+	cuts, err := splits.CutAt(ctx, 0, f, ranges)
+	return splitsOf(cuts), err
 }
 
 // WholeFiles reads each file as one record: its full name and its content.
@@ -161,7 +162,7 @@ type sequenceInput[K, V any] struct {
 	value Writable[V]
 }
 
-func (in *sequenceInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+func (in *sequenceInput[K, V]) Splits(ctx context.Context, env *InputEnv) ([]Split, error) {
 	return cutFiles(ctx, env, false, func(string) bool { return true })
 }
 

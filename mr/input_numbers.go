@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
 )
 
 // Numbers is an input without files, for programs that make data: the numbers
@@ -17,30 +16,30 @@ func Numbers(property string) Input[int64, struct{}] { return numbers{property} 
 
 type numbers struct{ property string }
 
-func (n numbers) Splits(_ context.Context, env *InputEnv) ([]*taskproc.Split, error) {
+func (n numbers) Splits(_ context.Context, env *InputEnv) ([]Split, error) {
 	if len(env.Paths) > 0 {
 		return nil, fmt.Errorf("%w: input %s of a program that reads none", ErrUsage, env.Paths[0])
 	}
-	text := env.Conf.String(n.property)
+	text := env.conf.String(n.property)
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || count < 0 {
 		return nil, fmt.Errorf("%s=%s: expected a whole number of at least 0", n.property, text)
 	}
-	return dealNumbers(count, env.Conf.Int64(conf.JobMaps)), nil
+	return dealNumbers(count, env.conf.Int64(conf.JobMaps)), nil
 }
 
 // dealNumbers cuts 0 to count-1 into at most maps runs, the first of them one
 // longer where it does not come out even.
-func dealNumbers(count, maps int64) []*taskproc.Split {
+func dealNumbers(count, maps int64) []Split {
 	maps = min(max(maps, 1), max(count, 1), math.MaxInt32)
-	splits := make([]*taskproc.Split, maps)
+	splits := make([]Split, maps)
 	start := int64(0)
 	for i := range splits {
 		length := count / maps
 		if int64(i) < count%maps {
 			length++
 		}
-		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Start: start, Length: length, FileSize: count}}}
+		splits[i] = Split{Parts: []Part{{Start: start, Length: length, FileSize: count}}}
 		start += length
 	}
 	return splits

@@ -17,7 +17,7 @@ func TestNumbersCoverTheRange(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := Numbers("rows")
-			splits, err := in.Splits(context.Background(), &InputEnv{Conf: c})
+			splits, err := in.Splits(context.Background(), &InputEnv{conf: c})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,8 +26,8 @@ func TestNumbersCoverTheRange(t *testing.T) {
 				from := s.Parts[0].Start
 				end := from + s.Parts[0].Length
 				for cut := from; cut <= end; cut++ {
-					n := readNumbers(t, in, Split{s, Range{Start: Position{Offset: from}, End: Position{Offset: cut}}}, from)
-					n = readNumbers(t, in, Split{s, Range{Start: Position{Offset: from, Skip: cut - from}, End: Position{Offset: end}}}, n)
+					n := readNumbers(t, in, withRange(s, Range{Start: Position{Offset: from}, End: Position{Offset: cut}}), from)
+					n = readNumbers(t, in, withRange(s, Range{Start: Position{Offset: from, Skip: cut - from}, End: Position{Offset: end}}), n)
 					if n != end {
 						t.Errorf("%s numbers in %s maps, split at %d: read up to %d, want %d", count, maps, cut, n, end)
 					}
@@ -39,6 +39,11 @@ func TestNumbersCoverTheRange(t *testing.T) {
 			}
 		}
 	}
+}
+
+func withRange(s Split, r Range) Split {
+	s.Range = r
+	return s
 }
 
 // readNumbers expects numbers that go on from next and returns where they end.
@@ -67,7 +72,7 @@ func TestNumbersRefuseBadCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Numbers("rows").Splits(context.Background(), &InputEnv{Conf: c}); err == nil {
+		if _, err := Numbers("rows").Splits(context.Background(), &InputEnv{conf: c}); err == nil {
 			t.Errorf("count %q: no error", count)
 		}
 	}

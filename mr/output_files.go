@@ -101,6 +101,8 @@ func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], 
 	return &sequenceWriter[K, V]{o: o, out: out}, nil
 }
 
+// sequenceWriter is resumable: the place of the next mark depends on what was
+// written before.
 type sequenceWriter[K, V any] struct {
 	o          sequenceOutput[K, V]
 	out        *seqfile.Writer
@@ -114,3 +116,7 @@ func (w *sequenceWriter[K, V]) Write(key K, value V) error {
 }
 
 func (w *sequenceWriter[K, V]) Close() error { return w.out.Close() }
+
+func (w *sequenceWriter[K, V]) Framed() bool                { return true }
+func (w *sequenceWriter[K, V]) Suspend() ([]byte, error)    { return w.out.Suspend() }
+func (w *sequenceWriter[K, V]) Resume(pending []byte) error { return w.out.Resume(pending) }

@@ -102,27 +102,26 @@ func userName() string {
 // cut cuts each source's inputs and numbers the files over all of them.
 func (d *Driver) cut(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
 	var all []*taskproc.Split
-	var files int32
+	var numbers numberer
 	for i, paths := range shares(in, len(det.inputs)) {
-		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Conf: c, Paths: paths})
+		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Paths: paths, conf: c})
 		if err != nil {
 			return nil, err
 		}
-		next := files
+		numbers.last = Part{}
 		for _, s := range cuts {
-			s.Input = int32(i)
-			for _, p := range s.Parts {
-				p.Ordinal += files
-				next = max(next, p.Ordinal+1)
+			if len(s.Parts) == 0 {
+				return nil, fmt.Errorf("input %d of the job: a split without parts", i+1)
 			}
+			m := numbers.number(s)
+			m.Input = int32(i)
+			all = append(all, m)
 		}
-		files = next
-		all = append(all, cuts...)
 	}
 	if len(all) > math.MaxInt32 {
 		return nil, fmt.Errorf("%d splits: more than a job can have; raise mapreduce.input.fileinputformat.split.minsize", len(all))
 	}
-	d.console.TotalInputFiles(int(files))
+	d.console.TotalInputFiles(int(numbers.files))
 	d.console.Splits(len(all))
 	return all, nil
 }

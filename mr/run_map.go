@@ -63,7 +63,7 @@ func (j *Job[K, V, KO, VO]) RunMap(m *task.Map) error {
 // runMap is the record loop: it reads the attempt's range and calls the
 // mapper. sunk is the first error of what out writes to.
 func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (err error) {
-	reader, err := in.Open(t, Split{m.Split(), m.Work()})
+	reader, err := in.Open(t, splitOf(m.Split(), m.Work()))
 	if err != nil {
 		return err
 	}

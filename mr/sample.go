@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/format/splits"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -106,7 +107,7 @@ func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO
 }
 
 func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], t *Task, split *taskproc.Split, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) (err error) {
-	reader, err := in.Open(t, Split{split, WholeSplit(split)})
+	reader, err := in.Open(t, splitOf(split, splits.Range(split)))
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,9 @@ type Reader interface {
 	Next() bool
 
 	// Offset is where the record begins: a byte offset in the file as it is
-	// read (in the decompressed stream when the file is compressed).
+	// read (in the decompressed stream when the file is compressed, and in one
+	// that is split, counted from the block). It is the same wherever the
+	// range begins.
 	Offset() int64
 
 	// Key is the key's bytes, nil where the format has no key but the offset.

@@ -20,8 +20,9 @@ type streamReader struct {
 	width  int64        // of a delimiter in bytes; 1 for line ends
 	next   dag.Position // of the record that comes next
 	at     dag.Position // of the record at hand
+	shift  int64        // Offset of a record of this block less its place in the stream
 	line   []byte
-	offset int64 // of line in the stream
+	offset int64 // see Offset
 	err    error
 }
 
@@ -74,7 +75,7 @@ func (r *streamReader) Next() bool {
 		if offset == 0 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
-		r.line, r.offset, r.at = line, offset, r.next
+		r.line, r.offset, r.at = line, offset+r.shift, r.next
 		return true
 	}
 	r.line = nil
@@ -90,8 +91,14 @@ func (r *streamReader) place(offset int64) {
 		return
 	}
 	r.next = dag.Position{Offset: block}
+	if offset > 0 {
+		r.shift = block - offset
+	}
 }
 
+// Offset counts the plain bytes from the file's start in its first block, and
+// in another block from the block's offset in the file, as Hadoop does: how
+// many plain bytes come before that block is not known where it is read alone.
 func (r *streamReader) Offset() int64          { return r.offset }
 func (r *streamReader) Key() []byte            { return nil }
 func (r *streamReader) Value() []byte          { return r.line }

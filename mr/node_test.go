@@ -1,0 +1,290 @@
+package mr
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+// A node plays the tasknode for the attempts of one job, so that a test can
+// stop, pause and kill them where it likes.
+type node struct {
+	t       *testing.T
+	dir     string
+	files   *storage.Router
+	server  *task.Server
+	start   *taskproc.Start // what all attempts have in common
+	serial  int
+	trigger atomic.Pointer[trigger]
+}
+
+// trigger sends an order when user code has been called so many times.
+type trigger struct {
+	calls atomic.Int64 // left
+	order *taskproc.ToTask
+	conn  taskproc.NodeEnd
+}
+
+// touch is called by the jobs under test at each record and group.
+func (n *node) touch(t *Task) {
+	tr := n.trigger.Load()
+	if tr == nil || tr.calls.Add(-1) != 0 {
+		return
+	}
+	if err := tr.conn.Send(tr.order); err != nil {
+		panic(err)
+	}
+	for !t.attempt.Signalled() && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+}
+
+func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string) *node {
+	n := &node{t: t, dir: t.TempDir()}
+	c, err := conf.FromMap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.files, err = files.NewRouter(c, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
+	n.start = &taskproc.Start{
+		JobId: "job_test_0001", Program: job.Name(), Reduces: int32(reduces),
+		Properties: properties, OutputDir: "file://" + filepath.Join(n.dir, "pieces"),
+	}
+	return n
+}
+
+// attempt runs one attempt to its last message. order is sent at the call of
+// user code numbered at, counted from 1; 0 sends none. first are messages that
+// follow the start.
+func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, first ...*taskproc.ToTask) *taskproc.FromTask {
+	n.t.Helper()
+	n.serial++
+	start.AttemptId = fmt.Sprintf("attempt_%d", n.serial)
+	start.LocalDir = filepath.Join(n.dir, start.AttemptId)
+	if err := os.Mkdir(start.LocalDir, 0o755); err != nil {
+		n.t.Fatal(err)
+	}
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- n.server.Serve(context.Background(), far) }()
+	conn := taskproc.NewNodeEnd(near)
+	defer conn.Close()
+	tr := &trigger{order: order, conn: conn}
+	tr.calls.Store(int64(at))
+	n.trigger.Store(tr)
+	sent := make(chan error, 1)
+	go func() {
+		for _, m := range append([]*taskproc.ToTask{{Message: &taskproc.ToTask_Start{Start: start}}}, first...) {
+			if err := conn.Send(m); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- nil
+	}()
+	for {
+		m, err := conn.Receive()
+		if err != nil {
+			n.t.Fatalf("%s: %v, served: %v", start.AttemptId, err, <-served)
+		}
+		if m.GetProgress() != nil {
+			continue
+		}
+		if err := <-served; err != nil {
+			n.t.Fatalf("%s: %v", start.AttemptId, err)
+		}
+		<-sent
+		if f := m.GetFailure(); f != nil {
+			n.t.Fatalf("%s: %s\n%s", start.AttemptId, f.Cause, f.Stack)
+		}
+		return m
+	}
+}
+
+// cloneStart is a Start like n.start.
+func (n *node) cloneStart(kind taskproc.Kind, part int) *taskproc.Start {
+	s := n.start
+	return &taskproc.Start{
+		JobId: s.JobId, Program: s.Program, Reduces: s.Reduces, Properties: s.Properties,
+		OutputDir: s.OutputDir, Kind: kind, Part: int32(part), Task: int32(part),
+	}
+}
+
+var (
+	stopOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: &taskproc.Stop{}}}
+	pauseOrder = &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
+	killOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "test"}}}
+)
+
+// schedule says what happens to the attempts of a run; nil disturbs nothing.
+type schedule struct{ rng *rand.Rand }
+
+// next is when an attempt is disturbed, and how.
+func (s *schedule) next(calls int, orders ...*taskproc.ToTask) (at int, order *taskproc.ToTask) {
+	if s == nil || s.rng.IntN(4) == 0 {
+		return 0, nil
+	}
+	return 1 + s.rng.IntN(calls), orders[s.rng.IntN(len(orders))]
+}
+
+// runMaps runs each split to its end, in as many attempts as it takes.
+func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskproc.MapOutput, pieces [][]*taskproc.Piece) {
+	n.t.Helper()
+	number := len(splits)
+	for i, split := range splits {
+		var ofSplit []*taskproc.Piece
+		work := messageOf(splitOf(split, Range{}).Whole())
+		start := n.cloneStart(taskproc.Kind_MAP, i)
+		for {
+			start.Split, start.Range = split, work
+			at, order := s.next(40, stopOrder, pauseOrder, killOrder)
+			last := n.attempt(start, at, order)
+			if p := last.GetPaused(); p != nil {
+				start.Checkpoint = p.Checkpoint
+				continue
+			}
+			done := last.GetDone()
+			if done == nil {
+				continue // killed: the same again
+			}
+			ofSplit = append(ofSplit, done.Pieces...)
+			if done.Output != nil {
+				outputs = append(outputs, done.Output)
+			}
+			end := done.Range.End
+			if end.Offset == work.End.Offset && end.Skip == work.End.Skip {
+				break
+			}
+			start = n.cloneStart(taskproc.Kind_MAP, number) // the rest is a new task
+			number++
+			work = &taskproc.Range{Start: end, End: work.End}
+		}
+		pieces = append(pieces, ofSplit)
+	}
+	return outputs, pieces
+}
+
+func messageOf(r Range) *taskproc.Range {
+	return &taskproc.Range{
+		Start: &taskproc.Position{Offset: r.Start.Offset, Skip: r.Start.Skip},
+		End:   &taskproc.Position{Offset: r.End.Offset, Skip: r.End.Skip},
+	}
+}
+
+// runReduce reduces one partition, in as many attempts as it takes.
+func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) []*taskproc.Piece {
+	n.t.Helper()
+	start := n.cloneStart(taskproc.Kind_REDUCE, part)
+	for {
+		news := slices.Clone(outputs)
+		messages := []*taskproc.ToTask{outputsMessage(news, true)}
+		if s != nil {
+			s.rng.Shuffle(len(news), func(i, j int) { news[i], news[j] = news[j], news[i] })
+			cut := s.rng.IntN(len(news) + 1)
+			messages = []*taskproc.ToTask{outputsMessage(news[:cut], false), outputsMessage(news[cut:], true)}
+			if s.rng.IntN(4) == 0 { // pause while copying
+				messages = []*taskproc.ToTask{messages[0], pauseOrder}
+			}
+		}
+		at, order := s.next(40, pauseOrder, killOrder)
+		if len(messages) > 0 && messages[len(messages)-1] == pauseOrder {
+			at = 0
+		}
+		last := n.attempt(start, at, order, messages...)
+		if p := last.GetPaused(); p != nil {
+			start.Checkpoint = p.Checkpoint
+			continue
+		}
+		if done := last.GetDone(); done != nil {
+			return done.Pieces
+		}
+	}
+}
+
+func outputsMessage(outputs []*taskproc.MapOutput, complete bool) *taskproc.ToTask {
+	return &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: outputs, Complete: complete}}}
+}
+
+// run runs the whole job and returns the bytes of each part.
+func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
+	n.t.Helper()
+	outputs, pieces := n.runMaps(splits, s)
+	if n.start.Reduces > 0 {
+		pieces = nil
+		for p := range int(n.start.Reduces) {
+			pieces = append(pieces, n.runReduce(p, outputs, s))
+		}
+	}
+	var parts []string
+	for _, ofPart := range pieces {
+		var b bytes.Buffer
+		for _, p := range ofPart {
+			data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
+			if err != nil {
+				n.t.Fatal(err)
+			}
+			if int64(len(data)) != p.Length {
+				n.t.Fatalf("piece %s: %d bytes, recorded %d", p.Path, len(data), p.Length)
+			}
+			b.Write(data)
+		}
+		parts = append(parts, b.String())
+	}
+	return parts
+}
+
+// inputFile is a file of a job's input.
+type inputFile struct {
+	suffix  string // of its name
+	content []byte
+}
+
+// cutInputs writes inputs and cuts them.
+func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*taskproc.Split {
+	dir := t.TempDir()
+	var paths []string
+	for i, f := range inputs {
+		path := filepath.Join(dir, fmt.Sprintf("in%02d%s", i, f.suffix))
+		if err := os.WriteFile(path, f.content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	c, err := conf.FromMap(map[string]string{conf.SplitMaxSize: fmt.Sprint(maxSplit)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router, err := files.NewRouter(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cuts, err := job.details().inputs[0].Splits(t.Context(), &InputEnv{Files: router, Paths: paths, conf: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers numberer
+	splits := make([]*taskproc.Split, len(cuts))
+	for i, s := range cuts {
+		splits[i] = numbers.number(s)
+	}
+	return splits
+}

@@ -1,0 +1,86 @@
+package mr
+
+import (
+	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// Split is one map task's share of an input: parts of files that are read one
+// behind the other, or whatever a custom input makes of them.
+//
+// Positions count through the parts as if they were one file that begins at
+// the first part's Start. A custom input whose Positions are plain offsets
+// needs one part from its first offset to its last.
+type Split struct {
+	Parts  []Part   // at least one
+	Hosts  []string // that hold most of it, best first; may be empty
+	Custom []byte   // what Open has to know besides; may be nil
+
+	// Range is what an attempt is to read. Splits leaves it empty; the engine
+	// sets it before Open, to the whole split or to what is left of it.
+	Range Range
+}
+
+// Part is a part of a file.
+type Part struct {
+	Path     string // full name; "" for an input without files
+	Start    int64  // bytes
+	Length   int64  // bytes
+	FileSize int64  // bytes
+}
+
+// Whole is the range of all records of the split.
+func (s Split) Whole() Range { return splits.Range(s.message()) }
+
+// follows reports whether p goes on in the file of before, where that ends.
+func (p Part) follows(before Part) bool {
+	return p.Path == before.Path && p.Start > before.Start && p.Start == before.Start+before.Length
+}
+
+// message is the split as the engine passes it on; its files are not numbered.
+func (s Split) message() *taskproc.Split {
+	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom}
+	for _, p := range s.Parts {
+		m.Parts = append(m.Parts, &taskproc.Split_Part{
+			Path: p.Path, Start: p.Start, Length: p.Length, FileSize: p.FileSize,
+		})
+	}
+	return m
+}
+
+// splitOf is a split that came as a message.
+func splitOf(m *taskproc.Split, work Range) Split {
+	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work}
+	for _, p := range m.Parts {
+		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize})
+	}
+	return s
+}
+
+func splitsOf(messages []*taskproc.Split) []Split {
+	all := make([]Split, len(messages))
+	for i, m := range messages {
+		all[i] = splitOf(m, Range{})
+	}
+	return all
+}
+
+// numberer gives the files of a job's input their numbers, by which values of
+// equal keys are ordered: a part that does not follow the one before it begins
+// a new file.
+type numberer struct {
+	files int32
+	last  Part
+}
+
+func (n *numberer) number(s Split) *taskproc.Split {
+	m := s.message()
+	for i, p := range s.Parts {
+		if n.files == 0 || !p.follows(n.last) {
+			n.files++
+		}
+		n.last = p
+		m.Parts[i].Ordinal = n.files - 1
+	}
+	return m
+}
