@@ -90,6 +90,7 @@ var importTable = []row{
 	{"internal/minihdfs", nil},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},
+	{"e2e", nil},
 }
 
 // purePackages are the core: the same code runs in the jobmaster, in the

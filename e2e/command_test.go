@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// command is one run of a program.
+type command struct {
+	program string   // default: hammr
+	args    []string // its command line
+	env     []string // beside, and before, what every command gets
+	limit   time.Duration
+}
+
+// result is how a command has ended.
+type result struct {
+	code           int
+	stdout, stderr string
+	took           time.Duration
+	maxRSS         int64 // bytes
+}
+
+// process is a command under way.
+type process struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+	began          time.Time
+	temp           string
+	cancel         context.CancelFunc
+	waited         bool
+}
+
+// defaultLimit ends a command that hangs. It is asked for its stacks first.
+const defaultLimit = 60 * time.Second
+
+// start starts a command in a process group and with a temporary directory of
+// its own. The test waits for it.
+func start(t *testing.T, c command) *process {
+	t.Helper()
+	if c.program == "" {
+		c.program = hammr
+	}
+	if c.limit == 0 {
+		c.limit = defaultLimit
+	}
+	home := t.TempDir()
+	p := &process{temp: filepath.Join(home, "tmp")}
+	must(t, os.Mkdir(p.temp, 0o755))
+	ctx, cancel := context.WithTimeout(context.Background(), c.limit)
+	p.cancel = cancel
+	p.cmd = exec.CommandContext(ctx, c.program, c.args...)
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGQUIT) }
+	p.cmd.WaitDelay = 10 * time.Second
+	p.cmd.Dir = home
+	p.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + p.temp, "LC_ALL=C", "HADOOP_USER_NAME=tester",
+	}, c.env...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.began = time.Now()
+	must(t, p.cmd.Start())
+	t.Cleanup(func() {
+		if !p.waited {
+			p.cmd.Process.Kill()
+			p.cmd.Wait()
+			cancel()
+		}
+	})
+	return p
+}
+
+// wait waits for the end of a command and checks that nothing of it is left.
+func (p *process) wait(t *testing.T) result {
+	t.Helper()
+	r := p.waitOnly(t)
+	if err := syscall.Kill(-p.cmd.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("processes of %v are left: %v", p.cmd.Args, err)
+	}
+	left, err := os.ReadDir(p.temp)
+	must(t, err)
+	for _, entry := range left {
+		t.Errorf("%v left %s in its temporary directory", p.cmd.Args, entry.Name())
+	}
+	return r
+}
+
+// waitOnly waits for the end of a command that may leave things behind because
+// it was killed.
+func (p *process) waitOnly(t *testing.T) result {
+	t.Helper()
+	err := p.cmd.Wait()
+	p.waited = true
+	p.cancel()
+	took := time.Since(p.began)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGQUIT {
+		t.Fatalf("%v after %v: %v\n%s", p.cmd.Args, took, err, p.stderr.String())
+	}
+	usage := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return result{
+		code: p.cmd.ProcessState.ExitCode(), stdout: p.stdout.String(), stderr: p.stderr.String(),
+		took: took, maxRSS: usage.Maxrss << 10,
+	}
+}
+
+// run runs hammr to its end.
+func run(t *testing.T, args ...string) result {
+	t.Helper()
+	return start(t, command{args: args}).wait(t)
+}
+
+// done runs hammr, which must succeed.
+func done(t *testing.T, args ...string) result {
+	t.Helper()
+	r := run(t, args...)
+	r.want(t, 0)
+	return r
+}
+
+// want checks the exit code, and that stderr holds each of the texts.
+func (r result) want(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Fatalf("exit code %d after %v, want %d; stderr:\n%s", r.code, r.took, code, r.stderr)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.stderr, text) {
+			t.Errorf("stderr does not hold %q:\n%s", text, r.stderr)
+		}
+	}
+}
+
+// within checks that the command took no longer than limit.
+func (r result) within(t *testing.T, limit time.Duration) {
+	t.Helper()
+	if r.took > limit {
+		t.Errorf("took %v, more than %v; stderr:\n%s", r.took.Round(time.Millisecond), limit, r.stderr)
+	}
+}
+
+// shell runs a pipeline of the system's tools in the C locale, with the files
+// as "$@", and returns what it writes.
+func shell(t *testing.T, pipeline string, files ...string) []byte {
+	t.Helper()
+	for _, tool := range []string{"sh", "sort", "uniq", "grep", "awk", "tr"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no tools to compare with: %v", err)
+		}
+	}
+	cmd := exec.Command("sh", append([]string{"-c", pipeline, "sh"}, files...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TMPDIR=" + t.TempDir()}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", pipeline, err, stderr.String())
+	}
+	return out
+}
+
+// children are the processes whose parent this one is.
+func children() []string {
+	var found []string
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		line, err := os.ReadFile(stat)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(line), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
+			found = append(found, fmt.Sprintf("%s (%.60s)", filepath.Base(filepath.Dir(stat)), line))
+		}
+	}
+	return found
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// gateEnv holds PHASE:BYTES:SOCKET: when a task of the phase has seen so many
+// bytes, it dials the socket and waits until the other end hangs up.
+const gateEnv = "HAMMR_E2E_GATE"
+
+func gateAddress() string { return os.Getenv(gateEnv) }
+
+// doorway is the gate as the program sees it: the first task that comes to it
+// knocks, and all that come wait.
+type doorway struct {
+	phase  string
+	bytes  int
+	socket string
+	once   sync.Once
+	err    error
+}
+
+func newDoorway(address string) *doorway {
+	fields := strings.SplitN(address, ":", 3)
+	bytes, err := strconv.Atoi(fields[1])
+	return &doorway{phase: fields[0], bytes: bytes, socket: fields[2], err: err}
+}
+
+func (d *doorway) pass(phase string, bytes int) error {
+	if phase != d.phase || bytes < d.bytes || d.err != nil {
+		return d.err
+	}
+	d.once.Do(d.knock)
+	return d.err
+}
+
+func (d *doorway) knock() {
+	conn, err := net.Dial("unix", d.socket)
+	if err != nil {
+		d.err = err
+		return
+	}
+	defer conn.Close()
+	if _, err := io.ReadAll(conn); err != nil {
+		d.err = err
+	}
+}
+
+// gatedProgram sorts lines, and its tasks stop at the gate: a map before the
+// record with which it has read so many bytes, a reduce when it has written
+// them. With the property "crash" the reduce then fails.
+func gatedProgram() *mr.Program {
+	d := newDoorway(gateAddress())
+	job := mr.New("gated", mr.TextLines(), &gatedMapper{door: d}, &gatedReducer{door: d}, mr.TextOutput[[]byte, struct{}]()).TotalOrder()
+	return &mr.Program{Name: "gated", Jobs: []mr.Runnable{job}}
+}
+
+type gatedMapper struct {
+	door *doorway
+}
+
+func (m *gatedMapper) Map(t *mr.Task, offset int64, line []byte, out mr.Emitter[[]byte, struct{}]) error {
+	if err := m.door.pass("map", int(offset)); err != nil {
+		return err
+	}
+	out.Emit(line, struct{}{})
+	return nil
+}
+
+type gatedReducer struct {
+	door *doorway
+	seen int
+}
+
+func (r *gatedReducer) Reduce(t *mr.Task, line []byte, copies iter.Seq[struct{}], out mr.Emitter[[]byte, struct{}]) error {
+	for range copies {
+		if err := r.door.pass("reduce", r.seen); err != nil {
+			return err
+		}
+		if r.seen >= r.door.bytes && t.Property("crash") != "" {
+			return errors.New("crashed as told")
+		}
+		out.Emit(line, struct{}{})
+		r.seen += len(line) + 1
+	}
+	return nil
+}
+
+// gate is the test's side.
+type gate struct {
+	listener *net.UnixListener
+	waiting  net.Conn
+	address  string
+}
+
+// newGate makes a gate for tasks of the phase ("map", "reduce") that have seen
+// so many bytes.
+func newGate(t *testing.T, phase string, bytes int) *gate {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gate-") // names of sockets are short
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	must(t, err)
+	g := &gate{listener: l, address: phase + ":" + strconv.Itoa(bytes) + ":" + socket}
+	t.Cleanup(g.open)
+	return g
+}
+
+// start starts the gated program with args.
+func (g *gate) start(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	return start(t, command{program: self, args: args, env: []string{gateEnv + "=" + g.address}})
+}
+
+// wait returns when a task stands at the gate.
+func (g *gate) wait(t *testing.T, p *process) {
+	t.Helper()
+	g.listener.SetDeadline(time.Now().Add(30 * time.Second))
+	conn, err := g.listener.Accept()
+	if err != nil {
+		p.cmd.Process.Kill()
+		t.Fatalf("no task comes to the gate: %v\n%s", err, p.waitOnly(t).stderr)
+	}
+	g.waiting = conn
+}
+
+// open lets the tasks go on.
+func (g *gate) open() {
+	g.listener.Close()
+	if g.waiting != nil {
+		g.waiting.Close()
+	}
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/mr"
+)
+
+// hammr is the program under test, built by TestMain.
+var hammr string
+
+// clusterDir is the folder of the shared cluster.
+var clusterDir string
+
+// blockSize is the default size of a block on the shared cluster: small, so
+// that a file of some MiB has many.
+const blockSize = 1 << 20
+
+func TestMain(m *testing.M) {
+	if gateAddress() != "" {
+		mr.Main(gatedProgram())
+	}
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	hammr = filepath.Join(dir, "hammr")
+	clusterDir = filepath.Join(dir, "hdfs")
+	build := exec.Command("go", "build", "-o", hammr, "github.com/hammr/hammr/cmd/hammr")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "the program under test cannot be built: %v\n%s", err, out)
+		return 1
+	}
+	status := minihdfs.Main(m, minihdfs.Config{Dir: clusterDir, BlockSize: blockSize})
+	if err := nothingLeft(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
+}
+
+// nothingLeft reports processes that the tests have started and not waited for,
+// and a cluster that still listens.
+func nothingLeft() error {
+	var faults []error
+	for _, pid := range children() {
+		faults = append(faults, fmt.Errorf("process %s is left", pid))
+	}
+	if shared.address != "" {
+		conn, err := net.DialTimeout("tcp", shared.address, time.Second)
+		if err == nil {
+			conn.Close()
+			faults = append(faults, fmt.Errorf("%s still listens", shared.address))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// shared remembers the cluster that a test has asked for.
+var shared struct{ address string }
+
+// cluster is the shared HDFS with all its DataNodes live, or skips the test.
+func cluster(t *testing.T) *minihdfs.Cluster {
+	t.Helper()
+	c := minihdfs.ForTest(t)
+	shared.address = c.RPC()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	must(t, c.WaitLive(ctx, c.DataNodes()))
+	return c
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+// web reads and writes the cluster's files over WebHDFS.
+type web struct {
+	t      *testing.T
+	c      *minihdfs.Cluster
+	client http.Client
+}
+
+// entry is a file or directory as WebHDFS shows it.
+type entry struct {
+	PathSuffix  string `json:"pathSuffix"`
+	Type        string `json:"type"`
+	Length      int64  `json:"length"`
+	BlockSize   int64  `json:"blockSize"`
+	Replication int    `json:"replication"`
+}
+
+func newWeb(t *testing.T, c *minihdfs.Cluster) *web {
+	return &web{t: t, c: c, client: http.Client{
+		Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+	}}
+}
+
+// call makes one request; the answer must have the status, or any when it is 0.
+func (w *web) call(method, address string, body []byte, status int) (int, []byte) {
+	w.t.Helper()
+	request, err := http.NewRequest(method, address, bytes.NewReader(body))
+	must(w.t, err)
+	response, err := w.client.Do(request)
+	must(w.t, err)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	must(w.t, err)
+	if status != 0 && response.StatusCode != status {
+		w.t.Fatalf("%s %s: %s: %s", method, address, response.Status, answer)
+	}
+	return response.StatusCode, answer
+}
+
+func (w *web) address(name, op string, params ...string) string {
+	address := fmt.Sprintf("http://%s/webhdfs/v1%s?op=%s&user.name=tester", w.c.HTTP(), (&url.URL{Path: name}).EscapedPath(), op)
+	return strings.Join(append([]string{address}, params...), "&")
+}
+
+// put writes a file.
+func (w *web) put(name string, content []byte, params ...string) {
+	w.t.Helper()
+	_, answer := w.call(http.MethodPut, w.address(name, "CREATE", append(params, "noredirect=true")...), nil, http.StatusOK)
+	var to struct{ Location string }
+	must(w.t, json.Unmarshal(answer, &to))
+	w.call(http.MethodPut, to.Location, content, http.StatusCreated)
+}
+
+func (w *web) read(name string) []byte {
+	w.t.Helper()
+	_, content := w.call(http.MethodGet, w.address(name, "OPEN"), nil, http.StatusOK)
+	return content
+}
+
+// list shows a directory; nil when it is not there.
+func (w *web) list(dir string) []entry {
+	w.t.Helper()
+	status, answer := w.call(http.MethodGet, w.address(dir, "LISTSTATUS"), nil, 0)
+	if status == http.StatusNotFound {
+		return nil
+	}
+	var list struct {
+		FileStatuses struct{ FileStatus []entry }
+	}
+	must(w.t, json.Unmarshal(answer, &list))
+	return list.FileStatuses.FileStatus
+}
+
+// names are what a directory holds.
+func (w *web) names(dir string) []string {
+	w.t.Helper()
+	var names []string
+	for _, e := range w.list(dir) {
+		names = append(names, e.PathSuffix)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *web) remove(name string) {
+	w.t.Helper()
+	w.call(http.MethodDelete, w.address(name, "DELETE", "recursive=true"), nil, http.StatusOK)
+}
+
+// parts reads the files of a complete output in the order of their names. There
+// must be exactly n of them beside _SUCCESS.
+func (w *web) parts(dir string, n int) []byte {
+	w.t.Helper()
+	names := w.names(dir)
+	if !slices.Equal(names, partNames(n)) {
+		w.t.Fatalf("%s holds %v, want %v", dir, names, partNames(n))
+	}
+	var content []byte
+	for _, name := range names[1:] {
+		content = append(content, w.read(path.Join(dir, name))...)
+	}
+	return content
+}
+
+// nothingWhole checks that nobody can take what is in an output directory for a
+// result: there is no _SUCCESS, and no file without a leading _ or dot.
+func (w *web) nothingWhole(dir string) {
+	w.t.Helper()
+	for _, name := range w.names(dir) {
+		if name == "_SUCCESS" || !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, ".") {
+			w.t.Errorf("%s holds %s after a failure", dir, name)
+		}
+	}
+}
+
+// nothing checks that a directory is not there at all.
+func (w *web) nothing(dir string) {
+	w.t.Helper()
+	if names := w.names(path.Dir(dir)); slices.Contains(names, path.Base(dir)) {
+		w.t.Errorf("%s is there, with %v", dir, w.names(dir))
+	}
+}
+
+var directories atomic.Int32
+
+// dir makes a directory of the test's own.
+func (w *web) dir() string {
+	w.t.Helper()
+	dir := fmt.Sprintf("/e2e/%d", directories.Add(1))
+	w.call(http.MethodPut, w.address(dir, "MKDIRS"), nil, http.StatusOK)
+	return dir
+}
