@@ -54,7 +54,7 @@ func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
 		if g[i] != w[i] {
-			return fmt.Sprintf("line %d is %q, want %q", i+1, g[i], w[i])
+			return fmt.Sprintf("line %d is %.200q, want %.200q", i+1, g[i], w[i])
 		}
 	}
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
