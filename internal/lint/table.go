@@ -80,6 +80,7 @@ var importTable = []row{
 	{"examples", []string{"mr", "examples/..."}},
 	{"examples/...", []string{"mr", "dag", "examples/..."}},
 	{"examples/cmd/...", []string{"mr", "examples/..."}},
+	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"bench", nil},
 	{"bench/cmd/...", []string{"bench"}},
