@@ -27,6 +27,7 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 		return e.running.Client(), nil
 	}
 	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: files.Local(d.conf)}
+	tuneMemory(d.conf, e.workers)
 	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
 		MapSlots: e.workers, ReduceSlots: e.workers,
 		LocalDir: localDir(d.conf),

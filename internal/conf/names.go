@@ -18,8 +18,12 @@ const (
 	JobName    = "mapreduce.job.name"
 	JobReduces = "mapreduce.job.reduces"
 	JobMaps    = "mapreduce.job.maps"
-	LocalDir   = "mapreduce.cluster.local.dir"
-	Files      = "mapreduce.job.cache.files"
+
+	MapMemoryMB    = "mapreduce.map.memory.mb"
+	ReduceMemoryMB = "mapreduce.reduce.memory.mb"
+
+	LocalDir = "mapreduce.cluster.local.dir"
+	Files    = "mapreduce.job.cache.files"
 
 	InputDirRecursive = "mapreduce.input.fileinputformat.input.dir.recursive"
 	SplitMinSize      = "mapreduce.input.fileinputformat.split.minsize"
