@@ -115,7 +115,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	for i := range c.data {
-		if err := c.RestartDataNode(i); err != nil {
+		if err := c.launchDataNode(i); err != nil {
 			return err
 		}
 	}

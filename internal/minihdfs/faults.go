@@ -43,9 +43,16 @@ func (c *Cluster) StopDataNode(i int) error { return c.data[i].signal(syscall.SI
 // ContinueDataNode ends what StopDataNode began.
 func (c *Cluster) ContinueDataNode(i int) error { return c.data[i].signal(syscall.SIGCONT) }
 
-// RestartDataNode kills DataNode i if it runs, heals its partition and starts
-// it. See WaitLive for when it is back.
-func (c *Cluster) RestartDataNode(i int) error {
+// RestartDataNode kills DataNode i if it runs, heals its partition, starts it and
+// returns when it has registered with the NameNode, which must run.
+func (c *Cluster) RestartDataNode(ctx context.Context, i int) error {
+	if err := c.launchDataNode(i); err != nil {
+		return err
+	}
+	return c.poll(ctx, c.data[i].isRegistered)
+}
+
+func (c *Cluster) launchDataNode(i int) error {
 	if err := c.data[i].kill(); err != nil {
 		return err
 	}

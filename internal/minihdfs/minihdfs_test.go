@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 	}
 	must(c.KillDataNode(0))
 	must(c.WaitLive(ctx, 1))
-	must(c.RestartDataNode(0))
+	must(c.RestartDataNode(ctx, 0))
 	must(c.WaitLive(ctx, 2))
 
 	c.PartitionDataNode(1)

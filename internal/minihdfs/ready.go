@@ -15,34 +15,75 @@ type Health struct {
 	Live  int    `json:"NumLiveDataNodes"`
 	Dead  int    `json:"NumDeadDataNodes"`
 	Stale int    `json:"NumStaleDataNodes"`
+	// Usable is how many live DataNodes have told of their storage, without which
+	// they get no blocks.
+	Usable int `json:"-"`
 	// Behind is how many blocks have fewer copies than wanted.
 	Behind int `json:"UnderReplicatedBlocks"`
 }
 
 // Health asks the NameNode.
 func (c *Cluster) Health(ctx context.Context) (Health, error) {
-	url := "http://" + c.HTTP() + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystem*"
+	var health Health
+	if err := metrics(ctx, c.HTTP(), "service=NameNode,name=FSNamesystemState", &health); err != nil {
+		return Health{}, err
+	}
+	var info struct{ LiveNodes string } // JSON within JSON
+	if err := metrics(ctx, c.HTTP(), "service=NameNode,name=NameNodeInfo", &info); err != nil {
+		return Health{}, err
+	}
+	var nodes map[string]struct{ Capacity int64 }
+	if err := json.Unmarshal([]byte(info.LiveNodes), &nodes); err != nil {
+		return Health{}, fmt.Errorf("minihdfs: live nodes of the NameNode: %w", err)
+	}
+	for _, n := range nodes {
+		if n.Capacity > 0 {
+			health.Usable++
+		}
+	}
+	return health, nil
+}
+
+// metrics decodes one bean of a daemon's metrics.
+func metrics(ctx context.Context, address, bean string, into any) error {
+	url := "http://" + address + "/jmx?qry=Hadoop:" + bean
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return Health{}, fmt.Errorf("minihdfs: %w", err)
+		return fmt.Errorf("minihdfs: %w", err)
 	}
 	request.Close = true // a pooled connection would outlive the cluster
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return Health{}, fmt.Errorf("minihdfs: %w", err)
+		return fmt.Errorf("minihdfs: %w", err)
 	}
 	defer response.Body.Close()
 	var answer struct{ Beans []json.RawMessage }
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return Health{}, fmt.Errorf("minihdfs: metrics of the NameNode: %w", err)
+		return fmt.Errorf("minihdfs: metrics of %s: %w", address, err)
 	}
-	var health Health
-	for _, bean := range answer.Beans {
-		if err := json.Unmarshal(bean, &health); err != nil {
-			return Health{}, fmt.Errorf("minihdfs: metrics of the NameNode: %w", err)
-		}
+	if len(answer.Beans) != 1 {
+		return fmt.Errorf("minihdfs: %s has no metrics %s yet", address, bean)
 	}
-	return health, nil
+	if err := json.Unmarshal(answer.Beans[0], into); err != nil {
+		return fmt.Errorf("minihdfs: metrics of %s: %w", address, err)
+	}
+	return nil
+}
+
+// isRegistered reports whether the process of the DataNode has had an answer to
+// its first heartbeat. The NameNode by itself may still mean the process before.
+func (d *dataNode) isRegistered(ctx context.Context) (bool, error) {
+	var info struct{ BPServiceActorInfo string } // JSON within JSON
+	err := metrics(ctx, d.host+":9864", "service=DataNode,name=DataNodeInfo", &info)
+	if err != nil {
+		return false, err
+	}
+	var links []struct{ ActorState, NamenodeHaState string }
+	if err := json.Unmarshal([]byte(info.BPServiceActorInfo), &links); err != nil {
+		return false, fmt.Errorf("minihdfs: state of %s: %w", d.name, err)
+	}
+	ok := len(links) == 1 && links[0].ActorState == "RUNNING" && links[0].NamenodeHaState == "active"
+	return ok, fmt.Errorf("minihdfs: %s is not registered: %+v", d.name, links)
 }
 
 // WaitLive returns when the file system takes writes, n DataNodes are live and
@@ -50,7 +91,7 @@ func (c *Cluster) Health(ctx context.Context) (Health, error) {
 func (c *Cluster) WaitLive(ctx context.Context, n int) error {
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
 		h, err := c.Health(ctx)
-		return err == nil && h.State == "Operational" && h.Live == n && h.Stale == 0 && h.Dead == len(c.data)-n,
+		return err == nil && h.State == "Operational" && h.Live == n && h.Usable == n && h.Stale == 0 && h.Dead == len(c.data)-n,
 			errors.Join(err, fmt.Errorf("minihdfs: waiting for %d live DataNodes, NameNode says %+v", n, h))
 	})
 }

@@ -34,12 +34,14 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 		return 0, c.fail(err)
 	}
 	n, err := c.Conn.Read(p)
-	if err == nil && c.greet != nil {
-		err = c.greet(p[:n])
-		c.greet = nil
-	}
 	if err != nil {
 		return n, c.fail(err)
+	}
+	if c.greet != nil {
+		if err := c.greet(p[:n]); err != nil {
+			return 0, c.fail(err) // with bytes, the error would be taken for one of the next call
+		}
+		c.greet = nil
 	}
 	return n, nil
 }

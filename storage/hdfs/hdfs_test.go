@@ -53,9 +53,9 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 		Addresses:       []string{c.RPC()},
 		HTTPAddresses:   []string{c.HTTP()},
 		User:            "tester",
-		NameNodeTimeout: 2 * time.Second,
+		NameNodeTimeout: 4 * time.Second,
 		DataNodeTimeout: time.Second,
-		WriteTimeout:    2 * time.Second,
+		WriteTimeout:    2 * time.Second, RetryTimeout: 20*time.Second,
 		Logger:          slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if change != nil {

@@ -56,6 +56,7 @@ func (f *FS) openStream(ctx context.Context, path string) (*stream, error) {
 
 // connect makes a reader at the offset and holds the client of it.
 func (st *stream) connect() error {
+	forgetFailures(st.fs.cfg.PenaltyTimeout)
 	return st.fs.do(st.ctx, st.fs.reads, "open", st.path, func(c *session, _ int) error {
 		r, err := c.Open(st.path)
 		if err != nil {

@@ -1,0 +1,200 @@
+package hdfs_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/hdfs"
+	"github.com/hammr/hammr/storage/storagetest"
+)
+
+// readAround reads a file and calls fault when a quarter is read.
+func readAround(t *testing.T, fsys storage.FS, name string, fault func()) []byte {
+	t.Helper()
+	f, err := fsys.Open(t.Context(), name)
+	must(t, err)
+	defer f.Close()
+	info, err := fsys.Stat(t.Context(), name)
+	must(t, err)
+	quarter := make([]byte, info.Size/4)
+	_, err = io.ReadFull(f, quarter)
+	must(t, err)
+	fault()
+	rest, err := io.ReadAll(f)
+	must(t, err)
+	return append(quarter, rest...)
+}
+
+// repair brings DataNode i back and waits until the cluster is as it was.
+func repair(t *testing.T, c *minihdfs.Cluster, i int) {
+	t.Helper()
+	must(t, c.RestartDataNode(t.Context(), i))
+	must(t, c.WaitLive(t.Context(), c.DataNodes()))
+}
+
+// bigFile writes a file of several blocks with a copy on every DataNode, larger
+// than what a reader and the sockets hold.
+func bigFile(t *testing.T, fsys storage.FS) (name string, data []byte) {
+	t.Helper()
+	name = newDir(t, fsys) + "/big"
+	data = storagetest.Pattern(48<<20 + 12345)
+	create(t, fsys, name, data, storage.CreateOptions{Replication: 3, BlockSize: 8 << 20})
+	return name, data
+}
+
+func TestDataNodeKilledWhileReading(t *testing.T) {
+	c, fsys := connect(t, localTo(0))
+	name, data := bigFile(t, fsys)
+	within(t, 10*time.Second, func() {
+		wantSame(t, readAround(t, fsys, name, func() { must(t, c.KillDataNode(0)) }), data)
+	})
+	repair(t, c, 0)
+}
+
+func TestDataNodeStoppedWhileReading(t *testing.T) {
+	c, fsys := connect(t, localTo(1))
+	name, data := bigFile(t, fsys)
+	within(t, 10*time.Second, func() {
+		wantSame(t, readAround(t, fsys, name, func() { must(t, c.StopDataNode(1)) }), data)
+	})
+	must(t, c.ContinueDataNode(1))
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// TestDataNodeStoppedBeforeOpen reads at once after the stop, while the NameNode
+// still names the stopped DataNode first; sequentially and by ReadAt.
+func TestDataNodeStoppedBeforeOpen(t *testing.T) {
+	c, fsys := connect(t, localTo(2))
+	name, data := bigFile(t, fsys)
+	must(t, c.StopDataNode(2))
+	within(t, 8*time.Second, func() {
+		f, err := fsys.Open(t.Context(), name)
+		must(t, err)
+		defer f.Close()
+		at := make([]byte, 100_000)
+		_, err = f.ReadAt(at, 20<<20)
+		must(t, err)
+		wantSame(t, at, data[20<<20:][:len(at)])
+		all, err := io.ReadAll(f)
+		must(t, err)
+		wantSame(t, all, data)
+	})
+	must(t, c.ContinueDataNode(2))
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// TestCorruptReplica changes a byte in the local copy of a block: the reader gets
+// the right bytes from another one. With no other one the error says so.
+func TestCorruptReplica(t *testing.T) {
+	c, fsys := connect(t, localTo(0))
+	dir := newDir(t, fsys)
+	data := storagetest.Pattern(3<<20 + 5)
+	for _, step := range []struct {
+		name     string
+		replicas int
+		byteAt   int
+	}{{"three", 3, 1<<20 + 70_000}, {"early", 3, 10}, {"last", 3, len(data) - 1}, {"one", 1, 2 << 20}} {
+		name := dir + "/" + step.name
+		data := append([]byte(step.name), data...)
+		create(t, fsys, name, data, storage.CreateOptions{Replication: step.replicas, BlockSize: 4 << 20})
+		damage(t, c.DataDir(0), data, step.byteAt)
+		f, err := fsys.Open(t.Context(), name)
+		must(t, err)
+		defer f.Close()
+		within(t, 5*time.Second, func() {
+			got, err := io.ReadAll(f)
+			if step.replicas > 1 {
+				must(t, err)
+				wantSame(t, got, data)
+				return
+			}
+			if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+				t.Errorf("reading a file whose only copy is damaged: %v", err)
+			}
+			if !bytes.Equal(got, data[:len(got)]) || len(got) > step.byteAt {
+				t.Errorf("%d bytes were handed out before the damage at %d", len(got), step.byteAt)
+			}
+		})
+	}
+}
+
+// damage changes one byte of the block file under dir that holds exactly data.
+func damage(t *testing.T, dir string, data []byte, at int) {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		name := filepath.Base(path)
+		if err != nil || !strings.HasPrefix(name, "blk_") || strings.HasSuffix(name, ".meta") {
+			return ignoreMissing(err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(content, data) {
+			return ignoreMissing(err)
+		}
+		found = true
+		content[at] ^= 1
+		return os.WriteFile(path, content, 0o644)
+	})
+	must(t, err)
+	if !found {
+		t.Fatalf("no block with the %d bytes under %s", len(data), dir)
+	}
+}
+
+// ignoreMissing passes over what is of a file that was removed meanwhile.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// TestPenaltyEnds counts the bytes that each DataNode sends: after a fault is
+// over and forgotten, the local copy is read again.
+func TestPenaltyEnds(t *testing.T) {
+	const penalty = 200 * time.Millisecond
+	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
+		cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(0), penalty
+	})
+	name, data := bigFile(t, fsys)
+	must(t, c.KillDataNode(0))
+	wantData(t, fsys, name, data)
+	repair(t, c, 0)
+	waitLocal(t, fsys, name, c.Host(0))
+	local := fsys.ReadsFrom(c.Host(0))
+	wantData(t, fsys, name, data)
+	if sent := local.Load(); sent < int64(len(data)) {
+		t.Errorf("the local DataNode sent %d of %d bytes after its fault was over", sent, len(data))
+	}
+}
+
+func TestFileReplacedWhileReading(t *testing.T) {
+	c, fsys := connect(t, localTo(0))
+	name, data := bigFile(t, fsys)
+	f, err := fsys.Open(t.Context(), name)
+	must(t, err)
+	defer f.Close()
+	_, err = io.ReadFull(f, make([]byte, 1000))
+	must(t, err)
+	must(t, fsys.Remove(t.Context(), name, false))
+	create(t, fsys, name, data[1:], storage.CreateOptions{Replication: 1, BlockSize: 8 << 20})
+	for i := range c.DataNodes() {
+		must(t, c.KillDataNode(i))
+	}
+	for i := range c.DataNodes() {
+		must(t, c.RestartDataNode(t.Context(), i))
+	}
+	must(t, c.WaitLive(t.Context(), 3))
+	if _, err = io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "another file took its place") {
+		t.Errorf("reading on in a file that was replaced: %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+package hdfs_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/hdfs"
+	"github.com/hammr/hammr/storage/storagetest"
+)
+
+// writeAround writes data in pieces and calls fault when half of it is written.
+func writeAround(t *testing.T, fsys storage.FS, name string, data []byte, opts storage.CreateOptions, fault func()) {
+	t.Helper()
+	w, err := fsys.Create(t.Context(), name, opts)
+	must(t, err)
+	for i, piece := range slices.Collect(slices.Chunk(data, len(data)/20)) {
+		if i == 10 {
+			fault()
+		}
+		if _, err := w.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, w.Close())
+}
+
+var twoCopies = storage.CreateOptions{Replication: 2, BlockSize: 4 << 20}
+
+// TestDataNodeKilledWhileWriting kills the first DataNode of the pipeline and then
+// one further down. The NameNode gives the dead one out again for up to 12 s.
+func TestDataNodeKilledWhileWriting(t *testing.T) {
+	data := storagetest.Pattern(30<<20 + 321)
+	t.Run("first", func(t *testing.T) {
+		c, fsys := connect(t, localTo(0))
+		name := newDir(t, fsys) + "/f"
+		within(t, 30*time.Second, func() {
+			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(0)) })
+		})
+		wantData(t, fsys, name, data)
+		onlyFile(t, fsys, name)
+		repair(t, c, 0)
+	})
+	t.Run("later", func(t *testing.T) {
+		c, fsys := connect(t, localTo(0))
+		name := newDir(t, fsys) + "/f"
+		within(t, 30*time.Second, func() {
+			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(2)) })
+		})
+		wantData(t, fsys, name, data)
+		onlyFile(t, fsys, name)
+		repair(t, c, 2)
+	})
+}
+
+func TestDataNodeStoppedWhileWriting(t *testing.T) {
+	c, fsys := connect(t, localTo(0))
+	name := newDir(t, fsys) + "/f"
+	data := storagetest.Pattern(30<<20 + 321)
+	within(t, 40*time.Second, func() {
+		writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.StopDataNode(0)) })
+	})
+	wantData(t, fsys, name, data)
+	onlyFile(t, fsys, name)
+	must(t, c.ContinueDataNode(0))
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// TestNameNodeRestartedWhileWriting has the file go on in the middle of a block
+// and at its very end.
+func TestNameNodeRestartedWhileWriting(t *testing.T) {
+	c, fsys := connect(t, nil)
+	dir := newDir(t, fsys)
+	data := storagetest.Pattern(30<<20 + 321)
+	within(t, 30*time.Second, func() {
+		writeAround(t, fsys, dir+"/f", data, twoCopies, func() {
+			must(t, c.KillNameNode())
+			must(t, c.RestartNameNode(t.Context()))
+		})
+	})
+	wantData(t, fsys, dir+"/f", data)
+
+	w, err := fsys.Create(t.Context(), dir+"/end", twoCopies)
+	must(t, err)
+	_, err = w.Write(data[:5<<20])
+	must(t, err)
+	must(t, c.KillNameNode())
+	must(t, c.RestartNameNode(t.Context()))
+	must(t, w.Close())
+	wantData(t, fsys, dir+"/end", data[:5<<20])
+	list, err := fsys.List(t.Context(), dir)
+	must(t, err)
+	if len(list) != 2 {
+		t.Errorf("left behind: %v", list)
+	}
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// TestWriteGivesUp has no DataNode at all: the error says so in time, and Abort
+// leaves nothing.
+func TestWriteGivesUp(t *testing.T) {
+	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 2 * time.Second })
+	name := newDir(t, fsys) + "/f"
+	for i := range c.DataNodes() {
+		must(t, c.KillDataNode(i))
+	}
+	within(t, 15*time.Second, func() {
+		w, err := fsys.Create(t.Context(), name, twoCopies)
+		must(t, err)
+		w.Write(storagetest.Pattern(1 << 20))
+		err = w.Close()
+		wantWords(t, err, name, "DataNodes")
+		must(t, w.Abort())
+	})
+	if storagetest.Exists(t, fsys, name) {
+		t.Error("the file is still there")
+	}
+	for i := range c.DataNodes() {
+		must(t, c.RestartDataNode(t.Context(), i))
+	}
+	must(t, c.WaitLive(t.Context(), 3))
+}

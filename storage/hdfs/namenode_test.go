@@ -1,0 +1,149 @@
+package hdfs_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/hdfs"
+)
+
+// wantWords checks that an error is there and holds each word.
+func wantWords(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error that says %q", words)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("error does not say %q: %v", word, err)
+		}
+	}
+}
+
+// TestNameNodeStopped has calls go on when the NameNode answers again, and one
+// that may not wait as long fail in time.
+func TestNameNodeStopped(t *testing.T) {
+	c, fsys := connect(t, nil)
+	_, hasty := connect(t, nil)
+	dir := newDir(t, fsys)
+	must(t, c.StopNameNode())
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	within(t, 8*time.Second, func() {
+		_, err := hasty.Stat(ctx, dir)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("stat with a deadline: %v", err)
+		}
+	})
+	done := make(chan error, 1)
+	go func() {
+		_, err := fsys.Stat(t.Context(), dir)
+		done <- err
+	}()
+	must(t, c.ContinueNameNode())
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("stat hangs although the NameNode answers again")
+	}
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// TestNameNodeRestarted restarts it while a client is idle, while a file is being
+// read, and during every kind of call.
+func TestNameNodeRestarted(t *testing.T) {
+	c, fsys := connect(t, nil)
+	name, data := bigFile(t, fsys)
+	got := readAround(t, fsys, name, func() { must(t, c.KillNameNode()) })
+	wantSame(t, got, data)
+
+	dir := newDirLater(t, fsys)
+	done := make(chan error, 1)
+	go func() { done <- everyCall(t, fsys, dir) }()
+	must(t, c.RestartNameNode(t.Context()))
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("calls hang after the NameNode was restarted")
+	}
+	wantData(t, fsys, name, data)
+	must(t, c.WaitLive(t.Context(), 3))
+}
+
+// newDirLater is the name of a directory that a later call makes.
+func newDirLater(t *testing.T, fsys storage.FS) string {
+	const dir = "/test/later"
+	t.Cleanup(func() { must(t, fsys.Remove(context.Background(), dir, true)) })
+	return dir
+}
+
+func everyCall(t *testing.T, fsys storage.FS, dir string) error {
+	ctx := t.Context()
+	if err := fsys.MkdirAll(ctx, dir); err != nil {
+		return err
+	}
+	w, err := fsys.Create(ctx, dir+"/a", storage.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "text"); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := fsys.Rename(ctx, dir+"/a", dir+"/b"); err != nil {
+		return err
+	}
+	_, err = fsys.Stat(ctx, dir+"/b")
+	return err
+}
+
+func TestNothingThere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := l.Addr().String()
+	must(t, l.Close())
+	within(t, 5*time.Second, func() {
+		_, err = hdfs.New(t.Context(), hdfs.Config{Addresses: []string{address}, User: "u", ConnectTimeout: time.Second})
+	})
+	wantWords(t, err, "hdfs://"+address, "is HDFS running", "refused")
+}
+
+func TestWrongPort(t *testing.T) {
+	c, _ := connect(t, nil)
+	within(t, 5*time.Second, func() {
+		_, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.HTTP()}, User: "u", Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		wantWords(t, err, c.HTTP(), "RPC port")
+	})
+}
+
+// TestSafeMode has a write wait for the end of safe mode, and give up when it
+// lasts.
+func TestSafeMode(t *testing.T) {
+	c, fsys := connect(t, nil)
+	dir := newDir(t, fsys)
+	admin := func(mode string) {
+		_, err := c.RunJava(t.Context(), "org.apache.hadoop.hdfs.tools.DFSAdmin", "-safemode", mode)
+		must(t, err)
+	}
+	admin("enter")
+	_, hasty := connect(t, func(_ *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 300 * time.Millisecond })
+	_, err := hasty.Create(t.Context(), dir+"/f", storage.CreateOptions{})
+	wantWords(t, err, dir+"/f", "safe mode", "dfsadmin")
+	done := make(chan error, 1)
+	go func() { done <- fsys.MkdirAll(t.Context(), dir+"/waits") }()
+	admin("leave")
+	must(t, <-done)
+}
