@@ -81,7 +81,7 @@ func TestDefaults(t *testing.T) {
 	if c.Int("mapreduce.task.io.sort.mb") != 100 || c.Int("mapreduce.task.io.sort.factor") != 64 ||
 		c.Float("mapreduce.map.sort.spill.percent") != 0.8 || c.Bool("mapreduce.map.output.compress") ||
 		c.Bytes("dfs.blocksize") != 128<<20 || c.Duration("mapreduce.task.timeout") != 10*time.Minute ||
-		c.Duration("hammr.tasknode.expiry") != 30*time.Second || c.String("fs.defaultFS") != "file:///" ||
+		c.Duration("hammr.tasknode.expiry") != 10*time.Second || c.String("fs.defaultFS") != "file:///" ||
 		c.String("mapreduce.output.textoutputformat.separator") != "\t" || len(c.Strings("mapreduce.job.tags")) != 0 {
 		t.Error("a default is not what the table says")
 	}
