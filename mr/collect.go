@@ -29,7 +29,9 @@ func (j *Job[K, V, KO, VO]) collect(t *Task, m *task.Map) (Emitter[K, V], shuffl
 		return foldEmitter(j.keys, table), table, nil
 	}
 	if j.combiner != nil {
-		opts.Combine = j.groupCombiner(t)
+		if opts.Combine, err = j.groupCombiner(t); err != nil {
+			return nil, nil, err
+		}
 	}
 	buffer, err := shuffle.NewSortBuffer(t.Context(), opts)
 	if err != nil {
@@ -81,35 +83,6 @@ func (j *Job[K, V, KO, VO]) groupPrefix() func(key []byte) int {
 			panic(fmt.Errorf("grouping a key: %w", err))
 		}
 		return n
-	}
-}
-
-// groupCombiner runs the user's combiner over groups of encoded records.
-func (j *Job[K, V, KO, VO]) groupCombiner(t *Task) shuffle.Combiner {
-	combiner := instance(j.combiner)
-	var fail error
-	return func(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
-		k, err := j.keys.Decode(key)
-		if err != nil {
-			return err
-		}
-		out := &encoder[K, V]{keys: j.keys, values: j.values, add: emit}
-		err = combiner.Reduce(t, k, func(yield func(V) bool) {
-			for values.Next() {
-				v, err := j.values.Decode(values.Value())
-				if err != nil {
-					fail = err
-					return
-				}
-				if !yield(v) {
-					return
-				}
-			}
-		}, out)
-		if err == nil {
-			err = fail
-		}
-		return err
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
 )
@@ -99,9 +101,10 @@ func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
 }
 
 // Combine sets the combiner, which joins values of a key before they leave the
-// map. It must be associative, and its output is the reducer's input. A Fold
-// (Sum, Min, …) works record by record in a hash table; any other reducer
-// works group by group when the sort buffer is written out.
+// map. It must be associative, it emits the key that it was given, and its
+// output is the reducer's input. A Fold (Sum, Min, …) works record by record in
+// a hash table; any other reducer works group by group when the sort buffer is
+// written out, maybe beside the mapper. Its Setup is called, Close is not.
 func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 	if j.reducer == nil {
 		j.fault(errors.New("a combiner in a job without reduce phase"))
@@ -153,9 +156,11 @@ func (j *Job[K, V, KO, VO]) Set(property, value string) *Job[K, V, KO, VO] {
 	return j
 }
 
-// Reduces sets the number of reduce tasks, unless the command line does.
+// Reduces sets the number of reduce tasks, unless the command line does. With
+// none the reducer is left out, and what the mappers emit is written as it
+// comes: the output has to take it.
 func (j *Job[K, V, KO, VO]) Reduces(n int) *Job[K, V, KO, VO] {
-	return j.Set("mapreduce.job.reduces", fmt.Sprint(n))
+	return j.Set(conf.JobReduces, fmt.Sprint(n))
 }
 
 // WithOutput is a copy of the job that writes to out.
@@ -209,6 +214,7 @@ type anyJob interface {
 type details struct {
 	inputs     []splitter
 	hasReduce  bool
+	needReduce error // why it cannot run without reduces; nil when it can
 	totalOrder *sampling
 	properties map[string]string
 	config     *configType
@@ -217,6 +223,7 @@ type details struct {
 func (j *Job[K, V, KO, VO]) details() details {
 	d := details{
 		hasReduce:  j.reducer != nil,
+		needReduce: j.needReduce(),
 		totalOrder: j.totalOrder,
 		properties: maps.Clone(j.properties),
 		config:     j.config,
@@ -225,6 +232,16 @@ func (j *Job[K, V, KO, VO]) details() details {
 		d.inputs = append(d.inputs, s.input)
 	}
 	return d
+}
+
+// needReduce is why the mappers' output cannot be written as it comes, which
+// reduces = 0 asks for.
+func (j *Job[K, V, KO, VO]) needReduce() error {
+	if _, ok := any(j.output).(Output[K, V]); ok {
+		return nil
+	}
+	return fmt.Errorf("%s=0: job %s needs its reducer, since it maps to (%v, %v) and writes (%v, %v); make it with mr.MapOnly to leave it out",
+		conf.JobReduces, j.name, reflect.TypeFor[K](), reflect.TypeFor[V](), reflect.TypeFor[KO](), reflect.TypeFor[VO]())
 }
 
 func (j *Job[K, V, KO, VO]) program() *Program {

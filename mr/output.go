@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/task"
 )
 
@@ -32,7 +31,6 @@ type closer interface{ error() error }
 // writer is an Emitter onto an output file.
 type writer[K, V any] struct {
 	format RecordWriter[K, V]
-	file   *task.Output // nil for an output without files
 	count  int64
 	err    error // sticks
 }
@@ -44,8 +42,7 @@ func (w *writer[K, V]) Emit(key K, value V) {
 	}
 }
 
-func (w *writer[K, V]) error() error   { return w.err }
-func (w *writer[K, V]) records() int64 { return w.count }
+func (w *writer[K, V]) error() error { return w.err }
 
 // openOutput opens the file of the output named name.
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
@@ -61,23 +58,17 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 	if err != nil {
 		return nil, err
 	}
-	w := &writer[K, V]{file: file}
+	w := new(writer[K, V])
 	if w.format, err = format.Create(t, file); err != nil {
 		return nil, err
 	}
-	count := func() {
-		file.Records = w.count
-		if t.attempt.Start.Reduces > 0 {
-			t.attempt.Counters.Add(counter.ReduceOutputRecords, w.count)
-		}
-	}
 	file.OnClose(func() error {
-		count()
+		file.Records = w.count
 		return errors.Join(w.err, w.format.Close())
 	})
 	if r, ok := w.format.(resumable); ok && r.Framed() {
 		file.OnSuspend(func() ([]byte, error) {
-			count()
+			file.Records = w.count
 			return r.Suspend()
 		})
 		return w, r.Resume(file.Pending())
@@ -112,8 +103,12 @@ func plainName(name string) bool {
 	}) < 0
 }
 
-// Emit writes one record. The file is made at the first one.
+// Emit writes one record. The file is made at the first one. A combiner cannot
+// write to it.
 func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
+	if t.named == nil {
+		return fmt.Errorf("output %q: not to be written by a combiner", o.name)
+	}
 	w, ok := t.named[o.name].(*writer[K, V])
 	if !ok {
 		var err error

@@ -1,6 +1,9 @@
 package mr
 
 import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -19,6 +22,7 @@ func (j *Job[K, V, KO, VO]) RunReduce(r *task.Reduce) error {
 	if err != nil {
 		return err
 	}
+	defer func() { r.Counters.Add(counter.ReduceOutputRecords, out.count) }()
 	reducer := instance(j.reducer)
 	if err := setUp(t, r.Attempt, reducer, r.OnPause); err != nil {
 		return err
@@ -28,10 +32,8 @@ func (j *Job[K, V, KO, VO]) RunReduce(r *task.Reduce) error {
 	if err != nil || paused {
 		return err
 	}
-	if c, ok := reducer.(Closer[KO, VO]); ok {
-		if err := c.Close(t, out); err != nil {
-			return err
-		}
+	if err := closeUser(t, reducer, out); err != nil {
+		return err
 	}
 	return out.error()
 }
@@ -49,11 +51,6 @@ type groupLoop[K, V, KO, VO any] struct {
 }
 
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = g.task.recordError(task.Recovered(v), nil)
-		}
-	}()
 	values := g.values
 	for {
 		if g.reduce.Signalled() {
@@ -66,10 +63,10 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 		}
 		key, err := g.job.keys.Decode(g.groups.Key())
 		if err != nil {
-			return false, err
+			return false, fmt.Errorf("decoding a key: %w", err)
 		}
 		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
-			return false, g.task.recordError(err, nil)
+			return false, err
 		}
 		if err := g.fault(); err != nil {
 			return false, err
@@ -86,7 +83,7 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 		}
 		v, err := g.job.values.Decode(g.groups.Value())
 		if err != nil {
-			g.decoding = err
+			g.decoding = fmt.Errorf("decoding a value: %w", err)
 			return
 		}
 		if !yield(v) {

@@ -114,13 +114,11 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 	defer reader.Close()
 	defer func() {
 		if v := recover(); v != nil {
-			err = task.Recovered(v)
+			err = recovered(v)
 		}
 	}()
-	if setup, ok := mapper.(Setup); ok {
-		if err := setup.Setup(t); err != nil {
-			return err
-		}
+	if err := callSetup(t, mapper); err != nil {
+		return err
 	}
 	out := &keySink[K, V]{job: j, sampler: s, left: s.quota}
 	for reader.Next() {

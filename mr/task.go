@@ -1,8 +1,10 @@
 package mr
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -102,11 +104,14 @@ func ConfigOf[T any](t *Task) *T {
 // encoding/json can encode, and its defaults. If T or *T has a method
 // Validate() error, it is called before the job is submitted.
 func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
+	base, err := json.Marshal(defaults)
+	if err != nil {
+		j.fault(fmt.Errorf("configuration: %w", err))
+	}
 	j.config = &configType{
 		decode: func(data []byte) (any, error) {
 			c := new(T)
-			*c = defaults
-			if err := decodeStrict(data, c); err != nil {
+			if err := errors.Join(decodeStrict(base, c), decodeStrict(data, c)); err != nil {
 				return nil, err
 			}
 			return c, validate(c)
@@ -126,7 +131,7 @@ func decodeStrict(data []byte, into any) error {
 	if len(data) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(strings.NewReader(string(data)))
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		return fmt.Errorf("configuration: %w", err)

@@ -6,14 +6,20 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic of a combiner, which may run in a goroutine of the
-// collector, far from the user's call.
+// PanicError is a panic of a combiner or fold, which may run in a goroutine of
+// the collector, far from the record at hand.
 type PanicError struct {
 	Value any
 	Stack []byte
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap is the value if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
 
 // recoverTo turns a panic into an error; it is to be deferred.
 func recoverTo(err *error) {

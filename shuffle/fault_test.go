@@ -1,6 +1,7 @@
 package shuffle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -158,5 +159,29 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+func TestPanicOfAFoldIsAnErrorOfTheTable(t *testing.T) {
+	fold := sumFold
+	fold.Fold = func(acc, v int64) int64 {
+		if v == 7 {
+			panic(errors.New("seven"))
+		}
+		return acc + v
+	}
+	table, err := NewFoldTable(t.Context(), testOptions(t, 2), fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(3 * foldBatch) {
+		table.Emit([]byte("k"), i)
+	}
+	var panicked *PanicError
+	if err := table.Err(); !errors.As(err, &panicked) || err.Error() != "fold: panic: seven" || !bytes.Contains(panicked.Stack, []byte("TestPanicOfAFold")) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := table.Finish(t.Context()); !errors.As(err, &panicked) {
+		t.Errorf("finished with %v", err)
 	}
 }

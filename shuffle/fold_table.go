@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
@@ -127,8 +128,10 @@ func (t *FoldTable[V]) own(v V) V {
 	return own
 }
 
-// drain combines the gathered records.
+// drain combines the gathered records. A panic of the fold or of a codec is an
+// error of the table: the record that is added meanwhile is not to blame.
 func (t *FoldTable[V]) drain() {
+	defer t.drained()
 	if t.used+t.held > t.limit || t.memory() > t.opts.Memory {
 		t.makeRoom()
 	}
@@ -144,6 +147,13 @@ func (t *FoldTable[V]) drain() {
 				t.combineLong(p)
 			}
 		}
+	}
+}
+
+// drained is deferred by drain.
+func (t *FoldTable[V]) drained() {
+	if v := recover(); v != nil {
+		t.fail(&PanicError{Value: v, Stack: debug.Stack()})
 	}
 	t.held, t.pendingLong = 0, t.pendingLong[:0]
 	if cap(t.pendingLong) > 4*maxPendingLong {

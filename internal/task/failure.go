@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
 )
 
 // failureOf turns the error that ended an attempt into the record that the
@@ -19,6 +20,10 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 		if record.Record != nil {
 			f.Record = positionMessage(*record.Record)
 		}
+	}
+	var combiner *shuffle.PanicError
+	if errors.As(err, &combiner) {
+		f.Stack = panicStack(string(combiner.Stack))
 	}
 	var fatal *FatalError
 	f.Fatal = errors.As(err, &fatal)

@@ -115,7 +115,7 @@ func (m *Map) CollectorOptions() (shuffle.Options, error) {
 }
 
 // SetCollector hands over the collector that the record loop emits to; a job
-// with reduces has one.
+// with reduces has one. It is finished or aborted with the attempt.
 func (m *Map) SetCollector(c shuffle.Collector) { m.collector = c }
 
 func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
@@ -131,6 +131,11 @@ func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
 
 // run carries out the attempt and returns its last message.
 func (m *Map) run(prog Program) (*taskproc.FromTask, error) {
+	defer func() {
+		if m.collector != nil {
+			_ = m.collector.Abort() // has no effect when it is finished
+		}
+	}()
 	m.enterPhase("map")
 	if err := prog.RunMap(m); err != nil {
 		return nil, err

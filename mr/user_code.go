@@ -1,0 +1,64 @@
+package mr
+
+import (
+	"errors"
+
+	"github.com/hammr/hammr/internal/task"
+)
+
+// setUp prepares a mapper or reducer for its first record: fresh, or with the
+// state that it had at a pause.
+func setUp(t *Task, a *task.Attempt, user any, onPause func(save func() ([]byte, error))) error {
+	if err := callSetup(t, user); err != nil {
+		return err
+	}
+	s, ok := user.(Stateful)
+	if !ok {
+		return nil
+	}
+	onPause(s.Save)
+	if a.UserState == nil {
+		return nil
+	}
+	return s.Load(a.UserState)
+}
+
+func callSetup(t *Task, user any) error {
+	if s, ok := user.(Setup); ok {
+		return s.Setup(t)
+	}
+	return nil
+}
+
+// closeUser tells a mapper or reducer that its records are over.
+func closeUser[KO, VO any](t *Task, user any, out Emitter[KO, VO]) error {
+	if c, ok := user.(Closer[KO, VO]); ok {
+		return c.Close(t, out)
+	}
+	return nil
+}
+
+// badRecord is what a Reader panics with when a record's bytes are not what
+// they are to be read as.
+type badRecord struct{ err error }
+
+// recovered is the error of a panic; the stack goes with it where it tells
+// something.
+func recovered(value any) error {
+	if bad, ok := value.(badRecord); ok {
+		return bad.err
+	}
+	return task.Recovered(value)
+}
+
+// blame says which record of the input err came up at; skipping that record
+// would avoid it.
+func (t *Task) blame(err error, at Position) error {
+	var record *task.RecordError
+	if !errors.As(err, &record) {
+		record = &task.RecordError{Err: err}
+	}
+	record.Input, record.Offset = t.Input()
+	record.Record = &at
+	return record
+}
