@@ -20,7 +20,7 @@ func TestDistinct(t *testing.T) {
 }
 
 func TestDistinctAnyWay(t *testing.T) {
-	lines := extest.Lines(1, 5000)
+	lines := extest.Lines(1, 40_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
 	got := extest.AnyWay(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in, out}

@@ -27,7 +27,7 @@ func TestInvertedIndexAnyWay(t *testing.T) {
 	index := make(map[string]map[string]int)
 	for f := range 5 {
 		name := filepath.Join(dir, fmt.Sprint("file", f))
-		lines := extest.Lines(uint64(f), 1000)
+		lines := extest.Lines(uint64(f), 4000)
 		if err := os.WriteFile(name, []byte(extest.Text(lines)), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -16,28 +16,31 @@ func TestJoin(t *testing.T) {
 	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
 }
 
-// TestJoinAnyWay compares with a nested loop.
+// TestJoinAnyWay compares with a join by a map.
 func TestJoinAnyWay(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	table := func(rows int) (keys, values []string, text string) {
+		var b strings.Builder
 		for i := range rows {
-			keys = append(keys, fmt.Sprintf("k%03d", random.IntN(700)))
+			keys = append(keys, fmt.Sprintf("k%04d", random.IntN(7000)))
 			values = append(values, fmt.Sprint("v", i))
-			text += keys[i] + "\t" + values[i] + "\n"
+			fmt.Fprintf(&b, "%s\t%s\n", keys[i], values[i])
 		}
-		return keys, values, text
+		return keys, values, b.String()
 	}
-	leftKeys, leftValues, leftText := table(1000)
-	rightKeys, rightValues, rightText := table(2000)
+	leftKeys, leftValues, leftText := table(20_000)
+	rightKeys, rightValues, rightText := table(40_000)
+	lefts := make(map[string][]string)
+	for i, key := range leftKeys {
+		lefts[key] = append(lefts[key], leftValues[i])
+	}
 	var want []string
-	for i, r := range rightKeys {
-		for j, l := range leftKeys {
-			if l == r {
-				want = append(want, l+"\t"+leftValues[j]+"\t"+rightValues[i])
-			}
+	for i, key := range rightKeys {
+		for _, left := range lefts[key] {
+			want = append(want, key+"\t"+left+"\t"+rightValues[i])
 		}
 	}
-	slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[:4], b[:4]) })
+	slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[:5], b[:5]) })
 
 	in1, in2 := mrtest.File(t, "left", leftText), mrtest.File(t, "right", rightText)
 	got := extest.AnyWay(t, Program(), func(out string) []string {

@@ -22,7 +22,7 @@ func TestSecondarySort(t *testing.T) {
 
 func TestSecondarySortAnyWay(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	pairs := make([][2]int, 5000)
+	pairs := make([][2]int, 40_000)
 	var input strings.Builder
 	for i := range pairs {
 		pairs[i] = [2]int{random.IntN(40) - 20, random.IntN(1<<32) - 1<<31}

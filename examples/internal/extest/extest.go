@@ -14,14 +14,15 @@ import (
 )
 
 // ways are the ways in which work is cut: none of them may show in the output.
+// A map spills once it has emitted more than half a MiB, which tests see to.
 var ways = []struct {
 	name       string
 	properties []string
 }{
 	{"at default settings", nil},
-	{"in small splits", []string{"mapreduce.input.fileinputformat.split.maxsize=5000", "hammr.input.combine=false"}},
-	{"in odd splits", []string{"mapreduce.input.fileinputformat.split.maxsize=7777"}},
-	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.02", "mapreduce.task.io.sort.factor=2"}},
+	{"in small splits", []string{"mapreduce.input.fileinputformat.split.maxsize=20000", "hammr.input.combine=false"}},
+	{"in odd splits", []string{"mapreduce.input.fileinputformat.split.maxsize=77777"}},
+	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.5", "mapreduce.task.io.sort.factor=2"}},
 }
 
 // AnyWay runs a program in all ways, with 3 reduces where it does not say
