@@ -144,7 +144,7 @@ func (w *writer) room() []byte {
 func (w *writer) send() error {
 	if w.chunks == nil {
 		w.chunks = make(chan []byte, behindDepth)
-		w.free = make(chan []byte, behindDepth+1)
+		w.free = make(chan []byte, behindDepth)
 		w.done = make(chan struct{})
 		go w.run()
 	}
@@ -163,7 +163,10 @@ func (w *writer) run() {
 		if w.err = w.upload.write(c); w.err != nil {
 			return
 		}
-		w.free <- c
+		select {
+		case w.free <- c:
+		default: // the caller fills no more
+		}
 	}
 }
 
