@@ -63,7 +63,8 @@ func (d *doorway) knock() {
 // them. With the property "crash" the reduce then fails.
 func gatedProgram() *mr.Program {
 	d := newDoorway(gateAddress())
-	job := mr.New("gated", mr.TextLines(), &gatedMapper{door: d}, &gatedReducer{door: d}, mr.TextOutput[[]byte, struct{}]()).TotalOrder()
+	job := mr.New("gated", mr.TextLines(), &gatedMapper{door: d}, &gatedReducer{door: d}, mr.TextOutput[[]byte, struct{}]()).
+		TotalOrder().Set("textinputformat.record.delimiter", "\n")
 	return &mr.Program{Name: "gated", Jobs: []mr.Runnable{job}}
 }
 

@@ -63,21 +63,3 @@ type reduceFunc[KI, VI, KO, VO any] func(*Task, KI, iter.Seq[VI], Emitter[KO, VO
 func (f reduceFunc[KI, VI, KO, VO]) Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error {
 	return f(t, key, values, out)
 }
-
-// IdentityMapper emits each record as it is.
-func IdentityMapper[K, V any]() Mapper[K, V, K, V] {
-	return MapFunc(func(_ *Task, key K, value V, out Emitter[K, V]) error {
-		out.Emit(key, value)
-		return nil
-	})
-}
-
-// IdentityReducer emits each value with its key.
-func IdentityReducer[K, V any]() Reducer[K, V, K, V] {
-	return ReduceFunc(func(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
-		for v := range values {
-			out.Emit(key, v)
-		}
-		return nil
-	})
-}

@@ -55,8 +55,8 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 		User:            "tester",
 		NameNodeTimeout: 4 * time.Second,
 		DataNodeTimeout: time.Second,
-		WriteTimeout:    2 * time.Second, RetryTimeout: 20*time.Second,
-		Logger:          slog.New(slog.NewTextHandler(t.Output(), nil)),
+		WriteTimeout:    2 * time.Second, RetryTimeout: 20 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if change != nil {
 		change(c, &cfg)

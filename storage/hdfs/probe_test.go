@@ -32,4 +32,3 @@ func waitLocal(t *testing.T, fsys storage.FS, name, host string) {
 		return !slices.ContainsFunc(blocks, func(b storage.Block) bool { return !slices.Contains(b.Hosts, host) })
 	})
 }
-

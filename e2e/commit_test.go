@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/hdfs"
+)
+
+// audited are the changes below dir that the NameNode has made, in its order:
+// "create NAME", "rename NAME", "delete NAME", "concat NAME", the names as they
+// are after the change and relative to dir. Directories made are left out.
+func audited(t *testing.T, dir string) []string {
+	t.Helper()
+	var changes []string
+	line := regexp.MustCompile(`allowed=true.*\tcmd=(create|rename|delete|concat|append|truncate)[^\t]*\tsrc=([^\t]+)\tdst=([^\t]+)`)
+	for l := range strings.Lines(string(readFile(t, filepath.Join(clusterDir, "logs", "namenode.log")))) {
+		m := line.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		name := m[2]
+		if m[1] == "rename" || m[1] == "concat" {
+			name = m[3]
+		}
+		if below, ok := strings.CutPrefix(name, dir+"/"); ok {
+			changes = append(changes, m[1]+" "+below)
+		}
+	}
+	return changes
+}
+
+// TestSuccessComesLast looks at the NameNode's audit log: the parts appear by a
+// rename each, then the temporary directory goes, then _SUCCESS comes.
+func TestSuccessComesLast(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	w.put(dir+"/in", readFile(t, binaryLines(t, "in", 2<<20)))
+	name := w.c.URI() + dir
+	done(t, "run", "sort", "-r", "3", name+"/in", name+"/out")
+	var visible []string
+	for _, change := range audited(t, dir+"/out") {
+		if !strings.Contains(change, "_temporary/") {
+			visible = append(visible, change)
+		}
+	}
+	if len(visible) != 5 {
+		t.Fatalf("changes of the output: %v", visible)
+	}
+	slices.Sort(visible[:3]) // several are under way at once
+	want := []string{
+		"rename part-r-00000", "rename part-r-00001", "rename part-r-00002", "delete _temporary", "create _SUCCESS",
+	}
+	if !slices.Equal(visible, want) {
+		t.Errorf("changes of the output: %v, want %v", visible, want)
+	}
+}
+
+// TestNothingVisibleBeforeCommit looks at the output while a reduce is in the
+// middle of writing, and then ends the job in the ways that jobs end.
+func TestNothingVisibleBeforeCommit(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	in := readFile(t, binaryLines(t, "in", 3<<20))
+	for name, c := range map[string]struct {
+		args []string
+		end  func(*process)
+		code int
+		text string
+	}{
+		"success":   {nil, func(*process) {}, 0, "completed successfully"},
+		"failure":   {[]string{"-D", "crash=1", "-D", "mapreduce.reduce.maxattempts=2"}, func(*process) {}, 1, "crashed as told"},
+		"interrupt": {nil, func(p *process) { p.cmd.Process.Signal(syscall.SIGINT) }, 130, "killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, w.c)
+			dir := w.dir()
+			w.put(dir+"/in", in)
+			g := newGate(t, "reduce", 2<<20)
+			p := g.start(t, append(c.args, w.c.URI()+dir+"/in", w.c.URI()+dir+"/out")...)
+			g.wait(t, p)
+			if names := w.names(dir + "/out"); !slices.Equal(names, []string{"_temporary"}) {
+				t.Errorf("in the middle of the job the output holds %v", names)
+			}
+			c.end(p)
+			g.open()
+			p.wait(t).want(t, c.code, c.text)
+			if c.code == 0 {
+				wantSame(t, w.parts(dir+"/out", 1), sortedLines(in))
+				return
+			}
+			w.nothing(dir + "/out")
+		})
+	}
+}
+
+// TestKilledProgramLeavesNothingWhole kills the program at once, which leaves
+// its temporary files but nothing that can be taken for a result; and another
+// run is told that the directory exists.
+func TestKilledProgramLeavesNothingWhole(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	w.put(dir+"/in", readFile(t, binaryLines(t, "in", 3<<20)))
+	g := newGate(t, "reduce", 2<<20)
+	name := w.c.URI() + dir
+	p := g.start(t, name+"/in", name+"/out")
+	g.wait(t, p)
+	must(t, p.cmd.Process.Kill())
+	p.waitOnly(t)
+	w.nothingWhole(dir + "/out")
+	run(t, "run", "sort", name+"/in", name+"/out").want(t, 1, "Output directory "+name+"/out already exists")
+	w.nothingWhole(dir + "/out")
+}
+
+// connect is the cluster as the engine opens it.
+func connect(t *testing.T, c *minihdfs.Cluster) *hdfs.FS {
+	t.Helper()
+	fsys, err := hdfs.New(t.Context(), hdfs.Config{
+		Addresses: []string{c.RPC()}, HTTPAddresses: []string{c.HTTP()}, User: "tester",
+		Replication: 1, BlockSize: blockSize,
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, fsys.Close()) })
+	return fsys
+}
+
+// TestPiecesAreJoinedByConcat joins the pieces of a task that was paused, as the
+// commit does: within the NameNode, with partial blocks and empty pieces, also
+// when it is begun again after a crash at any place.
+func TestPiecesAreJoinedByConcat(t *testing.T) {
+	c := cluster(t)
+	w, fsys := newWeb(t, c), connect(t, c)
+	contents := [][]byte{
+		bytes.Repeat([]byte("first "), 300_000), nil, []byte("tiny"), bytes.Repeat([]byte("last\n"), 1), nil,
+	}
+	dir := w.dir()
+	var pieces []storage.Piece
+	for i, content := range contents {
+		piece := storage.Piece{Path: fmt.Sprintf("%s/_temporary/job/a.part.%03d", dir, i), Length: int64(len(content))}
+		w.put(piece.Path, content, "blocksize=1048576", "replication=1")
+		pieces = append(pieces, piece)
+	}
+	target := dir + "/part-r-00000"
+	for range 2 { // the second finds it done
+		must(t, storage.Join(t.Context(), fsys, target, pieces, "job"))
+		wantSame(t, w.read(target), bytes.Join(contents, nil))
+	}
+	if names := w.names(dir + "/_temporary/job"); names != nil {
+		t.Errorf("pieces are left: %v", names)
+	}
+	changes := strings.Join(audited(t, dir), "\n")
+	if !strings.Contains(changes, "concat _temporary/job/a.part.000") || !strings.Contains(changes, "rename part-r-00000") {
+		t.Errorf("not joined by CONCAT and a rename:\n%s", changes)
+	}
+}
+
+// TestSplitsAreWhereTheirBlocksAre cuts a file of several blocks: a split each,
+// with the addresses of the DataNodes that hold its block.
+func TestSplitsAreWhereTheirBlocksAre(t *testing.T) {
+	c := cluster(t)
+	w, fsys := newWeb(t, c), connect(t, c)
+	name := w.dir() + "/in"
+	w.put(name, make([]byte, 5*blockSize/2), "replication=2")
+	info, err := fsys.Stat(t.Context(), name)
+	must(t, err)
+	cut, err := splits.Cut(t.Context(), splits.Options{}, []splits.File{{FS: fsys, Info: info}})
+	must(t, err)
+	if len(cut) != 3 {
+		t.Fatalf("%d splits, want 3", len(cut))
+	}
+	var nodes []string
+	for i := range c.DataNodes() {
+		nodes = append(nodes, c.Host(i))
+	}
+	for i, s := range cut {
+		hosts := slices.Clone(s.GetHosts())
+		slices.Sort(hosts)
+		if len(slices.Compact(hosts)) != 2 || !slices.Contains(nodes, hosts[0]) || !slices.Contains(nodes, hosts[1]) {
+			t.Errorf("split %d is on %v, want two of %v", i, s.GetHosts(), nodes)
+		}
+		if blocksOf(c, slices.Index(nodes, hosts[0])) == 0 {
+			t.Errorf("%s holds no block", hosts[0])
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package e2e
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+// faultLimit is how long a job may take that meets a fault, all told.
+const faultLimit = 40 * time.Second
+
+// repaired makes the cluster whole again when the test ends.
+func repaired(t *testing.T, c *minihdfs.Cluster) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		must(t, c.WaitLive(ctx, c.DataNodes()))
+	})
+}
+
+// faulty is a job under way that stands at a gate.
+type faulty struct {
+	*web
+	dir  string // of "in" and "out"
+	in   []byte
+	gate *gate
+	p    *process
+}
+
+// startFaulty starts the gated program on a file of twelve blocks with three
+// copies each, read in one piece, and returns when a task of the phase has seen
+// so many MiB.
+func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty {
+	t.Helper()
+	f := &faulty{web: newWeb(t, cluster(t))}
+	f.dir = f.web.dir()
+	f.in = readFile(t, binaryLines(t, "in", 12<<20))
+	f.put(f.dir+"/in", f.in, "replication=3")
+	f.gate = newGate(t, phase, mib<<20)
+	name := f.c.URI() + f.dir
+	f.p = f.gate.start(t, slices.Concat([]string{
+		"-D", "mapreduce.input.fileinputformat.split.minsize=64m", "-D", "hammr.hdfs.datanode.timeout=1s",
+	}, options, []string{name + "/in", name + "/out"})...)
+	f.gate.wait(t, f.p)
+	return f
+}
+
+// succeeds opens the gate and wants the right bytes.
+func (f *faulty) succeeds(t *testing.T) {
+	t.Helper()
+	f.gate.open()
+	r := f.p.wait(t)
+	r.want(t, 0)
+	r.within(t, faultLimit)
+	wantSame(t, f.parts(f.dir+"/out", 1), sortedLines(f.in))
+}
+
+// TestDataNodesKilledWhileReading kills two of three DataNodes, so that it meets
+// the one that is being read from or is next.
+func TestDataNodesKilledWhileReading(t *testing.T) {
+	f := startFaulty(t, "map", 1)
+	restart(t, f.c, 0, 1)
+	must(t, f.c.KillDataNode(0))
+	must(t, f.c.KillDataNode(1))
+	f.succeeds(t)
+}
+
+// restart restarts DataNodes when the test ends.
+func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
+	repaired(t, c)
+	t.Cleanup(func() {
+		for _, i := range nodes {
+			must(t, c.RestartDataNode(context.Background(), i))
+		}
+	})
+}
+
+func TestDataNodesStoppedWhileReading(t *testing.T) {
+	f := startFaulty(t, "map", 1)
+	repaired(t, f.c)
+	for _, i := range []int{0, 1} {
+		must(t, f.c.StopDataNode(i))
+		t.Cleanup(func() { must(t, f.c.ContinueDataNode(i)) })
+	}
+	f.succeeds(t)
+}
+
+// TestDataNodeKilledWhileWriting kills one of three, all of which are in the
+// pipeline of a file with three copies.
+func TestDataNodeKilledWhileWriting(t *testing.T) {
+	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
+	restart(t, f.c, 1)
+	must(t, f.c.KillDataNode(1))
+	f.succeeds(t)
+}
+
+func TestDataNodeStoppedWhileWriting(t *testing.T) {
+	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
+	repaired(t, f.c)
+	must(t, f.c.StopDataNode(2))
+	t.Cleanup(func() { must(t, f.c.ContinueDataNode(2)) })
+	f.succeeds(t)
+}
+
+// TestNameNodeRestartedDuringJob restarts it while a map reads, and while a
+// reduce writes; the job meets the time without a NameNode.
+func TestNameNodeRestartedDuringJob(t *testing.T) {
+	for phase, mib := range map[string]int{"map": 1, "reduce": 5} {
+		t.Run(phase, func(t *testing.T) {
+			f := startFaulty(t, phase, mib)
+			repaired(t, f.c)
+			must(t, f.c.KillNameNode())
+			f.gate.open()
+			must(t, f.c.RestartNameNode(t.Context()))
+			f.succeeds(t)
+		})
+	}
+}
+
+// TestNameNodeLostDuringJob has no NameNode for longer than a call is repeated.
+func TestNameNodeLostDuringJob(t *testing.T) {
+	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s")
+	repaired(t, f.c)
+	t.Cleanup(func() { must(t, f.c.RestartNameNode(context.Background())) })
+	must(t, f.c.KillNameNode())
+	f.gate.open()
+	r := f.p.wait(t)
+	r.want(t, 1, f.c.RPC(), "connection refused")
+	r.within(t, faultLimit)
+	must(t, f.c.RestartNameNode(t.Context()))
+	must(t, f.c.WaitLive(t.Context(), f.c.DataNodes()))
+	f.nothingWhole(f.dir + "/out")
+}
+
+// TestFileRemovedDuringJob removes a file that the job has still to open: the
+// job fails, names it and leaves nothing.
+func TestFileRemovedDuringJob(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	in := readFile(t, binaryLines(t, "in", 2<<20))
+	w.put(dir+"/in/a", in)
+	w.put(dir+"/in/b", in)
+	g := newGate(t, "map", 1000)
+	name := w.c.URI() + dir
+	p := g.start(t, "--workers", "1", name+"/in", name+"/out")
+	g.wait(t, p)
+	w.remove(dir + "/in/b")
+	g.open()
+	r := p.wait(t)
+	r.want(t, 1, name+"/in/b")
+	r.within(t, faultLimit)
+	w.nothing(dir + "/out")
+}
+
+// TestFileRemovedWhileRead removes the very file that is being read, with its
+// blocks on the DataNodes: what has not been read is lost.
+func TestFileRemovedWhileRead(t *testing.T) {
+	f := startFaulty(t, "map", 1)
+	before := blocks(f.c)
+	f.remove(f.dir + "/in")
+	waitUntil(t, "the blocks are gone", func() bool { return blocks(f.c) <= before-3*12 })
+	f.gate.open()
+	r := f.p.wait(t)
+	r.want(t, 1, f.c.URI()+f.dir+"/in")
+	r.within(t, faultLimit)
+	f.nothing(f.dir + "/out")
+}
+
+// TestNoNameNodeAtStart has nobody, or somebody else, at the address.
+func TestNoNameNodeAtStart(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	must(t, err)
+	defer silent.Close()
+	c := cluster(t)
+	for name, address := range map[string]string{
+		"wrong port":      c.Host(0) + ":1",
+		"wrong host":      "no-such-host.invalid:8020",
+		"other service":   c.HTTP(),
+		"silent listener": silent.Addr().String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "hdfs://"+address+"/in", t.TempDir()+"/out")
+			r.want(t, 1, "hdfs://"+address)
+			r.within(t, 10*time.Second)
+			t.Logf("after %v: %s", r.took, r.stderr)
+		})
+	}
+	t.Run("default patience", func(t *testing.T) {
+		r := run(t, "run", "wordcount", "hdfs://"+c.Host(0)+":1/in", t.TempDir()+"/out")
+		r.want(t, 1, "connection refused")
+		r.within(t, 20*time.Second)
+	})
+}
+
+// TestNameNodeStoppedAtStart has one that takes connections and is frozen.
+func TestNameNodeStoppedAtStart(t *testing.T) {
+	c := cluster(t)
+	repaired(t, c)
+	must(t, c.StopNameNode())
+	t.Cleanup(func() { must(t, c.ContinueNameNode()) })
+	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", c.URI()+"/in", t.TempDir()+"/out")
+	r.want(t, 1, c.RPC())
+	r.within(t, faultLimit)
+	t.Logf("after %v: %s", r.took, r.stderr)
+}
+
+// TestSafeMode has the NameNode refuse every change: a job fails when its
+// patience ends, and waits when the safe mode ends before that.
+func TestSafeMode(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	w.put(dir+"/in", []byte("a b a\n"))
+	const admin = "org.apache.hadoop.hdfs.tools.DFSAdmin"
+	leave := func() {
+		_, err := w.c.RunJava(context.Background(), admin, "-safemode", "leave")
+		must(t, err)
+	}
+	_, err := w.c.RunJava(t.Context(), admin, "-safemode", "enter")
+	must(t, err)
+	t.Cleanup(leave)
+	name := w.c.URI() + dir
+	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", name+"/in", name+"/out")
+	r.want(t, 1, "safe mode")
+	r.within(t, faultLimit)
+	w.nothing(dir + "/out")
+
+	p := start(t, command{args: []string{"run", "wordcount", name + "/in", name + "/late"}})
+	leave()
+	p.wait(t).want(t, 0)
+	if got := string(w.parts(dir+"/late", 1)); got != "a\t2\nb\t1\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// blocks counts the copies of blocks on all DataNodes.
+func blocks(c *minihdfs.Cluster) (n int) {
+	for i := range c.DataNodes() {
+		n += blocksOf(c, i)
+	}
+	return n
+}
+
+// blocksOf counts the blocks on the disk of a DataNode.
+func blocksOf(c *minihdfs.Cluster, i int) (n int) {
+	filepath.WalkDir(c.DataDir(i), func(name string, _ os.DirEntry, _ error) error {
+		if base := filepath.Base(name); strings.HasPrefix(base, "blk_") && !strings.HasSuffix(base, ".meta") {
+			n++
+		}
+		return nil // files come and go
+	})
+	return n
+}
+
+// waitUntil waits until something is so, looking ten times a second.
+func waitUntil(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); !so(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("waiting in vain until %s", what)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package hdfs
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestConfigDefaults(t *testing.T) {
+	t.Setenv("HADOOP_USER_NAME", "alice")
+	c := Config{Addresses: []string{"a", "b:9000", "[::1]"}}
+	c.EnsureDefaults()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(c.Addresses, " "); got != "a:8020 b:9000 [::1]:8020" {
+		t.Error("addresses", got)
+	}
+	if got := strings.Join(c.HTTPAddresses, " "); got != "a:9870 b:9870 [::1]:9870" {
+		t.Error("HTTP addresses", got)
+	}
+	if c.URI != "hdfs://a:8020" || c.User != "alice" {
+		t.Error("URI and user", c.URI, c.User)
+	}
+}
+
+func TestConfigReportsAllFaults(t *testing.T) {
+	c := Config{URI: "file://x", LocalAddress: "here", BlockSize: 1000, Replication: -1, Connections: -1,
+		RetryTimeout: -1, DataTransferProtection: "some", Kerberos: &Kerberos{Keytab: "k", Principal: "nobody"}}
+	c.EnsureDefaults()
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, word := range []string{"no address", "file://x", "here", "1000", "Replication", "Connections", "timeout", "some",
+		"dfs.namenode.kerberos.principal", "nobody"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("no word on %q in: %v", word, err)
+		}
+	}
+}
+
+func TestKerberosSaysWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	c := Config{Addresses: []string{"a"}, Kerberos: &Kerberos{ServicePrincipal: "nn/_HOST@REALM", ConfigFile: dir + "/krb5.conf"}}
+	_, err := New(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), dir+"/krb5.conf") {
+		t.Error(err)
+	}
+	if got := c.Kerberos.service(); got != "nn/_HOST" {
+		t.Error("service", got)
+	}
+}
+
+// remoteError is an exception of the NameNode.
+type remoteError string
+
+func (e remoteError) Method() string    { return "m" }
+func (e remoteError) Desc() string      { return "" }
+func (e remoteError) Exception() string { return string(e) }
+func (e remoteError) Message() string   { return "" }
+func (e remoteError) Error() string     { return string(e) }
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want verdict
+	}{
+		{&fs.PathError{Op: "stat", Path: "/", Err: fs.ErrNotExist}, final},
+		{&fs.PathError{Op: "remove", Path: "/", Err: syscall.ENOTEMPTY}, final},
+		{&fs.PathError{Op: "create", Path: "/", Err: remoteError(safeModeException)}, again},
+		{remoteError(standbyException), reconnect},
+		{remoteError("java.io.IOException"), final},
+		{syscall.ECONNREFUSED, reconnect},
+		{errors.New("no available namenodes: EOF"), reconnect},
+		{errors.New("no available namenodes: SASL handshake: wrong"), final},
+	} {
+		if got := judge(c.err); got != c.want {
+			t.Errorf("judge(%v) = %v, want %v", c.err, got, c.want)
+		}
+	}
+}
