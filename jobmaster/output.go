@@ -47,26 +47,6 @@ func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
 	return r
 }
 
-// outputExists is the refusal of a job whose output directory exists, in
-// Hadoop's words.
-type outputExists struct{ name string }
-
-func (e *outputExists) Error() string { return "Output directory " + e.name + " already exists" }
-func (e *outputExists) Unwrap() error { return fs.ErrExist }
-
-// CheckOutput refuses an output directory that exists, wrapping fs.ErrExist.
-// Name is the directory's full name.
-func CheckOutput(ctx context.Context, fsys storage.FS, dir, name string) error {
-	_, err := fsys.Stat(ctx, dir)
-	switch {
-	case err == nil:
-		return &outputExists{name}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	}
-	return fmt.Errorf("output directory: %w", err)
-}
-
 // output resolves the job's output directory; fsys is nil when it has none.
 func (w *work) output(ctx context.Context) (fsys storage.FS, dir string, err error) {
 	if w.spec.OutputDir == "" {
@@ -89,7 +69,7 @@ func (w *work) makeOutput(ctx context.Context) error {
 	if _, err := fsys.Stat(ctx, w.ownDir(dir)); err == nil {
 		return nil
 	}
-	if err := CheckOutput(ctx, fsys, dir, w.spec.OutputDir); err != nil {
+	if err := storage.CheckOutput(ctx, fsys, dir, w.spec.OutputDir); err != nil {
 		return err
 	}
 	if err := fsys.MkdirAll(ctx, w.ownDir(dir)); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -218,10 +217,8 @@ func (d *Driver) checkOutput(ctx context.Context, run JobRun) (full string, err 
 		return "", err
 	}
 	full = storage.Name(fsys, p)
-	if _, err := fsys.Stat(ctx, p); err == nil {
-		return "", fmt.Errorf("Output directory %s already exists: %w", full, fs.ErrExist)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("output directory %s: %w", full, err)
+	if err := storage.CheckOutput(ctx, fsys, p, full); err != nil {
+		return "", err
 	}
 	for _, in := range run.In {
 		inFS, inPath, err := d.files.Resolve(ctx, in)

@@ -162,7 +162,7 @@ func TestValidateReportsAll(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"mapreduce.job.reduces=-1: expected 0 to 1e+06; the default is 1",
+		"mapreduce.job.reduces=-1: expected 0 to 1000000; the default is 1",
 		"mapreduce.task.io.sort.mb=2048: expected 1 to 2047; the default is 100",
 		"mapreduce.map.sort.spill.percent=0: expected more than 0 and at most 1; the default is 0.80",
 		"mapreduce.task.io.sort.factor=1: expected 2 to 100000; the default is 64",

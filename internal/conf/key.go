@@ -101,14 +101,18 @@ func (k *Key) checkRange(value string) error {
 }
 
 func (k *Key) bounds() string {
+	lo, hi := plain(k.lo), plain(k.hi)
 	switch {
 	case k.above:
-		return fmt.Sprintf("more than %v and at most %v", k.lo, k.hi)
+		return fmt.Sprintf("more than %s and at most %s", lo, hi)
 	case math.IsInf(k.hi, 1):
-		return fmt.Sprintf("at least %v", k.lo)
+		return "at least " + lo
 	}
-	return fmt.Sprintf("%v to %v", k.lo, k.hi)
+	return lo + " to " + hi
 }
+
+// plain writes a bound without an exponent.
+func plain(bound float64) string { return strconv.FormatFloat(bound, 'f', -1, 64) }
 
 // parse reads a value as a number for comparison with bounds: bytes,
 // milliseconds, or 0 for what is no number.

@@ -100,7 +100,7 @@ func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return jobmaster.CheckOutput(ctx, fsys, dir, name)
+	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
 // admit remembers a job. One that came in while the engine ended is killed like

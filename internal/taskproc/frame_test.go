@@ -72,9 +72,8 @@ func TestEndsTalkOverAPipe(t *testing.T) {
 	a, b := net.Pipe()
 	node, task := NewNodeEnd(a), NewTaskEnd(b)
 	go func() {
-		m, err := task.Receive()
-		if err == nil {
-			err = task.Send(&FromTask{Message: &FromTask_Progress{Progress: &Progress{Status: m.GetKill().GetCause()}}})
+		if m, err := task.Receive(); err == nil {
+			task.Send(&FromTask{Message: &FromTask_Progress{Progress: &Progress{Status: m.GetKill().GetCause()}}})
 		}
 		task.Close()
 	}()
