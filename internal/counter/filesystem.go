@@ -25,9 +25,6 @@ func FSBytesWritten(scheme string) ID { return fileSystem(scheme, fsBytesWritten
 // FSReadOps counts opened, listed and examined files.
 func FSReadOps(scheme string) ID { return fileSystem(scheme, fsReadOps) }
 
-// FSLargeReadOps counts listings of very large directories.
-func FSLargeReadOps(scheme string) ID { return fileSystem(scheme, fsLargeReadOps) }
-
 // FSWriteOps counts created, renamed and removed files.
 func FSWriteOps(scheme string) ID { return fileSystem(scheme, fsWriteOps) }
 

@@ -1,4 +1,4 @@
-// Package text reads files of lines and writes them.
+// Package text reads files of lines.
 //
 // A line ends at LF, CR LF or CR, as in Hadoop, or at a delimiter of the
 // user's choice; the end is no part of it. A UTF-8 byte order mark at the
