@@ -69,7 +69,9 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 	}
 	defer func() {
 		d.console.Clear()
-		err = errors.Join(err, d.report.write(), d.close(context.WithoutCancel(ctx)))
+		if end := errors.Join(d.report.write(), d.close(context.WithoutCancel(ctx))); end != nil {
+			err = errors.Join(err, end)
+		}
 	}()
 	run := p.Run
 	if run == nil {

@@ -61,7 +61,10 @@ func wantFiles(t testing.TB, dir string, want map[string]string) {
 		}
 	}
 	for name, content := range want {
-		if have, ok := got[name]; !ok || have != content {
+		switch have, ok := got[name]; {
+		case !ok:
+			t.Errorf("no file %s", name)
+		case have != content:
 			t.Errorf("file %s: %q, want %q", name, have, content)
 		}
 	}
