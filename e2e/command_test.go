@@ -21,6 +21,8 @@ type command struct {
 	args    []string // its command line
 	env     []string // beside, and before, what every command gets
 	limit   time.Duration
+	// credential is who runs it; nil is whoever runs the test.
+	credential *syscall.Credential
 }
 
 // result is how a command has ended.
@@ -67,7 +69,12 @@ func start(t *testing.T, c command) *process {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + p.temp, "LC_ALL=C", "HADOOP_USER_NAME=tester",
 	}, c.env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.credential}
+	if c.credential != nil {
+		openWay(t, filepath.Dir(c.program))
+		openWay(t, home)
+		openWay(t, p.temp)
+	}
 	p.began = time.Now()
 	must(t, p.cmd.Start())
 	t.Cleanup(func() {

@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// noOutput checks that a local output directory is not there at all.
+func noOutput(t *testing.T, dir string) {
+	t.Helper()
+	if entries, err := os.ReadDir(dir); err == nil {
+		t.Errorf("%s is there, with %v", dir, entries)
+	}
+}
+
+// workspace is a directory with two inputs, a file and a directory of one, and
+// the path of an output that is not there.
+type workspace struct{ dir, in, folder, out string }
+
+func newWorkspace(t *testing.T) workspace {
+	t.Helper()
+	dir := t.TempDir()
+	w := workspace{dir: dir, in: dir + "/in", folder: dir + "/folder", out: dir + "/out"}
+	must(t, os.Mkdir(w.folder, 0o755))
+	for _, name := range []string{w.in, w.folder + "/in"} {
+		must(t, os.WriteFile(name, []byte("a b a\n"), 0o644))
+	}
+	return w
+}
+
+// TestPathsThatCannotBe gives inputs and outputs that are refused before any
+// work; what was there before is there afterwards, and nothing else.
+func TestPathsThatCannotBe(t *testing.T) {
+	w := newWorkspace(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		text string
+	}{
+		"input missing":         {[]string{w.dir + "/none", w.out}, 1, "Input path does not exist: file:" + w.dir + "/none"},
+		"one of two missing":    {[]string{w.in, w.dir + "/none", w.out}, 1, "Input path does not exist: file:" + w.dir + "/none"},
+		"pattern of nothing":    {[]string{w.dir + "/none*", w.out}, 1, "Input Pattern file:" + w.dir + "/none* matches 0 files"},
+		"output exists":         {[]string{w.in, w.folder}, 1, "Output directory file:" + w.folder + " already exists"},
+		"output is a file":      {[]string{w.folder, w.in}, 1, "Output directory file:" + w.in + " already exists"},
+		"output inside input":   {[]string{w.folder, w.folder + "/out"}, 1, "lies inside the input"},
+		"output below a file":   {[]string{w.folder, w.in + "/out"}, 1, "not a directory"},
+		"scheme unknown":        {[]string{"s4://bucket/in", w.out}, 1, "s4"},
+		"no output given":       {[]string{w.in}, 2, "Usage: wordcount <in> [<in>...] <out>"},
+		"report cannot be":      {[]string{"--report", w.dir + "/none/report", w.in, w.out}, 1, "none/report"},
+		"report is a directory": {[]string{"--report", w.folder, w.in, w.out}, 1, "is a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, append([]string{"run", "wordcount"}, c.args...)...).want(t, c.code, c.text)
+			wantNames(t, w.dir, "folder", "in")
+			wantNames(t, w.folder, "in")
+			wantSame(t, readFile(t, w.in), []byte("a b a\n"))
+		})
+	}
+}
+
+func wantNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s holds %v, want %v", dir, got, want)
+	}
+}
+
+// TestValuesThatCannotBe gives properties and options that are refused by name,
+// as errors of usage, before any work.
+func TestValuesThatCannotBe(t *testing.T) {
+	w := newWorkspace(t)
+	for name, c := range map[string]struct {
+		options []string
+		texts   []string
+	}{
+		"no number":         {[]string{"-D", "mapreduce.job.reduces=x"}, []string{"mapreduce.job.reduces=x", "whole number"}},
+		"reduces below 0":   {[]string{"-D", "mapreduce.job.reduces=-1"}, []string{"mapreduce.job.reduces=-1", "0 to "}},
+		"deprecated name":   {[]string{"-D", "mapred.reduce.tasks=-1"}, []string{"reduce", "0 to "}},
+		"out of range":      {[]string{"-D", "mapreduce.task.io.sort.mb=0"}, []string{"mapreduce.task.io.sort.mb=0", "1 to 2047"}},
+		"no duration":       {[]string{"-D", "mapreduce.task.timeout=soon"}, []string{"mapreduce.task.timeout=soon"}},
+		"no truth":          {[]string{"-D", "mapreduce.map.output.compress=maybe"}, []string{"mapreduce.map.output.compress=maybe"}},
+		"no codec":          {[]string{"-D", "mapreduce.output.fileoutputformat.compress=true", "-D", "mapreduce.output.fileoutputformat.compress.codec=zip"}, []string{"compress.codec", "zip"}},
+		"ours and unknown":  {[]string{"-D", "hammr.local.blocksiez=1m"}, []string{"hammr.local.blocksiez", "did you mean hammr.local.blocksize"}},
+		"no value":          {[]string{"-D", "novalue"}, []string{"novalue", "property=value"}},
+		"workers below 1":   {[]string{"--workers", "0"}, []string{"--workers"}},
+		"workers no number": {[]string{"--workers", "many"}, []string{"--workers"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, slices.Concat([]string{"run", "wordcount"}, c.options, []string{w.in, w.out})...)
+			r.want(t, 2, c.texts...)
+			wantNames(t, w.dir, "folder", "in")
+		})
+	}
+}
+
+// TestNoReduces leaves the reducer out: the combiner too, so every word is there
+// as often as it is read.
+func TestNoReduces(t *testing.T) {
+	w := newWorkspace(t)
+	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=0", w.in, w.out)
+	wantNames(t, w.out, "_SUCCESS", "part-m-00000")
+	wantSame(t, readFile(t, w.out+"/part-m-00000"), []byte("a\t1\nb\t1\na\t1\n"))
+}
+
+// nobody is a user without rights over what the test makes.
+const nobody = 65534
+
+// asNobody runs hammr as another user when the test runs as root, to whom every
+// file is open. Everybody else runs it as oneself.
+func asNobody(t *testing.T, args ...string) *process {
+	t.Helper()
+	c := command{args: args}
+	if os.Getuid() == 0 {
+		c.credential = &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: false}
+	}
+	return start(t, c)
+}
+
+// TestNoPermission may not read an input, not look into a directory of inputs,
+// and not write beside them.
+func TestNoPermission(t *testing.T) {
+	w := newWorkspace(t)
+	openWay(t, w.dir)
+	for name, c := range map[string]struct {
+		closed string
+		mode   os.FileMode
+		out    string
+	}{
+		"input":           {w.in, 0o200, ""},
+		"input directory": {w.folder, 0o300, ""},
+		"output":          {w.dir, 0o555, w.dir + "/new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, os.Chmod(c.closed, c.mode))
+			defer os.Chmod(c.closed, 0o755)
+			if c.out == "" {
+				c.out = w.out
+			}
+			p := asNobody(t, "run", "wordcount", "-D", "mapreduce.map.maxattempts=1", w.in, w.folder, c.out)
+			p.wait(t).want(t, 1, "permission denied", filepath.Base(c.closed))
+			noOutput(t, c.out)
+		})
+	}
+}
+
+// openWay lets everybody pass to dir, which the testing package makes private.
+func openWay(t *testing.T, dir string) {
+	t.Helper()
+	must(t, os.Chmod(dir, 0o777))
+	for dir = filepath.Dir(dir); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		must(t, os.Chmod(dir, 0o755))
+	}
+}
