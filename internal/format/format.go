@@ -68,10 +68,3 @@ type Open struct {
 
 // Opener opens a Reader; each format has one or more.
 type Opener func(ctx context.Context, o Open) (Reader, error)
-
-// Writer writes records to one file that is already open. Close finishes the
-// format (trailer, last block) and flushes, but leaves the file itself open.
-type Writer interface {
-	Write(key, value []byte) error
-	Close() error
-}

@@ -43,8 +43,8 @@ func SyncMark(parts ...string) [16]byte {
 	return [syncSize]byte(sum[:syncSize])
 }
 
-// Writer writes a SequenceFile. It is a format.Writer: Close finishes the
-// format and leaves the file open. After an error the file is of no use.
+// Writer writes a SequenceFile. Close finishes the format and leaves the file
+// open. After an error the file is of no use.
 //
 // A file can be written in pieces, by one Writer each, in two ways. Suspend
 // ends a piece so that the joined pieces are byte for byte the file that one
