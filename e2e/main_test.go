@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	if gateAddress() != "" {
 		mr.Main(gatedProgram())
 	}
+	if make := programs[os.Getenv(programEnv)]; make != nil {
+		mr.Main(make())
+	}
 	os.Exit(testMain(m))
 }
 

@@ -206,27 +206,37 @@ func configJSON(det details, run JobRun) ([]byte, error) {
 	return data, err
 }
 
-// checkOutput refuses an output directory that exists, or that lies in an
-// input or an input in it, before any work.
-func (d *Driver) checkOutput(ctx context.Context, run JobRun) (full string, err error) {
-	if run.Out == "" {
+// checkOutput refuses an output directory that exists, before any work.
+func (d *Driver) checkOutput(ctx context.Context, out string) (full string, err error) {
+	if out == "" {
 		return "", nil
 	}
-	fsys, p, err := d.files.Resolve(ctx, run.Out)
+	fsys, p, err := d.files.Resolve(ctx, out)
 	if err != nil {
 		return "", err
 	}
 	full = storage.Name(fsys, p)
-	if err := storage.CheckOutput(ctx, fsys, p, full); err != nil {
-		return "", err
+	return full, storage.CheckOutput(ctx, fsys, p, full)
+}
+
+// checkApart refuses an output directory that lies in an input. An input whose
+// name is none of a file, which custom formats may have, is passed over.
+func (d *Driver) checkApart(ctx context.Context, inputs []string, out string) error {
+	if out == "" {
+		return nil
 	}
-	for _, in := range run.In {
+	fsys, p, err := d.files.Resolve(ctx, out)
+	if err != nil {
+		return err
+	}
+	for _, in := range inputs {
 		inFS, inPath, err := d.files.Resolve(ctx, in)
 		if err == nil && inFS.URI() == fsys.URI() && !storage.HasGlob(inPath) && within(p, inPath) {
-			return "", fmt.Errorf("output directory %s lies inside the input %s; choose one beside it", full, storage.Name(inFS, inPath))
+			return fmt.Errorf("output directory %s lies inside the input %s; choose one beside it",
+				storage.Name(fsys, p), storage.Name(inFS, inPath))
 		}
 	}
-	return full, nil
+	return nil
 }
 
 func within(inner, outer string) bool {

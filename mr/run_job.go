@@ -56,12 +56,18 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := d.checkOutput(ctx, run)
+	if err := checkCodecs(c); err != nil {
+		return nil, nil, err
+	}
+	out, err := d.checkOutput(ctx, run.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	splits, err := d.cut(ctx, det, c, run.In)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.checkApart(ctx, run.In, run.Out); err != nil {
 		return nil, nil, err
 	}
 	spec := &wire.JobSpec{

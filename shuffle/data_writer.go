@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -185,7 +186,11 @@ func (w *dataWriter) flush() {
 }
 
 func (w *dataWriter) fail(err error) {
-	if err != nil && w.err == nil {
+	if err == nil || w.err != nil {
+		return
+	}
+	w.err = err
+	if named := new(fs.PathError); !errors.As(err, &named) {
 		w.err = fmt.Errorf("write %s: %w", w.path, err)
 	}
 }

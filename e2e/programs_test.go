@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"errors"
+	"iter"
+	"os"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// programEnv names the program that the test's binary then is: a user's one
+// with a fault.
+const programEnv = "HAMMR_E2E_PROGRAM"
+
+// programs are users' programs with faults, by name. Each counts lines; the
+// line "bad" is where the fault is.
+var programs = map[string]func() *mr.Program{
+	"panics":    func() *mr.Program { return lineCounter(func() error { panic("boom on bad") }, nil) },
+	"fails":     func() *mr.Program { return lineCounter(func() error { return errors.New("bad is not welcome") }, nil) },
+	"exits":     func() *mr.Program { return lineCounter(func() error { os.Exit(7); return nil }, nil) },
+	"hangs":     func() *mr.Program { return lineCounter(func() error { select {} }, nil) },
+	"obeys":     func() *mr.Program { return lineCounter(nil, nil) },
+	"encodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{encode: true}) },
+	"decodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true}) },
+	"decodes 2": func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true, panics: true}) },
+}
+
+// startProgram starts one of the programs.
+func startProgram(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	return start(t, command{program: self, args: args, env: []string{programEnv + "=" + name}})
+}
+
+// lineCounter counts equal lines. At the line "bad" its mapper calls fault; nil
+// stands for one that waits until the attempt is cancelled. With a codec, the
+// lines are its values.
+func lineCounter(fault func() error, codec mr.Codec[[]byte]) *mr.Program {
+	mapper := mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[string, []byte]) error {
+		if string(line) == "bad" && codec == nil {
+			if fault == nil {
+				<-t.Context().Done()
+				return t.Context().Err()
+			}
+			if err := fault(); err != nil {
+				return err
+			}
+		}
+		out.Emit("line", line)
+		return nil
+	})
+	reducer := mr.ReduceFunc(func(_ *mr.Task, key string, lines iter.Seq[[]byte], out mr.Emitter[string, int64]) error {
+		n := int64(0)
+		for range lines {
+			n++
+		}
+		out.Emit(key, n)
+		return nil
+	})
+	job := mr.New("lines", mr.TextLines(), mapper, reducer, mr.TextOutput[string, int64]())
+	if codec != nil {
+		job.ValueCodec(codec)
+	}
+	return &mr.Program{Name: "lines", Jobs: []mr.Runnable{job}}
+}
+
+// lineCodec is a user's codec that does not know what to do with "bad".
+type lineCodec struct{ encode, decode, panics bool }
+
+func (c *lineCodec) Append(dst, line []byte) []byte {
+	if c.encode && string(line) == "bad" {
+		panic(errors.New("no code for bad"))
+	}
+	return append(dst, line...)
+}
+
+func (c *lineCodec) Decode(src []byte) ([]byte, error) {
+	switch {
+	case string(src) != "bad" || !c.decode:
+		return src, nil
+	case c.panics:
+		panic("codec out of its depth")
+	}
+	return nil, errors.New("no value for bad")
+}

@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// TestSignals ends a job in the middle of a map and of a reduce. The exit code
+// is that of Ctrl-C, and nothing is left: no output, no temporary file.
+func TestSignals(t *testing.T) {
+	in := binaryLines(t, "in", 2<<20)
+	for _, phase := range []string{"map", "reduce"} {
+		for name, sig := range map[string]syscall.Signal{"interrupt": syscall.SIGINT, "terminate": syscall.SIGTERM} {
+			t.Run(phase+" "+name, func(t *testing.T) {
+				dir := t.TempDir()
+				out, local, doc := filepath.Join(dir, "out"), filepath.Join(dir, "local"), filepath.Join(dir, "report")
+				g := newGate(t, phase, 1<<20)
+				p := g.start(t, "-D", "mapreduce.cluster.local.dir="+local, "--report", doc, in, out)
+				g.wait(t, p)
+				must(t, p.cmd.Process.Signal(sig))
+				g.open()
+				p.wait(t).want(t, 130, "killed")
+				noOutput(t, out)
+				wantNames(t, local)
+				wantNames(t, dir, "local", "report")
+				r, err := report.ReadFile(doc)
+				must(t, err)
+				if r.State != report.Killed || len(r.Tasks) == 0 {
+					t.Errorf("report of a killed job: %+v", r)
+				}
+			})
+		}
+	}
+}
+
+// TestSecondInterrupt does not wait for a task that stands still: the process
+// ends at once by the signal, and leaves nothing that can be taken for whole.
+func TestSecondInterrupt(t *testing.T) {
+	in := binaryLines(t, "in", 2<<20)
+	out := filepath.Join(t.TempDir(), "out")
+	g := newGate(t, "reduce", 1<<20)
+	p := g.start(t, in, out)
+	g.wait(t, p)
+	// The signals may come so close together that the first is still being
+	// handled; then the second is as good as the first.
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	ended := make(chan result, 1)
+	go func() { ended <- p.waitOnly(t) }()
+	defer g.open()
+	for {
+		select {
+		case r := <-ended:
+			if r.took > 10*time.Second || p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+				t.Errorf("ended after %v with %v", r.took, p.cmd.ProcessState)
+			}
+			nothingWhole(t, out)
+			if _, err := os.Stat(filepath.Join(out, "_temporary")); err != nil {
+				t.Errorf("the reduce had not begun: %v", err)
+			}
+			return
+		case <-tick.C:
+			p.cmd.Process.Signal(syscall.SIGINT)
+		}
+	}
+}
