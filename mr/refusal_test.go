@@ -1,0 +1,140 @@
+package mr_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+func TestNoReduces(t *testing.T) {
+	dir := outputDir(t)
+	mrtest.Command(t, wordCount(), "-D", "mapreduce.job.reduces=0", inputDir(t, "b a b\n"), dir)
+	wantFiles(t, dir, map[string]string{"part-m-00000": "b\t1\na\t1\nb\t1\n"})
+	dir = outputDir(t)
+	mrtest.Command(t, wordCount().Combine(mr.Sum[string, int64]()).Reduces(0), inputDir(t, "b a b\n"), dir)
+	wantFiles(t, dir, map[string]string{"part-m-00000": "b\t1\na\t1\nb\t1\n"})
+}
+
+func TestNoReducesWhereTheReducerIsNeeded(t *testing.T) {
+	dir := outputDir(t)
+	got := fails(t, secondarySort(), mr.ExitUsage, []string{"-D", "mapreduce.job.reduces=0", inputDir(t, "a 1\n"), dir},
+		"mapreduce.job.reduces=0: job secondary needs its reducer, since it maps to (keys.Pair[string,int64], int64) and writes (string, string); make it with mr.MapOnly to leave it out")
+	if strings.Contains(got.Stderr, "Running job") {
+		t.Errorf("a job ran\n%s", got.Stderr)
+	}
+	gone(t, dir)
+}
+
+// TestRefusedProperties refuses what cannot be meant, before any work.
+func TestRefusedProperties(t *testing.T) {
+	for definition, want := range map[string]string{
+		"mapreduce.job.reduces=-1":                              "mapreduce.job.reduces=-1: ",
+		"mapreduce.job.reduces=many":                            "mapreduce.job.reduces=many: ",
+		"mapreduce.task.io.sort.mb=0":                           "mapreduce.task.io.sort.mb=0: ",
+		"mapreduce.map.sort.spill.percent=half":                 "mapreduce.map.sort.spill.percent=half: ",
+		"mapreduce.output.fileoutputformat.compress=maybe":      "mapreduce.output.fileoutputformat.compress=maybe: ",
+		"mapreduce.task.timeout=soon":                           "mapreduce.task.timeout=soon: ",
+		"hammr.input.combined=true":                             "hammr.input.combined=true: unknown property; did you mean hammr.input.combine?",
+		"mapreduce.input.fileinputformat.split.maxsize=1parsec": "mapreduce.input.fileinputformat.split.maxsize=1parsec: ",
+		"novalue": "option -D novalue: write it as property=value",
+	} {
+		dir := outputDir(t)
+		got := fails(t, wordCount(), mr.ExitUsage, []string{"-D", definition, inputDir(t, "a\n"), dir}, want, "Usage: wordcount <in>")
+		if strings.Contains(got.Stderr, "Running job") {
+			t.Errorf("%s: a job ran\n%s", definition, got.Stderr)
+		}
+		gone(t, dir)
+	}
+}
+
+// TestPropertiesOfTheUser takes any name that is not Hammr's own, and warns of
+// one that looks misspelt.
+func TestPropertiesOfTheUser(t *testing.T) {
+	dir := outputDir(t)
+	got := mrtest.Exec(t, wordCount(), "-D", "my.own=1", "-D", "mapreduce.job.reducers=2", inputDir(t, "a\n"), dir)
+	const want = "mapreduce.job.reducers is not a property that is read here; did you mean mapreduce.job.reduces?"
+	if got.Code != mr.ExitDone || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "my.own") {
+		t.Errorf("exit code %d, want 0 and %q\n%s", got.Code, want, got.Stderr)
+	}
+	wantFiles(t, dir, map[string]string{"part-r-00000": "a\t1\n"})
+}
+
+func TestUnknownCodecs(t *testing.T) {
+	for _, property := range []string{"mapreduce.map.output.compress", "mapreduce.output.fileoutputformat.compress"} {
+		dir := outputDir(t)
+		got := mrtest.Exec(t, wordCount(), once("-D", property+"=true", "-D", property+".codec=rar", inputDir(t, "a\n"), dir)...)
+		if got.Code == mr.ExitDone || !strings.Contains(got.Stderr, property+".codec") || !strings.Contains(got.Stderr, "rar") {
+			t.Errorf("%s: exit code %d\n%s", property, got.Code, got.Stderr)
+		}
+		gone(t, dir)
+	}
+}
+
+func TestMissingInput(t *testing.T) {
+	in, dir := filepath.Join(t.TempDir(), "none"), outputDir(t)
+	got := fails(t, wordCount(), mr.ExitFailed, []string{in, dir}, "Input path does not exist: file:"+in)
+	if strings.Contains(got.Stderr, "Running job") {
+		t.Errorf("a job ran\n%s", got.Stderr)
+	}
+	fails(t, wordCount(), mr.ExitFailed, []string{in + "*", dir}, "Input Pattern file:"+in+"* matches 0 files")
+	gone(t, dir)
+}
+
+func TestOutputThatExists(t *testing.T) {
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept")
+	if err := os.WriteFile(kept, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{dir, kept} {
+		fails(t, wordCount(), mr.ExitFailed, []string{inputDir(t, "a\n"), out}, "wordcount: Output directory file:", out+" already exists")
+	}
+	onlyIn(t, dir, "kept")
+	if got := filesIn(t, dir)["kept"]; got != "mine" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestOutputWithinInput(t *testing.T) {
+	in := inputDir(t, "a\n")
+	for _, out := range []string{in + "/out", in + "/deep/out"} {
+		fails(t, wordCount(), mr.ExitFailed, []string{in, out}, "wordcount: output directory file:", out+" lies inside the input file:", in+"; choose one beside it")
+	}
+	onlyIn(t, in, "in-0")
+	mrtest.Command(t, wordCount(), in, in+"-out") // a name that begins alike is beside it
+}
+
+func TestJobsWithFaults(t *testing.T) {
+	var none mr.Input[int64, []byte]
+	text := mr.TextOutput[string, int64]()
+	for want, job := range map[string]mr.Runnable{
+		"job : a job without a name":                      mr.New("", mr.TextLines(), words, mr.Sum[string, int64](), text),
+		"job x: an input that is nil":                     mr.New("x", none, words, mr.Sum[string, int64](), text),
+		"job x: a mapper that is nil":                     mr.New[int64, []byte, string, int64]("x", mr.TextLines(), nil, mr.Sum[string, int64](), text),
+		"job x: no reducer: use MapOnly for a job":        mr.New[int64, []byte, string, int64]("x", mr.TextLines(), words, nil, text),
+		"job x: no output: use NullOutput for a job that": mr.New("x", mr.TextLines(), words, mr.Sum[string, int64](), nil),
+		"job x: a combiner in a job without reduce phase": mr.MapOnly("x", mr.TextLines(), words, text).Combine(mr.Sum[string, int64]()),
+	} {
+		fails(t, job, mr.ExitFailed, []string{inputDir(t), outputDir(t)}, "refusal_test.go:", want)
+	}
+}
+
+// TestJobWithoutOutput runs without a directory.
+func TestJobWithoutOutput(t *testing.T) {
+	job := mr.New("null", mr.TextLines(), words, mr.Sum[string, int64](), mr.NullOutput[string, int64]())
+	program := &mr.Program{Name: "null", Jobs: []mr.Runnable{job}, Run: func(ctx context.Context, d *mr.Driver) error {
+		counters, err := d.RunCounted(ctx, job, mr.JobRun{In: d.Args})
+		wantCounters(t, counters, map[string]int64{"Reduce output records": 2})
+		return err
+	}}
+	in := inputDir(t, "a b a\n")
+	if got := mrtest.Exec(t, program, in); got.Code != mr.ExitDone {
+		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
+	}
+	onlyIn(t, in, "in-0")
+}

@@ -1,0 +1,104 @@
+package mr_test
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+// stuck is a job whose map or reduce waits at the word "stuck".
+func stuck(where string, wait func(t *mr.Task) error) *mr.Job[string, int64, string, int64] {
+	return mr.New("stuck", mr.TextLines(), mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out countEmitter) error {
+		if where == "map" && string(line) == "stuck" {
+			t.Log().Info("about to wait")
+			return wait(t)
+		}
+		return words.Map(t, offset, line, out)
+	}), mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
+		if where == "reduce" && key == "stuck" {
+			t.Log().Info("about to wait")
+			return wait(t)
+		}
+		return mr.Sum[string, int64]().Reduce(t, key, values, out)
+	}), mr.TextOutput[string, int64]())
+}
+
+// TestTimeout has a task that shows no life. The job fails soon after the
+// limit, whether the task heeds the end of its context or nothing at all; of
+// the latter the failure shows where it stands.
+func TestTimeout(t *testing.T) {
+	for _, where := range []string{"map", "reduce"} {
+		for name, deaf := range map[string]bool{"heeding": false, "deaf": true} {
+			t.Run(where+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				checkTimeout(t, where, deaf)
+			})
+		}
+	}
+}
+
+func checkTimeout(t *testing.T, where string, deaf bool) {
+	release, left := make(chan struct{}), make(chan struct{})
+	job := stuck(where, func(t *mr.Task) error {
+		defer close(left)
+		return waitFor(t, release, deaf)
+	})
+	began, dir := time.Now(), outputDir(t)
+	got, doc := reportOf(t, job, once("-D", "mapreduce.task.timeout=300", inputDir(t, "a\nstuck\n"), dir)...)
+	took := time.Since(began)
+	close(release)
+	<-left // a goroutine that heeds nothing ends with its process only
+	if got.Code != mr.ExitFailed || took > 20*time.Second {
+		t.Errorf("exit code %d after %v", got.Code, took)
+	}
+	const cause = " failed to report status for 0.3 seconds. Killing! (mapreduce.task.timeout)"
+	if len(doc.Failures) == 0 || !strings.HasSuffix(doc.Failures[0].Cause, cause) || !strings.Contains(got.Stderr, cause) {
+		t.Errorf("failures %+v\n%s", doc.Failures, got.Stderr)
+	}
+	for _, phrase := range []string{"user code has to return when its context is done", "mr_test.waitFor("} {
+		if shown := strings.Contains(got.Stderr, phrase); shown != deaf {
+			t.Errorf("%q is shown: %v\n%s", phrase, shown, got.Stderr)
+		}
+	}
+	onlyIn(t, filepath.Dir(dir))
+}
+
+// waitFor waits for release; a deaf one does not heed the end of the attempt.
+func waitFor(t *mr.Task, release <-chan struct{}, deaf bool) error {
+	if deaf {
+		<-release
+		return nil
+	}
+	<-t.Context().Done()
+	return context.Cause(t.Context())
+}
+
+// TestSignsOfLife keeps records alive that take longer than the limit.
+func TestSignsOfLife(t *testing.T) {
+	for where, live := range map[string]func(t *mr.Task){
+		"map": (*mr.Task).Alive, "reduce": func(t *mr.Task) { t.SetStatus("busy") },
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			job := stuck(where, func(t *mr.Task) error {
+				for end := time.After(4 * time.Second); ; {
+					select {
+					case <-end:
+						return nil
+					case <-time.After(20 * time.Millisecond):
+						live(t)
+					}
+				}
+			})
+			if got := mrtest.Exec(t, job, once("-D", "mapreduce.task.timeout=3s", inputDir(t, "stuck\n"), outputDir(t))...); got.Code != mr.ExitDone {
+				t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
+			}
+		})
+	}
+}
