@@ -297,10 +297,25 @@ func (r *runReader) corrupt(at int64, what string) error {
 	return r.fail(at, fmt.Errorf("%w: %s", storage.ErrCorrupt, what))
 }
 
+// ReadError says where a run cannot be read. It lets a reduce tell which map's
+// output is lost.
+type ReadError struct {
+	Path   string // of the data file
+	Offset int64  // in bytes, of the block
+	Err    error
+}
+
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("read %s at offset %d: %v", e.Path, e.Offset, e.Err)
+}
+
+// Unwrap gives errors.Is the cause, often storage.ErrCorrupt.
+func (e *ReadError) Unwrap() error { return e.Err }
+
 // fail remembers the first error; at counts from the run's start.
 func (r *runReader) fail(at int64, err error) error {
 	if r.err == nil {
-		r.err = fmt.Errorf("read %s at offset %d: %w", r.path, r.run.Offset+at, err)
+		r.err = &ReadError{Path: r.path, Offset: r.run.Offset + at, Err: err}
 	}
 	return r.err
 }

@@ -62,7 +62,11 @@ func parseStack(trace string) []stackFrame {
 }
 
 // machinery reports whether the frame is of the Go runtime or of the engine.
+// The programs in its tests are users.
 func (f stackFrame) machinery() bool {
+	if strings.Contains(f.line, "_test.go:") && !strings.HasPrefix(f.call, "created by ") {
+		return false
+	}
 	call := strings.TrimPrefix(f.call, "created by ")
 	if rest, ok := strings.CutPrefix(call, module); ok {
 		path, _, _ := strings.Cut(rest, ".")

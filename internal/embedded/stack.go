@@ -17,7 +17,7 @@ func goroutineID() string {
 }
 
 // stacksOf is the part of a dump of all goroutines that is about the goroutine
-// with that number and those that it, or they, have started.
+// with that number and those that it, or they, have started, in this order.
 func stacksOf(id string) string {
 	return pickStacks(allStacks(), id)
 }
@@ -31,7 +31,9 @@ func allStacks() string {
 	}
 }
 
-// pickStacks picks from a dump, whose parts are separated by empty lines:
+// pickStacks picks from a dump, whose parts are separated by empty lines, those
+// of the goroutine id, which comes first because user code runs there, and of
+// its descendants:
 //
 //	goroutine 12 [chan receive]:
 //	main.f(…)
@@ -50,13 +52,16 @@ func pickStacks(dump, id string) string {
 			}
 		}
 	}
-	var picked []string
+	var first, others []string
 	for _, part := range parts {
-		if number, _ := stackOwner(part); wanted[number] {
-			picked = append(picked, part)
+		switch number, _ := stackOwner(part); {
+		case number == id:
+			first = append(first, part)
+		case wanted[number]:
+			others = append(others, part)
 		}
 	}
-	return strings.Join(picked, "\n\n")
+	return strings.Join(append(first, others...), "\n\n")
 }
 
 // stackOwner is the number of the goroutine that a part of a dump is about, and

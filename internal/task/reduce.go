@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -150,6 +151,22 @@ func (r *Reduce) takeOne(o *taskproc.MapOutput) error {
 	return nil
 }
 
+// blame makes an error about a map's output, which is read as late as in the
+// final merge, one of that map: it is run again.
+func (r *Reduce) blame(err error) error {
+	var lost *LostOutputError
+	var read *shuffle.ReadError
+	if errors.As(err, &lost) || !errors.As(err, &read) {
+		return err
+	}
+	for _, o := range r.fetched {
+		if o.Path == read.Path {
+			return &LostOutputError{Attempt: o.Attempt, Err: err}
+		}
+	}
+	return err
+}
+
 // ordinalOf is where the records of a map's output come from.
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: positionOf(o.Start)}
@@ -199,7 +216,7 @@ func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
 		}
 	}()
 	if err := prog.RunReduce(r); err != nil {
-		return nil, err
+		return nil, r.blame(err)
 	}
 	r.Counters.Add(counter.ReduceInputGroups, r.done)
 	if r.groups != nil {

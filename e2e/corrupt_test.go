@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressed are the lines of text in the formats that are read by extension.
+func compressed(t *testing.T, text []byte) map[string][]byte {
+	t.Helper()
+	var gz, zst bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	_, err := w.Write(text)
+	must(t, err)
+	must(t, w.Close())
+	z, err := zstd.NewWriter(&zst)
+	must(t, err)
+	_, err = z.Write(text)
+	must(t, err)
+	must(t, z.Close())
+	return map[string][]byte{"gz": gz.Bytes(), "zst": zst.Bytes()}
+}
+
+// TestBrokenCompressedInput reads files that end in the middle and files with a
+// wrong byte. The error names the file and a place in it.
+func TestBrokenCompressedInput(t *testing.T) {
+	text := readFile(t, proseFile(t, "text", 2<<20))
+	files := compressed(t, text)
+	if _, err := exec.LookPath("bzip2"); err == nil {
+		files["bz2"] = shell(t, `bzip2 -c "$1"`, newFile(t, "text", text))
+	}
+	for extension, whole := range files {
+		good := filepath.Join(t.TempDir(), "good")
+		done(t, "run", "wordcount", newFile(t, "in."+extension, whole), good)
+		for fault, content := range map[string][]byte{
+			"truncated": whole[:len(whole)/2],
+			"corrupt":   flipped(whole, len(whole)/2),
+			// The last bytes of bzip2 repeat the blocks' checksums: a file without
+			// them is whole.
+			"cut short": whole[:len(whole)-16],
+		} {
+			t.Run(extension+" "+fault, func(t *testing.T) {
+				in, out := newFile(t, "in."+extension, content), filepath.Join(t.TempDir(), "out")
+				r := run(t, "run", "wordcount", "-D", "mapreduce.map.maxattempts=2", in, out)
+				r.want(t, 1, "file://"+in, "corrupt data")
+				wantPlace(t, r.stderr, "file://"+in, len(content))
+				noOutput(t, out)
+			})
+		}
+	}
+}
+
+// flipped is content with one byte changed.
+func flipped(content []byte, at int) []byte {
+	content = slices.Clone(content)
+	content[at] ^= 0xff
+	return content
+}
+
+// wantPlace checks that a message about the file names a byte within it.
+func wantPlace(t *testing.T, message, name string, size int) {
+	t.Helper()
+	m := regexp.MustCompile(regexp.QuoteMeta(name) + `\b.*?(?:byte|after|offset) (\d+)`).FindStringSubmatch(message)
+	if m == nil {
+		t.Fatalf("no place in %s is named:\n%s", name, message)
+	}
+	if at, err := strconv.Atoi(m[1]); err != nil || at < 0 || at > size {
+		t.Errorf("the place %s is not within the %d bytes of %s", m[1], size, name)
+	}
+}
+
+// TestBrokenSequenceFile breaks files that Hadoop wrote, at each of its kinds of
+// compression, with fs -text as the reader.
+func TestBrokenSequenceFile(t *testing.T) {
+	const dir = "../internal/format/seqfile/testdata/hadoop/"
+	for _, name := range []string{"NONE-bytes.seq", "RECORD-GzipCodec-bytes.seq", "BLOCK-DefaultCodec-bytes.seq"} {
+		whole := readFile(t, dir+name)
+		good := done(t, "fs", "-text", newFile(t, name, whole)).stdout
+		for fault, content := range map[string][]byte{
+			"truncated": whole[:len(whole)*3/4],
+			"header":    flipped(whole, 3),
+		} {
+			t.Run(name+" "+fault, func(t *testing.T) {
+				in := newFile(t, name, content)
+				r := run(t, "fs", "-text", in)
+				r.want(t, 1, in)
+				if r.stdout == good {
+					t.Error("all records came out of a broken file")
+				}
+			})
+		}
+	}
+}
+
+// TestSegmentCorruptedOnDisk changes a byte of the map's output while the job
+// stands between map and reduce: it is noticed, the map is run again and the
+// output is right.
+func TestSegmentCorruptedOnDisk(t *testing.T) {
+	in := binaryLines(t, "in", 3<<20)
+	dir := t.TempDir()
+	local, out := filepath.Join(dir, "local"), filepath.Join(dir, "out")
+	g := newGate(t, "map", 2<<20)
+	// The first map's output is whole when the second one is at the gate.
+	p := g.start(t, "--workers", "1", "-D", "mapreduce.cluster.local.dir="+local,
+		"-D", "hammr.local.blocksize=1m", "-D", "hammr.input.combine=false", in, out)
+	g.wait(t, p)
+	files, err := filepath.Glob(local + "/*/*/*_m_000000_0/map.out")
+	must(t, err)
+	if len(files) != 1 {
+		t.Fatalf("outputs of the first map: %v", files)
+	}
+	content := readFile(t, files[0])
+	must(t, os.WriteFile(files[0], flipped(content, len(content)/2), 0o644))
+	g.open()
+	r := p.wait(t)
+	r.want(t, 0, files[0], "corrupt", "Launched map tasks=4")
+	wantSame(t, parts(t, out, 1), sortedLines(readFile(t, in)))
+	wantPlace(t, r.stderr, files[0], len(content))
+}
+
+// TestRecordLongerThanLimit names the file, the place and the limit.
+func TestRecordLongerThanLimit(t *testing.T) {
+	text := append(bytes.Repeat([]byte("short\n"), 10), append(bytes.Repeat([]byte("x"), 5000), '\n')...)
+	in, out := newFile(t, "in", text), filepath.Join(t.TempDir(), "out")
+	r := run(t, "run", "wordcount", "-D", "mapreduce.input.linerecordreader.line.maxlength=1000", in, out)
+	r.want(t, 1, fmt.Sprintf("file://%s: record at byte 60: longer than the limit of 1000 bytes", in))
+	noOutput(t, out)
+}
+
+// TestLocalFileRemovedDuringJob removes a file that the job has still to open.
+func TestLocalFileRemovedDuringJob(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(dir+"/in", 0o755))
+	content := readFile(t, binaryLines(t, "in", 1<<20))
+	for _, name := range []string{"a", "b"} {
+		must(t, os.WriteFile(dir+"/in/"+name, content, 0o644))
+	}
+	g := newGate(t, "map", 1000)
+	p := g.start(t, "--workers", "1", "-D", "hammr.input.combine=false", dir+"/in", dir+"/out")
+	g.wait(t, p)
+	must(t, os.Remove(dir+"/in/b"))
+	g.open()
+	p.wait(t).want(t, 1, "file://"+dir+"/in/b", "no such file")
+	noOutput(t, dir+"/out")
+}
+
+// TestLocalFileCutShortDuringJob shortens the file that is being read, and one
+// that has still to be.
+func TestLocalFileCutShortDuringJob(t *testing.T) {
+	in, out := binaryLines(t, "in", 8<<20), filepath.Join(t.TempDir(), "out")
+	g := newGate(t, "map", 1000)
+	p := g.start(t, "--workers", "1", "-D", "hammr.local.blocksize=4m", in, out)
+	g.wait(t, p)
+	must(t, os.Truncate(in, 5<<20))
+	g.open()
+	p.wait(t).want(t, 1, "file://"+in)
+	noOutput(t, out)
+}
