@@ -13,12 +13,14 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// sampling says how many keys are looked at to cut the key space.
+// sampling says that a job's partitions are ranges of keys, cut by a sample.
 type sampling struct{}
 
+// How much is looked at to cut the key space, at most.
 const (
-	sampleKeys   = 100_000 // at most, of the whole input
-	sampleSplits = 10      // at most, spread over the input
+	sampleKeys   = 100_000  // of the whole input
+	sampleBytes  = 32 << 20 // of keys: a few of 1 MB each must not fill the memory
+	sampleSplits = 10       // spread over the input
 )
 
 // sampler gathers the keys that a job's mappers emit for a part of its input.
@@ -26,6 +28,7 @@ type sampler struct {
 	attempt func(split *taskproc.Split) *task.Attempt
 	splits  []*taskproc.Split
 	quota   int // keys of each split
+	bytes   int // of keys of each split
 	keys    [][]byte
 }
 
@@ -38,6 +41,7 @@ func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, 
 	s.splits = spread(s.splits, sampleSplits)
 	if len(s.splits) > 0 {
 		s.quota = sampleKeys / len(s.splits)
+		s.bytes = sampleBytes / len(s.splits)
 	}
 	if err := j.sampleKeys(ctx, s); err != nil {
 		return "", fmt.Errorf("sampling the input for a total order: %w", err)
@@ -120,7 +124,7 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 	if err := callSetup(t, mapper); err != nil {
 		return err
 	}
-	out := &keySink[K, V]{job: j, sampler: s, left: s.quota}
+	out := &keySink[K, V]{job: j, sampler: s, left: s.quota, bytes: s.bytes}
 	for reader.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -129,7 +133,7 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 		if err := mapper.Map(t, key, value, out); err != nil {
 			return err
 		}
-		if out.left <= 0 {
+		if out.full() {
 			return errEnough
 		}
 	}
@@ -140,14 +144,20 @@ func sampleSplit[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO,
 type keySink[K, V any] struct {
 	job     interface{ encodeKey(K) []byte }
 	sampler *sampler
-	left    int
+	left    int // keys
+	bytes   int // that they may still have; the last one may have more
 }
 
 func (k *keySink[K, V]) Emit(key K, _ V) {
-	if k.left > 0 {
-		k.sampler.keys = append(k.sampler.keys, k.job.encodeKey(key))
+	if k.full() {
+		return
 	}
+	encoded := k.job.encodeKey(key)
+	k.sampler.keys = append(k.sampler.keys, encoded)
 	k.left--
+	k.bytes -= len(encoded)
 }
+
+func (k *keySink[K, V]) full() bool { return k.left <= 0 || k.bytes <= 0 }
 
 func (j *Job[K, V, KO, VO]) encodeKey(key K) []byte { return j.keys.Append(nil, key) }
