@@ -3,7 +3,9 @@ package mr
 import (
 	"errors"
 	"fmt"
+	"iter"
 
+	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -24,25 +26,47 @@ func (j *Job[K, V, KO, VO]) groupCombiner(mapTask *Task) (shuffle.Combiner, erro
 	if err := callSetup(t, combiner); err != nil {
 		return nil, fmt.Errorf("combiner: %w", err)
 	}
-	var fault error // of a value
-	return func(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
-		k, err := j.keys.Decode(key)
+	c := &groupCombine[K, V]{task: t, keys: j.keys, codec: j.values, combiner: combiner}
+	c.values, c.out = c.each, encoder[K, V]{keys: j.keys, values: j.values}
+	return c.combine, nil
+}
+
+// groupCombine is a combiner at work, on one group at a time. What a group needs
+// is made once for all of them.
+type groupCombine[K, V any] struct {
+	task     *Task
+	keys     keys.Codec[K]
+	codec    keys.Codec[V]
+	combiner Reducer[K, V, K, V]
+	values   iter.Seq[V] // each
+	group    *shuffle.Values
+	out      encoder[K, V]
+	fault    error // of a value
+}
+
+func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
+	k, err := c.keys.Decode(key)
+	if err != nil {
+		return fmt.Errorf("decoding a key: %w", err)
+	}
+	c.group, c.out.add = values, emit
+	err = c.combiner.Reduce(c.task, k, c.values, &c.out)
+	if c.fault != nil {
+		return errors.Join(err, c.fault)
+	}
+	return err
+}
+
+// each ranges over the values of the present group.
+func (c *groupCombine[K, V]) each(yield func(V) bool) {
+	for c.group.Next() {
+		v, err := c.codec.Decode(c.group.Value())
 		if err != nil {
-			return fmt.Errorf("decoding a key: %w", err)
+			c.fault = fmt.Errorf("decoding a value: %w", err)
+			return
 		}
-		out := &encoder[K, V]{keys: j.keys, values: j.values, add: emit}
-		err = combiner.Reduce(t, k, func(yield func(V) bool) {
-			for values.Next() {
-				v, err := j.values.Decode(values.Value())
-				if err != nil {
-					fault = fmt.Errorf("decoding a value: %w", err)
-					return
-				}
-				if !yield(v) {
-					return
-				}
-			}
-		}, out)
-		return errors.Join(err, fault)
-	}, nil
+		if !yield(v) {
+			return
+		}
+	}
 }

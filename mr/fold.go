@@ -17,17 +17,12 @@ type Number interface {
 // a hash table, which is the fastest way there is to combine.
 type FoldReducer[K, V any] struct {
 	fold func(acc, v V) V
-	keep func(v V) V // copies a value that holds only until the next one
 }
 
 // Fold makes a FoldReducer of an associative function. acc is what the values
 // before v have come to.
 func Fold[K, V any](f func(acc, v V) V) FoldReducer[K, V] {
-	r := FoldReducer[K, V]{fold: f, keep: func(v V) V { return v }}
-	if isBytes[V]() {
-		r.keep = cloneBytes[V]
-	}
-	return r
+	return FoldReducer[K, V]{f}
 }
 
 // Sum adds the values of each key.
@@ -51,23 +46,50 @@ func First[K, V any]() FoldReducer[K, V] {
 }
 
 // Reduce implements Reducer.
-func (r FoldReducer[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
-	var acc V
-	first := true
-	for v := range values {
-		if first {
-			acc, first = r.keep(v), false
-		} else {
-			acc = r.keep(r.fold(acc, v))
-		}
-	}
-	if !first {
-		out.Emit(key, acc)
+func (r FoldReducer[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
+	return r.forAttempt().Reduce(t, key, values, out)
+}
+
+func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
+
+func (r FoldReducer[K, V]) forAttempt() Reducer[K, V, K, V] {
+	l := &foldLoop[K, V]{fold: r.fold, bytes: isBytes[V]()}
+	l.step = l.add
+	return l
+}
+
+// foldLoop is a FoldReducer at work. It ranges over all groups with one and the
+// same function, and keeps values that are bytes in one and the same buffer.
+type foldLoop[K, V any] struct {
+	fold  func(acc, v V) V
+	bytes bool // V is bytes, which hold only until the next value
+	step  func(V) bool
+	some  bool // acc is that of a value of this group
+	acc   V
+}
+
+// Reduce implements Reducer.
+func (l *foldLoop[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
+	l.some = false
+	if values(l.step); l.some {
+		out.Emit(key, l.acc)
 	}
 	return nil
 }
 
-func (r FoldReducer[K, V]) folder() func(acc, v V) V { return r.fold }
+func (l *foldLoop[K, V]) add(v V) bool {
+	if l.some {
+		v = l.fold(l.acc, v)
+	}
+	l.some = true
+	if !l.bytes {
+		l.acc = v
+		return true
+	}
+	acc := bytesOf(&l.acc)
+	*acc = append((*acc)[:0], *bytesOf(&v)...) // v may lie in acc
+	return true
+}
 
 // folding is what the engine looks for in a combiner.
 type folding[V any] interface {

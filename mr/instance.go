@@ -2,9 +2,12 @@ package mr
 
 import "reflect"
 
-// instance is a copy of v for one attempt: of the struct that v points to, or
-// of v itself.
+// instance is a copy of v for one attempt: what v makes for an attempt, a copy
+// of the struct that v points to, or v itself.
 func instance[T any](v T) T {
+	if m, ok := any(v).(interface{ forAttempt() T }); ok {
+		return m.forAttempt()
+	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Pointer || r.IsNil() || r.Elem().Kind() != reflect.Struct {
 		return v

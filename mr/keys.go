@@ -3,6 +3,7 @@ package mr
 import (
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"google.golang.org/protobuf/proto"
 
@@ -58,8 +59,5 @@ func isBytes[T any]() bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// cloneBytes copies v, which is a []byte or of a type defined from it.
-func cloneBytes[T any](v T) T {
-	r := reflect.ValueOf(v)
-	return reflect.AppendSlice(reflect.MakeSlice(r.Type(), 0, r.Len()), r).Interface().(T)
-}
+// bytesOf is v, of a type for which isBytes holds, as the []byte that it is.
+func bytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }

@@ -1,0 +1,108 @@
+package mr_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// module is the root of the source tree, seen from this package.
+const module = ".."
+
+// build compiles programs, each of which is a package of its own inside this
+// directory as far as the compiler knows, and returns what it says: nothing
+// where all is well.
+func build(t *testing.T, sources ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := filepath.Abs(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var replace, patterns []string
+	for i, source := range sources {
+		file := filepath.Join(dir, fmt.Sprintf("p%d.go", i))
+		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replace = append(replace, fmt.Sprintf("%q:%q", filepath.Join(root, "mr", fmt.Sprintf("overlay%d", i), "main.go"), file))
+		patterns = append(patterns, fmt.Sprintf("./mr/overlay%d", i))
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, []byte(`{"Replace":{`+strings.Join(replace, ",")+`}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", os.DevNull, "-overlay", overlay}, patterns...)...)
+	cmd.Dir = root
+	said, err := cmd.CombinedOutput()
+	if (err != nil) != (len(said) > 0) {
+		t.Fatalf("go build: %v\n%s", err, said)
+	}
+	return string(said)
+}
+
+// program is a word count whose reducer, output and combiner are given.
+func program(reducer, output, combiner string) string {
+	return `package main
+
+import "github.com/hammr/hammr/mr"
+
+var job = mr.New("typed", mr.TextLines(),
+	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[string, int64]) error {
+		out.Emit(string(line), 1)
+		return nil
+	}),
+	` + reducer + `,
+	` + output + `,
+)` + combiner + `
+
+func main() { mr.Main(job) }
+`
+}
+
+// TestTypesThatDoNotFit: what a mapper emits and what its reducer takes, or
+// what a reducer emits and the output takes, is a matter of the compiler.
+func TestTypesThatDoNotFit(t *testing.T) {
+	const sum, text = "mr.Sum[string, int64]()", "mr.TextOutput[string, int64]()"
+	if said := build(t, program(sum, text, ".Combine("+sum+")")); said != "" {
+		t.Fatalf("a program whose types fit does not compile:\n%s", said)
+	}
+	for name, source := range map[string]string{
+		"key of the reducer":   program("mr.Sum[[]byte, int64]()", "mr.TextOutput[[]byte, int64]()", ""),
+		"value of the reducer": program("mr.Sum[string, float64]()", "mr.TextOutput[string, float64]()", ""),
+		"output":               program(sum, "mr.TextOutput[string, string]()", ""),
+		"combiner":             program(sum, text, ".Combine(mr.Sum[string, float64]())"),
+	} {
+		said := build(t, source)
+		if !regexp.MustCompile(`p0\.go:\d+:\d+: .*(does not match|cannot use|does not implement|wrong type)`).MatchString(said) {
+			t.Errorf("%s: the compiler says %q", name, said)
+		}
+	}
+}
+
+// TestProgramsInDocumentsCompile builds the whole programs that documents show.
+func TestProgramsInDocumentsCompile(t *testing.T) {
+	found := 0
+	for _, name := range []string{"README.md", "docs/programming.md"} {
+		text, err := os.ReadFile(filepath.Join(module, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			if !strings.HasPrefix(block[1], "package ") {
+				continue
+			}
+			found++
+			if said := build(t, block[1]); said != "" {
+				t.Errorf("%s: a program that does not compile:\n%s", name, said)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no document shows a whole program")
+	}
+}
