@@ -91,7 +91,7 @@ type Job struct {
 	names     []CounterName       // of the counters below
 	nameIndex map[CounterName]int // place of each name in names
 	sums      []int64             // over the finished tasks, beside names
-	unmet     int                 // tasks not succeeded in the stages nothing reads; 0 from Committing on
+	unmet     int                 // tasks not succeeded in the stages that write output; 0 from Committing on
 	splits    []Split             // of the source stage; nil until loaded
 	loaded    bool
 }

@@ -94,7 +94,11 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return drawStart(t, s)
 	case "finish":
 		a := drawAttempt(t, s)
-		return FinishAttempt{Attempt: a, Range: drawRange(t, s, a), Counters: []Counter{{CounterName{"g", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "counter")}, 3}}}
+		var out Manifest
+		if rapid.Bool().Draw(t, "files") {
+			out.Pieces = []Piece{{Output: "part", Path: "p"}}
+		}
+		return FinishAttempt{Attempt: a, Range: drawRange(t, s, a), Output: out, Counters: []Counter{{CounterName{"g", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "counter")}, 3}}}
 	case "fail":
 		return FailAttempt{
 			Attempt: drawAttempt(t, s), Failure: Failure{Cause: "bad", Record: drawRecord(t), Fatal: rapid.IntRange(0, 9).Draw(t, "fatal") == 0},

@@ -15,6 +15,7 @@ type Stage struct {
 	Slot   Slot
 	Source bool // it reads splits
 	Sink   bool // no stage reads it: its output is the job's
+	Writes bool // its tasks write files of the job's output beside what other stages read
 	Tasks  []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
@@ -77,6 +78,10 @@ func (j *Job) Ready(s *Stage) bool {
 	}
 	return true
 }
+
+// vital reports whether the job's output holds what the stage's tasks write, so
+// that the job is done only when all of them are.
+func (s *Stage) vital() bool { return s.Sink || s.Writes }
 
 // Waiting is how many tasks of the stage are to be started.
 func (s *Stage) Waiting() int { return s.pending.count }

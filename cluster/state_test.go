@@ -184,3 +184,30 @@ func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {
 		t.Errorf("the rest skips %v as part %d", tasks[1].Skip, tasks[1].Part)
 	}
 }
+
+// TestFilesOfStagesThatOthersReadBelongToTheOutput loses a map that wrote a
+// file beside what the reduce reads: the job ends with that file or not at all.
+func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
+	s := New("1")
+	files := Manifest{Pieces: []Piece{{Output: "other", Path: "p"}}}
+	whole := dag.Range{End: dag.Position{Offset: 1}}
+	reduce := TaskID{Job: job1, Stage: "r", Number: 0}
+	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 1))
+	if err := s.Load(job1, []Split{{Range: whole}}); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, StartJob{job1},
+		StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
+		FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: whole, Output: files},
+		StartAttempt{Task: reduce, Machine: "n"},
+		LoseOutput{attemptAt(mapTask(0), 0), "unreadable"},
+		FinishAttempt{Attempt: AttemptID{reduce, 0}})
+	if state := s.jobs[0].State; state != JobRunning {
+		t.Fatalf("without the map's file the job is %v", state)
+	}
+	apply(t, s, StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
+		FinishAttempt{Attempt: attemptAt(mapTask(0), 1), Range: whole, Output: files})
+	if state := s.jobs[0].State; state != JobCommitting {
+		t.Errorf("with all of its files the job is %v", state)
+	}
+}

@@ -99,13 +99,13 @@ type finalFile struct {
 }
 
 // finalFiles are the files of a job's output, in the order of their names'
-// tasks. Tasks cut from one task wrote parts of one file, in the order of their
+// tasks. Stages that others read may write some of them, too. Tasks cut from one task wrote parts of one file, in the order of their
 // ranges.
 func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
 	for _, stage := range j.Stages {
-		if !stage.Sink {
+		if !stage.Sink && !stage.Writes {
 			continue
 		}
 		tasks := slices.Clone(stage.Tasks)

@@ -12,14 +12,14 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestNamedOutputs writes from reduces, in text and in another
-// format, beside the main output. Which task writes no record makes no file.
+// TestNamedOutputs writes from maps and reduces, in text and in another format,
+// beside the main output. A task that writes no record makes no file.
 func TestNamedOutputs(t *testing.T) {
 	var odd *mr.NamedOutput[string, int64]
 	var raw *mr.NamedOutput[[]byte, []byte]
-	mapper := mr.MapFunc(func(_ *mr.Task, _ int64, line string, out textEmitter) error {
+	mapper := mr.MapFunc(func(t *mr.Task, offset int64, line string, out textEmitter) error {
 		out.Emit(line, line)
-		return nil
+		return odd.Emit(t, line, offset)
 	})
 	reducer := mr.ReduceFunc(func(t *mr.Task, key string, _ iter.Seq[string], out textEmitter) error {
 		out.Emit(key, "main")
@@ -36,7 +36,7 @@ func TestNamedOutputs(t *testing.T) {
 	mrtest.Command(t, job, "-D", "mapreduce.job.reduces=3", "-D", "hammr.input.combine=false", inputDir(t, "a\nbb\n", "", "dd\naaa\n"), dir)
 	wantFiles(t, dir, map[string]string{
 		"part-r-00000": "a\tmain\naaa\tmain\ndd\tmain\n", "part-r-00001": "bb\tmain\n", "part-r-00002": "",
-		"odd-r-00000": "a\t1\naaa\t3\n", "raw-r-00000": "dd.", "raw-r-00001": "bb.",
+		"odd-m-00000": "a\t0\nbb\t2\n", "odd-m-00002": "dd\t0\naaa\t3\n", "odd-r-00000": "a\t1\naaa\t3\n", "raw-r-00000": "dd.", "raw-r-00001": "bb.",
 	})
 }
 
