@@ -16,7 +16,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz bench microbench proto clean
+.PHONY: all build test race lint fuzz soak bench microbench proto clean
 
 all: build
 
@@ -47,6 +47,12 @@ fuzz:
 	  echo "== $$target in $$(dirname $$file)"; \
 	  go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
 	done
+
+# The memory bound on large inputs of every skew: SOAK_MIB=4096 sorts 4 GiB (1024
+# when unset), SOAK_GROUP_MIB=10240 gives one key 10 GiB of values (2048). The
+# temporary directory needs three times the size.
+soak:
+	go test -tags soak -run '^TestSoak' -count 1 -timeout 3h -v ./e2e
 
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
 # alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`

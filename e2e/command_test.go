@@ -50,6 +50,14 @@ const defaultLimit = 60 * time.Second
 // its own. The test waits for it.
 func start(t *testing.T, c command) *process {
 	t.Helper()
+	p := prepare(t, c)
+	p.begin(t)
+	return p
+}
+
+// prepare is a command that has still to begin.
+func prepare(t *testing.T, c command) *process {
+	t.Helper()
 	if c.program == "" {
 		c.program = hammr
 	}
@@ -75,16 +83,20 @@ func start(t *testing.T, c command) *process {
 		openWay(t, home)
 		openWay(t, p.temp)
 	}
+	return p
+}
+
+func (p *process) begin(t *testing.T) {
+	t.Helper()
 	p.began = time.Now()
 	must(t, p.cmd.Start())
 	t.Cleanup(func() {
 		if !p.waited {
 			p.cmd.Process.Kill()
 			p.cmd.Wait()
-			cancel()
+			p.cancel()
 		}
 	})
-	return p
 }
 
 // wait waits for the end of a command and checks that nothing of it is left.

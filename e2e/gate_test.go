@@ -124,9 +124,17 @@ func newGate(t *testing.T, phase string, bytes int) *gate {
 // start starts the gated program with args.
 func (g *gate) start(t *testing.T, args ...string) *process {
 	t.Helper()
+	p := g.prepare(t, args...)
+	p.begin(t)
+	return p
+}
+
+// prepare is the gated program that has still to begin.
+func (g *gate) prepare(t *testing.T, args ...string) *process {
+	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	return start(t, command{program: self, args: args, env: []string{gateEnv + "=" + g.address}})
+	return prepare(t, command{program: self, args: args, env: []string{gateEnv + "=" + g.address}})
 }
 
 // wait returns when a task stands at the gate.

@@ -38,7 +38,9 @@ func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wi
 	})
 	defer stop()
 	// A killed job is followed to its end: only then is nothing of it left.
+	stopBar := d.console.Live()
 	status, err := client.Follow(context.WithoutCancel(ctx), id, d.show())
+	stopBar()
 	if err != nil {
 		return nil, err
 	}

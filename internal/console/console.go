@@ -10,7 +10,9 @@
 //	c.TotalInputFiles(1)
 //	c.Splits(4)
 //	c.Running(jobID)
-//	c.Progress(console.Progress{Map: 0.5, …}) // every second or oftener
+//	stop := c.Live()
+//	c.Progress(console.Progress{Map: 0.5, …}) // whenever it has changed
+//	stop()
 //	c.Completed(jobID)
 //	c.Counters(values)
 //
@@ -73,7 +75,7 @@ const (
 )
 
 // Console shows one job at a time. Its methods may be called by several
-// goroutines at once. It starts none.
+// goroutines at once. Live starts one, which its caller stops.
 type Console struct {
 	opts Options
 
@@ -81,6 +83,7 @@ type Console struct {
 		sync.Mutex
 		shown string // percentages of the latest progress line
 		bar   bar
+		last  *Progress // nil until the job has made some
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,4 +134,20 @@ func TestNothingSetIsSilent(t *testing.T) {
 	c.Running("job_1_0001")
 	c.Progress(Progress{Map: 1})
 	c.Clear()
+}
+
+// TestLiveDrawsWithoutNews waits for frames that no further Progress asks for.
+func TestLiveDrawsWithoutNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		c := New(Options{Err: &out, Terminal: true})
+		c.Running("job_1")
+		stop := c.Live()
+		c.Progress(Progress{Map: 0.25})
+		time.Sleep(3 * barRefresh)
+		stop()
+		if n := strings.Count(out.String(), "map  25%"); n < 2 {
+			t.Errorf("%d frames: %q", n, out.String())
+		}
+	})
 }

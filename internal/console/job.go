@@ -20,7 +20,7 @@ func (c *Console) URL(url string) { c.info(ClassJob, "The url to track the job: 
 // Running tells the job's id. Rate and remaining time count from here.
 func (c *Console) Running(jobID string) {
 	c.mu.Lock()
-	c.mu.shown = ""
+	c.mu.shown, c.mu.last = "", nil
 	c.mu.bar.reset(c.opts.Now())
 	c.mu.Unlock()
 	c.info(ClassJob, "Running job: %s", jobID)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -27,13 +28,49 @@ func (c *Console) Progress(p Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.opts.Terminal {
-		frame := c.mu.bar.frame(c.opts.Now(), p, c.opts.Width())
-		_, _ = c.opts.Err.Write([]byte(frame))
+		c.mu.last = &p
+		c.drawLocked()
 		return
 	}
 	if text := percentages(p); text != c.mu.shown {
 		c.mu.shown = text
 		c.logLocked(Info, ClassJob, text)
+	}
+}
+
+func (c *Console) drawLocked() {
+	if c.mu.last != nil {
+		frame := c.mu.bar.frame(c.opts.Now(), *c.mu.last, c.opts.Width())
+		_, _ = c.opts.Err.Write([]byte(frame))
+	}
+}
+
+// Live keeps the bar of a terminal alive while the job says nothing: it comes
+// although the first task is slow, and rate and remaining time stay true. The
+// caller stops it before it tells how the job has ended.
+func (c *Console) Live() (stop func()) {
+	if !c.opts.Terminal || c.opts.Quiet {
+		return func() {}
+	}
+	quit := make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		tick := time.NewTicker(barRefresh)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				c.mu.Lock()
+				c.drawLocked()
+				c.mu.Unlock()
+			}
+		}
+	})
+	return func() {
+		close(quit)
+		drawing.Wait()
 	}
 }
 
@@ -74,4 +111,5 @@ func (p Progress) fraction() float64 {
 const (
 	barDelay    = 300 * time.Millisecond // a job that is done by then shows none
 	barInterval = 100 * time.Millisecond // between two frames
+	barRefresh  = 500 * time.Millisecond // between two frames of a job without news
 )

@@ -89,8 +89,8 @@ type Attempt struct {
 	FinishTime int64  `json:"finishTime"` // ms since the epoch; 0 while it runs
 }
 
-// Partition is what one reduce (in a map-only job: one map) wrote: where skew
-// shows.
+// Partition is what one reduce took in, as it was shuffled (in a map-only job:
+// what one map wrote): where skew shows.
 type Partition struct {
 	Partition int   `json:"partition"` // from 0
 	Bytes     int64 `json:"bytes"`

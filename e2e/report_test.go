@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// Fields that docs/formats/report.md promises to be always there.
+var reportFields = map[string][]string{
+	"": {"version", "jobId", "name", "state", "startTime", "finishTime", "elapsedSeconds", "phases",
+		"tasks", "counters", "partitions", "configuration", "failures"},
+	"phases":     {"name", "seconds"},
+	"tasks":      {"id", "type", "state", "attempts"},
+	"attempts":   {"id", "node", "state", "startTime", "finishTime"},
+	"partitions": {"partition", "bytes", "records"},
+	"failures":   {"task", "attempt", "node", "cause", "input", "offset", "log"},
+}
+
+// checkFields looks for the fields of a part of the document, and below it.
+func checkFields(t *testing.T, part string, object map[string]any) {
+	t.Helper()
+	for _, field := range reportFields[part] {
+		if value, ok := object[field]; !ok || value == nil {
+			t.Errorf("%s%q is %v", part, field, value)
+		}
+	}
+	for field, value := range object {
+		list, ok := value.([]any)
+		if !ok {
+			continue
+		}
+		for _, element := range list {
+			checkFields(t, field, element.(map[string]any))
+		}
+	}
+}
+
+// document reads a report, and checks the fields and what all reports have in
+// common.
+func document(t *testing.T, name string) report.Report {
+	t.Helper()
+	var object map[string]any
+	must(t, json.Unmarshal(readFile(t, name), &object))
+	checkFields(t, "", object)
+	r, err := report.ReadFile(name)
+	must(t, err)
+	ids := regexp.MustCompile(`^job_(local\d+_0001)$`).FindStringSubmatch(r.JobID)
+	if ids == nil {
+		t.Fatalf("id %q", r.JobID)
+	}
+	if seconds := float64(r.FinishTime-r.StartTime) / 1000; seconds < 0 || r.ElapsedSeconds < seconds-1 || r.ElapsedSeconds > seconds+1 {
+		t.Errorf("from %d to %d in %f s", r.StartTime, r.FinishTime, r.ElapsedSeconds)
+	}
+	for _, task := range r.Tasks {
+		letter := strings.ToLower(string(task.Type[:1]))
+		if !regexp.MustCompile(`^task_` + ids[1] + `_` + letter + `_\d{6}$`).MatchString(task.ID) {
+			t.Errorf("%s task %q", task.Type, task.ID)
+		}
+		for i, a := range task.Attempts {
+			if a.ID != fmt.Sprintf("attempt%s_%d", strings.TrimPrefix(task.ID, "task"), i) || a.Node == "" || a.StartTime < r.StartTime || a.FinishTime > r.FinishTime {
+				t.Errorf("attempt %+v", a)
+			}
+		}
+	}
+	return r
+}
+
+// phases are the names of a report's phases.
+func phases(r report.Report) (names []string) {
+	for _, p := range r.Phases {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func TestReportOfSuccess(t *testing.T) {
+	w := newWorkspace(t)
+	doc := w.dir + "/report"
+	r := done(t, "run", "wordcount", "--report", doc, "--quiet", "-D", "mapreduce.job.reduces=2", "-D", "mapreduce.job.name=words", w.in, w.out)
+	if r.stdout+r.stderr != "" {
+		t.Errorf("a quiet job says %q", r.stdout+r.stderr)
+	}
+	d := document(t, doc)
+	if d.State != report.Succeeded || d.Name != "words" || len(d.Tasks) != 3 || len(d.Failures) != 0 {
+		t.Errorf("report %+v", d)
+	}
+	if want := []string{"setup", "map", "reduce", "commit"}; !slices.Equal(phases(d), want) {
+		t.Errorf("phases %v, want %v", phases(d), want)
+	}
+	if n := d.Counters["Map-Reduce Framework"]["Reduce output records"]; n != 2 {
+		t.Errorf("%d records of output: %v", n, d.Counters)
+	}
+	if d.Configuration["mapreduce.job.reduces"] != "2" {
+		t.Errorf("configuration %v", d.Configuration)
+	}
+	records := int64(0)
+	for i, p := range d.Partitions {
+		if p.Partition != i || p.Bytes <= 0 {
+			t.Errorf("partition %d is %+v", i, p)
+		}
+		records += p.Records
+	}
+	if len(d.Partitions) != 2 || records != 2 {
+		t.Errorf("partitions %+v", d.Partitions)
+	}
+}
+
+func TestReportOfFailure(t *testing.T) {
+	in, offset := badLine(t)
+	doc := filepath.Join(t.TempDir(), "report")
+	startProgram(t, "panics", "--quiet", "--report", doc, in, t.TempDir()+"/out").wait(t).want(t, 1, "boom on bad")
+	d := document(t, doc)
+	if d.State != report.Failed || len(d.Failures) != 4 || len(d.Tasks[0].Attempts) != 4 {
+		t.Fatalf("report %+v", d)
+	}
+	for i, f := range d.Failures {
+		if f.Attempt != d.Tasks[0].Attempts[i].ID || f.Offset != offset || f.Stack == "" || d.Tasks[0].Attempts[i].State != report.Failed {
+			t.Errorf("failure %+v", f)
+		}
+	}
+}
+
+func TestReportOfKilledJob(t *testing.T) {
+	in, doc := binaryLines(t, "in", 2<<20), filepath.Join(t.TempDir(), "report")
+	g := newGate(t, "reduce", 1<<20)
+	p := g.start(t, "--report", doc, in, t.TempDir()+"/out")
+	g.wait(t, p)
+	must(t, p.cmd.Process.Signal(syscall.SIGINT))
+	g.open()
+	p.wait(t).want(t, 130)
+	d := document(t, doc)
+	if d.State != report.Killed || d.Tasks[0].State != report.Succeeded || d.Tasks[len(d.Tasks)-1].State != report.Killed {
+		t.Errorf("report %+v", d)
+	}
+	if _, err := os.Stat(doc + ".tmp"); err == nil {
+		t.Error("a temporary report is left")
+	}
+}
