@@ -184,30 +184,35 @@ func TestFileRemovedWhileRead(t *testing.T) {
 	noOutput(t, f.out)
 }
 
-// TestNoNameNodeAtStart has nobody, or somebody else, at the address.
+// TestNoNameNodeAtStart has nobody, or somebody else, at the address. Nothing
+// answers within 10 s by default; one wait for an answer lasts 15 s.
 func TestNoNameNodeAtStart(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
 	must(t, err)
-	defer silent.Close()
+	t.Cleanup(func() { silent.Close() })
 	c := cluster(t)
-	for name, address := range map[string]string{
-		"wrong port":      c.Host(0) + ":1",
-		"wrong host":      "no-such-host.invalid:8020",
-		"other service":   c.HTTP(),
-		"silent listener": silent.Addr().String(),
+	short := []string{"-D", "hammr.hdfs.retry.timeout=2s"}
+	for name, fault := range map[string]struct {
+		address string
+		options []string
+		limit   time.Duration
+		text    string
+	}{
+		"wrong port":       {c.Host(0) + ":1", short, 10 * time.Second, "connection refused"},
+		"wrong host":       {"no-such-host.invalid:8020", short, 10 * time.Second, "no such host"},
+		"other service":    {c.HTTP(), short, 10 * time.Second, "does not speak the NameNode's protocol"},
+		"silent listener":  {silent.Addr().String(), short, 25 * time.Second, "timeout"},
+		"default patience": {c.Host(0) + ":1", nil, 20 * time.Second, "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", "hdfs://"+address+"/in", t.TempDir()+"/out")
-			r.want(t, 1, "hdfs://"+address)
-			r.within(t, 10*time.Second)
-			t.Logf("after %v: %s", r.took, r.stderr)
+			t.Parallel()
+			out := t.TempDir() + "/out"
+			r := run(t, slices.Concat([]string{"run", "wordcount"}, fault.options, []string{"hdfs://" + fault.address + "/in", out})...)
+			r.want(t, 1, "hdfs://"+fault.address, fault.text)
+			r.within(t, fault.limit)
+			noOutput(t, out)
 		})
 	}
-	t.Run("default patience", func(t *testing.T) {
-		r := run(t, "run", "wordcount", "hdfs://"+c.Host(0)+":1/in", t.TempDir()+"/out")
-		r.want(t, 1, "connection refused")
-		r.within(t, 20*time.Second)
-	})
 }
 
 // TestNameNodeStoppedAtStart has one that takes connections and is frozen.
@@ -217,9 +222,8 @@ func TestNameNodeStoppedAtStart(t *testing.T) {
 	must(t, c.StopNameNode())
 	t.Cleanup(func() { must(t, c.ContinueNameNode()) })
 	r := run(t, "run", "wordcount", "-D", "hammr.hdfs.retry.timeout=2s", c.URI()+"/in", t.TempDir()+"/out")
-	r.want(t, 1, c.RPC())
+	r.want(t, 1, c.RPC(), "no answer from the NameNode")
 	r.within(t, faultLimit)
-	t.Logf("after %v: %s", r.took, r.stderr)
 }
 
 // TestSafeMode has the NameNode refuse every change: a job fails when its
