@@ -73,12 +73,14 @@ func TestSkippedRecord(t *testing.T) {
 // TestMapperThatNeverReturns is ended by mapreduce.task.timeout: at once when it
 // obeys its context, and after 5 s with its stack when it does not.
 func TestMapperThatNeverReturns(t *testing.T) {
+	t.Parallel()
 	in, _ := badLine(t)
 	for program, texts := range map[string][]string{
 		"obeys": {"failed to report status for 1 seconds", "mapreduce.task.timeout", "failed 2 times"},
 		"hangs": {"failed to report status for 1 seconds", "lineCounter"},
 	} {
 		t.Run(program, func(t *testing.T) {
+			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
 			r := startProgram(t, program, "-D", "mapreduce.task.timeout=1s", "-D", "mapreduce.map.maxattempts=2", in, out).wait(t)
 			r.want(t, 1, texts...)

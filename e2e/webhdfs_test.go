@@ -60,13 +60,23 @@ func (w *web) address(name, op string, params ...string) string {
 	return strings.Join(append([]string{address}, params...), "&")
 }
 
-// put writes a file.
+// put writes a file. A DataNode that finds its connection to the NameNode dead,
+// because that one was restarted, says so once.
 func (w *web) put(name string, content []byte, params ...string) {
 	w.t.Helper()
-	_, answer := w.call(http.MethodPut, w.address(name, "CREATE", append(params, "noredirect=true")...), nil, http.StatusOK)
-	var to struct{ Location string }
-	must(w.t, json.Unmarshal(answer, &to))
-	w.call(http.MethodPut, to.Location, content, http.StatusCreated)
+	params = append(params, "noredirect=true", "overwrite=true")
+	for try := 0; ; try++ {
+		_, answer := w.call(http.MethodPut, w.address(name, "CREATE", params...), nil, http.StatusOK)
+		var to struct{ Location string }
+		must(w.t, json.Unmarshal(answer, &to))
+		status, answer := w.call(http.MethodPut, to.Location, content, 0)
+		if status == http.StatusCreated {
+			return
+		}
+		if try == 3 || !bytes.Contains(answer, []byte("EOFException")) {
+			w.t.Fatalf("PUT %s: status %d: %s", to.Location, status, answer)
+		}
+	}
 }
 
 func (w *web) read(name string) []byte {
