@@ -118,7 +118,8 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 		return nil, errors.New("collector: finished or aborted before")
 	}
 	t.drain()
-	if t.err == nil && t.used > 0 {
+	t.flushFront()
+	if t.Err() == nil && t.used > 0 {
 		t.spill(ctx)
 	}
 	t.release()
@@ -148,7 +149,7 @@ func (t *FoldTable[V]) Abort() error {
 // release drops the table.
 func (t *FoldTable[V]) release() {
 	t.over = true
-	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
+	t.entries, t.front, t.limit, t.used, t.long = nil, nil, 0, 0, longKeys{}
 	arenas.give(t.arena)
 	t.arena = nil
 }
