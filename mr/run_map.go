@@ -97,12 +97,12 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 // end of the range.
 func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
 	records := int64(0)
-	mapping := false // a record, which is to blame for a panic if out is sound
+	mapping := false // a record, which is to blame for a panic
 	defer func() {
 		m.CountRecords(records)
 		if v := recover(); v != nil {
 			err = recovered(v)
-			if mapping && sunk() == nil {
+			if mapping {
 				err = t.blame(err, reader.Position())
 			}
 		}

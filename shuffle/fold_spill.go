@@ -118,8 +118,7 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 		return nil, errors.New("collector: finished or aborted before")
 	}
 	t.drain()
-	t.flushFront()
-	if t.Err() == nil && t.used > 0 {
+	if t.err == nil && t.used > 0 {
 		t.spill(ctx)
 	}
 	t.release()
@@ -149,7 +148,7 @@ func (t *FoldTable[V]) Abort() error {
 // release drops the table.
 func (t *FoldTable[V]) release() {
 	t.over = true
-	t.entries, t.front, t.limit, t.used, t.long = nil, nil, 0, 0, longKeys{}
+	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
 	arenas.give(t.arena)
 	t.arena = nil
 }

@@ -42,12 +42,6 @@ type FoldTable[V any] struct {
 	long    longKeys
 	values  int64 // bytes of values, where owned is set
 
-	front        *foldFront[V] // nil: none
-	frontAllowed bool
-	frontSince   int64 // stats.Records at the last review
-	frontPassed  int64 // records that have gone on to the table since then
-	folding      bool  // in the front; it stays set when the fold panics
-
 	pending     [foldBatch]pendingFold[V]
 	held        int    // pending records
 	pendingLong []byte // their keys that do not fit into an entry
@@ -99,46 +93,26 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 	}
 	t := &FoldTable[V]{ctx: ctx, opts: o, fold: f, owned: holdsPointers[V]()}
 	t.file.opts = &t.opts
-	if !t.owned && t.opts.Memory >= frontMemory {
-		t.frontAllowed = true
-		t.opts.Memory -= t.frontBytes()
-	}
 	t.opts.Memory = max(t.opts.Memory, 2*minSlots*t.slotBytes())
 	t.seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 	t.resize(minSlots)
 	return t, nil
 }
 
-// Emit folds v into the value of key, which is copied. An error shows in Err. A
-// panic of the fold may come out of Emit; Err is set then.
+// Emit folds v into the value of key, which is copied. An error shows in Err.
 func (t *FoldTable[V]) Emit(key []byte, v V) {
-	t.stats.Records++
-	t.stats.Bytes += int64(len(key))
 	p := &t.pending[t.held%foldBatch]
-	size := uint32(len(key)) + 1
 	if len(key) <= inlineKey {
-		a, b := loadKey(key)
-		if t.front != nil {
-			e := &t.front[t.hash(a, b)>>(64-frontBits)]
-			if e.size == size && binary.LittleEndian.Uint64(e.key[:8]) == a && binary.LittleEndian.Uint64(e.key[8:]) == b {
-				t.folding = true
-				e.v = t.fold.Fold(e.v, v)
-				t.folding = false
-				return
-			}
-			if a, b, size, v = e.swap(a, b, size, v); size == 0 {
-				return
-			}
-		}
-		p.a, p.b = a, b
+		p.a, p.b = loadKey(key)
 	} else {
 		p.a, p.b = xxhash.Sum64(key), uint64(len(t.pendingLong))
 		t.pendingLong = append(t.pendingLong, key...)
 	}
+	p.size = uint32(len(key)) + 1
 	if t.owned {
 		v = t.own(v)
 	}
-	p.size, p.v = size, v
+	p.v = v
 	t.held++
 	if t.held == foldBatch || len(t.pendingLong) > maxPendingLong {
 		t.drain()
@@ -154,25 +128,16 @@ func (t *FoldTable[V]) own(v V) V {
 	return own
 }
 
-// drain combines the gathered records and sees to the front.
+// drain combines the gathered records. A panic of the fold or of a codec is an
+// error of the table: the record that is added meanwhile is not to blame.
 func (t *FoldTable[V]) drain() {
-	t.frontPassed += int64(t.held)
-	t.combineGathered()
-	if t.front != nil && t.frontPassed >= frontReview {
-		t.reviewFront()
-	}
-}
-
-// combineGathered combines the gathered records. A panic of the fold or of a
-// codec is an error of the table: the record that is added meanwhile is not to
-// blame.
-func (t *FoldTable[V]) combineGathered() {
 	defer t.drained()
 	if t.used+t.held > t.limit || t.memory() > t.opts.Memory {
 		t.makeRoom()
 	}
+	pending := t.pending[:t.held]
+	t.stats.Records += int64(len(pending))
 	if t.err == nil {
-		pending := t.pending[:t.held]
 		t.touch(pending)
 		for i := range pending {
 			p := &pending[i]
@@ -185,7 +150,7 @@ func (t *FoldTable[V]) combineGathered() {
 	}
 }
 
-// drained is deferred by combineGathered.
+// drained is deferred by drain.
 func (t *FoldTable[V]) drained() {
 	if v := recover(); v != nil {
 		t.fail(&PanicError{Value: v, Stack: debug.Stack()})
@@ -199,7 +164,7 @@ func (t *FoldTable[V]) drained() {
 // touch finds where each record's search begins and brings it into the cache.
 func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 	slots := uint64(len(t.entries))
-	touched := uint32(0)
+	touched, bytes := uint32(0), int64(0)
 	for i := range pending {
 		p := &pending[i]
 		b := p.b
@@ -209,8 +174,10 @@ func (t *FoldTable[V]) touch(pending []pendingFold[V]) {
 		slot, _ := bits.Mul64(t.hash(p.a, b), slots)
 		p.slot = uint32(slot)
 		touched += t.entries[slot].size
+		bytes += int64(p.size) - 1
 	}
 	t.touched = touched
+	t.stats.Bytes += bytes
 }
 
 func (t *FoldTable[V]) hash(a, b uint64) uint64 {
@@ -257,14 +224,10 @@ func (t *FoldTable[V]) combineLong(p *pendingFold[V]) {
 }
 
 func (t *FoldTable[V]) insert(e *foldEntry[V], p *pendingFold[V], b uint64) {
-	e.set(p.a, b, p.size, p.v)
-	t.used++
-}
-
-func (e *foldEntry[V]) set(a, b uint64, size uint32, v V) {
-	binary.LittleEndian.PutUint64(e.key[:8], a)
+	binary.LittleEndian.PutUint64(e.key[:8], p.a)
 	binary.LittleEndian.PutUint64(e.key[8:], b)
-	e.size, e.v = size, v
+	e.size, e.v = p.size, p.v
+	t.used++
 }
 
 // keyBytes is a view of an entry's key.
@@ -328,7 +291,6 @@ func (t *FoldTable[V]) allocate(slots int) {
 			clear(mem)
 			t.arena = mem
 			t.entries = unsafe.Slice((*foldEntry[V])(unsafe.Pointer(unsafe.SliceData(mem))), slots)
-			t.addFront()
 			return
 		}
 	}
@@ -356,12 +318,7 @@ func (t *FoldTable[V]) fail(err error) {
 }
 
 // Err is the first error so far.
-func (t *FoldTable[V]) Err() error {
-	if t.err == nil && t.folding {
-		t.fail(errFoldPanicked)
-	}
-	return t.err
-}
+func (t *FoldTable[V]) Err() error { return t.err }
 
 // Stats is what was done so far; records count once they are combined.
 func (t *FoldTable[V]) Stats() Stats { return t.stats }
