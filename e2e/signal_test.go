@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -41,6 +42,9 @@ func TestSignals(t *testing.T) {
 // TestSecondInterrupt does not wait for a task that stands still: the process
 // ends at once by the signal, and leaves nothing that can be taken for whole.
 func TestSecondInterrupt(t *testing.T) {
+	if signal.Ignored(syscall.SIGINT) {
+		t.Skip("whoever started the test has it ignore SIGINT, and its children with it")
+	}
 	in := binaryLines(t, "in", 2<<20)
 	out := filepath.Join(t.TempDir(), "out")
 	g := newGate(t, "reduce", 1<<20)
