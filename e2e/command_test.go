@@ -44,7 +44,7 @@ type process struct {
 }
 
 // defaultLimit ends a command that hangs. It is asked for its stacks first.
-const defaultLimit = 60 * time.Second
+const defaultLimit = 2 * time.Minute
 
 // start starts a command in a process group and with a temporary directory of
 // its own. The test waits for it.

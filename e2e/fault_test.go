@@ -33,6 +33,8 @@ type faulty struct {
 	gate *gate
 	p    *process
 	out  string // directory of the output on the local disk; "" when it is on HDFS
+
+	blocks []string // files of the input's blocks on the DataNodes
 }
 
 // startFaulty starts the gated program on a file of twelve blocks with three
@@ -43,7 +45,13 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 	f := &faulty{web: newWeb(t, cluster(t))}
 	f.dir = f.web.dir()
 	f.in = readFile(t, binaryLines(t, "in", 12<<20))
+	before := blocks(f.c)
 	f.put(f.dir+"/in", f.in, "replication=3")
+	for _, file := range blocks(f.c) {
+		if !slices.Contains(before, file) {
+			f.blocks = append(f.blocks, file)
+		}
+	}
 	f.gate = newGate(t, phase, mib<<20)
 	name := f.c.URI() + f.dir
 	out := name + "/out"
@@ -171,9 +179,10 @@ func TestFileRemovedDuringJob(t *testing.T) {
 // blocks on the DataNodes: what has not been read is lost.
 func TestFileRemovedWhileRead(t *testing.T) {
 	f := startFaulty(t, "map", 1)
-	before := blocks(f.c)
 	f.remove(f.dir + "/in")
-	waitUntil(t, "the blocks are gone", func() bool { return blocks(f.c) <= before-3*12 })
+	waitUntil(t, "the blocks are gone", func() bool {
+		return !slices.ContainsFunc(f.blocks, func(file string) bool { _, err := os.Stat(file); return err == nil })
+	})
 	f.gate.open()
 	r := f.p.wait(t)
 	r.want(t, 1, f.c.URI()+f.dir+"/in")
@@ -252,23 +261,23 @@ func TestSafeMode(t *testing.T) {
 	}
 }
 
-// blocks counts the copies of blocks on all DataNodes.
-func blocks(c *minihdfs.Cluster) (n int) {
+// blocks are the files of blocks on all DataNodes.
+func blocks(c *minihdfs.Cluster) (files []string) {
 	for i := range c.DataNodes() {
-		n += blocksOf(c, i)
+		files = append(files, blocksOf(c, i)...)
 	}
-	return n
+	return files
 }
 
-// blocksOf counts the blocks on the disk of a DataNode.
-func blocksOf(c *minihdfs.Cluster, i int) (n int) {
+// blocksOf are the files of blocks on the disk of a DataNode.
+func blocksOf(c *minihdfs.Cluster, i int) (files []string) {
 	filepath.WalkDir(c.DataDir(i), func(name string, _ os.DirEntry, _ error) error {
 		if base := filepath.Base(name); strings.HasPrefix(base, "blk_") && !strings.HasSuffix(base, ".meta") {
-			n++
+			files = append(files, name)
 		}
 		return nil // files come and go
 	})
-	return n
+	return files
 }
 
 // waitUntil waits until something is so, looking ten times a second.
@@ -276,7 +285,7 @@ func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !so(); <-tick.C {
+	for end := time.Now().Add(time.Minute); !so(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("waiting in vain until %s", what)
 		}

@@ -41,7 +41,6 @@ func TestTerminal(t *testing.T) {
 	p.cmd.Stderr = tty
 	p.begin(t)
 	must(t, tty.Close())
-	g.wait(t, p)
 	drawn, buf := []byte(nil), make([]byte, 4096)
 	for !bytes.Contains(drawn, []byte("▕")) {
 		n, err := screen.Read(buf)
@@ -50,6 +49,7 @@ func TestTerminal(t *testing.T) {
 			t.Fatalf("no bar was drawn: %q", drawn)
 		}
 	}
+	g.wait(t, p)
 	g.open()
 	rest, _ := io.ReadAll(screen) // ends with an error when the last writer has gone
 	p.wait(t).want(t, 0)
