@@ -65,11 +65,13 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	logs := filepath.Join(dir, "logs")
-	if err := os.MkdirAll(logs, 0o755); err != nil {
-		return nil, fmt.Errorf("minihdfs: %w", err)
+	logs, temp := filepath.Join(dir, "logs"), filepath.Join(dir, "tmp")
+	for _, d := range []string{logs, temp} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, fmt.Errorf("minihdfs: %w", err)
+		}
 	}
-	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, HeapMiB: cfg.HeapMiB}, starter: c.starter}
+	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, Temp: temp, HeapMiB: cfg.HeapMiB}, starter: c.starter}
 	c.nameNode = newNameNode(base)
 	for i := range cfg.DataNodes {
 		c.data = append(c.data, newDataNode(base, i, c.Host(i), dir))

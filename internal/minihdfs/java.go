@@ -12,6 +12,7 @@ import (
 type Java struct {
 	Jars    string // folder of jars, as from Jars or ExampleJars
 	Conf    string // configuration folder; "" for Hadoop's defaults
+	Temp    string // folder for temporary files, which exists; "" for the system's
 	HeapMiB int    // bound of the heap; 0 for Java's default
 }
 
@@ -43,13 +44,17 @@ func (j *Java) Run(ctx context.Context, class string, args ...string) ([]byte, e
 
 // command returns the program and its arguments. C1 alone and the serial
 // collector make a daemon start a quarter faster; the first WebHDFS call of some
-// kinds needs java.lang opened.
+// kinds needs java.lang opened. A daemon that is killed leaves its temporary
+// files, and its performance data in the system's folder.
 func (j *Java) command(class string, args []string) (java string, argv []string, err error) {
 	java, err = findJava()
 	if err != nil {
 		return "", nil, err
 	}
-	argv = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.lang=ALL-UNNAMED"}
+	argv = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "--add-opens=java.base/java.lang=ALL-UNNAMED"}
+	if j.Temp != "" {
+		argv = append(argv, "-Djava.io.tmpdir="+j.Temp)
+	}
 	if j.HeapMiB > 0 {
 		argv = append(argv, fmt.Sprintf("-Xmx%dm", j.HeapMiB))
 	}
