@@ -15,7 +15,7 @@ import (
 
 const (
 	// writeSize is how many bytes are gathered before they are written.
-	writeSize = 256 << 10
+	writeSize = 128 << 10
 	// writeBuffer holds them and one more block.
 	writeBuffer = writeSize + blockRaw + 2*blockHeaderSize
 	// writeKept is the largest buffer that is kept after a long record.
