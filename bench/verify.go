@@ -112,8 +112,8 @@ func sameCounts(ours, rival string) error {
 	return nil
 }
 
-// sortedCounts are the lines of an output as "word count", in order. uniq -c
-// puts the count first, behind blanks.
+// sortedCounts are the lines of an output as "word count", in order. Without a
+// tab between the two they are from uniq -c, which puts the count first.
 func sortedCounts(output string) ([]string, error) {
 	r, closeFiles, err := open(output)
 	if err != nil {
@@ -128,7 +128,7 @@ func sortedCounts(output string) ([]string, error) {
 		if len(f) != 2 {
 			return nil, fmt.Errorf("%s: line %q has no word and count", output, s.Text())
 		}
-		if s.Bytes()[0] == ' ' {
+		if !bytes.Contains(s.Bytes(), []byte("\t")) {
 			f[0], f[1] = f[1], f[0]
 		}
 		lines = append(lines, string(f[0])+" "+string(f[1]))
