@@ -23,9 +23,10 @@ func TestDiskFull(t *testing.T) {
 	for name, c := range map[string]struct {
 		local bool // it is the disk of the spills that is small
 		file  string
+		hint  string
 	}{
-		"spilling": {true, "map.out"},
-		"output":   {false, "_r_000000_"},
+		"spilling": {true, "map.out", "make room there, or set mapreduce.cluster.local.dir"},
+		"output":   {false, "_r_000000_", "make room there, or write to another place"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk, other := smallDisk(t, "4m"), t.TempDir()
@@ -35,7 +36,7 @@ func TestDiskFull(t *testing.T) {
 			}
 			r := run(t, "run", "sort", "-D", "mapreduce.cluster.local.dir="+local,
 				"-D", "mapreduce.task.io.sort.mb=2", "-r", "1", in, out)
-			r.want(t, 1, "no space left on device", disk, c.file)
+			r.want(t, 1, "no space left on device", disk, c.file, c.hint)
 			noOutput(t, out)
 			wantNames(t, local)
 			if !c.local {

@@ -3,9 +3,12 @@ package task
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -13,7 +16,7 @@ import (
 // failureOf turns the error that ended an attempt into the record that the
 // user sees.
 func (a *Attempt) failureOf(err error) *taskproc.Failure {
-	f := &taskproc.Failure{Cause: err.Error(), Offset: -1, Log: a.log.String()}
+	f := &taskproc.Failure{Cause: err.Error() + a.remedy(err), Offset: -1, Log: a.log.String()}
 	var record *RecordError
 	if errors.As(err, &record) {
 		f.Stack, f.Input, f.Offset = record.Stack, record.Input, record.Offset
@@ -32,6 +35,19 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 		f.LostMapAttempt = lost.Attempt
 	}
 	return f
+}
+
+// remedy is what to do about an error, as far as that can be told from it; "" or
+// the end of a sentence.
+func (a *Attempt) remedy(err error) string {
+	var at *fs.PathError
+	if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &at) {
+		return ""
+	}
+	if strings.HasPrefix(at.Path, a.Start.LocalDir) {
+		return fmt.Sprintf("; make room there, or set %s to directories that have it", conf.LocalDir)
+	}
+	return "; make room there, or write to another place"
 }
 
 // Recovered turns a value that recover returned into an error with the stack
