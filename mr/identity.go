@@ -11,28 +11,37 @@ func IdentityMapper[K, V any]() Mapper[K, V, K, V] {
 }
 
 // IdentityReducer emits each value with its key.
-func IdentityReducer[K, V any]() Reducer[K, V, K, V] { return &identity[K, V]{} }
+func IdentityReducer[K, V any]() Reducer[K, V, K, V] { return identity[K, V]{} }
 
-// identity ranges over all groups with one and the same function: a loop's
-// body, made anew for each key, would be two allocations for each key.
-type identity[K, V any] struct {
-	key  K
-	out  Emitter[K, V]
-	emit func(V) bool
+type identity[K, V any] struct{}
+
+// Reduce implements Reducer.
+func (r identity[K, V]) Reduce(t *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
+	return r.forAttempt().Reduce(t, key, values, out)
 }
 
-// Setup implements Setup.
-func (r *identity[K, V]) Setup(*Task) error {
-	r.emit = func(v V) bool {
-		r.out.Emit(r.key, v)
-		return true
-	}
-	return nil
+func (identity[K, V]) forAttempt() Reducer[K, V, K, V] {
+	l := &identityLoop[K, V]{}
+	l.step = l.emit
+	return l
+}
+
+// identityLoop ranges over all groups with one and the same function: a loop's
+// body, made anew for each key, would be two allocations for each key.
+type identityLoop[K, V any] struct {
+	key  K
+	out  Emitter[K, V]
+	step func(V) bool // emit
 }
 
 // Reduce implements Reducer.
-func (r *identity[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
-	r.key, r.out = key, out
-	values(r.emit)
+func (l *identityLoop[K, V]) Reduce(_ *Task, key K, values iter.Seq[V], out Emitter[K, V]) error {
+	l.key, l.out = key, out
+	values(l.step)
 	return nil
+}
+
+func (l *identityLoop[K, V]) emit(v V) bool {
+	l.out.Emit(l.key, v)
+	return true
 }

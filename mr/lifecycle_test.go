@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,5 +153,23 @@ func TestPropertiesAndIdentityOfTask(t *testing.T) {
 	got = mrtest.Command(t, job, "-D", "test.mine=user's", "-D", "hammr.input.combine=false", inputDir(t, "a\n"), outputDir(t))
 	if want := "a\tm0 of 1 in-0 at 0=0 user's r0 \"\" -1\n"; got != want {
 		t.Errorf("output %q, want %q", got, want)
+	}
+}
+
+// TestReducersOfferedServeAnother calls reducers that mr offers from a reducer
+// of the user's own, which makes no attempt of its own for them.
+func TestReducersOfferedServeAnother(t *testing.T) {
+	same, sum := mr.IdentityReducer[string, int64](), mr.Sum[string, int64]()
+	both := mr.ReduceFunc(func(t *mr.Task, key string, values iter.Seq[int64], out countEmitter) error {
+		kept := slices.Collect(values)
+		return errors.Join(same.Reduce(t, key, slices.Values(kept), out), sum.Reduce(t, "sum of "+key, slices.Values(kept), out))
+	})
+	got := mrtest.Run(t, mr.New("both", mr.TextLines(), words, both, mr.TextOutput[string, int64]()), "a b a").Records()
+	var text []string
+	for _, r := range got {
+		text = append(text, fmt.Sprint(r.Key, "=", r.Value))
+	}
+	if want := "a=1 a=1 sum of a=2 b=1 sum of b=1"; strings.Join(text, " ") != want {
+		t.Errorf("got %v, want %s", text, want)
 	}
 }
