@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format/compress"
 	"github.com/hammr/hammr/internal/format/seqfile"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -24,23 +23,19 @@ func (d *Driver) CheckOutput(ctx context.Context, in []string, out string) error
 // checkCodecs refuses names of codecs that tasks would not know, so that it is
 // not the first reduce, after all the maps, that tells.
 func checkCodecs(c *conf.Conf) error {
-	check := func(property string, err error) error {
-		if err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrUsage, property, err)
-		}
-		return nil
-	}
 	if c.Bool(conf.MapOutputCompress) {
 		if _, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec)); err != nil {
-			return check(conf.MapOutputCompressCodec, err)
+			return fmt.Errorf("%w: %s: %w", ErrUsage, conf.MapOutputCompressCodec, err)
 		}
 	}
 	if !c.Bool(conf.OutputCompress) {
 		return nil
 	}
 	if _, err := seqfile.ParseCompression(c.String(conf.OutputCompressType)); err != nil {
-		return check(conf.OutputCompressType, err)
+		return fmt.Errorf("%w: %s: %w", ErrUsage, conf.OutputCompressType, err)
 	}
-	_, err := compress.Parse(c.String(conf.OutputCompressCodec))
-	return check(conf.OutputCompressCodec, err)
+	if _, err := outputCodec(c); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return nil
 }

@@ -31,7 +31,7 @@ func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 
 // suffix is the end of the names of files that newSink writes.
 func suffix(t *Task) (string, error) {
-	codec, err := outputCodec(t)
+	codec, err := outputCodec(t.attempt.Conf)
 	if err != nil || codec == nil {
 		return "", err
 	}

@@ -24,7 +24,7 @@ type sink struct {
 
 // newSink writes to w as the properties of the job say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
-	codec, err := outputCodec(t)
+	codec, err := outputCodec(t.attempt.Conf)
 	if err != nil || codec == nil {
 		return &sink{w: w}, err
 	}
@@ -87,11 +87,11 @@ type resumable interface {
 
 // outputCodec is how the properties say that output files are compressed; nil
 // for not at all.
-func outputCodec(t *Task) (*compress.Codec, error) {
-	if !t.attempt.Conf.Bool(conf.OutputCompress) {
+func outputCodec(c *conf.Conf) (*compress.Codec, error) {
+	if !c.Bool(conf.OutputCompress) {
 		return nil, nil
 	}
-	codec, err := compress.Parse(t.Property(conf.OutputCompressCodec))
+	codec, err := compress.Parse(c.String(conf.OutputCompressCodec))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", conf.OutputCompressCodec, err)
 	}
