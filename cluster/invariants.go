@@ -37,7 +37,7 @@ func (c *checker) job(j *Job) {
 	sums := make([]int64, len(j.sums))
 	for _, stage := range j.Stages {
 		occupied += c.stage(j, stage)
-		if stage.vital() {
+		if stage.Vital() {
 			unmet += len(stage.Tasks) - stage.Finished
 		}
 		for _, t := range stage.Tasks {

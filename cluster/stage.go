@@ -79,9 +79,9 @@ func (j *Job) Ready(s *Stage) bool {
 	return true
 }
 
-// vital reports whether the job's output holds what the stage's tasks write, so
+// Vital reports whether the job's output holds what the stage's tasks write, so
 // that the job is done only when all of them are.
-func (s *Stage) vital() bool { return s.Sink || s.Writes }
+func (s *Stage) Vital() bool { return s.Sink || s.Writes }
 
 // Waiting is how many tasks of the stage are to be started.
 func (s *Stage) Waiting() int { return s.pending.count }

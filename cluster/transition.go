@@ -19,7 +19,7 @@ func (tx *transition) setJobState(j *Job, s JobState) {
 func (tx *transition) addTask(j *Job, stage *Stage, t *Task) {
 	t.ID = TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)}
 	stage.Tasks = append(stage.Tasks, t)
-	if stage.vital() {
+	if stage.Vital() {
 		j.unmet++
 	}
 	tx.setPending(j, stage, t)
@@ -161,7 +161,7 @@ func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
 	tx.end(p, AttemptSucceeded, "")
 	t.Winner, t.Output, t.Checkpoint = p.attempt, &m, nil
 	j.count(t, counters)
-	if len(m.Pieces) > 0 && !stage.vital() {
+	if len(m.Pieces) > 0 && !stage.Vital() {
 		stage.Writes = true
 		j.unmet += len(stage.Tasks) - stage.Finished
 	}
@@ -175,7 +175,7 @@ func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
 			tx.kill(place{j, stage, t, a}, "another attempt has finished")
 		}
 	}
-	if stage.vital() {
+	if stage.Vital() {
 		j.unmet--
 		tx.commitWhenDone(j)
 	}
@@ -197,7 +197,7 @@ func (tx *transition) revoke(p place, cause string) {
 	p.job.uncount(t)
 	stage.Finished--
 	stage.FinishedAt = 0
-	if stage.vital() {
+	if stage.Vital() {
 		p.job.unmet++
 	}
 	t.Winner.State, t.Winner.Cause = AttemptKilled, cause

@@ -105,7 +105,7 @@ func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
 	for _, stage := range j.Stages {
-		if !stage.Sink && !stage.Writes {
+		if !stage.Vital() {
 			continue
 		}
 		tasks := slices.Clone(stage.Tasks)
