@@ -36,7 +36,14 @@ var aaa = Input{Name: "aaa", Bytes: kibibyte, Generate: func(w *bufio.Writer, n 
 }}
 
 func TestContestAlternates(t *testing.T) {
+	for name, want := range map[string]string{"warm": "or" + "oorr" + "rroo" + "oorr", "cold": "or" + "or" + "ro" + "or"} {
+		t.Run(name, func(t *testing.T) { testAlternates(t, name == "cold", want) })
+	}
+}
+
+func testAlternates(t *testing.T, cold bool, want string) {
 	k := testKit(t, 3)
+	k.cfg.Cold = cold
 	log := filepath.Join(k.work, "log")
 	c := Contest{
 		Name: "copy", Input: aaa, Same: sameBytes, Goals: Goals{Ratio: 1e9},
@@ -48,7 +55,7 @@ func TestContestAlternates(t *testing.T) {
 		t.Fatal(err)
 	}
 	turns, err := os.ReadFile(log)
-	if got, want := strings.Join(strings.Fields(string(turns)), ""), "or"+"or"+"ro"+"or"; got != want || err != nil {
+	if got := strings.Join(strings.Fields(string(turns)), ""); got != want || err != nil {
 		t.Errorf("turns %s, %v; want %s", got, err, want)
 	}
 	if len(r.Ours.Samples) != 3 || len(r.Rival.Samples) != 3 || r.Ratio == nil || r.Met || !r.Compared {

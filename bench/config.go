@@ -15,6 +15,8 @@ type Config struct {
 	Cases []string
 	// Rounds is how often each side is measured. Default 5.
 	Rounds int
+	// Cold leaves out the unmeasured run before each measured one.
+	Cold bool
 	// SizeBytes is the size of the main input files. Default 1 GiB. The large
 	// sort has four times as much, data that is not friendly a quarter.
 	SizeBytes int64

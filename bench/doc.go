@@ -5,7 +5,11 @@
 // A Contest has two Entries, ours and a rival, and an Input. Both run once
 // unmeasured, which warms the page cache, and what they wrote is compared: a
 // fast wrong answer does not count. Then they take turns, and who begins a
-// round changes. The machine's mood changes over minutes by more than the
+// round changes. Each turn is two runs, of which the second is measured, so that
+// both find the memory that they themselves have just released: a virtual
+// machine whose host takes back free pages makes the first touch of a page cost
+// up to ten times a later one, and what the rival left would decide. Config.Cold
+// leaves the first run out. The machine's mood changes over minutes by more than the
 // difference between programs, so the figure that counts is the median of the
 // rounds' ratios, rival's time over ours; times and MB/s are there to be
 // understood, not to be compared with those of another day.

@@ -135,8 +135,18 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 	return ours, rival, nil
 }
 
-// turn measures one entry once and removes what it wrote.
+// turn measures one entry once, warm unless that would take minutes.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
+	if !k.cfg.Cold && !c.Once {
+		if _, err := k.run(ctx, c, e); err != nil {
+			return Sample{}, err
+		}
+	}
+	return k.run(ctx, c, e)
+}
+
+// run measures one run of an entry and removes what it wrote.
+func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
 	s, err := k.measure(ctx, e.Command(k, c.Input.path(k), out))
 	return s, errors.Join(err, os.RemoveAll(out))

@@ -16,11 +16,14 @@ import (
 // sampling says that a job's partitions are ranges of keys, cut by a sample.
 type sampling struct{}
 
-// How much is looked at to cut the key space, at most.
+// How much is looked at to cut the key space. A partition that n sampled keys
+// fall in differs from its share by one part in √n.
 const (
-	sampleKeys   = 100_000  // of the whole input
-	sampleBytes  = 32 << 20 // of keys: a few of 1 MB each must not fill the memory
-	sampleSplits = 10       // spread over the input
+	minSampleKeys = 10_000 // of the whole input, as Hadoop's RandomSampler
+	maxSampleKeys = 100_000
+	keysPerReduce = 1_000
+	sampleBytes   = 32 << 20 // of keys at most: a few of 1 MB each must not fill the memory
+	sampleSplits  = 10       // at most, spread over the input
 )
 
 // sampler gathers the keys that a job's mappers emit for a part of its input.
@@ -40,7 +43,7 @@ var errEnough = errors.New("mr: enough samples")
 func cutPoints(ctx context.Context, j anyJob, s *sampler, reduces int) (string, error) {
 	s.splits = spread(s.splits, sampleSplits)
 	if len(s.splits) > 0 {
-		s.quota = sampleKeys / len(s.splits)
+		s.quota = min(max(minSampleKeys, keysPerReduce*reduces), maxSampleKeys) / len(s.splits)
 		s.bytes = sampleBytes / len(s.splits)
 	}
 	if err := j.sampleKeys(ctx, s); err != nil {

@@ -2,7 +2,6 @@ package tasknode
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -140,7 +139,7 @@ func (n *Node) removeJob(id string) {
 			return
 		}
 	}
-	if err := os.RemoveAll(n.jobDir(id)); err != nil {
+	if err := removeTree(n.jobDir(id)); err != nil {
 		n.cfg.Logger.Warn("local files of a job stay", "job", id, "error", err)
 	}
 	delete(n.jobs, id)

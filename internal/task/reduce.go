@@ -43,6 +43,8 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	if err != nil || !complete {
 		return nil, err
 	}
+	// No map of this job collects any more: its memory is better used for output.
+	shuffle.ReleaseMemory()
 	r.enterPhase("sort")
 	r.merge, err = r.intake.Merge(r.ctx)
 	if err != nil {

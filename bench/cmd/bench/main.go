@@ -22,6 +22,7 @@ func main() {
 	cfg := bench.Config{Dir: os.Getenv("BENCH_DIR"), Yardstick: os.Getenv("YARDSTICK_DIR")}
 	list := flag.Bool("list", false, "list the cases and exit")
 	flag.IntVar(&cfg.Rounds, "rounds", 5, "`times` each side is measured")
+	flag.BoolVar(&cfg.Cold, "cold", false, "measure without a run before that warms the memory")
 	flag.StringVar(&cfg.Results, "results", "", "`directory` for the results (default bench/results)")
 	flag.Func("case", "`cases` to run, with commas between; patterns as in wordcount*", func(s string) error {
 		cfg.Cases = append(cfg.Cases, strings.Split(s, ",")...)
