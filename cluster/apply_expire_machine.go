@@ -15,46 +15,51 @@ type ExpireMachine struct {
 
 func (c ExpireMachine) apply(tx *transition) error {
 	m := tx.byName[c.Name]
-	if m == nil || m.Epoch != c.Epoch {
+	if m == nil || m.Epoch != c.Epoch || m.Lost {
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)
 	}
+	tx.lose(m, "machine "+c.Name+" is lost")
+	tx.delta.Machines = append(tx.delta.Machines, c.Name)
+	return nil
+}
+
+// lose ends what runs on a machine and takes away its slots and its output.
+func (tx *transition) lose(m *Machine, cause string) {
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {
-			return err
+			panic(fmt.Sprintf("cluster: attempt of machine %s: %v", m.Name, err))
 		}
 		if a.State == AttemptRunning {
-			tx.end(p, AttemptKilled, "machine "+c.Name+" is lost")
+			tx.end(p, AttemptKilled, cause)
 		}
 		tx.leave(p)
 	}
-	m.Slots = [slotKinds]int{}
+	m.Lost, m.Slots = true, [slotKinds]int{}
 	tx.indexFree(m)
 	for _, j := range tx.jobs {
-		tx.loseOutputs(j, c.Name)
+		tx.loseOutputs(j, m.Name, cause)
 	}
-	tx.delta.Machines = append(tx.delta.Machines, c.Name)
-	return nil
 }
 
 // loseOutputs makes tasks run again whose output lay on a lost machine and is
 // needed. A task that runs again may need output that nobody needed before, so
 // it looks until nothing more is found.
-func (tx *transition) loseOutputs(j *Job, machine string) {
+func (tx *transition) loseOutputs(j *Job, machine, cause string) {
 	for found := true; found; {
 		found = false
 		for _, stage := range j.Stages {
-			if j.needed(stage) && tx.loseStage(j, stage, machine) {
+			if j.needed(stage) && tx.loseStage(j, stage, machine, cause) {
 				found = true
 			}
 		}
 	}
 }
 
-func (tx *transition) loseStage(j *Job, stage *Stage, machine string) (found bool) {
+func (tx *transition) loseStage(j *Job, stage *Stage, machine, cause string) (found bool) {
 	for _, t := range stage.Tasks {
 		if t.Winner != nil && t.Winner.Machine == machine {
-			tx.revoke(place{job: j, stage: stage, task: t}, "machine "+machine+" is lost")
+			tx.revoke(place{job: j, stage: stage, task: t}, cause)
 			found = true
 		}
 	}

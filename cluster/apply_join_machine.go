@@ -3,11 +3,16 @@ package cluster
 import "fmt"
 
 // JoinMachine adds a machine, or changes what is known of one that is there.
+// Another Instance than before means that its tasknode was started anew: what
+// ran under the old one is gone, with the output that lay there.
 type JoinMachine struct {
-	Name    string
-	Address string
-	Hosts   []string
-	Slots   [slotKinds]int
+	Name     string
+	Instance string // of the tasknode, another one after each start
+	Address  string
+	HTTP     string
+	Rack     string
+	Hosts    []string
+	Slots    [slotKinds]int
 }
 
 func (c JoinMachine) apply(tx *transition) error {
@@ -16,12 +21,18 @@ func (c JoinMachine) apply(tx *transition) error {
 	}
 	m := tx.byName[c.Name]
 	if m == nil {
-		m = &Machine{Name: c.Name, index: len(tx.machines)}
+		m = &Machine{Name: c.Name, index: len(tx.machines), Lost: true}
 		tx.machines = append(tx.machines, m)
 		tx.byName[c.Name] = m
 	}
-	m.Address, m.Hosts, m.Slots = c.Address, c.Hosts, c.Slots
-	m.Epoch++
+	if !m.Lost && m.Instance != c.Instance {
+		tx.lose(m, "the tasknode of "+c.Name+" was started anew")
+	}
+	if m.Lost {
+		m.Lost = false
+		m.Epoch++
+	}
+	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Slots = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
 	tx.indexFree(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil

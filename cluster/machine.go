@@ -2,12 +2,16 @@ package cluster
 
 // Machine is a tasknode.
 type Machine struct {
-	Name    string
-	Address string   // of its shuffle server, "" when its files are local to every task
-	Hosts   []string // names and addresses under which storage may know it
-	Slots   [slotKinds]int
-	Used    [slotKinds]int // slots held; each at most Slots
-	Epoch   int            // how often it has joined
+	Name     string
+	Instance string   // of its tasknode, another one after each start
+	Address  string   // of its shuffle server, "" when its files are local to every task
+	HTTP     string   // of its page of metrics and logs, "" when it has none
+	Rack     string   // "" when unknown
+	Hosts    []string // names and addresses under which storage may know it
+	Slots    [slotKinds]int
+	Used     [slotKinds]int // slots held
+	Epoch    int            // how often it has joined, not counting what it told anew while it was there
+	Lost     bool           // it has expired and not joined since: it has no slots
 
 	Attempts []*Attempt // that hold a slot, in order of start
 

@@ -132,6 +132,8 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("%s %v %q uncharged=%v", verb, c.Attempt, c.Failure.Cause, c.Uncharged)
 	case cluster.FinishAttempt:
 		return fmt.Sprintf("%s %v %v", verb, c.Attempt, c.Range)
+	case cluster.JoinMachine:
+		return fmt.Sprintf("JoinMachine %s %v", c.Name, c.Slots)
 	case cluster.StartAttempt:
 		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
 	case cluster.EndAttempt:
