@@ -49,6 +49,8 @@ var importTable = []row{
 	// Daemons and the engine in one process.
 	{"internal/mailbox", nil},
 	{"tasknode", []string{"shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
+	{"tasknode/artifact", nil},
+	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "sched", "storage",
 		"internal/conf", "internal/counter", "internal/mailbox", "internal/wire", "internal/taskproc",
@@ -56,7 +58,7 @@ var importTable = []row{
 	{"jobmaster/raftlog", []string{"jobmaster"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/embedded", []string{
-		"jobmaster", "tasknode", "cluster", "sched/fifo", "storage", "storage/local",
+		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
