@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/hammr/hammr/storage"
@@ -150,63 +149,6 @@ func (in *Intake) AddLocal(s Source) error {
 func (in *Intake) countLocked(run Run) {
 	in.mu.stats.Segments++
 	in.mu.stats.Bytes += run.Length
-}
-
-// AddStream takes a run of another machine: run.Length bytes of r, which are
-// verified. After an error nothing of the run is kept and it may be added again.
-func (in *Intake) AddStream(ctx context.Context, r io.Reader, run Run, ordinal Ordinal) error {
-	if run.Length < 0 || run.Offset < 0 {
-		return fmt.Errorf("%w: run of %d bytes at offset %d", storage.ErrCorrupt, run.Length, run.Offset)
-	}
-	s := Source{FS: in.opts.FS, Run: run, Ordinal: ordinal, Sequence: run.Offset}
-	s.Run.Offset = 0
-	var err error
-	switch {
-	case run.Length == 0:
-		err = (&runVerifier{run: run}).finish()
-	case run.Length <= in.single:
-		err = in.addToMemory(ctx, r, s)
-	default:
-		err = in.addToDisk(ctx, r, s)
-	}
-	if err != nil {
-		return err
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.countLocked(run)
-	return nil
-}
-
-// addToMemory reads a run into memory, once there is room, and merges what is
-// there if it has become enough.
-func (in *Intake) addToMemory(ctx context.Context, r io.Reader, s Source) error {
-	if err := in.reserve(ctx, s.Run.Length); err != nil {
-		return err
-	}
-	s.memory = make(memoryFile, s.Run.Length)
-	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
-	v := runVerifier{run: s.Run}
-	_, err := io.ReadFull(r, s.memory)
-	if err == nil {
-		_, err = v.Write(s.memory)
-	}
-	if err == nil {
-		err = v.finish()
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	defer in.changedLocked()
-	if err != nil {
-		in.mu.used -= s.Run.Length
-		return fmt.Errorf("%s: %w", s.Path, err)
-	}
-	in.mu.memory = append(in.mu.memory, s)
-	in.mu.stats.InMemory++
-	if in.mu.merging || !in.enoughLocked() {
-		return nil
-	}
-	return in.flushLocked(ctx)
 }
 
 // enoughLocked reports whether what has arrived in memory is to be merged.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
-
-	"github.com/hammr/hammr/storage"
 )
 
 // newFile names a file of the intake's own.
@@ -18,49 +15,6 @@ func (in *Intake) newFile(kind string) string {
 	name := path.Join(in.opts.Dir, fmt.Sprintf("%s-%d", kind, in.mu.files))
 	in.mu.made[name] = true
 	return name
-}
-
-// addToDisk copies a run into a file of its own.
-func (in *Intake) addToDisk(ctx context.Context, r io.Reader, s Source) error {
-	s.Path = in.newFile("segment")
-	out, err := in.opts.FS.Create(ctx, s.Path, storage.CreateOptions{})
-	if err != nil {
-		return fmt.Errorf("segment %s: %w", s.Path, err)
-	}
-	if err := copyRun(ctx, out, r, s.Run); err != nil {
-		return fmt.Errorf("segment %s: %w", s.Path, errors.Join(err, out.Abort()))
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.mu.disk = append(in.mu.disk, s)
-	return nil
-}
-
-// copyRun copies and verifies the bytes of a run.
-func copyRun(ctx context.Context, out storage.Writer, r io.Reader, run Run) error {
-	v := runVerifier{run: run}
-	buf := growPooled(nil, readBufferSize)
-	defer putPooled(buf)
-	for left := run.Length; left > 0; {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		b := (*buf)[:min(int64(len(*buf)), left)]
-		if _, err := io.ReadFull(r, b); err != nil {
-			return err
-		}
-		if _, err := v.Write(b); err != nil {
-			return err
-		}
-		if _, err := out.Write(b); err != nil {
-			return err
-		}
-		left -= int64(len(b))
-	}
-	if err := v.finish(); err != nil {
-		return err
-	}
-	return out.Close()
 }
 
 // mergeToFile merges sources into a tagged run in a file of its own.

@@ -48,12 +48,31 @@ func addOne(in *Intake, s Source, local bool) error {
 	if local {
 		return in.AddLocal(s)
 	}
-	f, err := s.FS.Open(context.Background(), s.Path)
-	if err != nil {
-		return err
+	return in.AddRemote(context.Background(), []Run{s.Run}, s.Ordinal, opener(s.FS, s.Path))
+}
+
+// opener opens runs of a file as if they came over a network.
+func opener(fsys storage.FS, path string) OpenRun {
+	return func(ctx context.Context, run Run) (io.ReadCloser, error) {
+		f, err := fsys.Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.NewSectionReader(f, run.Offset, run.Length), f}, nil
 	}
-	r := io.NewSectionReader(f, s.Run.Offset, s.Run.Length)
-	return errors.Join(in.AddStream(context.Background(), r, s.Run, s.Ordinal), f.Close())
+}
+
+// streaming is an OpenRun that yields one reader.
+func streaming(r io.Reader) OpenRun {
+	return func(context.Context, Run) (io.ReadCloser, error) { return io.NopCloser(r), nil }
+}
+
+// addStream adds one run from a reader.
+func addStream(ctx context.Context, in *Intake, r io.Reader, run Run, ordinal Ordinal) error {
+	return in.AddRemote(ctx, []Run{run}, ordinal, streaming(r))
 }
 
 func finalMerge(t testing.TB, in *Intake) *Merge {
@@ -148,14 +167,14 @@ func TestIntakeRefusesBadStreams(t *testing.T) {
 		for i := 0; i < len(data); i += 501 {
 			changed := bytes.Clone(data)
 			changed[i] ^= 4
-			if err := in.AddStream(context.Background(), bytes.NewReader(changed), s.Run, Ordinal{}); !errors.Is(err, storage.ErrCorrupt) {
+			if err := addStream(context.Background(), in, bytes.NewReader(changed), s.Run, Ordinal{}); !errors.Is(err, storage.ErrCorrupt) {
 				t.Fatalf("byte %d changed: error %v", i, err)
 			}
-			if err := in.AddStream(context.Background(), bytes.NewReader(data[:i]), s.Run, Ordinal{}); err == nil {
+			if err := addStream(context.Background(), in, bytes.NewReader(data[:i]), s.Run, Ordinal{}); err == nil {
 				t.Fatalf("stream that ends after %d bytes accepted", i)
 			}
 		}
-		if err := in.AddStream(context.Background(), iotest.ErrReader(io.ErrNoProgress), s.Run, Ordinal{}); !errors.Is(err, io.ErrNoProgress) {
+		if err := addStream(context.Background(), in, iotest.ErrReader(io.ErrNoProgress), s.Run, Ordinal{}); !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("error %v", err)
 		}
 		for _, s := range sources {
@@ -184,13 +203,13 @@ func TestIntakeWaitsForMemory(t *testing.T) {
 	}
 	stuck, feed := io.Pipe()
 	done := make(chan error)
-	go func() { done <- in.AddStream(context.Background(), stuck, s.Run, Ordinal{}) }()
+	go func() { done <- addStream(context.Background(), in, stuck, s.Run, Ordinal{}) }()
 	if _, err := feed.Write([]byte{blockMagic}); err != nil { // the first has its memory now
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := in.AddStream(ctx, bytes.NewReader(nil), s.Run, Ordinal{Input: 1}); !errors.Is(err, context.Canceled) {
+	if err := addStream(ctx, in, bytes.NewReader(nil), s.Run, Ordinal{Input: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v instead of a cancelled context", err)
 	}
 	feed.Close()

@@ -1,8 +1,10 @@
 package shuffle
 
 import (
+	"context"
 	"fmt"
 	"hash/crc32"
+	"io"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -65,4 +67,30 @@ func (v *runVerifier) finish() error {
 		return fmt.Errorf("%w: run of %d bytes ends after %d", storage.ErrCorrupt, v.run.Length, v.seen)
 	}
 	return v.counts.matches(v.run)
+}
+
+// VerifyRun reads the bytes of a run and checks them against their checksums
+// and the index's entry. What does not fit wraps storage.ErrCorrupt.
+func VerifyRun(ctx context.Context, r io.Reader, run Run) error {
+	v := runVerifier{run: run}
+	buf := growPooled(nil, readBufferSize)
+	defer putPooled(buf)
+	for left := run.Length; left > 0; {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b := (*buf)[:min(int64(len(*buf)), left)]
+		n, err := io.ReadFull(r, b)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return fmt.Errorf("%w: run of %d bytes ends after %d", storage.ErrCorrupt, run.Length, run.Length-left+int64(n))
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := v.Write(b); err != nil {
+			return err
+		}
+		left -= int64(len(b))
+	}
+	return v.finish()
 }

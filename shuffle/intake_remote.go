@@ -1,0 +1,222 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// OpenRun opens the bytes of a run where it lies; reading them ends when ctx
+// does. What follows after run.Length bytes is not read.
+type OpenRun func(ctx context.Context, run Run) (io.ReadCloser, error)
+
+// SourceError says that a run cannot be had from where it lies: it does not
+// open, it ends early, or what comes is not its bytes (which wraps
+// storage.ErrCorrupt). The intake itself is sound.
+type SourceError struct {
+	Run Run
+	Err error
+}
+
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("run of %d bytes at offset %d: %v", e.Run.Length, e.Run.Offset, e.Err)
+}
+
+// Unwrap gives errors.Is the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// remoteChunk is how many bytes are read before they are verified: few enough to
+// be in the processor's cache still.
+const remoteChunk = 256 << 10
+
+// AddRemote takes the runs of one map's output from another machine, all or
+// none: after an error nothing of them is kept and they may be added again. It
+// opens a run when there is room for all of them, and verifies what it reads.
+//
+// A fault of the source is a *SourceError; any other error is the intake's own
+// or that of ctx.
+func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, open OpenRun) error {
+	total, err := totalBytes(runs)
+	if err != nil {
+		return err
+	}
+	if err := in.makeRoom(ctx); err != nil {
+		return err
+	}
+	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: total <= in.single}
+	if a.inMemory {
+		if err := in.reserve(ctx, total); err != nil {
+			return err
+		}
+	}
+	for _, run := range runs {
+		if err := a.receive(ctx, run); err != nil {
+			return errors.Join(err, a.undo(ctx, total))
+		}
+	}
+	a.commit(runs)
+	return nil
+}
+
+// totalBytes is how much room runs take.
+func totalBytes(runs []Run) (total int64, err error) {
+	for _, r := range runs {
+		if r.Length < 0 || r.Offset < 0 || r.Length > math.MaxInt64-total {
+			return 0, &SourceError{Run: r, Err: fmt.Errorf("%w: impossible place", storage.ErrCorrupt)}
+		}
+		total += r.Length
+	}
+	return total, nil
+}
+
+// makeRoom merges to disk what has arrived in memory, if it has become enough
+// and nobody else does.
+func (in *Intake) makeRoom(ctx context.Context) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.mu.merging || !in.enoughLocked() {
+		return nil
+	}
+	return in.flushLocked(ctx)
+}
+
+// arrival is the runs of one output on their way into an intake. No merge
+// touches them before they are all there.
+type arrival struct {
+	in       *Intake
+	ordinal  Ordinal
+	open     OpenRun
+	inMemory bool // room is reserved; else each run gets a file
+	sources  []Source
+}
+
+// receive reads and verifies one run.
+func (a *arrival) receive(ctx context.Context, run Run) error {
+	if run.Length == 0 {
+		if err := (&runVerifier{run: run}).finish(); err != nil {
+			return &SourceError{run, err}
+		}
+		return nil
+	}
+	body, err := a.open(ctx, run)
+	if err != nil {
+		return &SourceError{run, err}
+	}
+	defer body.Close()
+	s := Source{FS: a.in.opts.FS, Run: run, Ordinal: a.ordinal, Sequence: run.Offset}
+	s.Run.Offset = 0
+	if a.inMemory {
+		err = receiveInMemory(&s, body)
+	} else {
+		err = a.in.receiveOnDisk(ctx, &s, body)
+	}
+	if err != nil {
+		return err
+	}
+	a.sources = append(a.sources, s)
+	return nil
+}
+
+// receiveInMemory gives s the bytes of its run. There is room for them: the
+// length is not more than what was reserved.
+func receiveInMemory(s *Source, body io.Reader) error {
+	s.memory = make(memoryFile, s.Run.Length)
+	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
+	v := runVerifier{run: s.Run}
+	for left := s.memory; len(left) > 0; {
+		b := left[:min(len(left), remoteChunk)]
+		if _, err := io.ReadFull(body, b); err != nil {
+			return s.blame(err)
+		}
+		if _, err := v.Write(b); err != nil {
+			return s.blame(err)
+		}
+		left = left[len(b):]
+	}
+	if err := v.finish(); err != nil {
+		return s.blame(err)
+	}
+	return nil
+}
+
+// blame makes an error one of where the run lies.
+func (s *Source) blame(err error) error {
+	run := s.Run
+	run.Offset = s.Sequence
+	return &SourceError{run, err}
+}
+
+// receiveOnDisk copies a run into a file of its own.
+func (in *Intake) receiveOnDisk(ctx context.Context, s *Source, body io.Reader) error {
+	s.Path = in.newFile("segment")
+	out, err := in.opts.FS.Create(ctx, s.Path, storage.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("segment %s: %w", s.Path, err)
+	}
+	if err := copyRun(ctx, out, s, body); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("segment %s: %w", s.Path, errors.Join(err, out.Abort()))
+	}
+	return nil
+}
+
+// copyRun copies and verifies the bytes of a run.
+func copyRun(ctx context.Context, out io.Writer, s *Source, body io.Reader) error {
+	v := runVerifier{run: s.Run}
+	buf := make([]byte, min(s.Run.Length, remoteChunk))
+	for left := s.Run.Length; left > 0; {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b := buf[:min(int64(len(buf)), left)]
+		if _, err := io.ReadFull(body, b); err != nil {
+			return s.blame(err)
+		}
+		if _, err := v.Write(b); err != nil {
+			return s.blame(err)
+		}
+		if _, err := out.Write(b); err != nil {
+			return fmt.Errorf("segment %s: %w", s.Path, err)
+		}
+		left -= int64(len(b))
+	}
+	if err := v.finish(); err != nil {
+		return s.blame(err)
+	}
+	return nil
+}
+
+// commit makes what arrived part of the intake.
+func (a *arrival) commit(runs []Run) {
+	in := a.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	defer in.changedLocked()
+	for _, run := range runs {
+		in.countLocked(run)
+	}
+	if a.inMemory {
+		in.mu.memory = append(in.mu.memory, a.sources...)
+		in.mu.stats.InMemory += int64(len(a.sources))
+	} else {
+		in.mu.disk = append(in.mu.disk, a.sources...)
+	}
+}
+
+// undo gives back the room, in memory or on disk, of what will not be whole.
+func (a *arrival) undo(ctx context.Context, reserved int64) error {
+	if !a.inMemory {
+		return a.in.drop(context.WithoutCancel(ctx), a.sources)
+	}
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	a.in.mu.used -= reserved
+	a.in.changedLocked()
+	return nil
+}

@@ -1,0 +1,132 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/iotest"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// outputOf is the sources of one map's output with several runs.
+func outputOf(t testing.TB, records []pair) []Source {
+	t.Helper()
+	o := testOptions(t, 1)
+	o.Memory, o.MaxRuns = 1<<20, 1000
+	x, _ := collectSorted(t, o, records)
+	return x.Sources(o.FS, 0, Ordinal{Input: 3})
+}
+
+// TestIntakeTakesAllRunsOrNone breaks one of several runs of an output, in every
+// way and place, and looks for traces of the others.
+func TestIntakeTakesAllRunsOrNone(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	sources := outputOf(t, recordKinds["random"](r, 100_000))
+	if len(sources) < 3 {
+		t.Fatalf("%d runs: too few for this test", len(sources))
+	}
+	want := readMerge(t, mergeSources(t, sources))
+	for _, memory := range []int64{100 << 10, 64 << 20} {
+		o := intakeOptions(t)
+		o.Memory = memory
+		in, err := NewIntake(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 * len(sources) {
+			addBroken(t, r, in, sources, i/3, i%3)
+			if s := in.Stats(); s != (IntakeStats{}) || in.mu.used != 0 {
+				t.Fatalf("%d bytes in use, stats %+v", in.mu.used, s)
+			}
+			onlyFiles(t, o.Dir)
+		}
+		if err := in.AddRemote(context.Background(), runsOf(sources), sources[0].Ordinal, opener(sources[0].FS, sources[0].Path)); err != nil {
+			t.Fatal(err)
+		}
+		samePairs(t, readMerge(t, finalMerge(t, in)), want)
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var errCut = errors.New("line cut")
+
+// addBroken adds sources of which one does not open (how 0), is damaged (1) or
+// ends early (2), and checks the error.
+func addBroken(t *testing.T, r *rand.Rand, in *Intake, sources []Source, bad, how int) {
+	t.Helper()
+	good := opener(sources[0].FS, sources[0].Path)
+	err := in.AddRemote(context.Background(), runsOf(sources), sources[0].Ordinal, func(ctx context.Context, run Run) (io.ReadCloser, error) {
+		body, err := good(ctx, run)
+		if err != nil || run != sources[bad].Run {
+			return body, err
+		}
+		defer body.Close()
+		b, err := io.ReadAll(body)
+		switch how {
+		case 0:
+			return nil, errCut
+		case 1:
+			b[r.IntN(len(b))] ^= 1
+			return io.NopCloser(bytes.NewReader(b)), err
+		default:
+			cut := io.MultiReader(bytes.NewReader(b[:r.IntN(len(b))]), iotest.ErrReader(errCut))
+			return io.NopCloser(cut), err
+		}
+	})
+	var source *SourceError
+	if !errors.As(err, &source) || source.Run != sources[bad].Run {
+		t.Fatalf("error %v does not name run %d", err, bad)
+	}
+	if how == 1 && !errors.Is(err, storage.ErrCorrupt) || how != 1 && !errors.Is(err, errCut) {
+		t.Fatalf("error %v of fault %d", err, how)
+	}
+}
+
+// TestIntakeOwnFaultsAreNotOfTheSource: a disk that is full is nobody else's.
+func TestIntakeOwnFaultsAreNotOfTheSource(t *testing.T) {
+	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 9)), 1, "random", None)
+	o := intakeOptions(t)
+	o.Memory = 1 << 10
+	writeFile(t, o.Dir, []byte("a file where the directory is to be"))
+	in, err := NewIntake(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = addOne(in, sources[0], false)
+	var source *SourceError
+	if err == nil || errors.As(err, &source) {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifyRun flips and cuts bytes of a run.
+func TestVerifyRun(t *testing.T) {
+	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 8)), 1, "random", None)
+	run := sources[0].Run
+	data := readFile(t, sources[0].Path)[run.Offset:][:run.Length]
+	if err := VerifyRun(context.Background(), bytes.NewReader(data), run); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(data); i += 301 {
+		changed := bytes.Clone(data)
+		changed[i] ^= 16
+		for _, b := range [][]byte{changed, data[:i]} {
+			if err := VerifyRun(context.Background(), bytes.NewReader(b), run); !errors.Is(err, storage.ErrCorrupt) {
+				t.Fatalf("damage at byte %d: error %v", i, err)
+			}
+		}
+	}
+}
