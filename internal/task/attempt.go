@@ -178,7 +178,7 @@ func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *s
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &Attempt{
 		Start: start, Conf: c, Counters: new(counter.Set), Files: files,
-		ctx: ctx, cancel: cancel, log: newLogTail(),
+		ctx: ctx, cancel: cancel, log: newLogTail(nil),
 		send: func(*taskproc.FromTask) error { return nil },
 	}
 	a.signal.paused = make(chan struct{})

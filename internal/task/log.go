@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"sync"
 )
@@ -13,20 +14,25 @@ const logTailBytes = 4096
 // kept.
 type logTail struct {
 	logger *slog.Logger
+	next   io.Writer // nil for none
 	mu     struct {
 		sync.Mutex
 		tail []byte // at most 2*logTailBytes
 	}
 }
 
-func newLogTail() *logTail {
-	t := new(logTail)
+func newLogTail(next io.Writer) *logTail {
+	t := &logTail{next: next}
 	t.logger = slog.New(slog.NewTextHandler(t, nil))
 	return t
 }
 
-// Write keeps the last logTailBytes of all that is written.
+// Write keeps the last logTailBytes of all that is written. A fault of the log
+// is no fault of the attempt.
 func (t *logTail) Write(p []byte) (int, error) {
+	if t.next != nil {
+		_, _ = t.next.Write(p)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.tail = append(t.mu.tail, p...)

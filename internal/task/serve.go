@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -27,6 +26,10 @@ type Server struct {
 	// Local has the attempts' local directories.
 	Local storage.FS
 
+	// Log gets what attempts log, each line in one Write; nil is nobody. The
+	// last lines are kept for failures in any case.
+	Log io.Writer
+
 	// usage shares out what the process uses among its attempts.
 	usage counter.Process
 }
@@ -37,14 +40,16 @@ type Server struct {
 func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	messages := taskproc.NewTaskEnd(conn)
 	defer messages.Close()
-	first, err := messages.Receive()
+	start, err := messages.ReceiveStart()
 	if err != nil {
-		return fmt.Errorf("start message: %w", err)
+		return err
 	}
-	start := first.GetStart()
-	if start == nil {
-		return errors.New("start message: another message came first")
-	}
+	return s.Run(ctx, messages, start)
+}
+
+// Run is Serve for a connection on which Start has come already. It closes the
+// connection.
+func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *taskproc.Start) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := &session{conn: messages, cancel: cancel, news: make(chan *taskproc.Outputs, 1)}
@@ -119,7 +124,7 @@ func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.S
 	set := new(counter.Set)
 	base := &Attempt{
 		Start: start, Counters: set, Files: server.Files, Local: countFS(server.Local, set),
-		ctx: ctx, cancel: s.cancel, log: newLogTail(), send: s.conn.Send,
+		ctx: ctx, cancel: s.cancel, log: newLogTail(server.Log), send: s.conn.Send,
 	}
 	base.signal.paused = make(chan struct{})
 	s.attempt = base

@@ -1,0 +1,51 @@
+package taskproc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// ControlMark is the environment variable that makes a process a task: the
+// number of the descriptor that is its control socket.
+const ControlMark = "HAMMR_TASK_FD"
+
+// Inherited is the control socket of a process that a tasknode has started as a
+// task, nil in any other process. The mark and the socket are the process's
+// own: what it starts in turn gets neither, and a second call finds nothing.
+func Inherited() (net.Conn, error) {
+	mark, found := os.LookupEnv(ControlMark)
+	if !found {
+		return nil, nil
+	}
+	if err := os.Unsetenv(ControlMark); err != nil {
+		return nil, err
+	}
+	fd, err := strconv.ParseUint(mark, 10, 16)
+	if err != nil || fd <= 2 {
+		return nil, fmt.Errorf("%s=%s: no descriptor of a control socket; only a tasknode sets it", ControlMark, mark)
+	}
+	syscall.CloseOnExec(int(fd))
+	f := os.NewFile(uintptr(fd), "control socket")
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s: descriptor without a control socket: %w", ControlMark, mark, err)
+	}
+	return conn, nil
+}
+
+// ReceiveStart waits for the first message, which is Start.
+func (e TaskEnd) ReceiveStart() (*Start, error) {
+	first, err := e.Receive()
+	if err != nil {
+		return nil, fmt.Errorf("start message: %w", err)
+	}
+	if start := first.GetStart(); start != nil {
+		return start, nil
+	}
+	return nil, errors.New("start message: another message came first")
+}
