@@ -1,0 +1,105 @@
+package mincost
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// placement is a cluster's network: tasks with three replicas, machines in
+// racks of 40, a node for the whole cluster, and dear arcs for tasks that wait.
+type placement struct {
+	network  *Network
+	random   *rand.Rand
+	machines []Node
+	racks    []Node
+	anywhere Node
+	tasks    []Node
+}
+
+const rackSize = 40
+
+// hotCluster has half of all replicas on a tenth of its machines.
+func hotCluster(machines, slots, tasks int) *placement {
+	p := &placement{network: New(), random: rand.New(rand.NewPCG(1, uint64(machines)))}
+	for range machines {
+		m := p.network.Node()
+		p.network.Arc(m, Sink, int64(slots), 0)
+		p.machines = append(p.machines, m)
+	}
+	for i := 0; i < machines; i += rackSize {
+		rack := p.network.Node()
+		for _, m := range p.machines[i:min(i+rackSize, machines)] {
+			p.network.Arc(rack, m, Unbounded, 0)
+		}
+		p.racks = append(p.racks, rack)
+	}
+	p.anywhere = p.network.Node()
+	for _, rack := range p.racks {
+		p.network.Arc(p.anywhere, rack, Unbounded, 0)
+	}
+	for range tasks {
+		p.addTask()
+	}
+	return p
+}
+
+// addTask adds a task of 64 to 128 MiB, in units of 1 MiB.
+func (p *placement) addTask() {
+	task, size := p.network.Node(), 64+p.random.Int64N(65)
+	for range 3 {
+		m := p.random.IntN(len(p.machines))
+		if p.random.IntN(2) == 0 {
+			m = p.random.IntN(max(len(p.machines)/10, 1))
+		}
+		p.network.Arc(task, p.machines[m], 1, 0)
+		p.network.Arc(task, p.racks[m/rackSize], 1, size)
+	}
+	p.network.Arc(task, p.anywhere, 1, 2*size)
+	p.network.Arc(task, Sink, 1, 1000)
+	p.network.Supply(task, 1)
+	p.tasks = append(p.tasks, task)
+}
+
+// removeTask takes away one of the tasks.
+func (p *placement) removeTask() {
+	i := p.random.IntN(len(p.tasks))
+	p.network.Supply(p.tasks[i], -1)
+	p.network.Solve()
+	p.network.Remove(p.tasks[i])
+	p.tasks[i] = p.tasks[len(p.tasks)-1]
+	p.tasks = p.tasks[:len(p.tasks)-1]
+}
+
+func BenchmarkCold(b *testing.B) {
+	for _, size := range [][3]int{{1000, 12, 10800}, {1000, 12, 13200}, {10000, 4, 36000}, {10000, 12, 108000}} {
+		b.Run(fmt.Sprintf("%dx%d,%d", size[0], size[1], size[2]), func(b *testing.B) {
+			for b.Loop() {
+				p := hotCluster(size[0], size[1], size[2])
+				if p.network.Solve() != 0 {
+					b.Fatal("units stay")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAdded(b *testing.B) {
+	for _, size := range [][4]int{{1000, 12, 10800, 1}, {1000, 12, 10800, 100}, {10000, 12, 108000, 1000}} {
+		b.Run(fmt.Sprintf("%dx%d,%d+%d", size[0], size[1], size[2], size[3]), func(b *testing.B) {
+			p := hotCluster(size[0], size[1], size[2])
+			p.network.Solve()
+			for b.Loop() {
+				for range size[3] {
+					p.addTask()
+				}
+				p.network.Solve()
+				b.StopTimer()
+				for range size[3] {
+					p.removeTask()
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package mincost
+
+import "slices"
+
+// Node is a place in a Network.
+type Node int32
+
+// Sink is where all units go.
+const Sink Node = 0
+
+// Arc is a way from one node to another. Its number is even; the one after it
+// is its reverse, whose room is what flows.
+type Arc int32
+
+// Unbounded is the capacity of an arc that holds any number of units.
+const Unbounded = int64(1) << 60
+
+// Network is a flow that is kept optimal while the network changes. New makes
+// one.
+type Network struct {
+	arcs  []arc  // arc and reverse side by side
+	nodes []node // by Node
+
+	excess   []Node // nodes whose balance may not be 0, each once
+	fresh    []Node // nodes that have no potential of their own yet
+	changed  []Arc  // arcs whose reduced cost may be negative
+	supplied int64  // units in all supplies
+
+	freeArcs  []Arc
+	freeNodes []Node
+
+	search search
+}
+
+// arc is a way, or the reverse of one. The cost of a reverse is negative.
+type arc struct {
+	to   Node
+	at   int32 // where it stands in the arcs of its start
+	room int64 // units that still fit
+	cost int64
+}
+
+type node struct {
+	arcs      []Arc // that start here, those with room before those without
+	open      int   // how many have room
+	potential int64
+	balance   int64 // units that wait here; below 0, units that are missing here
+	supply    int64
+	listed    bool // in Network.excess
+	fresh     bool // in Network.fresh
+}
+
+// New is a network that has a Sink only.
+func New() *Network {
+	return &Network{nodes: make([]node, 1)}
+}
+
+// Node adds a node without arcs and supply.
+func (n *Network) Node() Node {
+	var v Node
+	if last := len(n.freeNodes) - 1; last >= 0 {
+		v, n.freeNodes = n.freeNodes[last], n.freeNodes[:last]
+	} else {
+		v = Node(len(n.nodes))
+		n.nodes = append(n.nodes, node{})
+	}
+	if !n.nodes[v].fresh {
+		n.nodes[v].fresh = true
+		n.fresh = append(n.fresh, v)
+	}
+	return v
+}
+
+// Arc adds a way on which each unit costs as much; neither capacity nor cost is
+// below 0. No arc starts at the Sink.
+func (n *Network) Arc(from, to Node, capacity, cost int64) Arc {
+	var a Arc
+	if last := len(n.freeArcs) - 1; last >= 0 {
+		a, n.freeArcs = n.freeArcs[last], n.freeArcs[:last]
+	} else {
+		a = Arc(len(n.arcs))
+		n.arcs = append(n.arcs, arc{}, arc{})
+	}
+	n.arcs[a] = arc{to: to, cost: cost}
+	n.arcs[a^1] = arc{to: from, cost: -cost}
+	n.attach(from, a)
+	n.attach(to, a^1)
+	n.addRoom(a, capacity)
+	n.changed = append(n.changed, a)
+	return a
+}
+
+// Supply changes how many units wait at v by more, which may be below 0. There
+// are never less than none.
+func (n *Network) Supply(v Node, more int64) {
+	more = max(more, -n.nodes[v].supply)
+	n.nodes[v].supply += more
+	n.supplied += more
+	n.owe(v, more)
+}
+
+// SetCapacity changes how many units an arc holds. Those that no longer fit
+// wait at its start for another way.
+func (n *Network) SetCapacity(a Arc, capacity int64) {
+	flow := n.Flow(a)
+	if back := flow - capacity; back > 0 {
+		n.push(a^1, back)
+		n.owe(n.from(a), back)
+		n.owe(n.arcs[a].to, -back)
+	}
+	n.addRoom(a, capacity-n.Flow(a)-n.arcs[a].room)
+	n.changed = append(n.changed, a)
+}
+
+// Remove takes away a node with its arcs and its supply. Nothing may flow
+// through it: take its supply away, or set the capacity of its arcs to 0, and
+// Solve before. It reports whether it could.
+func (n *Network) Remove(v Node) bool {
+	for _, a := range n.nodes[v].arcs {
+		if n.Flow(a&^1) != 0 {
+			return false
+		}
+	}
+	n.Supply(v, -n.nodes[v].supply)
+	if n.nodes[v].balance != 0 || v == Sink {
+		return false
+	}
+	for _, a := range slices.Clone(n.nodes[v].arcs) {
+		n.detach(v, a)
+		n.detach(n.arcs[a].to, a^1)
+		n.freeArcs = append(n.freeArcs, a&^1)
+		n.arcs[a], n.arcs[a^1] = arc{}, arc{}
+	}
+	n.nodes[v].potential = 0
+	n.freeNodes = append(n.freeNodes, v)
+	return true
+}
+
+// Flow is how many units take an arc.
+func (n *Network) Flow(a Arc) int64 { return n.arcs[a^1].room }
+
+// Cost is what all units cost on their ways.
+func (n *Network) Cost() (sum int64) {
+	for a := 0; a < len(n.arcs); a += 2 {
+		sum += n.arcs[a].cost * n.arcs[a+1].room
+	}
+	return sum
+}
+
+// Next is the arc on which a unit leaves v, and where it leads; ok is false
+// when none does. Where units part it is the one that was added first.
+func (n *Network) Next(v Node) (a Arc, to Node, ok bool) {
+	for _, b := range n.nodes[v].arcs {
+		if b&1 == 0 && n.Flow(b) > 0 && (!ok || b < a) {
+			a, to, ok = b, n.arcs[b].to, true
+		}
+	}
+	return a, to, ok
+}
+
+func (n *Network) from(a Arc) Node { return n.arcs[a^1].to }
+
+// owe changes the balance of v; the Sink takes and gives whatever comes.
+func (n *Network) owe(v Node, units int64) {
+	if v == Sink || units == 0 {
+		return
+	}
+	n.nodes[v].balance += units
+	if !n.nodes[v].listed {
+		n.nodes[v].listed = true
+		n.excess = append(n.excess, v)
+	}
+}
+
+// push moves units along an arc that has room for them.
+func (n *Network) push(a Arc, units int64) {
+	n.addRoom(a, -units)
+	n.addRoom(a^1, units)
+}
+
+// addRoom keeps the arcs with room before those without.
+func (n *Network) addRoom(a Arc, units int64) {
+	had := n.arcs[a].room > 0
+	n.arcs[a].room += units
+	if has := n.arcs[a].room > 0; has == had {
+		return
+	}
+	v := &n.nodes[n.from(a)]
+	if had {
+		v.open--
+		n.swap(v, int(n.arcs[a].at), v.open)
+		return
+	}
+	n.swap(v, int(n.arcs[a].at), v.open)
+	v.open++
+}
+
+func (n *Network) swap(v *node, i, j int) {
+	a, b := v.arcs[i], v.arcs[j]
+	v.arcs[i], v.arcs[j] = b, a
+	n.arcs[a].at, n.arcs[b].at = int32(j), int32(i)
+}
+
+// attach enters an arc that has no room yet.
+func (n *Network) attach(v Node, a Arc) {
+	n.arcs[a].at = int32(len(n.nodes[v].arcs))
+	n.nodes[v].arcs = append(n.nodes[v].arcs, a)
+}
+
+func (n *Network) detach(v Node, a Arc) {
+	n.addRoom(a, -n.arcs[a].room)
+	node := &n.nodes[v]
+	last := len(node.arcs) - 1
+	n.swap(node, int(n.arcs[a].at), last)
+	node.arcs = node.arcs[:last]
+}

@@ -1,0 +1,310 @@
+package mincost
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// check proves that the flow is one (what enters a node leaves it) and that it
+// is the cheapest: no arc with room left has a negative reduced cost.
+func check(t testing.TB, n *Network) {
+	t.Helper()
+	balance := make([]int64, len(n.nodes))
+	for v, node := range n.nodes {
+		balance[v] += node.supply
+		for i, a := range node.arcs {
+			if (n.arcs[a].room > 0) != (i < node.open) || int(n.arcs[a].at) != i {
+				t.Fatalf("node %d: arc %d with room %d stands at %d of %d open", v, a, n.arcs[a].room, i, node.open)
+			}
+			if n.arcs[a].room < 0 {
+				t.Fatalf("arc %d has room %d", a, n.arcs[a].room)
+			}
+			if n.arcs[a].room > 0 && n.reduced(a) < 0 {
+				t.Fatalf("arc %d has room %d at reduced cost %d", a, n.arcs[a].room, n.reduced(a))
+			}
+			if a&1 == 0 {
+				balance[v] -= n.Flow(a)
+				balance[n.arcs[a].to] += n.Flow(a)
+			}
+		}
+	}
+	for v := range n.nodes {
+		if Node(v) != Sink && balance[v] != n.nodes[v].balance {
+			t.Fatalf("node %d keeps %d units, its balance is %d", v, balance[v], n.nodes[v].balance)
+		}
+	}
+}
+
+// choice is a problem small enough to try everything: each task takes one of
+// the places it has a cost for, or stays at the cost of staying.
+type choice struct {
+	room  []int
+	costs [][]int64 // by task, then place; -1 is none
+	stay  int64
+}
+
+func randomChoice(r *rand.Rand) choice {
+	c := choice{stay: r.Int64N(20)}
+	for range 1 + r.IntN(4) {
+		c.room = append(c.room, r.IntN(3))
+	}
+	for range r.IntN(7) {
+		costs := make([]int64, len(c.room))
+		for i := range costs {
+			costs[i] = r.Int64N(12) - 1
+		}
+		c.costs = append(c.costs, costs)
+	}
+	return c
+}
+
+// tryAll is the least cost over all choices.
+func (c choice) tryAll(task int, room []int) int64 {
+	if task == len(c.costs) {
+		return 0
+	}
+	best := c.stay + c.tryAll(task+1, room)
+	for place, cost := range c.costs[task] {
+		if cost >= 0 && room[place] > 0 {
+			room[place]--
+			best = min(best, cost+c.tryAll(task+1, room))
+			room[place]++
+		}
+	}
+	return best
+}
+
+func (c choice) network() *Network {
+	n := New()
+	var places []Node
+	for _, room := range c.room {
+		places = append(places, n.Node())
+		n.Arc(places[len(places)-1], Sink, int64(room), 0)
+	}
+	for _, costs := range c.costs {
+		task := n.Node()
+		for place, cost := range costs {
+			if cost >= 0 {
+				n.Arc(task, places[place], 1, cost)
+			}
+		}
+		n.Arc(task, Sink, 1, c.stay)
+		n.Supply(task, 1)
+	}
+	return n
+}
+
+func TestSolveFindsWhatTryingAllFinds(t *testing.T) {
+	for seed := range uint64(3000) {
+		c := randomChoice(rand.New(rand.NewPCG(seed, 0)))
+		n := c.network()
+		if unrouted := n.Solve(); unrouted != 0 {
+			t.Fatalf("seed %d: %d units stay", seed, unrouted)
+		}
+		check(t, n)
+		if got, want := n.Cost(), c.tryAll(0, slices.Clone(c.room)); got != want {
+			t.Fatalf("seed %d: cost %d, trying all gives %d", seed, got, want)
+		}
+	}
+}
+
+// graph is a random network as plain values, so that it can be built anew.
+type graph struct {
+	nodes  int // beside the sink
+	arcs   [][4]int64
+	supply []int64
+}
+
+func randomGraph(r *rand.Rand) graph {
+	g := graph{nodes: 1 + r.IntN(8)}
+	g.supply = make([]int64, g.nodes)
+	for range r.IntN(25) {
+		g.arcs = append(g.arcs, randomArc(r, g.nodes))
+	}
+	for i := range g.supply {
+		g.supply[i] = r.Int64N(4)
+	}
+	return g
+}
+
+func randomArc(r *rand.Rand, nodes int) [4]int64 {
+	capacity := r.Int64N(5)
+	if r.IntN(6) == 0 {
+		capacity = Unbounded
+	}
+	return [4]int64{1 + r.Int64N(int64(nodes)), r.Int64N(int64(nodes + 1)), capacity, r.Int64N(10)}
+}
+
+func (g graph) build() (*Network, []Arc) {
+	n := New()
+	for range g.nodes {
+		n.Node()
+	}
+	var arcs []Arc
+	for _, a := range g.arcs {
+		arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+	}
+	for i, units := range g.supply {
+		n.Supply(Node(i+1), units)
+	}
+	return n, arcs
+}
+
+// routable is how many units can reach the sink, by the plainest method: one
+// unit a time along any path.
+func (g graph) routable() (units int64) {
+	room := make(map[[2]int64]int64)
+	for _, a := range g.arcs {
+		room[[2]int64{a[0], a[1]}] += min(a[2], 1000)
+	}
+	for i, s := range g.supply {
+		room[[2]int64{-1, int64(i + 1)}] = s
+	}
+	for augment(room, g.nodes, -1, map[int64]bool{}) {
+		units++
+	}
+	return units
+}
+
+func augment(room map[[2]int64]int64, nodes int, v int64, seen map[int64]bool) bool {
+	if v == 0 {
+		return true
+	}
+	seen[v] = true
+	for w := range int64(nodes + 1) {
+		if !seen[w] && room[[2]int64{v, w}] > 0 && augment(room, nodes, w, seen) {
+			room[[2]int64{v, w}]--
+			room[[2]int64{w, v}]++
+			return true
+		}
+	}
+	return false
+}
+
+func TestSolveRoutesAllThatCanBe(t *testing.T) {
+	for seed := range uint64(3000) {
+		g := randomGraph(rand.New(rand.NewPCG(seed, 1)))
+		n, _ := g.build()
+		unrouted := n.Solve()
+		check(t, n)
+		var total int64
+		for _, s := range g.supply {
+			total += s
+		}
+		if got, want := total-unrouted, g.routable(); got != want {
+			t.Fatalf("seed %d: %d units routed, %d can be: %+v", seed, got, want, g)
+		}
+	}
+}
+
+// TestChangesGiveWhatAColdStartGives changes a solved network in every way and
+// compares with one that is built as it is now.
+func TestChangesGiveWhatAColdStartGives(t *testing.T) {
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		g := randomGraph(r)
+		for i := range g.nodes { // every unit has a way, so that the cost is one value
+			g.arcs = append(g.arcs, [4]int64{int64(i + 1), 0, Unbounded, 50})
+		}
+		n, arcs := g.build()
+		for step := range 12 {
+			arcs = g.change(r, n, arcs)
+			if r.IntN(3) == 0 {
+				continue
+			}
+			unrouted := n.Solve()
+			check(t, n)
+			cold, _ := g.build()
+			if u := cold.Solve(); u != unrouted || cold.Cost() != n.Cost() {
+				t.Fatalf("seed %d, step %d: cost %d with %d waiting, cold %d with %d", seed, step, n.Cost(), unrouted, cold.Cost(), u)
+			}
+		}
+	}
+}
+
+// change does the same to the values and to the network.
+func (g *graph) change(r *rand.Rand, n *Network, arcs []Arc) []Arc {
+	i := r.IntN(len(arcs))
+	switch r.IntN(5) {
+	case 0:
+		more := r.Int64N(4) - 2
+		v := r.IntN(g.nodes)
+		g.supply[v] = max(g.supply[v]+more, 0)
+		n.Supply(Node(v+1), more)
+	case 1, 2:
+		if g.arcs[i][3] != 50 {
+			g.arcs[i][2] = r.Int64N(5)
+			n.SetCapacity(arcs[i], g.arcs[i][2])
+		}
+	case 3:
+		a := randomArc(r, g.nodes)
+		g.arcs = append(g.arcs, a)
+		arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+	case 4:
+		g.nodes++
+		g.supply = append(g.supply, r.Int64N(3))
+		v := n.Node()
+		for _, a := range [][4]int64{{int64(v), 0, Unbounded, 50}, {int64(v), 0, r.Int64N(4), 1}, {1 + r.Int64N(int64(v)), int64(v), Unbounded, r.Int64N(9)}} {
+			g.arcs = append(g.arcs, a)
+			arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+		}
+		n.Supply(v, g.supply[v-1])
+	}
+	return arcs
+}
+
+func TestRemove(t *testing.T) {
+	n := New()
+	slot := n.Node()
+	n.Arc(slot, Sink, 1, 0)
+	var tasks []Node
+	for i := range 3 {
+		task := n.Node()
+		n.Arc(task, slot, 1, int64(i))
+		n.Arc(task, Sink, 1, 10)
+		n.Supply(task, 1)
+		tasks = append(tasks, task)
+	}
+	n.Solve()
+	if n.Cost() != 20 || n.Remove(tasks[0]) {
+		t.Fatalf("cost %d, or a task was removed with a unit on its way", n.Cost())
+	}
+	n.Supply(tasks[0], -1)
+	n.Solve()
+	check(t, n)
+	if !n.Remove(tasks[0]) || n.Cost() != 11 {
+		t.Fatalf("cost %d without the first task, want 11", n.Cost())
+	}
+	if again := n.Node(); again != tasks[0] {
+		t.Errorf("the node's number is not used again: %d", again)
+	}
+	if _, to, ok := n.Next(tasks[1]); !ok || to != slot {
+		t.Errorf("the second task goes to %d, want %d", to, slot)
+	}
+}
+
+func TestSameCallsGiveTheSameFlow(t *testing.T) {
+	flows := func() string {
+		p := hotCluster(40, 3, 110)
+		p.network.Solve()
+		for range 20 {
+			p.addTask()
+			p.removeTask()
+			p.network.Solve()
+		}
+		check(t, p.network)
+		var out []int64
+		for a := 0; a < len(p.network.arcs); a += 2 {
+			out = append(out, p.network.Flow(Arc(a)))
+		}
+		return fmt.Sprint(out)
+	}
+	first := flows()
+	for range 5 {
+		if again := flows(); again != first {
+			t.Fatal("two runs differ")
+		}
+	}
+}
