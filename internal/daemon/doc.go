@@ -1,0 +1,15 @@
+// Package daemon is what every long-running process of a cluster needs beside
+// its own work: settings from the command line, the environment and a file; a
+// log; a page for machines to read; and a file that says that it is ready.
+//
+// A daemon lists its settings, has them settled from all sources at once, and
+// then serves:
+//
+//	settings := daemon.Settings{daemon.Text("id", &cfg.ID, "`name` of this master").Needed(), …}
+//	err := settings.Settle(daemon.Sources{Flags: given, Env: os.LookupEnv, File: file})
+//	page := daemon.NewPage(daemon.PageConfig{…})
+//	…
+//	err = daemon.WriteReady(path, daemon.Ready{…})
+//
+// The package starts no goroutine of its own.
+package daemon

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// PageConfig says what a daemon shows.
+type PageConfig struct {
+	// Title is the first line of the front page; there is no default.
+	Title string
+	// Health is why the daemon cannot do its work, nil when it can; default
+	// always nil.
+	Health func(r *http.Request) error
+	// Metrics are shown beside those of the process; default none.
+	Metrics []prometheus.Collector
+	// Profiles shows Go's profiles, which cost time and tell much.
+	Profiles bool
+}
+
+// NewPage is the daemon's page for machines: /health, with status 503 and the
+// cause while it cannot do its work; /metrics for Prometheus; /debug/pprof/ if
+// it is switched on.
+func NewPage(cfg PageConfig) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintf(w, "%s\n\n/health\n/metrics\n", cfg.Title)
+		if cfg.Profiles {
+			io.WriteString(w, "/debug/pprof/\n")
+		}
+	})
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { health(w, r, cfg.Health) })
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(cfg.Metrics...)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	if cfg.Profiles {
+		addProfiles(mux)
+	}
+	return mux
+}
+
+func health(w http.ResponseWriter, r *http.Request, check func(*http.Request) error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if check != nil {
+		if err := check(r); err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprintln(w, err)
+			return
+		}
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+func addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+}

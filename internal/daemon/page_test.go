@@ -1,0 +1,106 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+func get(h http.Handler, path string) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+func TestPage(t *testing.T) {
+	sick := errors.New("no leader is known")
+	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "hammr_test", Help: "a number"}, func() float64 { return 42 })
+	page := daemon.NewPage(daemon.PageConfig{
+		Title: "jobmaster m1", Metrics: []prometheus.Collector{gauge},
+		Health: func(*http.Request) error { return sick },
+	})
+	for path, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"/":             {200, "jobmaster m1"},
+		"/health":       {503, "no leader is known"},
+		"/metrics":      {200, "hammr_test 42"},
+		"/debug/pprof/": {404, ""},
+		"/nothing":      {404, ""},
+	} {
+		if code, text := get(page, path); code != want.code || !strings.Contains(text, want.text) {
+			t.Errorf("%s: %d %q", path, code, text)
+		}
+	}
+	sick = nil
+	if code, text := get(page, "/health"); code != 200 || text != "ok\n" {
+		t.Errorf("health: %d %q", code, text)
+	}
+}
+
+func TestPageWithProfiles(t *testing.T) {
+	page := daemon.NewPage(daemon.PageConfig{Title: "x", Profiles: true})
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine?debug=1", "/debug/pprof/cmdline"} {
+		if code, _ := get(page, path); code != 200 {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	if _, text := get(page, "/metrics"); !strings.Contains(text, "go_goroutines") {
+		t.Errorf("no metrics of the process:\n%s", text)
+	}
+}
+
+func TestReadyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ready.json")
+	if _, err := daemon.ReadReady(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: %v", err)
+	}
+	want := daemon.Ready{Name: "m1", Address: "127.0.0.1:7070", HTTP: "127.0.0.1:7080", PID: 7}
+	if err := daemon.WriteReady(path, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := daemon.ReadReady(path); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("files %v, %v", left, err)
+	}
+	if err := daemon.WriteReady("", want); err != nil {
+		t.Errorf("without a path: %v", err)
+	}
+}
+
+func TestLog(t *testing.T) {
+	for _, c := range []struct {
+		config daemon.LogConfig
+		check  func(text string) bool
+	}{
+		{daemon.LogConfig{Format: "json", Level: "warn"}, func(text string) bool {
+			var line map[string]any
+			return json.Unmarshal([]byte(text), &line) == nil && line["msg"] == "grave"
+		}},
+		{daemon.LogConfig{}, func(text string) bool {
+			return strings.Contains(text, "msg=light") && strings.Contains(text, "msg=grave") && !strings.Contains(text, "msg=deep")
+		}},
+	} {
+		var b strings.Builder
+		log := c.config.Logger(&b)
+		log.Debug("deep")
+		log.Info("light")
+		log.Warn("grave")
+		if !c.check(b.String()) {
+			t.Errorf("%+v: %s", c.config, b.String())
+		}
+	}
+}

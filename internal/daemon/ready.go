@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Ready is what a daemon tells whoever has started it, once it serves.
+type Ready struct {
+	Name    string `json:"name"`    // of a tasknode, or id of a master
+	Address string `json:"address"` // host:port that it listens on
+	HTTP    string `json:"http"`    // host:port of its page
+	PID     int    `json:"pid"`     // of its process
+}
+
+// WriteReady writes a file that whoever waits for it sees whole or not at all.
+// Without a path it does nothing.
+func WriteReady(path string, r Ready) error {
+	if path == "" {
+		return nil
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("ready file: %w", err)
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("ready file: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("ready file: %w", err)
+	}
+	return nil
+}
+
+// ReadReady reads the file. It wraps fs.ErrNotExist while there is none.
+func ReadReady(path string) (Ready, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Ready{}, err
+	}
+	var r Ready
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Ready{}, fmt.Errorf("ready file %s: %w", path, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,106 @@
+package daemon
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+)
+
+// Setting is one thing that a daemon can be told: by a flag of its name, by the
+// variable Env, or by a key of its name in a file.
+type Setting struct {
+	Name    string // words in small letters, joined by "-"
+	Usage   string // a phrase; what is in back quotes stands for the value
+	Default string // as it could be typed
+	IsBool  bool   // as a flag it needs no value
+
+	set    func(text string) error
+	needed bool
+}
+
+// Env is the name of the variable that the setting is read from.
+func (s Setting) Env() string {
+	return "HAMMR_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
+}
+
+// Needed is the setting with no default: whoever starts the daemon tells it.
+func (s Setting) Needed() Setting {
+	s.needed = true
+	return s
+}
+
+// Text is a setting that is taken as it stands. The default is what to points
+// at, here and in the functions below.
+func Text(name string, to *string, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
+		*to = text
+		return nil
+	}}
+}
+
+// Choice is one of some words.
+func Choice(name string, to *string, usage string, words ...string) Setting {
+	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
+		for _, word := range words {
+			if strings.EqualFold(word, text) {
+				*to = word
+				return nil
+			}
+		}
+		return fmt.Errorf("expected one of %s", strings.Join(words, ", "))
+	}}
+}
+
+// Number is a whole number of at least least.
+func Number(name string, to *int, least int, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: strconv.Itoa(*to), set: func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least {
+			return fmt.Errorf("expected a whole number of at least %d", least)
+		}
+		*to = n
+		return nil
+	}}
+}
+
+// Period is a positive time: milliseconds, or a number with ms, s, m or h.
+func Period(name string, to *time.Duration, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: to.String(), set: func(text string) error {
+		d, err := conf.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("expected a time such as 500ms or 10s")
+		}
+		*to = d
+		return nil
+	}}
+}
+
+// Switch is true or false.
+func Switch(name string, to *bool, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: strconv.FormatBool(*to), IsBool: true, set: func(text string) error {
+		b, err := conf.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("expected true or false")
+		}
+		*to = b
+		return nil
+	}}
+}
+
+// List is some words joined by commas; in a file it may be a list. A list
+// replaces one that was set before.
+func List(name string, to *[]string, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: strings.Join(*to, ","), set: func(text string) error {
+		var words []string
+		for word := range strings.SplitSeq(text, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				words = append(words, word)
+			}
+		}
+		*to = words
+		return nil
+	}}
+}

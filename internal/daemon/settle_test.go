@@ -1,0 +1,146 @@
+package daemon_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// told is a daemon's configuration.
+type told struct {
+	id     string
+	policy string
+	slots  int
+	beat   time.Duration
+	pprof  bool
+	dirs   []string
+}
+
+func (c *told) settings() daemon.Settings {
+	*c = told{policy: "fifo", slots: 2, beat: time.Second, dirs: []string{"/a", "/b"}}
+	return daemon.Settings{
+		daemon.Text("id", &c.id, "`name`").Needed(),
+		daemon.Choice("policy", &c.policy, "`name`", "fifo", "fair"),
+		daemon.Number("map-slots", &c.slots, 0, "`number`"),
+		daemon.Period("heartbeat", &c.beat, "`time`"),
+		daemon.Switch("pprof", &c.pprof, "profiles"),
+		daemon.List("dir", &c.dirs, "`directories`"),
+	}
+}
+
+func env(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "hammr.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestDefaultsHold(t *testing.T) {
+	var c told
+	if err := c.settings().Settle(daemon.Sources{Flags: map[string]string{"id": "m1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if c.policy != "fifo" || c.slots != 2 || c.beat != time.Second || c.pprof || !slices.Equal(c.dirs, []string{"/a", "/b"}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestFlagWinsOverVariableWinsOverFile(t *testing.T) {
+	var c told
+	err := c.settings().Settle(daemon.Sources{
+		Flags: map[string]string{"id": "flag", "pprof": "true"},
+		Env:   env("HAMMR_ID", "variable", "HAMMR_MAP_SLOTS", "7", "HAMMR_POLICY", ""),
+		File:  file(t, "id: file\nmap-slots: 9\npolicy: FAIR # any case\nheartbeat: 250\ndir:\n  - /x\n  - /y\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.id != "flag" || c.slots != 7 || c.policy != "fair" || c.beat != 250*time.Millisecond || !c.pprof || !slices.Equal(c.dirs, []string{"/x", "/y"}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestEveryFaultIsToldWithItsSource(t *testing.T) {
+	var c told
+	name := file(t, "map-slots: many\nno-such: 1\nheartbeat: {a: 1}\ndir:\n")
+	err := c.settings().Settle(daemon.Sources{
+		Flags: map[string]string{"policy": "best", "map-slots": "-1"},
+		Env:   env("HAMMR_HEARTBEAT", "0s", "HAMMR_PPROF", "perhaps"),
+		File:  name,
+	})
+	want := []string{
+		name + `:1: map-slots: "many": expected a whole number of at least 0`,
+		name + ":2: no-such: no such setting; --help lists them",
+		name + ":3: heartbeat: expected a value or a list of values",
+		name + ":4: dir: a value is missing",
+		`environment variable HAMMR_HEARTBEAT: "0s": expected a time such as 500ms or 10s`,
+		`environment variable HAMMR_PPROF: "perhaps": expected true or false`,
+		`--policy: "best": expected one of fifo, fair`,
+		`--map-slots: "-1": expected a whole number of at least 0`,
+		"--id is missing; set it, or HAMMR_ID, or id in the file of --config",
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+func TestFilesThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"":               "",
+		"# only words\n": "",
+		"---\n":          "",
+		"- a\n":          "line 1: expected a setting and its value",
+		"just words":     "line 1: expected a setting and its value",
+		"id: [":          "malformed YAML",
+		"id: a\nid: b\n": "malformed YAML",
+	} {
+		var c told
+		err := c.settings().Settle(daemon.Sources{Flags: map[string]string{"id": "m1"}, File: file(t, text)})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	var c told
+	if err := c.settings().Settle(daemon.Sources{File: "/no/such.yaml"}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// FuzzFile feeds anything to the reader of files: it may refuse it, with a
+// message.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("id: a\ndir: [x, y]\n"))
+	f.Add([]byte("id: |\n  text\n  more\n&a b: *a\n"))
+	f.Add([]byte("? a\n: b\n--- !!tag\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		name := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var c told
+		if err := c.settings().Settle(daemon.Sources{File: name}); err != nil && err.Error() == "" {
+			t.Error("an error without a message")
+		}
+	})
+}
