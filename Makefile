@@ -65,12 +65,13 @@ bench:
 microbench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 
-# Go code from the .proto files. The generator is built at the version of the
-# protobuf runtime in go.mod; protoc comes with the system
+# Go code from the .proto files. The generators are built at the versions of
+# their runtimes in go.mod; protoc comes with the system
 # (apt-get install protobuf-compiler).
 proto:
 	@command -v protoc >/dev/null || { echo "protoc is missing: apt-get install protobuf-compiler"; exit 1; }
 	go build -o bin/protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
+	go build -o bin/protoc-gen-connect-go connectrpc.com/connect/cmd/protoc-gen-connect-go
 	PATH="$(CURDIR)/bin:$$PATH" go generate $(PROTOS)
 
 clean:

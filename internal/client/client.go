@@ -14,8 +14,14 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrUnknownJob marks a job that the jobmaster does not know.
-var ErrUnknownJob = errors.New("client: unknown job")
+var (
+	// ErrUnknownJob marks a job that the jobmaster does not know.
+	ErrUnknownJob = errors.New("client: unknown job")
+	// ErrUnknown marks something else that the jobmaster does not know.
+	ErrUnknown = errors.New("client: unknown")
+	// ErrRefused marks what the jobmaster cannot do as things are.
+	ErrRefused = errors.New("client: refused")
+)
 
 // Client talks to one jobmaster. Its methods may be called by several
 // goroutines at once.
