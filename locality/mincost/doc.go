@@ -24,9 +24,9 @@
 // "Theoretical improvements in algorithmic efficiency for network flow
 // problems", J. ACM 19, 1972, section 2): every arc that has room left has a
 // reduced cost, its cost plus the potential of its start minus that of its end,
-// that is not negative, which is what makes the flow optimal. A search follows
-// arcs of reduced cost 0 depth first and takes to the heap only when there are
-// no more of them; it ends as soon as it knows the distance of the Sink. On
+// that is not negative, which is what makes the flow optimal. A search takes to
+// the heap only when there are no more arcs of reduced cost 0 to follow, looks
+// one step ahead for the Sink, and ends as soon as it knows its distance. On
 // networks of tasks and machines almost every search ends before it needs the
 // heap.
 //

@@ -20,6 +20,7 @@ const Unbounded = int64(1) << 60
 type Network struct {
 	arcs  []arc  // arc and reverse side by side
 	nodes []node // by Node
+	marks []mark // by Node, what searches read and write
 
 	excess   []Node // nodes whose balance may not be 0, each once
 	fresh    []Node // nodes that have no potential of their own yet
@@ -41,18 +42,17 @@ type arc struct {
 }
 
 type node struct {
-	arcs      []Arc // that start here, those with room before those without
-	open      int   // how many have room
-	potential int64
-	balance   int64 // units that wait here; below 0, units that are missing here
-	supply    int64
-	listed    bool // in Network.excess
-	fresh     bool // in Network.fresh
+	arcs    []Arc // that start here, those with room before those without
+	open    int   // how many have room
+	balance int64 // units that wait here; below 0, units that are missing here
+	supply  int64
+	listed  bool // in Network.excess
+	fresh   bool // in Network.fresh
 }
 
 // New is a network that has a Sink only.
 func New() *Network {
-	return &Network{nodes: make([]node, 1)}
+	return &Network{nodes: make([]node, 1), marks: []mark{{exit: noExit}}}
 }
 
 // Node adds a node without arcs and supply.
@@ -63,6 +63,7 @@ func (n *Network) Node() Node {
 	} else {
 		v = Node(len(n.nodes))
 		n.nodes = append(n.nodes, node{})
+		n.marks = append(n.marks, mark{exit: noExit})
 	}
 	if !n.nodes[v].fresh {
 		n.nodes[v].fresh = true
@@ -131,7 +132,7 @@ func (n *Network) Remove(v Node) bool {
 		n.freeArcs = append(n.freeArcs, a&^1)
 		n.arcs[a], n.arcs[a^1] = arc{}, arc{}
 	}
-	n.nodes[v].potential = 0
+	n.marks[v].potential = 0
 	n.freeNodes = append(n.freeNodes, v)
 	return true
 }
@@ -185,14 +186,29 @@ func (n *Network) addRoom(a Arc, units int64) {
 	if has := n.arcs[a].room > 0; has == had {
 		return
 	}
-	v := &n.nodes[n.from(a)]
+	from := n.from(a)
+	v := &n.nodes[from]
 	if had {
 		v.open--
 		n.swap(v, int(n.arcs[a].at), v.open)
-		return
+	} else {
+		n.swap(v, int(n.arcs[a].at), v.open)
+		v.open++
 	}
-	n.swap(v, int(n.arcs[a].at), v.open)
-	v.open++
+	if n.arcs[a].to == Sink {
+		n.findExit(from)
+	}
+}
+
+// findExit notes the cheapest arc from v to the Sink that has room.
+func (n *Network) findExit(v Node) {
+	exit := noExit
+	for _, a := range n.nodes[v].arcs[:n.nodes[v].open] {
+		if n.arcs[a].to == Sink && (exit == noExit || n.arcs[a].cost < n.arcs[exit].cost) {
+			exit = a
+		}
+	}
+	n.marks[v].exit = exit
 }
 
 func (n *Network) swap(v *node, i, j int) {

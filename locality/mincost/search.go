@@ -1,22 +1,30 @@
 package mincost
 
+import "math"
+
 // search looks for shortest paths by reduced cost. What it holds is kept
 // between searches to be used again.
 type search struct {
-	labels  []label // by Node
-	round   uint32  // of the search under way
-	settled []Node  // whose distance is final, in that order
-	stack   []Node  // labelled with the distance at hand
-	heap    []entry // labelled with a greater one
+	round     uint32  // of the search under way, even
+	shortages bool    // some nodes miss units
+	limit     int64   // no path that is this long or longer is of interest
+	settled   []Node  // whose distance is final, in that order
+	near      []Node  // labelled with the distance at hand, in order
+	seen      int     // how many of near are settled
+	heap      []entry // labelled with a greater one
 }
 
-// label is what a search knows of a node.
-type label struct {
-	round    uint32 // in which it was set; of an older one nothing holds
-	final    bool
-	distance int64
-	via      Arc // on which the search came here
+// mark is what searches read and write of a node, side by side so that the
+// inner loop touches little memory.
+type mark struct {
+	potential int64
+	distance  int64
+	round     uint32 // in which distance and via were set, plus 1 when they are final; of an older one nothing holds
+	via       Arc    // on which the search came here
+	exit      Arc    // the cheapest with room from here to the Sink, noExit for none
 }
+
+const noExit Arc = -1
 
 type entry struct {
 	distance int64
@@ -28,7 +36,7 @@ type entry struct {
 func (s *search) forward(n *Network, v Node) (end Node, ok bool) {
 	s.begin(n, v)
 	for {
-		w, d, more := s.next()
+		w, d, more := s.next(n)
 		if !more {
 			return 0, false
 		}
@@ -43,27 +51,62 @@ func (s *search) forward(n *Network, v Node) (end Node, ok bool) {
 	}
 }
 
-func (s *search) wants(n *Network, v Node) bool { return v == Sink || n.nodes[v].balance < 0 }
+func (s *search) wants(n *Network, v Node) bool {
+	return v == Sink || s.shortages && n.nodes[v].balance < 0
+}
 
 // relaxOut labels where the arcs from v lead. It ends early when one leads to
 // where units are wanted and costs nothing.
 func (s *search) relaxOut(n *Network, v Node, d int64) (end Node, ok bool) {
 	from := &n.nodes[v]
+	base := d + n.marks[v].potential
 	for _, a := range from.arcs[:from.open] {
 		w := n.arcs[a].to
-		length := n.arcs[a].cost + from.potential - n.nodes[w].potential
-		if s.label(w, d+length, a, length == 0) && length == 0 && s.wants(n, w) {
-			return w, true
+		if n.marks[w].round == s.round+1 {
+			continue
+		}
+		distance := base + n.arcs[a].cost - n.marks[w].potential
+		if !s.label(n, w, distance, a, d) {
+			continue
+		}
+		if s.leaves(n, w, distance, d) {
+			return Sink, true
+		}
+		if s.shortages && n.nodes[w].balance < 0 {
+			if distance == d {
+				return w, true
+			}
+			s.limit = distance
 		}
 	}
 	return 0, false
+}
+
+// leaves looks one step ahead, on to the Sink: it reports whether that is next
+// to w and no further away than near. Without it a search would pass by free
+// slots.
+func (s *search) leaves(n *Network, w Node, distance, near int64) bool {
+	exit := n.marks[w].exit
+	if w == Sink {
+		s.limit = distance
+		return distance == near
+	}
+	if exit == noExit {
+		return false
+	}
+	distance += n.arcs[exit].cost + n.marks[w].potential - n.marks[Sink].potential
+	if !s.label(n, Sink, distance, exit, near) {
+		return false
+	}
+	s.limit = distance
+	return distance == near
 }
 
 // backward finds the shortest path from the Sink to v.
 func (s *search) backward(n *Network, v Node) bool {
 	s.begin(n, v)
 	for {
-		w, d, more := s.next()
+		w, d, more := s.next(n)
 		if !more {
 			return false
 		}
@@ -77,44 +120,49 @@ func (s *search) backward(n *Network, v Node) bool {
 // relaxIn labels where the arcs to v come from. It ends early when one comes
 // from the Sink and costs nothing.
 func (s *search) relaxIn(n *Network, v Node, d int64) bool {
-	to := &n.nodes[v]
-	for _, b := range to.arcs {
+	base := d - n.marks[v].potential
+	for _, b := range n.nodes[v].arcs {
 		a := b ^ 1
-		if n.arcs[a].room <= 0 {
+		w := n.arcs[b].to
+		if n.arcs[a].room <= 0 || n.marks[w].round == s.round+1 {
 			continue
 		}
-		w := n.arcs[b].to
-		length := n.arcs[a].cost + n.nodes[w].potential - to.potential
-		if s.label(w, d+length, a, length == 0) && length == 0 && w == Sink {
+		distance := base + n.arcs[a].cost + n.marks[w].potential
+		if !s.label(n, w, distance, a, d) || w != Sink {
+			continue
+		}
+		if distance == d {
 			return true
 		}
+		s.limit = distance
 	}
 	return false
 }
 
 func (s *search) begin(n *Network, v Node) {
-	if more := len(n.nodes) - len(s.labels); more > 0 {
-		s.labels = append(s.labels, make([]label, more)...)
-	}
-	s.round++
+	s.round += 2
 	if s.round == 0 {
-		clear(s.labels)
-		s.round = 1
+		for i := range n.marks {
+			n.marks[i].round = 0
+		}
+		s.round = 2
 	}
-	s.settled, s.stack, s.heap = s.settled[:0], append(s.stack[:0], v), s.heap[:0]
-	s.labels[v] = label{round: s.round}
+	s.limit = math.MaxInt64
+	s.seen, s.settled, s.near, s.heap = 0, s.settled[:0], append(s.near[:0], v), s.heap[:0]
+	n.marks[v].round, n.marks[v].distance = s.round, 0
 }
 
-// label notes a way to w and reports whether it is the shortest so far. One
-// that is as near as the node at hand goes on the stack.
-func (s *search) label(w Node, distance int64, via Arc, near bool) bool {
-	l := &s.labels[w]
-	if l.round == s.round && l.distance <= distance {
+// label notes a way to w, seen from a node at distance near, and reports
+// whether it is the shortest so far. One that is no longer than near needs no
+// heap.
+func (s *search) label(n *Network, w Node, distance int64, via Arc, near int64) bool {
+	m := &n.marks[w]
+	if distance >= s.limit || m.round == s.round && m.distance <= distance {
 		return false
 	}
-	*l = label{round: s.round, distance: distance, via: via}
-	if near {
-		s.stack = append(s.stack, w)
+	m.round, m.distance, m.via = s.round, distance, via
+	if distance == near {
+		s.near = append(s.near, w)
 	} else {
 		s.pushHeap(entry{distance, w})
 	}
@@ -122,19 +170,20 @@ func (s *search) label(w Node, distance int64, via Arc, near bool) bool {
 }
 
 // next is the nearest node not seen so far, and its distance.
-func (s *search) next() (v Node, distance int64, ok bool) {
+func (s *search) next(n *Network) (v Node, distance int64, ok bool) {
 	for {
-		if last := len(s.stack) - 1; last >= 0 {
-			v, s.stack = s.stack[last], s.stack[:last]
+		if s.seen < len(s.near) {
+			v = s.near[s.seen]
+			s.seen++
 		} else if len(s.heap) > 0 {
 			v = s.popHeap().node
 		} else {
 			return 0, 0, false
 		}
-		if l := &s.labels[v]; !l.final {
-			l.final = true
+		if m := &n.marks[v]; m.round == s.round {
+			m.round++
 			s.settled = append(s.settled, v)
-			return v, l.distance, true
+			return v, m.distance, true
 		}
 	}
 }
@@ -143,7 +192,7 @@ func (s *search) next() (v Node, distance int64, ok bool) {
 // less than that. Sign tells whether potentials fall or rise.
 func (s *search) shift(n *Network, distance, sign int64) {
 	for _, v := range s.settled {
-		n.nodes[v].potential += sign * (distance - s.labels[v].distance)
+		n.marks[v].potential += sign * (distance - n.marks[v].distance)
 	}
 }
 
@@ -166,8 +215,7 @@ func (s *search) popHeap() entry {
 	e := s.heap[last]
 	s.heap = s.heap[:last]
 	for i := 0; last > 0; {
-		least := i
-		bound := e.distance
+		least, bound := i, e.distance
 		for child := 4*i + 1; child <= 4*i+4 && child < last; child++ {
 			if s.heap[child].distance < bound {
 				least, bound = child, s.heap[child].distance

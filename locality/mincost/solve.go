@@ -2,6 +2,7 @@ package mincost
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -45,23 +46,23 @@ func (n *Network) drain() {
 	slices.SortFunc(queue, func(a, b waiting) int {
 		return cmp.Or(-cmp.Compare(a.regret, b.regret), cmp.Compare(a.node, b.node))
 	})
+	n.search.shortages = slices.ContainsFunc(n.excess, func(v Node) bool { return n.nodes[v].balance < 0 })
 	for _, w := range queue {
 		for n.nodes[w.node].balance > 0 && n.send(w.node) {
 		}
 	}
 }
 
-// regret is how much dearer the worst way out of v is than the best.
-func (n *Network) regret(v Node) int64 {
-	var least, most int64
-	for i, a := range n.nodes[v].arcs[:n.nodes[v].open] {
+// regret is how much dearer the ways out of v are than the best, all together.
+func (n *Network) regret(v Node) (sum int64) {
+	least := int64(math.MaxInt64)
+	open := n.nodes[v].arcs[:n.nodes[v].open]
+	for _, a := range open {
 		c := n.reduced(a)
-		if i == 0 {
-			least, most = c, c
-		}
-		least, most = min(least, c), max(most, c)
+		least = min(least, c)
+		sum += c
 	}
-	return most - least
+	return sum - least*int64(len(open))
 }
 
 // send takes units from v to the nearest place that wants some, and reports
@@ -75,11 +76,11 @@ func (n *Network) send(v Node) bool {
 	if end != Sink {
 		units = min(units, -n.nodes[end].balance)
 	}
-	for w := end; w != v; w = n.from(n.search.labels[w].via) {
-		units = min(units, n.arcs[n.search.labels[w].via].room)
+	for w := end; w != v; w = n.from(n.marks[w].via) {
+		units = min(units, n.arcs[n.marks[w].via].room)
 	}
-	for w := end; w != v; w = n.from(n.search.labels[w].via) {
-		n.push(n.search.labels[w].via, units)
+	for w := end; w != v; w = n.from(n.marks[w].via) {
+		n.push(n.marks[w].via, units)
 	}
 	n.owe(v, -units)
 	n.owe(end, units)
@@ -91,11 +92,11 @@ func (n *Network) send(v Node) bool {
 func (n *Network) fill(v Node) {
 	for n.nodes[v].balance < 0 && n.search.backward(n, v) {
 		units := -n.nodes[v].balance
-		for w := Sink; w != v; w = n.arcs[n.search.labels[w].via].to {
-			units = min(units, n.arcs[n.search.labels[w].via].room)
+		for w := Sink; w != v; w = n.arcs[n.marks[w].via].to {
+			units = min(units, n.arcs[n.marks[w].via].room)
 		}
 		for w := Sink; w != v; {
-			a := n.search.labels[w].via
+			a := n.marks[w].via
 			n.push(a, units)
 			w = n.arcs[a].to
 		}
@@ -105,7 +106,7 @@ func (n *Network) fill(v Node) {
 
 // reduced is the reduced cost of an arc.
 func (n *Network) reduced(a Arc) int64 {
-	return n.arcs[a].cost + n.nodes[n.from(a)].potential - n.nodes[n.arcs[a].to].potential
+	return n.arcs[a].cost + n.marks[n.from(a)].potential - n.marks[n.arcs[a].to].potential
 }
 
 // repair fills up the arcs that have become worth while. It reports false when
@@ -137,7 +138,7 @@ func (n *Network) restart() {
 		}
 	}
 	for v := range n.nodes {
-		n.nodes[v].potential = 0
+		n.marks[v].potential = 0
 		n.owe(Node(v), n.nodes[v].supply-n.nodes[v].balance)
 	}
 	n.changed = n.changed[:0]
@@ -150,15 +151,15 @@ func (n *Network) settle() {
 	for found := true; found; {
 		found = false
 		for _, v := range fresh {
-			if limit, ok := n.ceiling(v); ok && (n.nodes[v].fresh || limit < n.nodes[v].potential) {
-				n.nodes[v].potential, n.nodes[v].fresh = limit, false
+			if limit, ok := n.ceiling(v); ok && (n.nodes[v].fresh || limit < n.marks[v].potential) {
+				n.marks[v].potential, n.nodes[v].fresh = limit, false
 				found = true
 			}
 		}
 	}
 	for _, v := range fresh {
 		if n.nodes[v].fresh {
-			n.nodes[v].potential, n.nodes[v].fresh = n.floor(v), false
+			n.marks[v].potential, n.nodes[v].fresh = n.floor(v), false
 		}
 	}
 	n.fresh = fresh[:0]
@@ -172,7 +173,7 @@ func (n *Network) ceiling(v Node) (limit int64, ok bool) {
 		if n.arcs[b^1].room <= 0 || n.nodes[from].fresh {
 			continue
 		}
-		if p := n.nodes[from].potential + n.arcs[b^1].cost; !ok || p < limit {
+		if p := n.marks[from].potential + n.arcs[b^1].cost; !ok || p < limit {
 			limit, ok = p, true
 		}
 	}
@@ -188,7 +189,7 @@ func (n *Network) floor(v Node) (limit int64) {
 		if n.nodes[to].fresh {
 			continue
 		}
-		if p := n.nodes[to].potential - n.arcs[a].cost; first || p > limit {
+		if p := n.marks[to].potential - n.arcs[a].cost; first || p > limit {
 			limit, first = p, false
 		}
 	}
