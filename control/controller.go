@@ -51,6 +51,11 @@ func (c *Controller) handle(now int64, ev Event) {
 		}
 	case Requested:
 		c.facts = append(c.facts, cluster.Entry{Client: ev.Client, Sequence: ev.Sequence, Command: ev.Command})
+	case Leading:
+		c.lead(now)
+	case SplitsLoaded:
+		c.decide = true
+		c.repeatStarts(ev.Job)
 	case MachineConnected:
 		c.remind(ev.Name)
 	case AttemptProgressed:
@@ -63,6 +68,27 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.fact(cluster.CheckpointAttempt{Attempt: ev.Attempt, Checkpoint: ev.Checkpoint})
 	case AttemptEnded:
 		c.ended(ev)
+	}
+}
+
+// lead takes over what earlier leaders have begun.
+func (c *Controller) lead(now int64) {
+	c.decide = true
+	c.policy.Reset(now, c.view)
+	for m := range c.view.Machines() {
+		for _, a := range m.Attempts {
+			if a.State == cluster.AttemptRunning {
+				c.watch.add(now, a.ID, c.view.Job(a.ID.Task.Job).Spec.TimeoutMillis)
+			}
+		}
+	}
+	for j := range c.view.Jobs() {
+		switch {
+		case j.State == cluster.JobRunning:
+			c.out.Work = append(c.out.Work, Work{WorkSetUp, j.ID})
+		case !j.State.Final():
+			c.work(j.ID)
+		}
 	}
 }
 

@@ -26,6 +26,13 @@ type Requested struct {
 	Command  cluster.Command
 }
 
+// Leading says that the body leads from now on. It comes first, and makes what
+// every job needs follow from the state.
+type Leading struct{}
+
+// SplitsLoaded says that the splits of a job that runs already are known here.
+type SplitsLoaded struct{ Job cluster.JobID }
+
 // MachineConnected says that a machine listens to orders, and may have missed
 // earlier ones.
 type MachineConnected struct{ Name string }
@@ -67,6 +74,8 @@ type AttemptEnded struct {
 }
 
 func (Applied) event()           {}
+func (Leading) event()           {}
+func (SplitsLoaded) event()      {}
 func (Requested) event()         {}
 func (MachineConnected) event()  {}
 func (AttemptProgressed) event() {}

@@ -74,6 +74,19 @@ func (c *Controller) remind(machine string) {
 	}
 }
 
+// repeatStarts tells of a job's running attempts again: without the splits, no
+// start order for a map could be given.
+func (c *Controller) repeatStarts(id cluster.JobID) {
+	for m := range c.view.Machines() {
+		for _, a := range m.Attempts {
+			if a.ID.Task.Job == id && a.State == cluster.AttemptRunning {
+				c.order(a, Order{Kind: OrderStart})
+				c.ask(a.ID)
+			}
+		}
+	}
+}
+
 // work says what the body has to do for a job in its present state. Output is
 // touched only when no attempt can be writing any more.
 func (c *Controller) work(id cluster.JobID) {

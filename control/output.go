@@ -73,7 +73,8 @@ type WorkKind int
 
 const (
 	// WorkSetUp loads the splits and sets up the output: StartJob or FailJob
-	// follows.
+	// follows. Of a job that was started under an earlier leader it only loads
+	// the splits: SplitsLoaded follows.
 	WorkSetUp WorkKind = iota + 1
 	// WorkCommit gives the output its final names: CommitJob or FailJob
 	// follows.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/storage"
 )
@@ -17,11 +16,16 @@ type Config struct {
 	ClusterID string
 	// Log carries commands; there is no default.
 	Log Log
-	// Policy gives out slots; there is no default.
-	Policy sched.Policy
+	// Policy makes the policy that gives out slots; there is no default.
+	Policy func() sched.Policy
 	// Resolve turns the full name of a file into the file system that has it
 	// and the path there; there is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
+	// NodeExpiry is how long a tasknode may be silent before what it runs and
+	// holds is given up; default never.
+	NodeExpiry time.Duration
+	// ShuffleToken is what shuffle servers ask of tasks; default nothing.
+	ShuffleToken string
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 	// Logger hears what the master does; default nobody.
@@ -51,14 +55,4 @@ func (c *Config) Validate() error {
 	check(c.Policy != nil, "no Policy")
 	check(c.Resolve != nil, "no Resolve")
 	return errors.Join(faults...)
-}
-
-// Log carries batches of entries, in one order, to everybody who keeps the
-// state.
-type Log interface {
-	// Propose hands a batch in and does not wait for it. A batch that is
-	// proposed comes back from Committed.
-	Propose(batch []cluster.Entry)
-	// Committed yields the batches in the order of the log.
-	Committed() <-chan []cluster.Entry
 }

@@ -56,6 +56,8 @@ func (m *Master) Follow(ctx context.Context, jobID string, each func(*wire.JobSt
 	}
 }
 
+func (q *followRequest) refuse(err error) { q.answer <- statusAnswer{err: err} }
+
 func (q *followRequest) handle(m *Master) {
 	if m.view.Job(q.job) == nil {
 		q.answer <- statusAnswer{err: fmt.Errorf("%w: %v", cluster.ErrUnknown, q.job)}

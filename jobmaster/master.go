@@ -9,33 +9,36 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/mailbox"
-	"github.com/hammr/hammr/internal/wire"
 )
 
-// ErrStopped is the answer to whoever asks a master that does not run any more.
-var ErrStopped = errors.New("jobmaster: stopped")
+var (
+	// ErrStopped is the answer to whoever asks a master that does not run any
+	// more.
+	ErrStopped = errors.New("jobmaster: stopped")
+	// ErrNotLeader is the answer of a master that does not lead.
+	ErrNotLeader = errors.New("jobmaster: not the leader")
+)
 
 // Master is one jobmaster.
 type Master struct {
 	cfg     Config
 	inbox   *mailbox.Mailbox[message]
 	stopped chan struct{} // closed when Run has returned
+	workers sync.WaitGroup
 
 	// The rest belongs to the loop.
-	state   *cluster.State
-	view    cluster.View
-	brain   *control.Controller
-	events  []control.Event // for the next step
-	records map[cluster.JobID]*record
-	waited  map[cluster.JobID]*record // those with waiters
-	submits map[submitKey]chan<- submitted
-	links   map[string]func(*wire.Order)
-	wake    int64 // ms since the epoch when to step at the latest, 0 for never
-	workers sync.WaitGroup
+	state *cluster.State
+	view  cluster.View
+	*lead // nil while the master follows
 }
 
 // message is something that comes to the loop from outside.
-type message interface{ handle(m *Master) }
+type message interface {
+	// handle is called while the master leads.
+	handle(m *Master)
+	// refuse is called instead while it does not.
+	refuse(err error)
+}
 
 // New makes a master. Run runs it.
 func New(cfg Config) (*Master, error) {
@@ -43,26 +46,20 @@ func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	state := cluster.New(cfg.ClusterID)
-	return &Master{
-		cfg:     cfg,
-		inbox:   mailbox.New[message](),
-		stopped: make(chan struct{}),
-		state:   state,
-		view:    state.View(),
-		brain:   control.New(state.View(), cfg.Policy),
-		records: make(map[cluster.JobID]*record),
-		waited:  make(map[cluster.JobID]*record),
-		submits: make(map[submitKey]chan<- submitted),
-		links:   make(map[string]func(*wire.Order)),
-	}, nil
+	m := &Master{cfg: cfg, inbox: mailbox.New[message](), stopped: make(chan struct{})}
+	m.adopt(cluster.New(cfg.ClusterID))
+	return m, nil
 }
+
+func (m *Master) adopt(state *cluster.State) { m.state, m.view = state, state.View() }
 
 // Run is the loop. It ends with ctx, and then waits for the work under way,
 // whose context ends too.
 func (m *Master) Run(ctx context.Context) {
 	defer close(m.stopped)
 	defer m.workers.Wait()
+	defer m.stepDown(ErrStopped)
+	m.catchUp(ctx)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -72,14 +69,62 @@ func (m *Master) Run(ctx context.Context) {
 			return
 		case <-m.inbox.Ready():
 			for _, msg := range m.inbox.Take() {
-				msg.handle(m)
+				m.receive(msg)
 			}
-		case batch := <-m.cfg.Log.Committed():
-			m.apply(batch)
+		case e := <-m.cfg.Log.Events():
+			m.hear(ctx, e)
 		case <-timer.C:
 		}
-		m.step(ctx)
+		if m.lead != nil {
+			m.step()
+		}
 	}
+}
+
+// catchUp takes in what the log has to tell already, before anybody's questions.
+func (m *Master) catchUp(ctx context.Context) {
+	for {
+		select {
+		case e := <-m.cfg.Log.Events():
+			m.hear(ctx, e)
+		default:
+			return
+		}
+	}
+}
+
+func (m *Master) receive(msg message) {
+	if m.lead == nil {
+		msg.refuse(ErrNotLeader)
+		return
+	}
+	msg.handle(m)
+}
+
+// hear takes in what the log tells.
+func (m *Master) hear(ctx context.Context, e LogEvent) {
+	switch e := e.(type) {
+	case Committed:
+		m.apply(e.Batch)
+	case Leading:
+		m.stepUp(ctx)
+	case Following:
+		m.stepDown(ErrNotLeader)
+	case SnapshotWanted:
+		e.Answer <- m.state.Snapshot()
+	case Restored:
+		m.restore(e.Snapshot)
+	}
+}
+
+// restore replaces the state. A master that leads is never told to.
+func (m *Master) restore(s *cluster.Snapshot) {
+	state, err := s.Restore()
+	if err != nil {
+		m.cfg.Logger.Error("snapshot refused; this master has to be given a new directory", "error", err)
+		return
+	}
+	m.adopt(state)
 }
 
 func (m *Master) now() int64 { return m.cfg.Now().UnixMilli() }
@@ -88,13 +133,8 @@ func (m *Master) now() int64 { return m.cfg.Now().UnixMilli() }
 // happens.
 func (m *Master) setTimer(timer *time.Timer) {
 	wait := time.Hour
-	if m.wake != 0 {
-		wait = max(0, time.UnixMilli(m.wake).Sub(m.cfg.Now()))
-	}
-	for _, r := range m.waited {
-		if r.stale {
-			wait = min(wait, progressInterval)
-		}
+	if m.lead != nil {
+		wait = m.patience(wait)
 	}
 	timer.Reset(wait)
 }
@@ -105,56 +145,20 @@ func (m *Master) apply(batch []cluster.Entry) {
 	for i, entry := range batch {
 		delta, err := m.state.Apply(entry)
 		results[i] = control.Result{Entry: entry, Delta: delta, Err: err}
-		m.answerSubmit(entry, delta, err)
 		if err != nil {
 			m.cfg.Logger.Debug("command refused", "command", entry.Command, "error", err)
+		}
+		if m.lead == nil {
 			continue
 		}
-		m.follow(delta)
-	}
-	m.events = append(m.events, control.Applied{Results: results})
-}
-
-// follow keeps the records beside the state up to date.
-func (m *Master) follow(delta cluster.Delta) {
-	for _, id := range delta.Jobs {
-		r := m.record(id)
-		r.touch()
-		if m.view.Job(id).State.Final() {
-			r.splits, r.outputs, r.progress = nil, outputLog{}, nil
+		m.answerSubmit(entry, delta, err)
+		if err == nil {
+			m.follow(delta)
 		}
 	}
-	for _, id := range delta.Started {
-		m.record(id.Task.Job).touch()
+	if m.lead != nil {
+		m.events = append(m.events, control.Applied{Results: results})
 	}
-	for _, id := range delta.Ended {
-		r := m.record(id.Task.Job)
-		delete(r.progress, id)
-		r.touch()
-	}
-	for _, id := range delta.Published {
-		m.published(id)
-	}
-	for _, id := range delta.Revoked {
-		m.revoked(id)
-	}
-}
-
-// step lets the brain decide, and does what it says.
-func (m *Master) step(ctx context.Context) {
-	out := m.brain.Step(m.now(), m.events)
-	m.events = nil
-	m.wake = out.Wake
-	if len(out.Commands) > 0 {
-		m.cfg.Log.Propose(out.Commands)
-	}
-	for _, o := range out.Orders {
-		m.send(o)
-	}
-	for _, w := range out.Work {
-		m.begin(ctx, w)
-	}
-	m.answerWaiters()
 }
 
 // ask puts a question to the loop and waits for the answer.

@@ -22,7 +22,7 @@ func (m *Master) send(o control.Order) {
 		}
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: start}}})
 	case control.OrderKill:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: o.Attempt.String(), Cause: o.Cause}}})
+		m.deliver(o.Machine, killOrder(o.Attempt.String(), o.Cause))
 	case control.OrderStop:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
 			AttemptId: o.Attempt.String(), Position: positionMessage(o.Position),
@@ -30,31 +30,29 @@ func (m *Master) send(o control.Order) {
 	case control.OrderPause:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderRemoveJob:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: o.Job.String()}}})
+		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
 	}
 }
 
-// deliver sends an order to a machine that is connected. One that is not is
-// reminded when it connects.
-func (m *Master) deliver(machine string, o *wire.Order) {
-	if send := m.links[machine]; send != nil {
-		send(o)
-	}
-}
-
-// startMessage is everything an attempt needs to know.
+// startMessage is everything an attempt needs to know. It cannot be said while
+// the job's splits are not loaded.
 func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	j, t, a, ok := m.view.Attempt(id)
 	if !ok {
 		return nil, false
 	}
 	r := m.record(j.ID)
+	if t.Split >= len(r.splits) {
+		return nil, false
+	}
 	start := &taskproc.Start{
 		JobId: j.ID.String(), AttemptId: id.String(), Program: r.spec.Program, Kind: taskproc.Kind_REDUCE,
 		Task: int32(t.ID.Number), Attempt: int32(id.Number), Part: int32(t.Part),
 		Properties: r.spec.Properties, Config: r.spec.Config,
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
 		Checkpoint: checkpointMessage(t.ID, t.Checkpoint), Fingerprint: r.spec.Fingerprint,
+		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
+		NodeAddress: m.view.Machine(a.Machine).Address, ShuffleToken: m.cfg.ShuffleToken,
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)

@@ -25,6 +25,7 @@ const joinParallelism = 16
 // beside the loop.
 type work struct {
 	m     *Master
+	lead  *lead
 	job   cluster.JobID
 	spec  *wire.JobSpec
 	setUp bool        // the output directory is the job's own
@@ -32,11 +33,11 @@ type work struct {
 }
 
 func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
-	r := &workResult{job: w.job, kind: kind}
+	r := &workResult{lead: w.lead, job: w.job, kind: kind}
 	switch kind {
 	case control.WorkSetUp:
 		r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
-		if r.err == nil {
+		if r.err == nil && !w.setUp {
 			r.err = w.makeOutput(ctx)
 		}
 	case control.WorkCommit:

@@ -33,27 +33,43 @@ func (l *outputLog) offer(id cluster.AttemptID, o *taskproc.MapOutput) {
 
 // published adds the output of an attempt that has won its task.
 func (m *Master) published(id cluster.AttemptID) {
-	j, t, a, _ := m.view.Attempt(id)
-	r := m.record(j.ID)
-	l := &r.outputs
-	reported := l.offered[id]
-	delete(l.offered, id)
-	stage := j.Stages[slices.IndexFunc(j.Stages, func(s *cluster.Stage) bool { return s.Code == id.Task.Stage })]
-	if stage.Sink {
+	j, stage, t, _ := m.view.Task(id.Task)
+	if stage.Sink || t.Winner == nil {
 		return
 	}
+	m.addOutput(j, t)
+	m.record(j.ID).outputs.complete = mapsFinished(j)
+	m.sendOutputs(j.ID)
+}
+
+// recollectOutputs makes the log of a job anew from the state, in the order of
+// the tasks.
+func (m *Master) recollectOutputs(j *cluster.Job) {
+	for _, stage := range j.Stages {
+		for _, t := range stage.Tasks {
+			if !stage.Sink && t.Winner != nil {
+				m.addOutput(j, t)
+			}
+		}
+	}
+	m.record(j.ID).outputs.complete = mapsFinished(j)
+}
+
+// addOutput adds the output of a finished task to the log.
+func (m *Master) addOutput(j *cluster.Job, t *cluster.Task) {
+	l, id := &m.record(j.ID).outputs, t.Winner.ID
+	reported := l.offered[id]
+	delete(l.offered, id)
 	split, _ := j.SplitOf(t)
 	out := &taskproc.MapOutput{
 		Task: int32(t.ID.Number), Attempt: id.String(), Ordinal: int32(split.Ordinal), Start: positionMessage(t.Range.Start),
 		IndexChecksum: t.Output.IndexChecksum, Path: t.Output.SegmentsPath,
 		PartitionBytes: reported.GetPartitionBytes(),
 	}
-	if machine := m.view.Machine(a.Machine); machine != nil {
+	if machine := m.view.Machine(t.Winner.Machine); machine != nil {
 		out.Address = machine.Address
 	}
 	l.entries = append(l.entries, outputEntry{output: out})
-	l.complete = stage.Finished == len(stage.Tasks)
-	m.sendOutputs(j.ID)
 }
 
 // revoked tells of an output that is gone.
@@ -83,6 +99,14 @@ func (m *Master) subscribe(machine string, id cluster.JobID) {
 	l.sent[machine] = 0
 	l.complete = mapsFinished(m.view.Job(id))
 	m.sendOutputsTo(machine, id)
+}
+
+// forgetListener makes a machine be told from the beginning when it listens
+// again.
+func (m *Master) forgetListener(machine string) {
+	for _, r := range m.records {
+		delete(r.outputs.sent, machine)
+	}
 }
 
 func mapsFinished(j *cluster.Job) bool {

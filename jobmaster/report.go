@@ -10,42 +10,36 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-type reported struct{ report *wire.Report }
-
-// Report takes a report of a tasknode.
-func (m *Master) Report(r *wire.Report) { m.inbox.Put(&reported{r}) }
-
-type connected struct {
-	machine string
-	orders  func(*wire.Order)
+type reported struct {
+	attachment *Attachment
+	report     *wire.Report
 }
 
-// Connect says how orders reach a machine. The function does not wait.
-func (m *Master) Connect(machine string, orders func(*wire.Order)) {
-	m.inbox.Put(&connected{machine, orders})
-}
+// Report takes a report of the tasknode.
+func (a *Attachment) Report(r *wire.Report) { a.master.inbox.Put(&reported{a, r}) }
 
-func (c *connected) handle(m *Master) {
-	m.links[c.machine] = c.orders
-	m.events = append(m.events, control.MachineConnected{Name: c.machine})
-}
+func (r *reported) refuse(error) {}
 
-// handle turns a report into an event.
+// handle turns a report into an event. What an attachment that has ended left
+// behind is told again by the next one.
 func (r *reported) handle(m *Master) {
-	if joined := r.report.GetJoined(); joined != nil {
-		m.request(cluster.JoinMachine{
-			Name: r.report.Machine, Address: joined.Address, Hosts: joined.Hosts,
-			Slots: [2]int{int(joined.MapSlots), int(joined.ReduceSlots)},
-		})
+	a := r.attachment
+	n := m.nodes[a.machine]
+	if a.lead != m.lead || n == nil || n.attachment != a {
+		return
+	}
+	n.heard = m.now()
+	if beat := r.report.GetHeartbeat(); beat != nil {
+		n.vitals = beat
 		return
 	}
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
-	_, _, a, known := m.view.Attempt(id)
-	if err != nil || !known || a.Machine != r.report.Machine {
-		m.cfg.Logger.Warn("report about an unknown attempt", "machine", r.report.Machine, "attempt", r.report.AttemptId)
+	_, _, attempt, known := m.view.Attempt(id)
+	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
+		a.send(acknowledgeOrder(r.report.AttemptId))
 		return
 	}
-	m.attemptReport(a, r.report)
+	m.attemptReport(attempt, r.report)
 }
 
 func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {

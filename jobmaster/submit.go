@@ -47,6 +47,8 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 	return got.job.String(), got.err
 }
 
+func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
+
 func (r *submitRequest) handle(m *Master) {
 	if other, busy := m.writerOf(r.spec.OutputDir); busy && m.submitterOf(other) != r.key {
 		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
@@ -63,9 +65,9 @@ func (m *Master) writerOf(dir string) (cluster.JobID, bool) {
 	if dir == "" {
 		return cluster.JobID{}, false
 	}
-	for id := range m.records {
-		if j := m.view.Job(id); j.Spec.OutputDir == dir && !j.State.Final() {
-			return id, true
+	for j := range m.view.Jobs() {
+		if j.Spec.OutputDir == dir && !j.State.Final() {
+			return j.ID, true
 		}
 	}
 	return cluster.JobID{}, false
@@ -109,6 +111,8 @@ func (m *Master) KillAll(cause string) {
 	m.inbox.Put(&killRequest{all: true, cause: cause, done: make(chan error, 1)})
 }
 
+func (r *killRequest) refuse(err error) { r.done <- err }
+
 func (r *killRequest) handle(m *Master) {
 	if r.all {
 		for j := range m.view.Jobs() {
@@ -130,10 +134,6 @@ func (m *Master) killJob(j *cluster.Job, cause string) {
 	if j.State < cluster.JobAborting {
 		m.request(cluster.KillJob{Job: j.ID, Cause: cause})
 	}
-}
-
-func (m *Master) request(c cluster.Command) {
-	m.events = append(m.events, control.Requested{Command: c})
 }
 
 // jobSpec is what the state needs of a submitted job. It reports every fault at

@@ -11,7 +11,7 @@ import (
 
 // begin begins work for a job in a goroutine of its own, unless that work has
 // begun before. Later kinds of work put an end to earlier ones and wait for it.
-func (m *Master) begin(ctx context.Context, w control.Work) {
+func (m *Master) begin(w control.Work) {
 	r := m.record(w.Job)
 	if r.begun >= w.Kind {
 		return
@@ -21,8 +21,9 @@ func (m *Master) begin(ctx context.Context, w control.Work) {
 	}
 	earlier, done := r.done, make(chan struct{})
 	r.begun, r.done = w.Kind, done
-	ctx, r.cancel = context.WithCancel(ctx)
-	task := work{m: m, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
+	ctx, cancel := context.WithCancel(m.lead.ctx)
+	r.cancel = cancel
+	task := work{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
 	if w.Kind == control.WorkCommit {
 		task.files = finalFiles(m.view.Job(w.Job))
 	}
@@ -37,14 +38,18 @@ func (m *Master) begin(ctx context.Context, w control.Work) {
 
 // workResult is what became of a piece of work.
 type workResult struct {
+	lead   *lead // under which it was begun
 	job    cluster.JobID
 	kind   control.WorkKind
 	splits []*taskproc.Split // of set-up
 	err    error
 }
 
+func (r *workResult) refuse(error) {}
+
 func (r *workResult) handle(m *Master) {
 	switch {
+	case r.lead != m.lead: // this lead begins it again
 	case r.kind == control.WorkCleanUp:
 		if r.err != nil {
 			m.cfg.Logger.Warn("output of an unfinished job stays", "job", r.job, "error", r.err)
@@ -72,5 +77,9 @@ func (m *Master) loaded(r *workResult) {
 		return
 	}
 	record.splits = r.splits
-	m.request(cluster.StartJob{Job: r.job})
+	if m.view.Job(r.job).State == cluster.JobPrep {
+		m.request(cluster.StartJob{Job: r.job})
+		return
+	}
+	m.events = append(m.events, control.SplitsLoaded{Job: r.job})
 }

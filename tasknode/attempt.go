@@ -16,14 +16,16 @@ import (
 // attempt sees one attempt through from start to report.
 type attempt struct {
 	cfg   *Config
+	node  *mailbox.Mailbox[message]
 	start *taskproc.Start
 	inbox *mailbox.Mailbox[*taskproc.ToTask] // to be passed on to the task
 	told  chan struct{}                      // closed when the attempt is to end
 	once  sync.Once                          // closes told
+	last  *wire.Report                       // how it ended; holds once run has returned
 }
 
 func newAttempt(n *Node, start *taskproc.Start) *attempt {
-	return &attempt{cfg: &n.cfg, start: start, inbox: mailbox.New[*taskproc.ToTask](), told: make(chan struct{})}
+	return &attempt{cfg: &n.cfg, node: n.inbox, start: start, inbox: mailbox.New[*taskproc.ToTask](), told: make(chan struct{})}
 }
 
 // kill tells the attempt to end. The task hears the cause first; force follows.
@@ -32,23 +34,24 @@ func (a *attempt) kill(cause string) {
 	a.once.Do(func() { close(a.told) })
 }
 
-// run runs the attempt and reports how it ended.
+// run runs the attempt to its end.
 func (a *attempt) run(ctx context.Context) {
 	a.report(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
-	r := a.attend(ctx)
-	switch r.Report.(type) {
+	a.last = a.attend(ctx)
+	a.last.Machine, a.last.AttemptId = a.cfg.Name, a.start.AttemptId
+	switch a.last.Report.(type) {
 	case *wire.Report_Done, *wire.Report_Paused: // its files are wanted
 	default:
 		if err := os.RemoveAll(a.start.LocalDir); err != nil {
 			a.cfg.Logger.Warn("local files of an attempt stay", "attempt", a.start.AttemptId, "error", err)
 		}
 	}
-	a.report(r)
 }
 
+// report tells the jobmaster what happens meanwhile, if there is one to hear it.
 func (a *attempt) report(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId
-	a.cfg.Link.Report(r)
+	a.node.Put(reported{r})
 }
 
 // attend launches the task, stays with it to its end, and returns the report
@@ -59,7 +62,7 @@ func (a *attempt) attend(ctx context.Context) *wire.Report {
 	if err := os.MkdirAll(a.start.LocalDir, 0o700); err != nil {
 		return failure(fmt.Errorf("local directory: %w", err))
 	}
-	task, err := a.cfg.Launcher.Launch(ctx, a.start.AttemptId)
+	task, err := a.cfg.Launcher.Launch(ctx, a.start)
 	if err != nil {
 		return failure(fmt.Errorf("launch of the task: %w", err))
 	}

@@ -2,11 +2,13 @@ package tasknode
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
 	"time"
 
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -14,6 +16,15 @@ import (
 type Config struct {
 	// Name names the machine in the cluster; there is no default.
 	Name string
+	// Instance names this start of the daemon; default something random.
+	Instance string
+	// Rack is where the machine stands, as in "/rack1"; default unknown.
+	Rack string
+	// Address is host:port of its shuffle server; default none, when every task
+	// reads its files.
+	Address string
+	// HTTP is host:port of its page of metrics and logs; default none.
+	HTTP string
 	// Hosts are names and addresses under which storage may know the machine;
 	// default none.
 	Hosts []string
@@ -25,8 +36,13 @@ type Config struct {
 	Dir string
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
-	// Link is the connection to the jobmaster; there is no default.
+	// Link finds the jobmaster; there is no default.
 	Link Link
+	// Heartbeat is how often the jobmaster is told that the machine is alive;
+	// default never.
+	Heartbeat time.Duration
+	// Vitals is what a heartbeat tells of the machine; default nothing.
+	Vitals func() *wire.Report_Heartbeat
 	// KillGrace is how long a task that is told to end may take; default 5 s.
 	KillGrace time.Duration
 	// Logger hears what the node does; default nobody.
@@ -35,6 +51,12 @@ type Config struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
+	if c.Instance == "" {
+		c.Instance = rand.Text()
+	}
+	if c.Vitals == nil {
+		c.Vitals = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
+	}
 	if c.KillGrace == 0 {
 		c.KillGrace = 5 * time.Second
 	}
@@ -59,20 +81,11 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Link is the connection to the jobmaster.
-type Link interface {
-	// Report sends a report; it does not wait for the jobmaster.
-	Report(*wire.Report)
-	// Orders waits for orders and returns them in order, or an error when ctx
-	// ends or the link is gone for good.
-	Orders(ctx context.Context) ([]*wire.Order, error)
-}
-
 // Launcher starts tasks.
 type Launcher interface {
 	// Launch starts the task of one attempt. The end of ctx ends it by force,
 	// as far as that is possible.
-	Launch(ctx context.Context, attempt string) (Task, error)
+	Launch(ctx context.Context, start *taskproc.Start) (Task, error)
 }
 
 // Task is a task that was started.

@@ -27,7 +27,11 @@ func (n *Node) job(id string) *job {
 // publish takes in a part of the log and passes it on to the reduces that run.
 func (n *Node) publish(o *wire.Order_Outputs) {
 	j := n.job(o.JobId)
-	if o.Revision != j.revision {
+	switch o.Revision {
+	case 0: // a master begins anew
+		j.outputs = nil
+	case j.revision:
+	default:
 		return // it came before
 	}
 	j.revision = o.Next

@@ -2,8 +2,11 @@ package tasknode
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -12,13 +15,31 @@ import (
 
 // Node runs the attempts of one machine.
 type Node struct {
-	cfg      Config
-	attempts map[string]*attempt // that are not over, by id
-	seen     map[string]string   // every attempt ever ordered and its job, so that it is started once
+	cfg     Config
+	inbox   *mailbox.Mailbox[message]
+	workers sync.WaitGroup
+
+	// The rest belongs to the loop.
+	attempts map[string]*attempt     // that are not over, by id
+	last     map[string]*wire.Report // how attempts ended, until the jobmaster acknowledges it
+	seen     map[string]string       // every attempt ever ordered and its job, so that it is started once
 	jobs     map[string]*job
-	ended    *mailbox.Mailbox[*attempt]
-	workers  sync.WaitGroup
+	session  Session // nil while there is none
 }
+
+// message is something that comes to the loop.
+type message interface {
+	handle(ctx context.Context, n *Node)
+}
+
+type (
+	attached struct{ session Session }
+	detached struct{ session Session }
+	greeting struct{ answer chan<- *wire.Report }
+	ordered  struct{ orders []*wire.Order }
+	reported struct{ report *wire.Report }
+	ended    struct{ attempt *attempt }
+)
 
 // New makes a node. Run runs it.
 func New(cfg Config) (*Node, error) {
@@ -28,53 +49,99 @@ func New(cfg Config) (*Node, error) {
 	}
 	return &Node{
 		cfg:      cfg,
+		inbox:    mailbox.New[message](),
 		attempts: make(map[string]*attempt),
+		last:     make(map[string]*wire.Report),
 		seen:     make(map[string]string),
 		jobs:     make(map[string]*job),
-		ended:    mailbox.New[*attempt](),
 	}, nil
 }
 
-// Run joins the cluster and follows orders until ctx ends or the link is gone.
-// Then it kills the attempts that run and waits for them.
+// Run joins the cluster and follows orders until ctx ends, which is no error, or
+// the jobmaster refuses the node. Then it kills the attempts that run and waits
+// for them.
 func (n *Node) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer n.workers.Wait()
 	defer cancel() // which kills the attempts
-	n.cfg.Link.Report(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Hosts: n.cfg.Hosts,
-	}}})
-	orders := make(chan []*wire.Order)
-	var linkErr error
-	n.workers.Go(func() {
-		linkErr = n.listen(ctx, orders)
-		close(orders)
-	})
+	gone := make(chan error, 1)
+	n.workers.Go(func() { gone <- n.attend(ctx) })
+	beat, stop := n.heartbeats()
+	defer stop()
 	for {
 		select {
-		case batch, open := <-orders:
-			if !open {
-				return linkErr
+		case <-n.inbox.Ready():
+			for _, m := range n.inbox.Take() {
+				m.handle(ctx, n)
 			}
-			for _, o := range batch {
-				n.follow(ctx, o)
-			}
-		case <-n.ended.Ready():
-			for _, a := range n.ended.Take() {
-				n.forget(a)
-			}
+		case <-beat:
+			n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.Vitals()}})
+		case err := <-gone:
+			return err
 		}
 	}
 }
 
-// listen hands orders to the loop until the link is gone.
-func (n *Node) listen(ctx context.Context, orders chan<- []*wire.Order) error {
-	for {
-		batch, err := n.cfg.Link.Orders(ctx)
-		if err != nil {
-			return err
-		}
-		orders <- batch
+func (n *Node) heartbeats() (beat <-chan time.Time, stop func()) {
+	if n.cfg.Heartbeat == 0 {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(n.cfg.Heartbeat)
+	return ticker.C, ticker.Stop
+}
+
+func (n *Node) send(r *wire.Report) {
+	if n.session != nil {
+		n.session.Send(r)
+	}
+}
+
+// handle tells a new master everything that it may not have heard.
+func (a attached) handle(_ context.Context, n *Node) {
+	n.session = a.session
+	for _, id := range slices.Sorted(maps.Keys(n.last)) {
+		n.send(n.last[id])
+	}
+}
+
+func (d detached) handle(_ context.Context, n *Node) {
+	if n.session == d.session {
+		n.session = nil
+	}
+}
+
+func (g greeting) handle(_ context.Context, n *Node) {
+	joined := &wire.Report_Joined{
+		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
+		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: time.Now().UnixMilli(),
+		Jobs: slices.Sorted(maps.Keys(n.jobs)),
+	}
+	for id := range n.attempts {
+		joined.Attempts = append(joined.Attempts, id)
+	}
+	for id := range n.last {
+		joined.Attempts = append(joined.Attempts, id)
+	}
+	slices.Sort(joined.Attempts)
+	g.answer <- &wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
+}
+
+func (o ordered) handle(ctx context.Context, n *Node) {
+	for _, order := range o.orders {
+		n.follow(ctx, order)
+	}
+}
+
+func (r reported) handle(_ context.Context, n *Node) { n.send(r.report) }
+
+// handle keeps the last report of an attempt until it is acknowledged.
+func (e ended) handle(_ context.Context, n *Node) {
+	id := e.attempt.start.AttemptId
+	delete(n.attempts, id)
+	n.last[id] = e.attempt.last
+	n.send(e.attempt.last)
+	if j := n.jobs[e.attempt.start.JobId]; j != nil && j.removed {
+		n.removeJob(e.attempt.start.JobId)
 	}
 }
 
@@ -94,6 +161,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 		n.publish(o.Outputs)
 	case *wire.Order_RemoveJob_:
 		n.removeJob(o.RemoveJob.JobId)
+	case *wire.Order_Acknowledge_:
+		delete(n.last, o.Acknowledge.AttemptId)
 	}
 }
 
@@ -105,26 +174,19 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	start.LocalDir = filepath.Join(n.jobDir(start.JobId), start.AttemptId)
 	a := newAttempt(n, start)
 	n.attempts[start.AttemptId] = a
+	j := n.job(start.JobId)
 	if start.Kind == taskproc.Kind_REDUCE {
-		a.inbox.Put(n.job(start.JobId).all())
+		a.inbox.Put(j.all())
 	}
 	n.workers.Go(func() {
 		a.run(ctx)
-		n.ended.Put(a)
+		n.inbox.Put(ended{a})
 	})
 }
 
 func (n *Node) tell(attempt string, m *taskproc.ToTask) {
 	if a := n.attempts[attempt]; a != nil {
 		a.inbox.Put(m)
-	}
-}
-
-// forget ends the bookkeeping of an attempt that is over.
-func (n *Node) forget(a *attempt) {
-	delete(n.attempts, a.start.AttemptId)
-	if j := n.jobs[a.start.JobId]; j != nil && j.removed {
-		n.removeJob(a.start.JobId)
 	}
 }
 

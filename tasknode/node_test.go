@@ -3,6 +3,7 @@ package tasknode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -28,14 +29,36 @@ type bench struct {
 	reports chan *wire.Report
 	tasks   chan *fakeTask
 	refuse  error // of launches
+
+	session  *session
+	turnAway error // of attachments
 }
 
-func (b *bench) Report(r *wire.Report) { b.reports <- r }
+// Attend is the bench's turn as jobmaster: it hears everything from then on.
+func (b *bench) Attend(_ context.Context, hello *wire.Report) (Session, error) {
+	b.reports <- hello
+	if b.turnAway != nil {
+		return nil, b.turnAway
+	}
+	b.session = &session{b, make(chan struct{})}
+	return b.session, nil
+}
 
-func (b *bench) Orders(ctx context.Context) ([]*wire.Order, error) {
+// session is one attachment to the bench.
+type session struct {
+	*bench
+	broken chan struct{}
+}
+
+func (s *session) Send(r *wire.Report) { s.reports <- r }
+func (s *session) Close()              {}
+
+func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
 	select {
-	case <-b.orders.Ready():
-		return b.orders.Take(), nil
+	case <-s.orders.Ready():
+		return s.orders.Take(), nil
+	case <-s.broken:
+		return nil, errors.New("connection lost")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -62,7 +85,7 @@ func (f *fakeTask) end(err error) {
 	close(f.gone)
 }
 
-func (b *bench) Launch(ctx context.Context, _ string) (Task, error) {
+func (b *bench) Launch(ctx context.Context, _ *taskproc.Start) (Task, error) {
 	if b.refuse != nil {
 		return nil, b.refuse
 	}
@@ -91,7 +114,7 @@ func run(t *testing.T, play func(b *bench)) {
 		}
 		play(b)
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
+		if err := <-ended; err != nil {
 			t.Errorf("run ended with %v", err)
 		}
 	})
@@ -291,6 +314,92 @@ func TestStopAndPauseArePassedOn(t *testing.T) {
 		task.end(nil)
 		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetPath() != "p" {
 			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestLastReportIsRepeatedUntilItIsAcknowledged(t *testing.T) {
+	run(t, func(b *bench) {
+		running := b.start(taskproc.Kind_MAP)
+		close(b.session.broken)
+		synctest.Wait()
+		running.end(errors.New("exit status 1")) // while nobody hears it
+		for range 2 {
+			if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 1 || joined.Attempts[0] != attemptID || joined.Jobs[0] != "job_1_0001" {
+				t.Fatalf("joined again with %v", joined)
+			}
+			if r := <-b.reports; r.GetFailure() == nil || r.AttemptId != attemptID {
+				t.Errorf("report is %v", r)
+			}
+			close(b.session.broken)
+		}
+		<-b.reports // joined
+		<-b.reports // the failure
+		b.orders.Put(&wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attemptID}}})
+		synctest.Wait()
+		close(b.session.broken)
+		if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 0 {
+			t.Errorf("joined with %v after the acknowledgement", joined)
+		}
+		synctest.Wait()
+		if len(b.reports) != 0 {
+			t.Errorf("report %v after the acknowledgement", <-b.reports)
+		}
+	})
+}
+
+func TestRefusedNodeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), turnAway: fmt.Errorf("%w: name taken", ErrRefused)}
+		n, err := New(Config{Name: "n", Dir: b.dir, Launcher: b, Link: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Run(t.Context()); !errors.Is(err, ErrRefused) {
+			t.Errorf("run ended with %v", err)
+		}
+	})
+}
+
+func TestNodeLooksForAMasterUntilThereIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), turnAway: errors.New("no leader")}
+		n, err := New(Config{Name: "n", Dir: b.dir, Launcher: b, Link: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := n.Run(ctx); err != nil {
+			t.Errorf("run ended with %v", err)
+		}
+		if tries := len(b.reports); tries < 30 || tries > 40 {
+			t.Errorf("%d tries in a minute", tries)
+		}
+	})
+}
+
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](), reports: make(chan *wire.Report, 100)}
+		n, err := New(Config{
+			Name: "n", Dir: b.dir, Launcher: b, Link: b, Heartbeat: time.Second,
+			Vitals: func() *wire.Report_Heartbeat { return &wire.Report_Heartbeat{Load: 0.5} },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
+		defer cancel()
+		if err := n.Run(ctx); err != nil {
+			t.Errorf("run ended with %v", err)
+		}
+		<-b.reports // joined
+		if len(b.reports) != 10 {
+			t.Fatalf("%d heartbeats in 10.5 s", len(b.reports))
+		}
+		if beat := (<-b.reports).GetHeartbeat(); beat.GetLoad() != 0.5 {
+			t.Errorf("heartbeat %v", beat)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -65,7 +66,7 @@ func makeDir(parent string) (string, error) {
 func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
-		Log:       newMemoryLog(), Policy: new(fifo.Policy),
+		Log:       newMemoryLog(), Policy: func() sched.Policy { return new(fifo.Policy) },
 		Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	node, err := tasknode.New(tasknode.Config{
 		Name: machineName, Hosts: []string{machineName},
 		MapSlots: e.cfg.MapSlots, ReduceSlots: e.cfg.ReduceSlots, Dir: e.dir,
-		Launcher: &launcher{serve: e.cfg.Serve}, Link: newLink(e.master, machineName), Logger: e.cfg.Logger,
+		Launcher: &launcher{serve: e.cfg.Serve}, Link: &link{e.master}, Logger: e.cfg.Logger,
 	})
 	if err != nil {
 		return err

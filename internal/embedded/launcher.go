@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -17,7 +18,7 @@ type launcher struct {
 
 // Launch implements tasknode.Launcher. A goroutine cannot be ended by force: the
 // end of ctx asks it to return.
-func (l *launcher) Launch(ctx context.Context, _ string) (tasknode.Task, error) {
+func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task, error) {
 	ours, theirs := net.Pipe()
 	t := &task{conn: ours, gone: make(chan struct{}), id: make(chan string, 1)}
 	go func() {

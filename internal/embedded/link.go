@@ -6,29 +6,41 @@ import (
 	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/tasknode"
 )
 
 // link joins the tasknode and the jobmaster of one process.
-type link struct {
-	master *jobmaster.Master
+type link struct{ master *jobmaster.Master }
+
+// session is the attachment of that tasknode.
+type session struct {
+	*jobmaster.Attachment
 	orders *mailbox.Mailbox[*wire.Order]
+	ended  chan error // the cause, once the master wants no more of it
 }
 
-func newLink(master *jobmaster.Master, machine string) *link {
-	l := &link{master: master, orders: mailbox.New[*wire.Order]()}
-	master.Connect(machine, l.orders.Put)
-	return l
+// Attend implements tasknode.Link.
+func (l *link) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	s := &session{orders: mailbox.New[*wire.Order](), ended: make(chan error, 1)}
+	a, err := l.master.Attach(ctx, hello, s.orders.Put, func(cause error) { s.ended <- cause })
+	s.Attachment = a
+	return s, err
 }
 
-// Report implements tasknode.Link.
-func (l *link) Report(r *wire.Report) { l.master.Report(r) }
+// Send implements tasknode.Session.
+func (s *session) Send(r *wire.Report) { s.Report(r) }
 
-// Orders implements tasknode.Link.
-func (l *link) Orders(ctx context.Context) ([]*wire.Order, error) {
+// Receive implements tasknode.Session.
+func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
 	select {
-	case <-l.orders.Ready():
-		return l.orders.Take(), nil
+	case <-s.orders.Ready():
+		return s.orders.Take(), nil
+	case cause := <-s.ended:
+		return nil, cause
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
+
+// Close implements tasknode.Session.
+func (s *session) Close() { s.Detach() }

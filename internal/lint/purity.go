@@ -16,7 +16,7 @@ var impureImports = []string{
 }
 
 // pureModules are the only modules from outside that the core may import.
-var pureModules = []string{"github.com/cespare/xxhash/v2", "google.golang.org/protobuf"}
+var pureModules = []string{"github.com/cespare/xxhash/v2", "github.com/fxamacker/cbor/v2", "google.golang.org/protobuf"}
 
 // impureFunctions are functions of packages that are otherwise harmless.
 var impureFunctions = map[string][]string{

@@ -522,6 +522,11 @@ type Start struct {
 	Skip          []*Position            `protobuf:"bytes,16,rep,name=skip,proto3" json:"skip,omitempty"`                                                                                      // records to pass over, ascending
 	Checkpoint    *Checkpoint            `protobuf:"bytes,17,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`                                                                          // where to go on, absent at the first attempt
 	Fingerprint   string                 `protobuf:"bytes,18,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                                                                        // of the job's graph
+	User          string                 `protobuf:"bytes,19,opt,name=user,proto3" json:"user,omitempty"`                                                                                      // who submitted the job
+	Binary        string                 `protobuf:"bytes,20,opt,name=binary,proto3" json:"binary,omitempty"`                                                                                  // full name of the staged program, "" when the task runs inside its tasknode's process
+	BinarySha256  []byte                 `protobuf:"bytes,21,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                                  // over its bytes
+	NodeAddress   string                 `protobuf:"bytes,22,opt,name=node_address,json=nodeAddress,proto3" json:"node_address,omitempty"`                                                     // host:port of the shuffle server of the task's own machine, "" when it has none
+	ShuffleToken  string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -678,6 +683,41 @@ func (x *Start) GetCheckpoint() *Checkpoint {
 func (x *Start) GetFingerprint() string {
 	if x != nil {
 		return x.Fingerprint
+	}
+	return ""
+}
+
+func (x *Start) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *Start) GetBinary() string {
+	if x != nil {
+		return x.Binary
+	}
+	return ""
+}
+
+func (x *Start) GetBinarySha256() []byte {
+	if x != nil {
+		return x.BinarySha256
+	}
+	return nil
+}
+
+func (x *Start) GetNodeAddress() string {
+	if x != nil {
+		return x.NodeAddress
+	}
+	return ""
+}
+
+func (x *Start) GetShuffleToken() string {
+	if x != nil {
+		return x.ShuffleToken
 	}
 	return ""
 }
@@ -1994,7 +2034,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\x03R\x05value\"\xab\x05\n" +
+	"\x05value\x18\x03 \x01(\x03R\x05value\"\xc4\x06\n" +
 	"\x05Start\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
@@ -2020,7 +2060,12 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\n" +
 	"checkpoint\x18\x11 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
 	"checkpoint\x12 \n" +
-	"\vfingerprint\x18\x12 \x01(\tR\vfingerprint\x1a=\n" +
+	"\vfingerprint\x18\x12 \x01(\tR\vfingerprint\x12\x12\n" +
+	"\x04user\x18\x13 \x01(\tR\x04user\x12\x16\n" +
+	"\x06binary\x18\x14 \x01(\tR\x06binary\x12#\n" +
+	"\rbinary_sha256\x18\x15 \x01(\fR\fbinarySha256\x12!\n" +
+	"\fnode_address\x18\x16 \x01(\tR\vnodeAddress\x12#\n" +
+	"\rshuffle_token\x18\x17 \x01(\tR\fshuffleToken\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Y\n" +

@@ -1,0 +1,252 @@
+package cluster
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the golden files of the codecs anew")
+
+// goldenEntries is what an earlier version wrote.
+const goldenEntries = "testdata/codec/entries.v1"
+
+// filledEntries has an entry for each verb, with no field left zero.
+func filledEntries(t testing.TB) (entries []Entry) {
+	n := 0
+	for _, v := range verbs {
+		command := reflect.New(v.command).Elem()
+		fill(t, command, &n)
+		entries = append(entries, Entry{At: int64(n), Client: "c", Sequence: uint64(n), Command: command.Interface().(Command)})
+	}
+	return entries
+}
+
+// fill sets everything in v to values that differ from each other. What the
+// codec would pass over is a fault: there is no place for it in a command.
+func fill(t testing.TB, v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); !field.IsExported() {
+				t.Fatalf("%v.%s is not exported: the codec would lose it", v.Type(), field.Name)
+			}
+			fill(t, v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0), n)
+		fill(t, v.Index(1), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d, not UTF-8: \xff", *n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Uint64:
+		v.SetUint(uint64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		t.Fatalf("%v: the codec's tests do not know kind %v", v.Type(), v.Kind())
+	}
+}
+
+func TestEveryCommandComesBackWithAllItsFields(t *testing.T) {
+	want := filledEntries(t)
+	want = append(want, Entry{Command: SubmitJob{}}, Entry{Command: FinishAttempt{}}) // nothing but zeros
+	data, err := EncodeEntries(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeEntries(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("%s came back as\n%+v, want\n%+v", verbs[i].name, got[i], want[i])
+		}
+	}
+}
+
+// TestEveryCommandHasAVerb finds commands by their method, and compares them
+// and the names of their files with the list.
+func TestEveryCommandHasAVerb(t *testing.T) {
+	files, err := filepath.Glob("apply_*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "apply_"), ".go")
+		for _, receiver := range receiversOfApply(t, path) {
+			found = append(found, name+" "+receiver)
+		}
+	}
+	var listed []string
+	for _, v := range verbs {
+		listed = append(listed, v.name+" "+v.command.Name())
+	}
+	if len(found) == 0 || !slices.Equal(found, listed) {
+		t.Errorf("commands in files:\n%s\nin the list of verbs (codec_entries.go):\n%s",
+			strings.Join(found, "\n"), strings.Join(listed, "\n"))
+	}
+	if len(verbsByName) != len(verbs) || len(verbsByType) != len(verbs) {
+		t.Error("a name or a command stands in the list twice")
+	}
+}
+
+func receiversOfApply(t *testing.T, path string) (names []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "apply" {
+			names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	return names
+}
+
+// TestEntriesOfEarlierVersionsAreRead fails when a verb or a field is renamed
+// or removed. Run with -update to add new ones to the golden file.
+func TestEntriesOfEarlierVersionsAreRead(t *testing.T) {
+	data, err := os.ReadFile(goldenEntries)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	if err == nil {
+		entries, err := DecodeEntries(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) == 0 {
+			t.Error("the golden file holds no entries")
+		}
+	}
+	if *update {
+		data, err := EncodeEntries(filledEntries(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeGolden(t, goldenEntries, data)
+	}
+}
+
+func writeGolden(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEntriesOfALifeComeBack sends what random lives consist of through the
+// codec.
+func TestEntriesOfALifeComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, twin := New("1"), New("1")
+		for batch := range rapid.IntRange(1, 20).Draw(t, "batches") {
+			entries := []Entry{
+				{At: int64(batch + 1), Command: drawCommand(t, s)},
+				{At: int64(batch + 1), Client: "c", Sequence: rapid.Uint64Range(0, 9).Draw(t, "sequence"), Command: drawCommand(t, s)},
+			}
+			data, err := EncodeEntries(entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decoded, err := DecodeEntries(data)
+			if err != nil || len(decoded) != len(entries) {
+				t.Fatalf("%d entries decoded: %v", len(decoded), err)
+			}
+			for i := range entries {
+				delta, err := s.Apply(entries[i])
+				twinDelta, twinErr := twin.Apply(decoded[i])
+				if fmt.Sprint(err, delta) != fmt.Sprint(twinErr, twinDelta) {
+					t.Fatalf("%+v: %v %+v, decoded: %v %+v", entries[i], err, delta, twinErr, twinDelta)
+				}
+			}
+			loadSplits(s, twin)
+		}
+		if dump(s) != dump(twin) {
+			t.Fatal("the decoded entries give another state")
+		}
+	})
+}
+
+func TestEntriesThatCannotBeReadSayWhy(t *testing.T) {
+	record := func(r entryRecord) []byte {
+		data, err := encoding.Marshal([]entryRecord{r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]byte{entriesVersion}, data...)
+	}
+	later, err := encoding.Marshal(map[string]any{"Name": "fifo", "Since": 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, data := range map[string][]byte{
+		"no entries in 0 bytes":                          nil,
+		"format 9: this version of hammr reads format 1": {9},
+		"EOF": {entriesVersion},
+		`command "jump": this version of hammr does not know it`: record(entryRecord{Verb: "jump", Command: []byte{0xa0}}),
+		"command set_policy": record(entryRecord{Verb: "set_policy", Command: later}),
+	} {
+		if _, err := DecodeEntries(data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%x: %v, want %q", data, err, want)
+		}
+	}
+	if _, err := EncodeEntries([]Entry{{}}); err == nil || !strings.Contains(err.Error(), "has no name in a log") {
+		t.Errorf("an entry without a command: %v", err)
+	}
+}
+
+func FuzzDecodeEntries(f *testing.F) {
+	data, err := EncodeEntries(filledEntries(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte{entriesVersion, 0x80})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := DecodeEntries(data)
+		if err != nil {
+			return
+		}
+		again, err := EncodeEntries(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := DecodeEntries(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last, err := EncodeEntries(twice); err != nil || !bytes.Equal(last, again) {
+			t.Errorf("entries change when they are read again: %v", err)
+		}
+	})
+}

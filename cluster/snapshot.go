@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Snapshot is a State at one moment. It shares nothing with it that changes, so
+// it may be encoded in another goroutine while the state goes on. It never
+// changes itself.
+//
+// It holds what cannot be computed from something else. Restore computes the
+// rest: counts, sums and indexes. Splits are no part of it; a restored state
+// has to be given them again.
+type Snapshot struct {
+	cluster clusterRecord
+	jobs    []jobRecord
+}
+
+// Snapshot copies the state. The cost is that of copying tasks and attempts
+// once.
+func (s *State) Snapshot() *Snapshot {
+	snap := &Snapshot{
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, Jobs: len(s.jobs)},
+		jobs:    make([]jobRecord, len(s.jobs)),
+	}
+	for _, m := range s.machines {
+		snap.cluster.Machines = append(snap.cluster.Machines, recordMachine(m))
+	}
+	for _, client := range slices.Sorted(maps.Keys(s.sessions)) {
+		snap.cluster.Sessions = append(snap.cluster.Sessions, recordSession(client, s.sessions[client]))
+	}
+	for i, j := range s.jobs {
+		snap.jobs[i] = recordJob(j)
+	}
+	return snap
+}
+
+func recordMachine(m *Machine) machineRecord {
+	r := machineRecord{
+		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
+		Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost,
+	}
+	for _, a := range m.Attempts {
+		r.Attempts = append(r.Attempts, a.ID)
+	}
+	return r
+}
+
+func recordSession(client string, se *session) sessionRecord {
+	r := sessionRecord{Client: client, Newest: se.newest}
+	for _, sequence := range slices.Sorted(maps.Keys(se.results)) {
+		r.Results = append(r.Results, resultRecord{Sequence: sequence, Job: se.results[sequence]})
+	}
+	return r
+}
+
+// recordJob shares slices with the job to which the job only ever appends, and
+// values behind pointers that the job replaces as a whole.
+func recordJob(j *Job) jobRecord {
+	r := jobRecord{
+		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
+		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
+		Failures: j.Failures, Counters: j.names,
+		Stages: make([]stageRecord, len(j.Stages)), tasks: make([][]taskRecord, len(j.Stages)),
+	}
+	for i, stage := range j.Stages {
+		r.Stages[i] = recordStage(stage)
+		r.tasks[i] = recordTasks(stage)
+	}
+	return r
+}
+
+func recordStage(s *Stage) stageRecord {
+	return stageRecord{
+		Tasks: len(s.Tasks), Writes: s.Writes, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
+		Launched: s.Launched, LocalStarts: s.LocalStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
+	}
+}
+
+// recordTasks puts the attempts of all tasks into one piece of memory.
+func recordTasks(s *Stage) []taskRecord {
+	count := 0
+	for _, t := range s.Tasks {
+		count += len(t.Attempts)
+	}
+	attempts := make([]attemptRecord, 0, count)
+	tasks := make([]taskRecord, len(s.Tasks))
+	for i, t := range s.Tasks {
+		first := len(attempts)
+		for _, a := range t.Attempts {
+			attempts = append(attempts, recordAttempt(a))
+		}
+		tasks[i] = taskRecord{
+			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,
+			Attempts: attempts[first:len(attempts):len(attempts)], Charged: t.Charged,
+			Output: t.Output, Checkpoint: t.Checkpoint, Counts: t.counts,
+		}
+	}
+	return tasks
+}
+
+func recordAttempt(a *Attempt) attemptRecord {
+	return attemptRecord{
+		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), Pausing: a.Pausing,
+		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause,
+	}
+}
+
+func recordRange(r dag.Range) rangeRecord {
+	return rangeRecord{r.Start.Offset, r.Start.Skip, r.End.Offset, r.End.Skip}
+}

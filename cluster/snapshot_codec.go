@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// An encoded snapshot is a line of text, "hammr-snapshot <version>\n", and a
+// sequence of CBOR items: the cluster with its machines and sessions; then each
+// job, followed by its tasks, stage by stage. Nothing comes after the last one.
+const (
+	snapshotMark    = "hammr-snapshot "
+	snapshotVersion = 1
+)
+
+// Encode writes the snapshot. The same state gives the same bytes.
+func (s *Snapshot) Encode(w io.Writer) error {
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	out := encoding.NewEncoder(buffered)
+	_, err := fmt.Fprintf(buffered, "%s%d\n", snapshotMark, snapshotVersion)
+	err = errors.Join(err, out.Encode(s.cluster))
+	for i := range s.jobs {
+		if err != nil {
+			break
+		}
+		err = s.jobs[i].encode(out)
+	}
+	if err := errors.Join(err, buffered.Flush()); err != nil {
+		return fmt.Errorf("cluster: writing a snapshot: %w", err)
+	}
+	return nil
+}
+
+func (j *jobRecord) encode(out *cbor.Encoder) error {
+	if err := out.Encode(j); err != nil {
+		return err
+	}
+	for _, tasks := range j.tasks {
+		for i := range tasks {
+			if err := out.Encode(&tasks[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DecodeSnapshot reads what Encode has written, to the end of r. It is an error
+// when a newer version has written something that this one does not know.
+func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if err := readMark(buffered); err != nil {
+		return nil, err
+	}
+	s, err := decodeRecords(decoding.NewDecoder(buffered))
+	if err != nil {
+		return nil, fmt.Errorf("cluster: reading a snapshot: %w", err)
+	}
+	return s, nil
+}
+
+// readMark passes over the first line.
+func readMark(r *bufio.Reader) error {
+	line, err := r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
+		err = nil // what came is not the line
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: reading a snapshot: %w", err)
+	}
+	number, marked := strings.CutPrefix(string(line), snapshotMark)
+	version, err := strconv.Atoi(strings.TrimSuffix(number, "\n"))
+	if !marked || err != nil {
+		return errors.New("cluster: not a snapshot of hammr's state")
+	}
+	if version != snapshotVersion {
+		return fmt.Errorf("cluster: snapshot of format %d: this version of hammr reads format %d", version, snapshotVersion)
+	}
+	return nil
+}
+
+func decodeRecords(in *cbor.Decoder) (*Snapshot, error) {
+	s := new(Snapshot)
+	if err := decodeNext(in, &s.cluster); err != nil {
+		return nil, fmt.Errorf("the cluster: %w", err)
+	}
+	for n := range s.cluster.Jobs {
+		var j jobRecord
+		if err := j.decode(in); err != nil {
+			return nil, fmt.Errorf("job %d of %d: %w", n+1, s.cluster.Jobs, err)
+		}
+		s.jobs = append(s.jobs, j)
+	}
+	if err := in.Skip(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more follows where it should end")
+	}
+	return s, nil
+}
+
+// decode grows with what it reads, never by a number that was read.
+func (j *jobRecord) decode(in *cbor.Decoder) error {
+	if err := decodeNext(in, j); err != nil {
+		return err
+	}
+	j.tasks = make([][]taskRecord, len(j.Stages))
+	for i, stage := range j.Stages {
+		for n := range stage.Tasks {
+			var t taskRecord
+			if err := decodeNext(in, &t); err != nil {
+				return fmt.Errorf("stage %d: task %d of %d: %w", i, n, stage.Tasks, err)
+			}
+			j.tasks[i] = append(j.tasks[i], t)
+		}
+	}
+	return nil
+}
+
+// decodeNext decodes an item that has to be there.
+func decodeNext(in *cbor.Decoder, into any) error {
+	err := in.Decode(into)
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package cluster
+
+import "github.com/hammr/hammr/dag"
+
+// The records are what a snapshot holds, and how it is written: as maps under
+// the numbers below, without what is zero. A number is never used for something
+// else; a new field takes a new one.
+
+type clusterRecord struct {
+	ID       string          `cbor:"1,keyasint"`
+	Policy   string          `cbor:"2,keyasint"`
+	Machines []machineRecord `cbor:"3,keyasint,omitempty"`
+	Sessions []sessionRecord `cbor:"4,keyasint,omitempty"`
+	Jobs     int             `cbor:"5,keyasint"` // how many follow
+}
+
+type machineRecord struct {
+	Name     string         `cbor:"1,keyasint"`
+	Address  string         `cbor:"2,keyasint,omitempty"`
+	Hosts    []string       `cbor:"3,keyasint,omitempty"`
+	Slots    [slotKinds]int `cbor:"4,keyasint"`
+	Epoch    int            `cbor:"5,keyasint"`
+	Attempts []AttemptID    `cbor:"6,keyasint,omitempty"` // in order of start
+	Instance string         `cbor:"7,keyasint,omitempty"`
+	HTTP     string         `cbor:"8,keyasint,omitempty"`
+	Rack     string         `cbor:"9,keyasint,omitempty"`
+	Lost     bool           `cbor:"10,keyasint,omitempty"`
+}
+
+type sessionRecord struct {
+	Client  string         `cbor:"1,keyasint"`
+	Newest  uint64         `cbor:"2,keyasint"`
+	Results []resultRecord `cbor:"3,keyasint,omitempty"` // by sequence
+}
+
+type resultRecord struct {
+	Sequence uint64 `cbor:"1,keyasint"`
+	Job      JobID  `cbor:"2,keyasint,omitzero"`
+}
+
+type jobRecord struct {
+	Spec    JobSpec  `cbor:"1,keyasint"`
+	State   JobState `cbor:"2,keyasint"`
+	Outcome JobState `cbor:"3,keyasint,omitempty"`
+	Cause   string   `cbor:"4,keyasint,omitempty"`
+
+	SubmittedAt int64 `cbor:"5,keyasint,omitempty"`
+	StartedAt   int64 `cbor:"6,keyasint,omitempty"`
+	CommitAt    int64 `cbor:"7,keyasint,omitempty"`
+	FinishedAt  int64 `cbor:"8,keyasint,omitempty"`
+
+	Failures []Failure     `cbor:"9,keyasint,omitempty"`
+	Counters []CounterName `cbor:"10,keyasint,omitempty"`
+	Stages   []stageRecord `cbor:"11,keyasint"`
+
+	tasks [][]taskRecord // by stage; each is written by itself after the job
+}
+
+type stageRecord struct {
+	Tasks  int  `cbor:"1,keyasint"` // how many follow the job
+	Writes bool `cbor:"2,keyasint,omitempty"`
+
+	StartedAt  int64 `cbor:"3,keyasint,omitempty"`
+	FinishedAt int64 `cbor:"4,keyasint,omitempty"`
+
+	Launched    int   `cbor:"5,keyasint,omitempty"`
+	LocalStarts int   `cbor:"6,keyasint,omitempty"`
+	Failed      int   `cbor:"7,keyasint,omitempty"`
+	Killed      int   `cbor:"8,keyasint,omitempty"`
+	SlotMillis  int64 `cbor:"9,keyasint,omitempty"`
+}
+
+type taskRecord struct {
+	State    TaskState       `cbor:"1,keyasint"`
+	Split    int             `cbor:"2,keyasint"`
+	Part     int             `cbor:"3,keyasint"`
+	Range    rangeRecord     `cbor:"4,keyasint,omitzero"`
+	Ranged   bool            `cbor:"5,keyasint,omitempty"`
+	Skip     []dag.Position  `cbor:"6,keyasint,omitempty"`
+	Attempts []attemptRecord `cbor:"7,keyasint,omitempty"`
+	Charged  int             `cbor:"8,keyasint,omitempty"`
+
+	Output     *Manifest   `cbor:"9,keyasint,omitempty"`
+	Checkpoint *Checkpoint `cbor:"10,keyasint,omitempty"`
+	Counts     []int64     `cbor:"11,keyasint,omitempty"` // beside jobRecord.Counters
+}
+
+type attemptRecord struct {
+	Machine   string       `cbor:"1,keyasint"`
+	State     AttemptState `cbor:"2,keyasint"`
+	OnMachine bool         `cbor:"3,keyasint,omitempty"`
+	Range     rangeRecord  `cbor:"4,keyasint,omitzero"`
+	Pausing   bool         `cbor:"5,keyasint,omitempty"`
+	StartedAt int64        `cbor:"6,keyasint,omitempty"`
+	EndedAt   int64        `cbor:"7,keyasint,omitempty"`
+	Cause     string       `cbor:"8,keyasint,omitempty"`
+}
+
+// rangeRecord is a dag.Range: offset and skip of its start, then of its end.
+type rangeRecord [4]int64
+
+func (r rangeRecord) asRange() dag.Range {
+	return dag.Range{
+		Start: dag.Position{Offset: r[0], Skip: r[1]},
+		End:   dag.Position{Offset: r[2], Skip: r[3]},
+	}
+}

@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Restore makes a state that goes on like the one of which s is the snapshot,
+// except that no job's splits are loaded. It is an error when the snapshot
+// contradicts itself, as one does that was not made by this package.
+func (s *Snapshot) Restore() (*State, error) {
+	r := restorer{State: New(s.cluster.ID)}
+	r.policy = s.cluster.Policy
+	r.addMachines(s.cluster.Machines)
+	r.addSessions(s.cluster.Sessions)
+	for i := range s.jobs {
+		r.addJob(&s.jobs[i])
+	}
+	r.putAttempts(s.cluster.Machines)
+	if len(r.faults) == 0 {
+		r.that(r.CheckInvariants())
+	}
+	if err := errors.Join(r.faults...); err != nil {
+		return nil, fmt.Errorf("cluster: snapshot that contradicts itself: %w", err)
+	}
+	return r.State, nil
+}
+
+// restorer is a state under construction and what was found wrong with it.
+type restorer struct {
+	*State
+	faults []error
+}
+
+// maxRestoreFaults keeps the error for a damaged snapshot readable.
+const maxRestoreFaults = 20
+
+func (r *restorer) that(fault error) {
+	if fault != nil && len(r.faults) < maxRestoreFaults {
+		r.faults = append(r.faults, fault)
+	}
+}
+
+func (r *restorer) addMachines(records []machineRecord) {
+	for i, m := range records {
+		if r.byName[m.Name] != nil {
+			r.that(fmt.Errorf("machine %q stands in it twice", m.Name))
+		}
+		machine := &Machine{
+			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
+			Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost, index: i,
+		}
+		r.machines = append(r.machines, machine)
+		r.byName[m.Name] = machine
+	}
+}
+
+func (r *restorer) addSessions(records []sessionRecord) {
+	for _, c := range records {
+		se := r.session(c.Client)
+		se.newest = c.Newest
+		for _, result := range c.Results {
+			se.results[result.Sequence] = result.Job
+		}
+	}
+}
+
+func (r *restorer) addJob(record *jobRecord) {
+	j := &Job{
+		ID:   JobID{Cluster: r.id, Number: len(r.jobs) + 1},
+		Spec: record.Spec, State: record.State, Outcome: record.Outcome, Cause: record.Cause,
+		SubmittedAt: record.SubmittedAt, StartedAt: record.StartedAt, CommitAt: record.CommitAt, FinishedAt: record.FinishedAt,
+		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters), sums: make([]int64, len(record.Counters)),
+	}
+	r.jobs = append(r.jobs, j)
+	if err := j.Spec.Graph.Validate(); err != nil {
+		r.that(fmt.Errorf("%v: %w", j.ID, err))
+		return
+	}
+	if len(record.Stages) != len(j.Spec.Graph.Stages) {
+		r.that(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Spec.Graph.Stages)))
+		return
+	}
+	if j.Stages = newStages(j.Spec.Graph); len(j.names) > 0 {
+		j.nameIndex = maps.Collect(indexed(j.names))
+	}
+	for i, stage := range j.Stages {
+		stage.take(record.Stages[i])
+		for n := range record.tasks[i] {
+			r.that(r.addTask(j, stage, &record.tasks[i][n]))
+		}
+		if stage.Vital() {
+			j.unmet += len(stage.Tasks) - stage.Finished
+		}
+	}
+}
+
+// indexed yields each name with its place.
+func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
+	return func(yield func(CounterName, int) bool) {
+		for i, name := range names {
+			if !yield(name, i) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Stage) take(r stageRecord) {
+	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
+	s.Launched, s.LocalStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.Failed, r.Killed, r.SlotMillis
+}
+
+func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
+	t := &Task{
+		ID:    TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)},
+		State: record.State, Split: record.Split, Part: record.Part, Range: record.Range.asRange(), Ranged: record.Ranged,
+		Skip: slices.Clip(record.Skip), Charged: record.Charged,
+		Output: record.Output, Checkpoint: record.Checkpoint, counts: record.Counts,
+	}
+	stage.Tasks = append(stage.Tasks, t)
+	if len(t.counts) > len(j.sums) || t.Part < 0 || t.Part > t.ID.Number {
+		return fmt.Errorf("%v: %d counters of %d, part %d", t.ID, len(t.counts), len(j.sums), t.Part)
+	}
+	for i, n := range t.counts {
+		j.sums[i] += n
+	}
+	switch t.State {
+	case TaskPending, TaskPaused:
+		stage.pending.add(t.ID.Number)
+	case TaskRunning:
+		stage.Running++
+	case TaskSucceeded:
+		stage.Finished++
+	}
+	return r.addAttempts(place{job: j, stage: stage, task: t}, record.Attempts)
+}
+
+func (r *restorer) addAttempts(p place, records []attemptRecord) error {
+	attempts := make([]Attempt, len(records))
+	for n, record := range records {
+		a := &attempts[n]
+		*a = Attempt{
+			ID:      AttemptID{Task: p.task.ID, Number: n},
+			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
+			Range: record.Range.asRange(), Pausing: record.Pausing,
+			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause,
+		}
+		p.task.Attempts = append(p.task.Attempts, a)
+		if a.State == AttemptSucceeded {
+			p.task.Winner = a
+		}
+		if !a.OnMachine {
+			continue
+		}
+		m := r.byName[a.Machine]
+		if m == nil {
+			return fmt.Errorf("%v is on the unknown machine %q", a.ID, a.Machine)
+		}
+		m.Used[a.Slot]++
+		p.job.Occupied++
+	}
+	return nil
+}
+
+// putAttempts gives each machine its attempts, in order of start.
+func (r *restorer) putAttempts(records []machineRecord) {
+	tx := &transition{State: r.State}
+	for i, m := range r.machines {
+		for _, id := range records[i].Attempts {
+			p, err := r.attempt(id)
+			if err != nil {
+				r.that(fmt.Errorf("machine %q: %w", m.Name, err))
+				continue
+			}
+			m.Attempts = append(m.Attempts, p.attempt)
+		}
+		tx.indexFree(m)
+	}
+}

@@ -1,0 +1,336 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"pgregory.net/rapid"
+)
+
+// goldenSnapshot is what an earlier version wrote.
+const goldenSnapshot = "testdata/codec/snapshot.v1"
+
+func encoded(t rapid.TB, s *State) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Snapshot().Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func restored(t rapid.TB, data []byte) *State {
+	t.Helper()
+	snap, err := DecodeSnapshot(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := snap.Restore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestARestoredStateGoesOnLikeTheOther takes a snapshot in the middle of a
+// random life and lets the copy live the rest of it beside the original.
+func TestARestoredStateGoesOnLikeTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := New("a_b")
+		draw := func(step int) Entry {
+			e := Entry{At: int64(step + 1), Command: drawCommand(t, s)}
+			if rapid.Bool().Draw(t, "with a client") {
+				e.Client, e.Sequence = "c", rapid.Uint64Range(0, 200).Draw(t, "sequence")
+			}
+			return e
+		}
+		middle := rapid.IntRange(0, 80).Draw(t, "steps before")
+		for step := range middle {
+			s.Apply(draw(step))
+			loadSplits(s)
+		}
+		data := encoded(t, s)
+		twin := restored(t, data)
+		for j := range twin.View().Jobs() {
+			if j.Loaded() {
+				t.Fatalf("%v has splits", j.ID)
+			}
+		}
+		loadSplits(twin)
+		if again := encoded(t, twin); !bytes.Equal(again, data) || dump(twin) != dump(s) {
+			t.Fatalf("the copy is\n%s, want\n%s", dump(twin), dump(s))
+		}
+		for step := range rapid.IntRange(0, 40).Draw(t, "steps after") {
+			applyToBoth(t, s, twin, draw(middle+step))
+			loadSplits(s, twin)
+		}
+		if !bytes.Equal(encoded(t, twin), encoded(t, s)) || dump(twin) != dump(s) {
+			t.Fatal("the copy has come to another state")
+		}
+	})
+}
+
+func applyToBoth(t *rapid.T, s, twin *State, e Entry) {
+	delta, err := s.Apply(e)
+	twinDelta, twinErr := twin.Apply(e)
+	if fmt.Sprint(err) != fmt.Sprint(twinErr) || !reflect.DeepEqual(delta, twinDelta) {
+		t.Fatalf("%+v: %v %+v, in the copy: %v %+v", e, err, delta, twinErr, twinDelta)
+	}
+	if fault := twin.CheckInvariants(); fault != nil {
+		t.Fatalf("after %+v: %v", e, fault)
+	}
+}
+
+// TestASnapshotStaysAsItWasTaken encodes it while the state goes on. The race
+// detector sees what they share.
+func TestASnapshotStaysAsItWasTaken(t *testing.T) {
+	s := livedState(t, 500)
+	want := encoded(t, s)
+	snap := s.Snapshot()
+	done := make(chan []byte)
+	go func() {
+		var b bytes.Buffer
+		if err := snap.Encode(&b); err != nil {
+			t.Error(err)
+		}
+		if _, err := snap.Restore(); err != nil {
+			t.Error(err)
+		}
+		done <- b.Bytes()
+	}()
+	liveOn(t, s)
+	if got := <-done; !bytes.Equal(got, want) {
+		t.Error("the snapshot changed with the state")
+	}
+	first, second := restored(t, want), restored(t, want)
+	liveOn(t, first)
+	if !bytes.Equal(encoded(t, second), want) || !bytes.Equal(encoded(t, first), encoded(t, s)) {
+		t.Error("states from one snapshot share something, or differ")
+	}
+}
+
+// livedState is a cluster in which one job of that many maps has finished half
+// of them and runs some, with failures, checkpoints and cut tasks among them.
+func livedState(t testing.TB, maps int) *State {
+	t.Helper()
+	s := New("1")
+	mustApply(t, s, JoinMachine{Name: "n", Instance: "i", Address: "n:1", HTTP: "n:2", Rack: "/r", Hosts: []string{"n", "10.0.0.1"}, Slots: [2]int{maps, 2}})
+	job := submit(maps, 2)
+	job.Spec.SkipRecords, job.Spec.Document = 2, []byte("document")
+	mustApply(t, s, job, StartJob{job1})
+	for n := range maps {
+		a := attemptAt(mapTask(n), 0)
+		mustApply(t, s, StartAttempt{Task: mapTask(n), Machine: "n", Range: whole, Local: n%2 == 0})
+		switch {
+		case n%2 == 0:
+			mustApply(t, s, finished(a))
+		case n%8 == 1:
+			mustApply(t, s, FailAttempt{Attempt: a, Failure: Failure{Cause: "bad \xff", Record: &dag.Position{Offset: int64(n % 50)}}})
+		case n%8 == 3:
+			mustApply(t, s, CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c", Bytes: 7, Checksum: 1 << 63}})
+		case n%8 == 5:
+			mustApply(t, s, SplitTask{Attempt: a, At: dag.Position{Offset: 60, Skip: 2}})
+		}
+	}
+	return s
+}
+
+func finished(a AttemptID) Command {
+	return FinishAttempt{
+		Attempt: a, Range: whole,
+		Output: Manifest{SegmentsPath: "/local/dir/job_1_0001/" + a.String() + "/segments", IndexChecksum: 1 << 60, Bytes: 1 << 27, Records: 1 << 20},
+		Counters: []Counter{
+			{CounterName{"FileSystemCounter", "BYTES_READ"}, 1 << 27}, {CounterName{"TaskCounter", "MAP_INPUT_RECORDS"}, 1 << 20},
+			{CounterName{"TaskCounter", "MAP_OUTPUT_RECORDS"}, 1 << 22}, {CounterName{"TaskCounter", "SPILLED_RECORDS"}, 1 << 21},
+		},
+	}
+}
+
+// liveOn changes everything in a livedState that can be changed.
+func liveOn(t testing.TB, s *State) {
+	t.Helper()
+	for id, m := 1, s.View().Machine("n"); len(m.Attempts) > id; id++ {
+		a := m.Attempts[0].ID
+		s.Apply(Entry{At: 5, Client: "c", Sequence: uint64(id), Command: FailAttempt{Attempt: a, Failure: Failure{Record: &dag.Position{Offset: 3}}}})
+		s.Apply(Entry{At: 6, Command: StartAttempt{Task: a.Task, Machine: "n", Range: whole}})
+	}
+	mustApply(t, s,
+		SetPriority{job1, 3}, SetPolicy{"other"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
+		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, ExpireMachine{"n", 1}, submit(3, 1), KillJob{job1, "x"})
+}
+
+func mustApply(t testing.TB, s *State, commands ...Command) {
+	t.Helper()
+	for _, c := range commands {
+		if _, err := s.Apply(Entry{At: 4, Command: c}); err != nil {
+			t.Fatalf("%T %+v: %v", c, c, err)
+		}
+	}
+}
+
+// TestSnapshotsOfEarlierVersionsAreRead fails when a field of what a snapshot
+// holds is renamed or removed. Run with -update to add new ones.
+func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
+	if *update {
+		s := livedState(t, 16)
+		liveOn(t, s)
+		writeGolden(t, goldenSnapshot, encoded(t, s))
+	}
+	data, err := os.ReadFile(goldenSnapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := restored(t, data)
+	if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" {
+		t.Errorf("the first job is %+v", j)
+	}
+}
+
+// TestSnapshotsHoldEveryField finds fields of the state that a snapshot neither
+// holds nor computes.
+func TestSnapshotsHoldEveryField(t *testing.T) {
+	for _, c := range []struct {
+		of, in   any
+		computed string // or known otherwise
+	}{
+		{State{}, clusterRecord{}, "byName free"},
+		{Machine{}, machineRecord{}, "Used index"},
+		{session{}, sessionRecord{}, ""},
+		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded"},
+		{Stage{}, stageRecord{}, "Name Code Index Slot Source Sink Finished Running upstream pending byHost"},
+		{Task{}, taskRecord{}, "ID Winner"},
+		{Attempt{}, attemptRecord{}, "ID Slot"},
+		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},
+		{dag.Position{}, struct{ Offset, Skip int64 }{}, ""},
+	} {
+		in := reflect.TypeOf(c.in)
+		for i := range reflect.TypeOf(c.of).NumField() {
+			name := reflect.TypeOf(c.of).Field(i).Name
+			_, held := in.FieldByNameFunc(func(field string) bool {
+				return strings.EqualFold(field, name) || name == "names" && field == "Counters"
+			})
+			if computed := slices.Contains(strings.Fields(c.computed), name); held == computed {
+				t.Errorf("%T.%s: held by snapshots: %v, computed by Restore: %v", c.of, name, held, computed)
+			}
+		}
+	}
+}
+
+// TestRecordsAreWrittenWhole fills what snapshots take over as it is.
+func TestRecordsAreWrittenWhole(t *testing.T) {
+	for _, v := range []any{new(JobSpec), new(Failure), new(Manifest), new(Checkpoint), new(CounterName), new(machineRecord), new(sessionRecord), new(stageRecord), new(taskRecord)} {
+		n := 0
+		fill(t, reflect.ValueOf(v).Elem(), &n)
+		data, err := encoding.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := reflect.New(reflect.TypeOf(v).Elem())
+		if err := decoding.Unmarshal(data, got.Interface()); err != nil || !reflect.DeepEqual(got.Interface(), v) {
+			t.Errorf("%T came back as %+v, %v", v, got.Elem(), err)
+		}
+	}
+}
+
+func TestSnapshotsThatCannotBeReadSayWhy(t *testing.T) {
+	good := encoded(t, livedState(t, 8))
+	for want, data := range map[string]string{
+		"not a snapshot":                                 "",
+		"not a snapshot of hammr's state":                strings.Repeat("x", 1<<17),
+		"format 2: this version of hammr reads format 1": "hammr-snapshot 2\n",
+		"the cluster: unexpected EOF":                    "hammr-snapshot 1\n",
+		"unexpected EOF":                                 string(good[:len(good)-1]),
+		"more follows where it should end":               string(good) + "\x00",
+	} {
+		if _, err := DecodeSnapshot(strings.NewReader(data)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", data, err, want)
+		}
+	}
+	for n := range good {
+		if _, err := DecodeSnapshot(bytes.NewReader(good[:n])); err == nil {
+			t.Errorf("%d of %d bytes are taken for a snapshot", n, len(good))
+		}
+	}
+	if err := livedState(t, 8).Snapshot().Encode(brokenWriter{}); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("to a full disk: %v", err)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
+
+func TestSnapshotsThatContradictThemselvesAreRefused(t *testing.T) {
+	for want, damage := range map[string]func(*Snapshot){
+		"stands in it twice":        func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
+		"unknown machine":           func(s *Snapshot) { s.cluster.Machines[0].Name = "other" },
+		"lists 0 attempts of [2 0]": func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
+		"task_1_0001_m_000099":      func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },
+		"graph without stages":      func(s *Snapshot) { s.jobs[0].Spec.Graph = dag.Graph{} },
+		"1 stages for a graph":      func(s *Snapshot) { s.jobs[0].Stages = s.jobs[0].Stages[:1] },
+		"4 counters of 0":           func(s *Snapshot) { s.jobs[0].Counters = nil },
+		"part 7":                    func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
+		"without success":           func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
+		"RUNNING with 0 running":    func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
+		"COMMITTING with 2 tasks":   func(s *Snapshot) { s.jobs[0].State = JobCommitting },
+	} {
+		snap := livedState(t, 8).Snapshot()
+		damage(snap)
+		if _, err := snap.Restore(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func FuzzDecodeSnapshot(f *testing.F) {
+	f.Add(encoded(f, New("1")))
+	f.Add(encoded(f, livedState(f, 8)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		snap, err := DecodeSnapshot(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if err := snap.Encode(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		s, err := snap.Restore()
+		if err != nil {
+			return
+		}
+		first := encoded(t, s)
+		if !bytes.Equal(encoded(t, restored(t, first)), first) {
+			t.Error("a state changes when it is restored")
+		}
+	})
+}
+
+// BenchmarkSnapshot is what the master's loop waits for, with one job of
+// 100,000 tasks; the others run beside it, or once.
+func BenchmarkSnapshot(b *testing.B) {
+	s := livedState(b, 100_000)
+	data := encoded(b, s)
+	b.Run("take", func(b *testing.B) {
+		for b.Loop() {
+			s.Snapshot()
+		}
+	})
+	b.Run("encode", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			encoded(b, s)
+		}
+	})
+	b.Run("restore", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			restored(b, data)
+		}
+	})
+}

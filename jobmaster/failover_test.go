@@ -1,0 +1,219 @@
+package jobmaster_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+)
+
+const (
+	eachOnce   = "m_000000_0 m_000001_0 m_000002_0 m_000003_0 r_000000_0 r_000001_0"
+	wholeParts = "_SUCCESS part-r-00000 part-r-00001"
+)
+
+func inWorld(t *testing.T, masters int, play func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, masters)
+		defer w.close()
+		play(w)
+	})
+}
+
+func (w *world) wantDone(id string) {
+	w.t.Helper()
+	if s := w.wait(id); s.State != wire.JobState_SUCCEEDED {
+		w.t.Fatalf("the job is %v: %s", s.State, s.Cause)
+	}
+	if got := w.output(); got != wholeParts {
+		w.t.Errorf("output is %s", got)
+	}
+}
+
+func TestLosingTheLeaderRunsNothingAgain(t *testing.T) {
+	for _, every := range []time.Duration{300 * time.Millisecond, 700 * time.Millisecond, 1100 * time.Millisecond, 2500 * time.Millisecond} {
+		inWorld(t, 3, func(w *world) {
+			w.elect(0)
+			w.addNode("a", 1, 1)
+			w.addNode("b", 1, 1)
+			id := w.submit(4, 2)
+			w.daemons.Go(func() {
+				for next := 1; ; next = (next + 1) % 3 {
+					select {
+					case <-w.ctx.Done():
+						return
+					case <-time.After(every):
+						w.elect(next)
+					}
+				}
+			})
+			w.wantDone(id)
+			if got := w.attempts(); got != eachOnce {
+				w.t.Errorf("leader changed every %v: attempts were %s", every, got)
+			}
+		})
+	}
+}
+
+func TestProposalsThatAreLostAreMadeAgain(t *testing.T) {
+	for _, from := range []time.Duration{0, 500 * time.Millisecond, 999 * time.Millisecond, 1500 * time.Millisecond, 2500 * time.Millisecond} {
+		inWorld(t, 2, func(w *world) {
+			w.elect(0)
+			w.addNode("a", 2, 2)
+			id := w.submit(4, 2)
+			time.Sleep(from)
+			w.loseProposals()
+			time.Sleep(2 * time.Second)
+			w.elect(1)
+			w.wantDone(id)
+			if got := w.attempts(); got != eachOnce {
+				w.t.Errorf("proposals lost from %v on: attempts were %s", from, got)
+			}
+		})
+	}
+}
+
+func TestMasterRestoredFromASnapshotTakesOver(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		w.addNode("a", 1, 1)
+		id := w.submit(4, 2)
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait() // nothing is on its way through the log
+		w.copyState(0, w.addMaster())
+		w.elect(1)
+		w.wantDone(id)
+		if got := w.attempts(); got != eachOnce {
+			w.t.Errorf("attempts were %s", got)
+		}
+	})
+}
+
+// copyState brings a new master to where another one is.
+func (w *world) copyState(from, to int) {
+	answer := make(chan *cluster.Snapshot, 1)
+	w.logs[from].queue.Put(jobmaster.SnapshotWanted{Answer: answer})
+	w.logs[to].queue.Put(jobmaster.Restored{Snapshot: <-answer})
+}
+
+func TestSilentTasknodeIsGivenUp(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		crash := w.addNode("a", 4, 0)
+		id := w.submit(4, 2)
+		time.Sleep(500 * time.Millisecond) // the maps run on a
+		w.addNode("b", 4, 2)
+		crash()
+		began := time.Now()
+		w.wantDone(id)
+		if took := time.Since(began); took < w.expiry-2*time.Second || took > w.expiry+4*time.Second {
+			w.t.Errorf("the job ended %v after the crash, with an expiry of %v", took, w.expiry)
+		}
+		nodes, err := w.leader().Nodes(w.ctx)
+		if err != nil || len(nodes) != 2 || nodes[0].State != "LOST" || nodes[1].State != "RUNNING" {
+			w.t.Errorf("nodes are %v, %v", nodes, err)
+		}
+	})
+}
+
+func TestTasknodeStartedAnewLosesWhatRan(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		crash := w.addNode("a", 2, 2)
+		id := w.submit(4, 2)
+		time.Sleep(1500 * time.Millisecond) // two maps are finished, two run
+		crash()
+		synctest.Wait()
+		w.addNode("a", 2, 2)
+		w.wantDone(id)
+		want := "m_000000_0 m_000000_1 m_000001_0 m_000001_1 m_000002_0 m_000002_1 m_000003_0 m_000003_1"
+		if got := w.attempts(); !strings.HasPrefix(got, want) {
+			w.t.Errorf("attempts were %s", got)
+		}
+	})
+}
+
+func TestTasknodeThatJoinsGetsWorkAtOnce(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		id := w.submit(4, 2)
+		time.Sleep(time.Minute)
+		joined := time.Now()
+		w.addNode("a", 4, 2)
+		w.wantDone(id)
+		if took := time.Since(joined); took > 2500*time.Millisecond {
+			w.t.Errorf("two waves of a second took %v", took)
+		}
+	})
+}
+
+func TestTwoTasknodesOfOneName(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		w.addNode("a", 1, 1)
+		time.Sleep(time.Second)
+		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "another"}}}
+		_, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {})
+		if !errors.Is(err, jobmaster.ErrNameTaken) || !strings.Contains(err.Error(), `"a"`) {
+			w.t.Errorf("error is %v", err)
+		}
+	})
+}
+
+func TestFollowersRefuse(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.elect(0)
+		synctest.Wait()
+		other := w.masters[1]
+		_, submitted := other.Submit(w.ctx, w.spec(1, 0))
+		_, followed := other.Follow(w.ctx, "job_1_0001", nil)
+		_, listed := other.Jobs(w.ctx, true)
+		_, attached := other.Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: new(wire.Report_Joined)}}, nil, nil)
+		for what, err := range map[string]error{
+			"submit": submitted, "follow": followed, "list": listed, "attach": attached, "kill": other.Kill(w.ctx, "job_1_0001", "test"),
+		} {
+			if !errors.Is(err, jobmaster.ErrNotLeader) {
+				w.t.Errorf("%s at a follower: %v", what, err)
+			}
+		}
+	})
+}
+
+func TestSubmittedTwiceIsOneJob(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.elect(0)
+		first := w.submit(1, 0)
+		w.elect(1)
+		if second := w.submit(1, 0); second != first {
+			w.t.Errorf("the same submission is %s and %s", first, second)
+		}
+	})
+}
+
+func TestUnwantedAttemptsAndJobsEndAtTheNextGreeting(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		synctest.Wait()
+		var orders []string
+		hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+			Attempts: []string{"attempt_1_0007_m_000000_0"}, Jobs: []string{"job_1_0007"},
+		}}}
+		a, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
+			orders = append(orders, o.GetKill().GetAttemptId()+o.GetRemoveJob().GetJobId()+o.GetAcknowledge().GetAttemptId())
+		}, func(error) {})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		a.Report(&wire.Report{Machine: "a", AttemptId: "attempt_1_0007_m_000000_0", Report: &wire.Report_Failure{Failure: new(taskproc.Failure)}})
+		synctest.Wait()
+		if got, want := strings.Join(orders, " "), "attempt_1_0007_m_000000_0 job_1_0007 attempt_1_0007_m_000000_0"; got != want {
+			w.t.Errorf("orders are %s", got)
+		}
+	})
+}

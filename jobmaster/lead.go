@@ -1,0 +1,143 @@
+package jobmaster
+
+import (
+	"context"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+)
+
+// lead is what only the master that leads has. Nothing in it is lost with the
+// lead: it follows from the state, or is told again.
+type lead struct {
+	ctx     context.Context // ends with the lead
+	end     context.CancelFunc
+	brain   *control.Controller
+	events  []control.Event // for the next step
+	records map[cluster.JobID]*record
+	waited  map[cluster.JobID]*record // those with waiters
+	submits map[submitKey]chan<- submitted
+	nodes   map[string]*node
+	wake    int64 // ms since the epoch when to step at the latest, 0 for never
+	review  int64 // ms since the epoch when to look for silent tasknodes, 0 for never
+}
+
+// stepUp begins to lead. Everything that machines and jobs need to hear follows
+// from the state.
+func (m *Master) stepUp(ctx context.Context) {
+	m.stepDown(ErrNotLeader)
+	ctx, end := context.WithCancel(ctx)
+	m.lead = &lead{
+		ctx: ctx, end: end,
+		brain:   control.New(m.view, m.cfg.Policy()),
+		events:  []control.Event{control.Leading{}},
+		records: make(map[cluster.JobID]*record),
+		waited:  make(map[cluster.JobID]*record),
+		submits: make(map[submitKey]chan<- submitted),
+		nodes:   make(map[string]*node),
+	}
+	for machine := range m.view.Machines() {
+		if !machine.Lost {
+			m.node(machine.Name).heard = m.now()
+		}
+	}
+	for j := range m.view.Jobs() {
+		if !j.State.Final() {
+			m.recollectOutputs(j)
+		}
+	}
+	m.reviewNodes()
+}
+
+// stepDown stops leading: who waits is told to ask elsewhere.
+func (m *Master) stepDown(cause error) {
+	l := m.lead
+	if l == nil {
+		return
+	}
+	l.end()
+	for _, answer := range l.submits {
+		answer <- submitted{err: cause}
+	}
+	for _, r := range l.waited {
+		for _, q := range r.waiters {
+			q.refuse(cause)
+		}
+	}
+	for _, n := range l.nodes {
+		n.detach(cause)
+	}
+	m.lead = nil
+}
+
+// patience is how long the loop may sleep, at most wait.
+func (m *Master) patience(wait time.Duration) time.Duration {
+	for _, at := range []int64{m.wake, m.review} {
+		if at != 0 {
+			wait = min(wait, max(0, time.UnixMilli(at).Sub(m.cfg.Now())))
+		}
+	}
+	for _, r := range m.waited {
+		if r.stale {
+			wait = min(wait, progressInterval)
+		}
+	}
+	return wait
+}
+
+// step lets the brain decide, and does what it says.
+func (m *Master) step() {
+	if m.review != 0 && m.review <= m.now() {
+		m.reviewNodes()
+	}
+	out := m.brain.Step(m.now(), m.events)
+	m.events = nil
+	m.wake = out.Wake
+	if len(out.Commands) > 0 {
+		m.cfg.Log.Propose(out.Commands)
+	}
+	for _, o := range out.Orders {
+		m.send(o)
+	}
+	for _, w := range out.Work {
+		m.begin(w)
+	}
+	m.answerWaiters()
+}
+
+// follow keeps what stands beside the state up to date.
+func (m *Master) follow(delta cluster.Delta) {
+	for _, id := range delta.Jobs {
+		r := m.record(id)
+		r.touch()
+		if m.view.Job(id).State.Final() {
+			r.splits, r.outputs, r.progress = nil, outputLog{}, nil
+		}
+	}
+	for _, id := range delta.Started {
+		m.record(id.Task.Job).touch()
+	}
+	for _, id := range delta.Ended {
+		r := m.record(id.Task.Job)
+		delete(r.progress, id)
+		r.touch()
+	}
+	for _, id := range delta.Freed {
+		m.acknowledge(id)
+	}
+	for _, id := range delta.Published {
+		m.published(id)
+	}
+	for _, id := range delta.Revoked {
+		m.revoked(id)
+	}
+	for _, name := range delta.Machines {
+		m.machineChanged(name)
+	}
+}
+
+// request asks for a command.
+func (m *Master) request(c cluster.Command) {
+	m.events = append(m.events, control.Requested{Command: c})
+}

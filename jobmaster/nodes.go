@@ -1,0 +1,228 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// ErrNameTaken marks a tasknode whose name another one has that is attached.
+var ErrNameTaken = errors.New("jobmaster: name of another tasknode")
+
+// node is what the master knows of a tasknode beside the state.
+type node struct {
+	attachment *Attachment // nil while there is none
+	heard      int64       // last sign of life, ms since the epoch
+	skew       int64       // ms that its clock is ahead of ours
+	vitals     *wire.Report_Heartbeat
+	expiring   bool // its end is on its way through the log
+}
+
+// Attachment is a tasknode's connection to the master that leads.
+type Attachment struct {
+	master   *Master
+	lead     *lead
+	machine  string
+	instance string
+	send     func(*wire.Order)
+	end      func(error)
+}
+
+type attachRequest struct {
+	attachment *Attachment
+	hello      *wire.Report_Joined
+	name       string
+	answer     chan<- error
+}
+
+// Attach takes a tasknode in. hello is its Joined report. send is called with
+// orders and does not wait; end is called once when the master wants the
+// attachment to end, with the cause.
+//
+// Errors are ErrNotLeader, ErrStopped, or wrap ErrNameTaken.
+func (m *Master) Attach(ctx context.Context, hello *wire.Report, send func(*wire.Order), end func(error)) (*Attachment, error) {
+	joined := hello.GetJoined()
+	if joined == nil || hello.Machine == "" {
+		return nil, errors.New("jobmaster: the first report of a tasknode does not join")
+	}
+	a := &Attachment{master: m, machine: hello.Machine, instance: joined.Instance, send: send, end: end}
+	answer := make(chan error, 1)
+	refused, err := ask(ctx, m, &attachRequest{a, joined, hello.Machine, answer}, answer)
+	if err := errors.Join(refused, err); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (q *attachRequest) refuse(err error) { q.answer <- err }
+
+func (q *attachRequest) handle(m *Master) {
+	n := m.node(q.name)
+	if old := n.attachment; old != nil && old.instance != q.attachment.instance {
+		q.answer <- fmt.Errorf("%w: %q is attached already; give this tasknode another --name", ErrNameTaken, q.name)
+		return
+	}
+	n.detach(errors.New("the tasknode is attached anew"))
+	q.attachment.lead = m.lead
+	n.attachment, n.heard, n.skew, n.expiring = q.attachment, m.now(), 0, false
+	if q.hello.Clock != 0 {
+		n.skew = q.hello.Clock - m.now()
+	}
+	m.tidy(q)
+	m.request(cluster.JoinMachine{
+		Name: q.name, Instance: q.hello.Instance, Address: q.hello.Address, HTTP: q.hello.Http, Rack: q.hello.Rack,
+		Hosts: q.hello.Hosts, Slots: [2]int{int(q.hello.MapSlots), int(q.hello.ReduceSlots)},
+	})
+	q.answer <- nil
+}
+
+// tidy ends what the tasknode should not be doing any more. What it should be
+// doing, it hears once it has joined.
+func (m *Master) tidy(q *attachRequest) {
+	for _, name := range q.hello.Attempts {
+		id, err := cluster.ParseAttemptID(name)
+		_, _, a, known := m.view.Attempt(id)
+		if err != nil || !known || !a.OnMachine || a.Machine != q.name {
+			q.attachment.send(killOrder(name, "the job goes on without it"))
+		}
+	}
+	for _, name := range q.hello.Jobs {
+		id, err := cluster.ParseJobID(name)
+		if j := m.view.Job(id); err != nil || j == nil || j.State.Final() {
+			q.attachment.send(removeJobOrder(name))
+		}
+	}
+}
+
+func killOrder(attempt, cause string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: attempt, Cause: cause}}}
+}
+
+func removeJobOrder(job string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: job}}}
+}
+
+// node is the entry of a tasknode, made when it is first asked for.
+func (m *Master) node(name string) *node {
+	n := m.nodes[name]
+	if n == nil {
+		n = new(node)
+		m.nodes[name] = n
+	}
+	return n
+}
+
+// machineChanged tells the brain of a machine that has joined and listens.
+func (m *Master) machineChanged(name string) {
+	machine, n := m.view.Machine(name), m.node(name)
+	if machine.Lost {
+		m.forgetListener(name)
+		return
+	}
+	if a := n.attachment; a != nil && a.instance == machine.Instance {
+		m.forgetListener(name)
+		m.events = append(m.events, control.MachineConnected{Name: name})
+		m.reviewNodes()
+	}
+}
+
+type detachRequest struct{ attachment *Attachment }
+
+// Detach says that the connection is gone.
+func (a *Attachment) Detach() { a.master.inbox.Put(&detachRequest{a}) }
+
+func (q *detachRequest) refuse(error) {}
+
+func (q *detachRequest) handle(m *Master) {
+	if n := m.nodes[q.attachment.machine]; n != nil && n.attachment == q.attachment {
+		n.attachment = nil
+	}
+}
+
+func (n *node) detach(cause error) {
+	if n.attachment != nil {
+		n.attachment.end(cause)
+		n.attachment = nil
+	}
+}
+
+// deliver sends an order to a machine that is attached. One that is not hears
+// what it needs when it comes back.
+func (m *Master) deliver(machine string, o *wire.Order) {
+	if n := m.nodes[machine]; n != nil && n.attachment != nil {
+		n.attachment.send(o)
+	}
+}
+
+// acknowledge says that what became of an attempt is in the log.
+func (m *Master) acknowledge(id cluster.AttemptID) {
+	_, _, a, _ := m.view.Attempt(id)
+	m.deliver(a.Machine, acknowledgeOrder(id.String()))
+}
+
+func acknowledgeOrder(attempt string) *wire.Order {
+	return &wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attempt}}}
+}
+
+// reviewNodes gives up tasknodes that have been silent for too long, and finds
+// when to look again. Signs of life only move that away.
+func (m *Master) reviewNodes() {
+	m.review = 0
+	expiry := m.cfg.NodeExpiry.Milliseconds()
+	if expiry == 0 {
+		return
+	}
+	for machine := range m.view.Machines() {
+		n := m.node(machine.Name)
+		if machine.Lost || n.expiring {
+			continue
+		}
+		if m.now() >= n.heard+expiry {
+			m.cfg.Logger.Warn("tasknode is silent and given up", "tasknode", machine.Name, "expiry", m.cfg.NodeExpiry)
+			n.expiring = true
+			n.detach(errors.New("the tasknode was silent for too long"))
+			m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
+			continue
+		}
+		if m.review == 0 || n.heard+expiry < m.review {
+			m.review = n.heard + expiry
+		}
+	}
+}
+
+// Nodes describes every tasknode that ever joined, by name.
+func (m *Master) Nodes(ctx context.Context) ([]*wire.Node, error) {
+	return query(ctx, m, func() ([]*wire.Node, error) {
+		var out []*wire.Node
+		for machine := range m.view.Machines() {
+			out = append(out, m.nodeStatus(machine))
+		}
+		slices.SortFunc(out, func(a, b *wire.Node) int { return cmpStrings(a.Name, b.Name) })
+		return out, nil
+	})
+}
+
+func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
+	n := m.node(machine.Name)
+	s := &wire.Node{
+		Name: machine.Name, State: "RUNNING", Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
+		MapSlots: int32(machine.Slots[cluster.MapSlot]), ReduceSlots: int32(machine.Slots[cluster.ReduceSlot]),
+		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
+		LastHeartbeat: n.heard, Directories: n.vitals.GetDirectories(), Load: n.vitals.GetLoad(), ClockSkew: n.skew,
+	}
+	switch {
+	case machine.Lost:
+		s.State = "LOST"
+	case n.attachment == nil:
+		s.State = "SILENT"
+	}
+	for _, a := range machine.Attempts {
+		s.Attempts = append(s.Attempts, a.ID.String())
+	}
+	return s
+}

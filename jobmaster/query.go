@@ -1,0 +1,116 @@
+package jobmaster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// queryRequest runs a function in the loop, while the master leads.
+type queryRequest struct {
+	run  func()
+	fail func(error)
+}
+
+func (q *queryRequest) handle(*Master)   { q.run() }
+func (q *queryRequest) refuse(err error) { q.fail(err) }
+
+// query asks something of the loop that it can answer at once.
+func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	answer := make(chan result, 1)
+	got, err := ask(ctx, m, &queryRequest{
+		run:  func() { v, err := f(); answer <- result{v, err} },
+		fail: func(err error) { answer <- result{err: err} },
+	}, answer)
+	if err != nil {
+		return got.value, err
+	}
+	return got.value, got.err
+}
+
+func cmpStrings(a, b string) int { return cmp.Compare(a, b) }
+
+// Jobs has the status of every job without its tasks, failures and partitions,
+// in order of submission; those that are over only when all is set.
+func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
+	return query(ctx, m, func() ([]*wire.JobStatus, error) {
+		var out []*wire.JobStatus
+		for j := range m.view.Jobs() {
+			if j.State.Final() && !all {
+				continue
+			}
+			s := m.status(j, m.record(j.ID))
+			s.Tasks, s.Failures, s.Partitions = nil, nil, nil
+			out = append(out, s)
+		}
+		return out, nil
+	})
+}
+
+// Job is the status of one job with its tasks. Unknown jobs wrap
+// cluster.ErrUnknown.
+func (m *Master) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
+	return query(ctx, m, func() (*wire.JobStatus, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return nil, err
+		}
+		s := m.status(j, m.record(j.ID))
+		s.Tasks, s.Partitions = tasks(j), partitions(j)
+		return s, nil
+	})
+}
+
+func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
+	id, err := cluster.ParseJobID(jobID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+	}
+	if j := m.view.Job(id); j != nil {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+}
+
+// SetPriority changes how urgent a job is, -2 to 2.
+func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) error {
+	_, err := query(ctx, m, func() (struct{}, error) {
+		j, err := m.jobNamed(jobID)
+		if err == nil {
+			m.request(cluster.SetPriority{Job: j.ID, Priority: priority})
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// EndAttempt ends an attempt that runs, so that its task is tried again. With
+// fail it is charged like one that failed by itself.
+func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
+	_, err := query(ctx, m, func() (struct{}, error) {
+		id, err := cluster.ParseAttemptID(attemptID)
+		if err != nil {
+			return struct{}{}, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+		}
+		_, _, a, known := m.view.Attempt(id)
+		switch {
+		case !known:
+			return struct{}{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+		case a.State != cluster.AttemptRunning:
+			return struct{}{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+		case fail:
+			m.request(cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}})
+		default:
+			m.request(cluster.KillAttempt{Attempt: id, Cause: "killed by the user"})
+		}
+		return struct{}{}, nil
+	})
+	return err
+}

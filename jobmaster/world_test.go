@@ -1,0 +1,384 @@
+package jobmaster_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/tasknode"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a cluster whose log and tasks are played by the test; masters and
+// tasknodes are real. It lives in a bubble of virtual time.
+type world struct {
+	t       *testing.T
+	fs      storage.FS
+	masters []*jobmaster.Master
+	logs    []*fakeLog
+	daemons sync.WaitGroup
+	ctx     context.Context
+	end     context.CancelFunc
+	expiry  time.Duration
+	specs   int // made so far
+
+	mu struct {
+		sync.Mutex
+		leader  int // -1 for none
+		entries [][]cluster.Entry
+		started []string // attempts, in the order in which they began
+		lose    bool     // proposals are lost
+	}
+}
+
+func newWorld(t *testing.T, masters int) *world {
+	w := &world{t: t, fs: mem.New(mem.Options{}), expiry: 10 * time.Second}
+	w.ctx, w.end = context.WithCancel(context.Background())
+	w.mu.leader = -1
+	for range masters {
+		w.addMaster()
+	}
+	return w
+}
+
+// close ends every daemon and waits for it.
+func (w *world) close() {
+	w.end()
+	w.daemons.Wait()
+}
+
+// fakeLog is one master's end of the world's log.
+type fakeLog struct {
+	world  *world
+	number int
+	queue  *mailbox.Mailbox[jobmaster.LogEvent]
+	events chan jobmaster.LogEvent
+}
+
+func (w *world) addMaster() int {
+	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
+	m, err := jobmaster.New(jobmaster.Config{
+		ClusterID: "1", Log: l, Policy: func() sched.Policy { return new(fifo.Policy) }, NodeExpiry: w.expiry,
+		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+			return w.fs, strings.TrimPrefix(name, "mem://"), nil
+		},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.masters, w.logs = append(w.masters, m), append(w.logs, l)
+	w.mu.Unlock()
+	w.daemons.Go(func() { m.Run(w.ctx) })
+	w.daemons.Go(func() { l.pump(w.ctx) })
+	return l.number
+}
+
+func (l *fakeLog) pump(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.queue.Ready():
+			for _, e := range l.queue.Take() {
+				select {
+				case l.events <- e:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *fakeLog) Events() <-chan jobmaster.LogEvent { return l.events }
+
+// Propose commits at every master, unless another one leads by now.
+func (l *fakeLog) Propose(batch []cluster.Entry) {
+	w := l.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.leader != l.number || w.mu.lose {
+		return
+	}
+	w.mu.entries = append(w.mu.entries, batch)
+	for _, other := range w.logs {
+		other.queue.Put(jobmaster.Committed{Batch: batch})
+	}
+}
+
+// elect makes a master the leader; -1 leaves the cluster without one.
+func (w *world) elect(number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.lose = false
+	if old := w.mu.leader; old >= 0 {
+		w.logs[old].queue.Put(jobmaster.Following{})
+	}
+	w.mu.leader = number
+	if number >= 0 {
+		w.logs[number].queue.Put(jobmaster.Leading{})
+	}
+}
+
+// loseProposals makes the leader talk to nobody until the next election.
+func (w *world) loseProposals() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.lose = true
+}
+
+// leader is the master that leads; the test waits until there is one.
+func (w *world) leader() *jobmaster.Master {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.masters[max(w.mu.leader, 0)]
+}
+
+// addNode starts a tasknode. What it returns ends it, as a crash would.
+func (w *world) addNode(name string, maps, reduces int) (crash func()) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	n, err := tasknode.New(tasknode.Config{
+		Name: name, MapSlots: maps, ReduceSlots: reduces, Dir: w.t.TempDir(), Launcher: w, Link: w, Heartbeat: time.Second,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.daemons.Go(func() {
+		if err := n.Run(ctx); err != nil {
+			w.t.Errorf("tasknode %s: %v", name, err)
+		}
+	})
+	return cancel
+}
+
+// Attend implements tasknode.Link: it asks one master after the other.
+func (w *world) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	w.mu.Lock()
+	masters := slices.Clone(w.masters)
+	w.mu.Unlock()
+	for _, m := range masters {
+		s := &nodeSession{orders: mailbox.New[*wire.Order](), over: make(chan error, 1)}
+		a, err := m.Attach(ctx, hello, s.orders.Put, func(cause error) { s.over <- cause })
+		if s.Attachment = a; err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, jobmaster.ErrNotLeader) {
+			return nil, err
+		}
+	}
+	return nil, errors.New("nobody leads")
+}
+
+type nodeSession struct {
+	*jobmaster.Attachment
+	orders *mailbox.Mailbox[*wire.Order]
+	over   chan error
+}
+
+func (s *nodeSession) Send(r *wire.Report) { s.Report(r) }
+func (s *nodeSession) Close()              { s.Detach() }
+
+func (s *nodeSession) Receive(ctx context.Context) ([]*wire.Order, error) {
+	select {
+	case <-s.orders.Ready():
+		return s.orders.Take(), nil
+	case err := <-s.over:
+		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Launch implements tasknode.Launcher: a task takes a second and writes a line.
+func (w *world) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
+	w.mu.Lock()
+	w.mu.started = append(w.mu.started, start.AttemptId[strings.Index(start.AttemptId, "_0001_")+6:])
+	w.mu.Unlock()
+	ours, theirs := net.Pipe()
+	t := &fakeTask{conn: ours, gone: make(chan struct{})}
+	go func() {
+		defer close(t.gone)
+		t.err = w.play(ctx, taskproc.NewTaskEnd(theirs))
+	}()
+	return t, nil
+}
+
+type fakeTask struct {
+	conn net.Conn
+	gone chan struct{}
+	err  error
+}
+
+func (t *fakeTask) Conn() io.ReadWriteCloser { return t.conn }
+func (t *fakeTask) Gone() <-chan struct{}    { return t.gone }
+func (t *fakeTask) Err() error               { return t.err }
+func (t *fakeTask) Stack() string            { return "" }
+
+func (w *world) play(ctx context.Context, end taskproc.TaskEnd) error {
+	first, err := end.Receive()
+	if err != nil {
+		return err
+	}
+	start := first.GetStart()
+	complete := make(chan struct{})
+	var listener sync.WaitGroup
+	listener.Go(func() { listen(end, complete) })
+	defer listener.Wait()
+	defer end.Close()
+	if start.Kind == taskproc.Kind_REDUCE {
+		select {
+		case <-complete:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	done, err := w.write(start)
+	if err != nil {
+		return err
+	}
+	return end.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}})
+}
+
+// listen closes complete when it hears that every map has finished.
+func listen(end taskproc.TaskEnd, complete chan struct{}) {
+	heard := false
+	for {
+		m, err := end.Receive()
+		if err != nil {
+			return
+		}
+		if m.GetOutputs().GetComplete() && !heard {
+			heard = true
+			close(complete)
+		}
+	}
+}
+
+// write leaves a piece with the attempt's task in it, or a map's segments.
+func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
+	done := &taskproc.Done{Range: start.Range}
+	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
+		done.Output = &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
+		return done, nil
+	}
+	name, text := start.OutputDir+"/"+start.AttemptId, fmt.Sprintf("%v %d\n", start.Kind, start.Task)
+	f, err := w.fs.Create(context.Background(), strings.TrimPrefix(name, "mem://"), storage.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(f, text); err != nil {
+		return nil, err
+	}
+	done.Pieces = []*taskproc.Piece{{Output: "part", Path: name, Length: int64(len(text)), Records: 1}}
+	return done, f.Close()
+}
+
+// submit hands a job in at the leader, again after each change of leader, as a
+// client does.
+func (w *world) submit(maps, reduces int) string {
+	w.t.Helper()
+	spec := w.spec(maps, reduces)
+	for {
+		id, err := w.leader().Submit(w.ctx, spec)
+		if err == nil {
+			return id
+		}
+		if !errors.Is(err, jobmaster.ErrNotLeader) {
+			w.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (w *world) spec(maps, reduces int) *wire.JobSpec {
+	g := dag.MapReduce(maps, reduces)
+	splits := make([]*taskproc.Split, maps)
+	for i := range splits {
+		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 100, Length: 100, FileSize: int64(maps) * 100}}}
+	}
+	data, hash, err := jobmaster.EncodeSplits(splits)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.specs++
+	name := fmt.Sprintf("/staging/%d", w.specs)
+	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := io.Copy(f, bytes.NewReader(data)); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return &wire.JobSpec{
+		Name: "test", Program: "fake", User: "me", OutputDir: "mem:///out", Reduces: int32(reduces), Graph: wire.FromGraph(g),
+		Fingerprint: g.Fingerprint(), SplitsPath: "mem://" + name, SplitsHash: hash, ClientId: "client", Sequence: 1,
+	}
+}
+
+// wait follows a job to its end, wherever the leader is.
+func (w *world) wait(id string) *wire.JobStatus {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, 10*time.Minute)
+	defer cancel()
+	for {
+		var last *wire.JobStatus
+		s, err := w.leader().Follow(ctx, id, func(s *wire.JobStatus) { last = s })
+		if err == nil {
+			return s
+		}
+		if !errors.Is(err, jobmaster.ErrNotLeader) {
+			nodes, _ := w.leader().Nodes(w.ctx)
+			w.t.Fatalf("%v; the job is %v, the tasknodes are %v, attempts were %s", err, last, nodes, w.attempts())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// attempts are those that began, sorted.
+func (w *world) attempts() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(slices.Sorted(slices.Values(w.mu.started)), " ")
+}
+
+// output lists the files of the output directory.
+func (w *world) output() string {
+	list, err := w.fs.List(context.Background(), "/out")
+	if err != nil {
+		return err.Error()
+	}
+	var names []string
+	for _, info := range list {
+		names = append(names, strings.TrimPrefix(info.Path, "/out/"))
+	}
+	return strings.Join(names, " ")
+}
