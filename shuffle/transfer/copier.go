@@ -1,0 +1,170 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// CopierConfig says what a Copier copies, and how.
+type CopierConfig struct {
+	// Fetcher carries out copies, Sink takes them in; both outlive the Copier,
+	// and there is no default.
+	Fetcher *Fetcher
+	Sink    Sink
+	// Partition is which partition of every output is copied.
+	Partition int
+	// Parallel is how many copies may be under way at once; default 5.
+	Parallel int
+	// Patience is how long a source or an output may fail before the output is
+	// given up as lost; default 1 min.
+	Patience time.Duration
+	// MinDelay and MaxDelay bound how long a source is left alone after a
+	// failure; defaults 100 ms and 10 s.
+	MinDelay, MaxDelay time.Duration
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *CopierConfig) EnsureDefaults() {
+	c.Parallel = cmp.Or(c.Parallel, 5)
+	c.Patience = cmp.Or(c.Patience, time.Minute)
+	c.MinDelay = cmp.Or(c.MinDelay, 100*time.Millisecond)
+	c.MaxDelay = max(cmp.Or(c.MaxDelay, 10*time.Second), c.MinDelay)
+}
+
+// Result is what became of one try.
+type Result struct {
+	Segment Segment
+	Runs    []shuffle.Run // that the sink took in, when Err is nil
+	Err     error
+	Again   bool // the copy will be tried again, or one of a newer output
+}
+
+// Copier copies segments as they become known. Its goroutines, as many as there
+// may be copies at once, take segments from the queue; the caller takes results.
+type Copier struct {
+	cfg     CopierConfig
+	results *mailbox.Mailbox[Result]
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	mu      struct {
+		sync.Mutex
+		queue   *queue
+		changed chan struct{} // closed when the queue changed
+	}
+}
+
+// NewCopier starts a Copier. It must be closed; the end of ctx only stops it.
+func NewCopier(ctx context.Context, cfg CopierConfig) *Copier {
+	cfg.EnsureDefaults()
+	ctx, cancel := context.WithCancel(ctx)
+	c := &Copier{cfg: cfg, results: mailbox.New[Result](), cancel: cancel}
+	c.mu.queue = newQueue(cfg.Patience, cfg.MinDelay, cfg.MaxDelay)
+	c.mu.changed = make(chan struct{})
+	for range cfg.Parallel {
+		c.workers.Go(func() { c.work(ctx) })
+	}
+	return c
+}
+
+// Add appends a segment. A newer output of a task replaces an older one that is
+// not under way; of one task only one output is ever taken in.
+func (c *Copier) Add(s Segment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.queue.add(s)
+	c.changedLocked()
+}
+
+// Ready yields when there are results.
+func (c *Copier) Ready() <-chan struct{} { return c.results.Ready() }
+
+// Take takes all results so far.
+func (c *Copier) Take() []Result { return c.results.Take() }
+
+// Close stops copying and waits until the sink has wholly taken, or not taken,
+// what was under way. Take tells afterwards what is in the sink. It may be
+// called twice.
+func (c *Copier) Close() {
+	c.cancel()
+	c.workers.Wait()
+}
+
+func (c *Copier) changedLocked() {
+	close(c.mu.changed)
+	c.mu.changed = make(chan struct{})
+}
+
+// work copies one segment after the other until ctx ends.
+func (c *Copier) work(ctx context.Context) {
+	for {
+		e := c.next(ctx)
+		if e == nil {
+			return
+		}
+		runs, err := c.cfg.Fetcher.Fetch(ctx, e.Segment, c.cfg.Partition, c.cfg.Sink)
+		c.results.Put(c.conclude(e, runs, err))
+	}
+}
+
+// next waits for a segment to copy; nil when ctx ends.
+func (c *Copier) next(ctx context.Context) *entry {
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		e, wait := c.mu.queue.next(time.Now())
+		changed := c.mu.changed
+		c.mu.Unlock()
+		if e != nil {
+			return e
+		}
+		sleep(ctx, changed, wait)
+	}
+	return nil
+}
+
+// sleep waits for a change, the end of ctx, or a time if it is not negative.
+func sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
+	var timeout <-chan time.Time
+	if wait >= 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timeout:
+	}
+}
+
+// conclude tells the queue how a copy ended.
+func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.changedLocked()
+	q, now := c.mu.queue, time.Now()
+	result := Result{Segment: e.Segment, Runs: runs, Err: err}
+	var fault *FetchError
+	var busy *BusyError
+	switch {
+	case err == nil:
+		q.succeeded(e)
+	case errors.As(err, &busy):
+		q.busy(e, now, busy.After)
+		result.Again = true
+	case errors.As(err, new(*LostError)):
+		result.Again = q.lost(e)
+	case errors.As(err, &fault):
+		if result.Again = q.failed(e, now); !result.Again {
+			result.Err = &LostError{e.Output, err}
+		}
+	default: // the sink's, or the end
+		q.lost(e)
+	}
+	return result
+}

@@ -1,0 +1,119 @@
+package transfer
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// fault is what a faulty handler does with a request.
+type fault int
+
+const (
+	sound   fault = iota
+	broken        // answers 500
+	busy          // answers 503
+	hangUp        // closes the connection without an answer
+	cut           // ends in the middle of the body
+	damaged       // flips a bit of the body
+	faults
+)
+
+// faulty is a server behind a bad network: choose says what happens to each
+// request.
+type faulty struct {
+	server http.Handler
+	choose func(r *http.Request) fault
+}
+
+func (f faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	how := f.choose(r)
+	switch how {
+	case sound:
+		f.server.ServeHTTP(w, r)
+		return
+	case broken:
+		http.Error(w, "broken", http.StatusInternalServerError)
+		return
+	case busy:
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	case hangUp:
+		panic(http.ErrAbortHandler)
+	}
+	answer := httptest.NewRecorder()
+	f.server.ServeHTTP(answer, r)
+	body := answer.Body.Bytes()
+	for key, values := range answer.Header() {
+		w.Header()[key] = values
+	}
+	w.WriteHeader(answer.Code)
+	if how == damaged {
+		if len(body) > 0 {
+			body[len(body)/2] ^= 4
+		}
+		_, _ = w.Write(body)
+		return
+	}
+	_, _ = w.Write(body[:len(body)/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// randomFaults has a fault in one of every so many requests, and gives way to
+// others a random number of times before each answer.
+func randomFaults(seed uint64, every int) func(*http.Request) fault {
+	var mu sync.Mutex
+	r := rand.New(rand.NewPCG(seed, 1))
+	return func(*http.Request) fault {
+		mu.Lock()
+		turns, how := r.IntN(200), fault(0)
+		if r.IntN(every) == 0 {
+			how = 1 + fault(r.IntN(int(faults)-1))
+		}
+		mu.Unlock()
+		for range turns {
+			runtime.Gosched()
+		}
+		return how
+	}
+}
+
+// always has a fault whenever bytes of a run are asked for.
+func always(how fault) func(*http.Request) fault {
+	return func(r *http.Request) fault {
+		if r.URL.Query().Has(paramRun) && !r.URL.Query().Has(paramVerify) {
+			return how
+		}
+		return sound
+	}
+}
+
+// onIndex has a fault whenever an index is asked for.
+func onIndex(how fault) func(*http.Request) fault {
+	return func(r *http.Request) fault {
+		if strings.HasSuffix(r.URL.Path, ".index") {
+			return how
+		}
+		return sound
+	}
+}
+
+// first has a fault in the first n requests only.
+func first(n int, choose func(*http.Request) fault) func(*http.Request) fault {
+	var mu sync.Mutex
+	return func(r *http.Request) fault {
+		mu.Lock()
+		defer mu.Unlock()
+		how := choose(r)
+		if how != sound {
+			if n--; n < 0 {
+				return sound
+			}
+		}
+		return how
+	}
+}

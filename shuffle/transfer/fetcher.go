@@ -1,0 +1,259 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hammr/hammr/shuffle"
+)
+
+// FetcherConfig says how a Fetcher asks.
+type FetcherConfig struct {
+	// Token is what it shows to servers; "" is nothing.
+	Token string
+	// ConnectTimeout bounds the wait for a connection; default 10 s.
+	ConnectTimeout time.Duration
+	// IdleTimeout is how long a server may send nothing; default 30 s.
+	IdleTimeout time.Duration
+	// Sources is shared with the other fetchers of the process; by default it is
+	// this fetcher's alone.
+	Sources *Sources
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *FetcherConfig) EnsureDefaults() {
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 30*time.Second)
+	if c.Sources == nil {
+		c.Sources = new(Sources)
+	}
+}
+
+// Sink takes in the runs of an output, all or none; see shuffle.Intake.
+type Sink interface {
+	AddRemote(ctx context.Context, runs []shuffle.Run, ordinal shuffle.Ordinal, open shuffle.OpenRun) error
+}
+
+// Segment is one output of which a partition is wanted.
+type Segment struct {
+	Task    int32 // of the map; a newer output of it replaces an older one
+	Output  Output
+	Ordinal shuffle.Ordinal
+}
+
+// Fetcher copies runs from servers over connections that it keeps. Any number of
+// goroutines may use it.
+type Fetcher struct {
+	cfg       FetcherConfig
+	client    http.Client
+	transport *http.Transport
+}
+
+// NewFetcher makes a Fetcher. It must be closed.
+func NewFetcher(cfg FetcherConfig) *Fetcher {
+	cfg.EnsureDefaults()
+	dialer := net.Dialer{Timeout: cfg.ConnectTimeout}
+	f := &Fetcher{cfg: cfg}
+	f.transport = &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &idleConn{conn, cfg.IdleTimeout}, nil
+		},
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: 16,
+		IdleConnTimeout:     cfg.IdleTimeout,
+	}
+	f.client = http.Client{Transport: f.transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // a token is shown to nobody else
+	}}
+	return f
+}
+
+// Close closes the connections that are kept; no Fetch may be under way.
+func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
+
+// Fetch copies the runs of a partition into sink and returns them. Damaged bytes
+// are read once more; if they are damaged again the source is asked to read for
+// itself. The error is a *FetchError where it can be tried again, a *BusyError
+// where it should be, a *LostError where it cannot help; any other is of the
+// sink, of ctx, or a server that refuses.
+func (f *Fetcher) Fetch(ctx context.Context, s Segment, partition int, sink Sink) ([]shuffle.Run, error) {
+	var damage *FetchError
+	for range 2 {
+		runs, err := f.copy(ctx, s, partition, sink)
+		if !errors.As(err, &damage) || !damage.damaged {
+			return runs, err
+		}
+	}
+	return nil, f.blame(ctx, damage)
+}
+
+// copy tries once.
+func (f *Fetcher) copy(ctx context.Context, s Segment, partition int, sink Sink) ([]shuffle.Run, error) {
+	index, err := f.index(ctx, s.Output)
+	if err != nil {
+		return nil, classify(ctx, &FetchError{Output: s.Output, Partition: partition, Run: -1, Err: err})
+	}
+	if partition >= len(index.Partitions) {
+		return nil, fmt.Errorf("index of %v: it has %d partitions, number %d is wanted", s.Output, len(index.Partitions), partition)
+	}
+	runs := index.Partitions[partition]
+	err = sink.AddRemote(ctx, runs, s.Ordinal, func(ctx context.Context, run shuffle.Run) (io.ReadCloser, error) {
+		return f.openRun(ctx, s.Output.runURL(partition, slices.Index(runs, run)), s.Output.Address, run)
+	})
+	var source *shuffle.SourceError
+	if errors.As(err, &source) {
+		fault := &FetchError{
+			Output: s.Output, Partition: partition,
+			Run: slices.Index(runs, source.Run), Offset: source.Run.Offset, Err: source.Err,
+		}
+		return nil, classify(ctx, fault)
+	}
+	return runs, err
+}
+
+// index returns the index of an output, checked against what the map reported.
+func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
+	key := fmt.Sprintf("%s %s %x", o.Address, o.indexURL(), o.IndexChecksum)
+	return f.cfg.Sources.indexes.get(key, func() (*shuffle.Index, error) {
+		answer, err := f.get(ctx, o.indexURL())
+		if err != nil {
+			return nil, err
+		}
+		defer answer.Body.Close()
+		b, err := io.ReadAll(io.LimitReader(answer.Body, maxIndex))
+		if err != nil {
+			return nil, bodyError{err}
+		}
+		x, err := shuffle.DecodeIndex(b)
+		if err != nil {
+			return nil, bodyError{err}
+		}
+		if x.Checksum != o.IndexChecksum {
+			return nil, bodyError{fmt.Errorf("checksum %x, but the map reported %x", x.Checksum, o.IndexChecksum)}
+		}
+		return x, nil
+	})
+}
+
+// openRun asks for the bytes of a run once the source's credit allows.
+func (f *Fetcher) openRun(ctx context.Context, url, address string, run shuffle.Run) (io.ReadCloser, error) {
+	giveBack, err := f.cfg.Sources.borrow(ctx, address, run.Length)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := f.get(ctx, url)
+	if err != nil {
+		giveBack()
+		return nil, err
+	}
+	body := &runBody{answer.Body, giveBack}
+	if entry := answer.Header.Get(HeaderRun); entry != formatRun(run) || answer.ContentLength != run.Length {
+		err := fmt.Errorf("the source offers %d bytes, %q, where the index has %q", answer.ContentLength, entry, formatRun(run))
+		return nil, errors.Join(bodyError{err}, body.Close())
+	}
+	return body, nil
+}
+
+// runBody is the bytes of a run under way.
+type runBody struct {
+	io.ReadCloser
+	giveBack func()
+}
+
+// Read marks what goes wrong from here on.
+func (b *runBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = bodyError{err}
+	}
+	return n, err
+}
+
+func (b *runBody) Close() error {
+	b.giveBack()
+	return b.ReadCloser.Close()
+}
+
+// get asks for a URL; an answer other than 200 is a *statusError.
+func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	if f.cfg.Token != "" {
+		ask.Header.Set("Authorization", "Bearer "+f.cfg.Token)
+	}
+	answer, err := f.client.Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1000)) // as far as it comes
+	seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
+	return nil, &statusError{answer.StatusCode, string(message), time.Duration(seconds) * time.Second}
+}
+
+// blame asks the source whether its disk is to blame for damage.
+func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
+	v, err := f.askVerdict(ctx, damage)
+	o := damage.Output
+	var answer *statusError
+	switch {
+	case errors.As(err, &answer) && answer.status == http.StatusNotFound:
+		return &LostError{o, errors.Join(damage, err)}
+	case err != nil:
+		damage.Err = fmt.Errorf("%w (whose fault it is cannot be told: %w)", damage.Err, err)
+		return classifyAfterBlame(ctx, damage)
+	case !v.Good:
+		return &LostError{o, fmt.Errorf("%w; the source's disk is bad: %s", damage, v.Fault)}
+	case v.IndexChecksum != o.IndexChecksum:
+		return &LostError{o, fmt.Errorf("%w; the source has an index with checksum %x, the map reported %x", damage, v.IndexChecksum, o.IndexChecksum)}
+	}
+	damage.Err = fmt.Errorf("damaged on the way, the source's disk is good: %w", damage.Err)
+	return classifyAfterBlame(ctx, damage)
+}
+
+// classifyAfterBlame leaves damage to be tried again later.
+func classifyAfterBlame(ctx context.Context, damage *FetchError) error {
+	damage.damaged = false
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return damage
+}
+
+// maxVerdict bounds the answer about a disk, in bytes.
+const maxVerdict = 64 << 10
+
+func (f *Fetcher) askVerdict(ctx context.Context, damage *FetchError) (verdict, error) {
+	var v verdict
+	answer, err := f.get(ctx, damage.Output.verifyURL(damage.Partition, damage.Run))
+	if err != nil {
+		return v, err
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxVerdict))
+	if err != nil {
+		return v, err
+	}
+	if answer.Header.Get(HeaderChecksum) != checksum(b) {
+		return v, errors.New("its answer is damaged too")
+	}
+	return v, json.Unmarshal(b, &v)
+}

@@ -1,0 +1,189 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage/local"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	testJob   = "job_1_0001"
+	testToken = "secret"
+)
+
+// node is a machine's local directories with outputs of maps.
+type node struct {
+	dirs   []string
+	server *Server
+}
+
+func newNode(t testing.TB, cfg ServerConfig) *node {
+	t.Helper()
+	n := &node{dirs: []string{t.TempDir(), t.TempDir()}}
+	cfg.Dirs, cfg.Token = n.dirs, testToken
+	s, err := NewServer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if open := s.Counts().Open; open != 0 {
+			t.Errorf("%d requests are open still", open)
+		}
+	})
+	n.server = s
+	return n
+}
+
+// listen starts a server for handler and returns its address.
+func listen(t testing.TB, handler http.Handler) (address string) {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// mapOutput is what a map left, and what its runs are when they are read here.
+type mapOutput struct {
+	segment Segment
+	index   *shuffle.Index
+	sources func(partition int) []shuffle.Source
+}
+
+func (m *mapOutput) path() string { return m.index.Path }
+
+// write makes the output of a map with several runs in each partition.
+func (n *node) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
+	t.Helper()
+	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
+	fsys := local.New(local.Options{})
+	o := shuffle.Options{
+		FS: fsys, Path: filepath.Join(n.dirs[int(task)%len(n.dirs)], testJob, attempt, "map.out"),
+		Partitions: partitions, Memory: 64 << 10, MaxRuns: 1000,
+	}
+	b, err := shuffle.NewSortBuffer(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range records {
+		b.Emit(fmt.Appendf(nil, "key %d", r.IntN(200)), fmt.Appendf(nil, "record %d of map %d", i, task))
+	}
+	x, err := b.Finish(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordinal := shuffle.Ordinal{Input: task % 3, Start: dag.Position{Offset: int64(task)}}
+	return &mapOutput{
+		index:   x,
+		sources: func(p int) []shuffle.Source { return x.Sources(fsys, p, ordinal) },
+		segment: Segment{Task: task, Ordinal: ordinal, Output: Output{
+			Job: testJob, Attempt: attempt, File: "map.out", IndexChecksum: x.Checksum,
+		}},
+	}
+}
+
+// at is the output's segment as served from an address.
+func (m *mapOutput) at(address string) Segment {
+	s := m.segment
+	s.Output.Address = address
+	return s
+}
+
+func newIntake(t testing.TB, memory int64) *shuffle.Intake {
+	t.Helper()
+	in, err := shuffle.NewIntake(shuffle.IntakeOptions{
+		FS: local.New(local.Options{}), Dir: filepath.Join(t.TempDir(), "intake"), Memory: memory,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return in
+}
+
+// merged is all records of a merge.
+func merged(t testing.TB, m *shuffle.Merge, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for m.Next() {
+		fmt.Fprintf(&b, "%s=%s\n", m.Key(), m.Value())
+	}
+	if err := errors.Join(m.Err(), m.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// readHere is what a merge of the files themselves yields.
+func readHere(t testing.TB, partition int, outputs ...*mapOutput) string {
+	t.Helper()
+	var sources []shuffle.Source
+	for _, o := range outputs {
+		sources = append(sources, o.sources(partition)...)
+	}
+	m, err := shuffle.NewMerge(context.Background(), sources, shuffle.MergeOptions{})
+	return merged(t, m, err)
+}
+
+func readIntake(t testing.TB, in *shuffle.Intake) string {
+	t.Helper()
+	m, err := in.Merge(context.Background())
+	return merged(t, m, err)
+}
+
+func newFetcher(t testing.TB, cfg FetcherConfig) *Fetcher {
+	t.Helper()
+	cfg.Token = testToken
+	f := NewFetcher(cfg)
+	t.Cleanup(f.Close)
+	return f
+}
+
+// flip changes one bit of a file.
+func flip(t testing.TB, path string, at int64) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[at] ^= 1
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deafAddress accepts connections and never answers.
+func deafAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}

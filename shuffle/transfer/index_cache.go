@@ -1,0 +1,97 @@
+package transfer
+
+import (
+	"container/list"
+	"sync"
+	"unsafe"
+
+	"github.com/hammr/hammr/shuffle"
+)
+
+// indexCacheBytes is how much memory decoded indexes may take by default.
+const indexCacheBytes = 64 << 20
+
+// indexCache keeps the indexes that were used last. An attempt's files never
+// change, so nothing in it grows stale. The zero value is ready.
+type indexCache struct {
+	mu struct {
+		sync.Mutex
+		limit  int64 // bytes; 0: indexCacheBytes
+		bytes  int64 // of all entries; <= limit unless there is only one
+		byName map[string]*list.Element
+		order  list.List // of *cachedIndex, last used first
+	}
+}
+
+type cachedIndex struct {
+	name  string
+	index *shuffle.Index
+	bytes int64
+}
+
+// get returns an index, which it loads where it is not there. Two that ask at
+// once may both load.
+func (c *indexCache) get(name string, load func() (*shuffle.Index, error)) (*shuffle.Index, error) {
+	if x := c.lookUp(name); x != nil {
+		return x, nil
+	}
+	x, err := load()
+	if err == nil {
+		c.add(&cachedIndex{name: name, index: x, bytes: indexBytes(x)})
+	}
+	return x, err
+}
+
+func (c *indexCache) lookUp(name string) *shuffle.Index {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.mu.byName[name]
+	if !ok {
+		return nil
+	}
+	c.mu.order.MoveToFront(e)
+	return e.Value.(*cachedIndex).index
+}
+
+func (c *indexCache) add(entry *cachedIndex) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.byName == nil {
+		c.mu.byName = make(map[string]*list.Element)
+		if c.mu.limit == 0 {
+			c.mu.limit = indexCacheBytes
+		}
+	}
+	if e, ok := c.mu.byName[entry.name]; ok {
+		c.removeLocked(e)
+	}
+	c.mu.byName[entry.name] = c.mu.order.PushFront(entry)
+	c.mu.bytes += entry.bytes
+	for c.mu.bytes > c.mu.limit && c.mu.order.Len() > 1 {
+		c.removeLocked(c.mu.order.Back())
+	}
+}
+
+// remove forgets an index that turned out to be wrong.
+func (c *indexCache) remove(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.mu.byName[name]; ok {
+		c.removeLocked(e)
+	}
+}
+
+func (c *indexCache) removeLocked(e *list.Element) {
+	entry := c.mu.order.Remove(e).(*cachedIndex)
+	delete(c.mu.byName, entry.name)
+	c.mu.bytes -= entry.bytes
+}
+
+// indexBytes is about how much memory an index takes.
+func indexBytes(x *shuffle.Index) int64 {
+	n := int64(unsafe.Sizeof(*x))
+	for _, runs := range x.Partitions {
+		n += int64(unsafe.Sizeof(runs)) + int64(len(runs))*int64(unsafe.Sizeof(shuffle.Run{}))
+	}
+	return n
+}

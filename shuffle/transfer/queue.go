@@ -1,0 +1,182 @@
+package transfer
+
+import (
+	"slices"
+	"time"
+)
+
+// queue says which segment is copied next. It is told the time and starts
+// nothing.
+//
+// Invariants: a task has at most one segment that waits, and at most one that is
+// being copied; sum of active = number of copying.
+type queue struct {
+	patience time.Duration // how long a source or a segment may fail before it is lost
+	minDelay time.Duration // of a source after its first failure; doubles with each
+	maxDelay time.Duration
+
+	sources []*source // in the order in which they were first named
+	waiting map[int32]*entry
+	copying map[int32]*entry
+}
+
+// source is one server as a copier sees it.
+type source struct {
+	address      string
+	waiting      []*entry  // first in, first out
+	active       int       // copies under way
+	until        time.Time // it is left alone until then
+	failures     int       // since the last success
+	failingSince time.Time // start of the first of them; zero: none
+}
+
+// entry is one segment.
+type entry struct {
+	Segment
+	source       *source
+	tries        int       // that failed
+	began        time.Time // the copy under way
+	failingSince time.Time // start of the first try that failed; zero: none
+}
+
+func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
+	return &queue{
+		patience: patience, minDelay: minDelay, maxDelay: maxDelay,
+		waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
+	}
+}
+
+func (q *queue) source(address string) *source {
+	for _, s := range q.sources {
+		if s.address == address {
+			return s
+		}
+	}
+	s := &source{address: address}
+	q.sources = append(q.sources, s)
+	return s
+}
+
+// add appends a segment. It takes the place of an older one of its task, which
+// is dropped; one that is being copied goes on.
+func (q *queue) add(s Segment) {
+	if old := q.waiting[s.Task]; old != nil {
+		old.source.waiting = slices.DeleteFunc(old.source.waiting, func(e *entry) bool { return e == old })
+	}
+	e := &entry{Segment: s, source: q.source(s.Output.Address)}
+	q.waiting[s.Task] = e
+	e.source.waiting = append(e.source.waiting, e)
+}
+
+// next begins the copy of a segment of the source with the fewest copies under
+// way, the first of equals. It returns nil when there is none to be begun, and how
+// long that will stay so; negative: until something else changes.
+func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
+	var best *source
+	wait = -1
+	for _, s := range q.sources {
+		switch left := s.until.Sub(now); {
+		case q.ready(s) == nil:
+		case left > 0:
+			if wait < 0 || left < wait {
+				wait = left
+			}
+		case best == nil || s.active < best.active:
+			best = s
+		}
+	}
+	if best == nil {
+		return nil, wait
+	}
+	e = q.ready(best)
+	best.waiting = slices.DeleteFunc(best.waiting, func(w *entry) bool { return w == e })
+	best.active++
+	e.began = now
+	delete(q.waiting, e.Task)
+	q.copying[e.Task] = e
+	return e, 0
+}
+
+// ready is the first segment of a source whose task is not being copied from
+// elsewhere; nil when there is none.
+func (q *queue) ready(s *source) *entry {
+	for _, e := range s.waiting {
+		if q.copying[e.Task] == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (q *queue) end(e *entry) {
+	e.source.active--
+	delete(q.copying, e.Task)
+}
+
+// succeeded ends a copy. Newer segments of the task have no more use.
+func (q *queue) succeeded(e *entry) {
+	q.end(e)
+	e.source.failures, e.source.until, e.source.failingSince = 0, time.Time{}, time.Time{}
+	if newer := q.waiting[e.Task]; newer != nil {
+		newer.source.waiting = slices.DeleteFunc(newer.source.waiting, func(w *entry) bool { return w == newer })
+		delete(q.waiting, e.Task)
+	}
+}
+
+// failed ends a copy that can be tried again and leaves its source alone for a
+// while. It reports whether the segment waits for its next try, or has been
+// replaced by a newer one; else it is lost, for patience is over.
+func (q *queue) failed(e *entry, now time.Time) (again bool) {
+	q.end(e)
+	s := e.source
+	if s.failingSince.IsZero() {
+		s.failingSince = e.began
+	}
+	if e.failingSince.IsZero() {
+		e.failingSince = e.began
+	}
+	e.tries++
+	s.until = now.Add(q.delay(s.failures))
+	s.failures++
+	if q.waiting[e.Task] != nil {
+		return true
+	}
+	longest := max(now.Sub(s.failingSince), now.Sub(e.failingSince))
+	if e.tries > 1 && longest >= q.patience {
+		return false
+	}
+	q.requeue(e)
+	return true
+}
+
+// delay grows with the failures before.
+func (q *queue) delay(failures int) time.Duration {
+	d := q.minDelay
+	for range failures {
+		if d *= 2; d >= q.maxDelay {
+			break
+		}
+	}
+	return min(d, q.maxDelay)
+}
+
+// busy ends a copy that was put off: that is no failure.
+func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
+	q.end(e)
+	e.source.until = now.Add(min(max(after, q.minDelay), max(q.maxDelay, q.minDelay)))
+	if q.waiting[e.Task] == nil {
+		q.requeue(e)
+	}
+}
+
+// lost ends a copy for good; again reports whether a newer segment of the task
+// waits.
+func (q *queue) lost(e *entry) (again bool) {
+	q.end(e)
+	return q.waiting[e.Task] != nil
+}
+
+func (q *queue) requeue(e *entry) {
+	q.waiting[e.Task] = e
+	e.source.waiting = append(e.source.waiting, e)
+}

@@ -1,0 +1,157 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/shuffle"
+)
+
+// Prefix begins the paths that a Server answers for.
+const Prefix = "/shuffle/"
+
+// maxElement bounds the names in a request, in bytes.
+const maxElement = 200
+
+// Names of the query's parameters.
+const (
+	paramPartition = "partition"
+	paramRun       = "run"
+	paramVerify    = "verify"
+)
+
+// Headers of answers.
+const (
+	// HeaderRun comes with a run's bytes: the run's entry in the index.
+	HeaderRun = "Hammr-Run"
+	// HeaderChecksum comes with a verdict: the xxhash64 of the body. What travels
+	// over a network that may be at fault must not be taken on trust.
+	HeaderChecksum = "Hammr-Checksum"
+)
+
+// request is what a client asks for.
+type request struct {
+	job, attempt, file string
+
+	// run says that one run of the data file is meant; else the whole file.
+	run       bool
+	partition int
+	number    int // of the run in its partition
+
+	// verify asks whether the disk is good instead of for bytes.
+	verify bool
+}
+
+// name is where the file lies below a local directory.
+func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
+
+// parseRequest understands the path and the query of a URL. The names it accepts
+// have no separators and do not begin with a dot, so that they lead nowhere
+// else.
+func parseRequest(u *url.URL) (request, error) {
+	rest, found := strings.CutPrefix(u.Path, Prefix)
+	names := strings.Split(rest, "/")
+	if !found || len(names) != 3 {
+		return request{}, fmt.Errorf("path %.100q: not %sJOB/ATTEMPT/FILE", u.Path, Prefix)
+	}
+	for _, name := range names {
+		if err := checkElement(name); err != nil {
+			return request{}, err
+		}
+	}
+	q := request{job: names[0], attempt: names[1], file: names[2]}
+	return q, q.parseQuery(u.RawQuery)
+}
+
+func checkElement(name string) error {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
+	}
+	if name == "" || len(name) > maxElement || name[0] == '.' || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("name %.100q in the path: not a name of letters, digits and ._-", name)
+	}
+	return nil
+}
+
+func (q *request) parseQuery(raw string) error {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	for key, all := range values {
+		if len(all) != 1 {
+			return fmt.Errorf("query: %q given %d times", key, len(all))
+		}
+		switch key {
+		case paramPartition:
+			q.partition, err = number(all[0])
+		case paramRun:
+			q.number, err = number(all[0])
+		case paramVerify:
+			q.verify, err = strconv.ParseBool(all[0])
+		default:
+			err = errors.New("unknown")
+		}
+		if err != nil {
+			return fmt.Errorf("query: %.100q: %w", key, err)
+		}
+	}
+	q.run = values.Has(paramPartition)
+	if q.run != values.Has(paramRun) {
+		return errors.New("query: partition and run go together")
+	}
+	return nil
+}
+
+// number is a count of at most 31 bits.
+func number(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	return int(n), err
+}
+
+// formatRun is a run's entry in the index as HeaderRun has it.
+func formatRun(r shuffle.Run) string {
+	return fmt.Sprintf("offset=%d; length=%d; raw=%d; records=%d; checksum=%08x; tagged=%t",
+		r.Offset, r.Length, r.RawLength, r.Records, r.Checksum, r.Tagged)
+}
+
+// Output names what a finished map attempt published, and where it lies.
+type Output struct {
+	Address       string // host:port of the Server
+	Job           string
+	Attempt       string
+	File          string // name of the data file in the attempt's local directory
+	IndexChecksum uint64 // of shuffle.Index
+}
+
+func (o Output) String() string {
+	return fmt.Sprintf("%s of %s on %s", o.File, o.Attempt, o.Address)
+}
+
+// url asks for a file of the output's attempt.
+func (o Output) url(file string, query url.Values) string {
+	u := url.URL{Scheme: "http", Host: o.Address, Path: Prefix + path.Join(o.Job, o.Attempt, file), RawQuery: query.Encode()}
+	return u.String()
+}
+
+func (o Output) indexURL() string { return o.url(shuffle.IndexPath(o.File), nil) }
+
+func (o Output) runURL(partition, run int) string { return o.url(o.File, runQuery(partition, run)) }
+
+// verifyURL asks about a run, or about the index when run is less than 0.
+func (o Output) verifyURL(partition, run int) string {
+	query := url.Values{}
+	if run >= 0 {
+		query = runQuery(partition, run)
+	}
+	query.Set(paramVerify, "true")
+	return o.url(o.File, query)
+}
+
+func runQuery(partition, run int) url.Values {
+	return url.Values{paramPartition: {strconv.Itoa(partition)}, paramRun: {strconv.Itoa(run)}}
+}

@@ -1,0 +1,166 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// maxIndex bounds the index files that are read, in bytes.
+const maxIndex = 1 << 30
+
+// open opens a regular file of whichever local directory has it.
+func (s *Server) open(name string) (*os.File, int64, error) {
+	missing := fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	for _, root := range s.roots {
+		// Opening what is no file, a pipe say, might never return.
+		info, err := root.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = refuse(http.StatusForbidden, "%s: not a file", name)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		file, err := root.Open(name)
+		return file, info.Size(), err
+	}
+	return nil, 0, missing
+}
+
+// send answers with a file or with one run of it; http.ServeContent sees to
+// ranges of either.
+func (s *Server) send(w *response, r *http.Request, q request) error {
+	file, size, err := s.open(q.name())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	part := &section{file: file, size: size}
+	if q.run {
+		run, err := s.findRun(q)
+		if err != nil {
+			return err
+		}
+		if run.Offset > size || run.Length > size-run.Offset {
+			return fmt.Errorf("%w: %s has %d bytes, its index wants %d at offset %d", storage.ErrCorrupt, q.name(), size, run.Length, run.Offset)
+		}
+		part.base, part.size = run.Offset, run.Length
+		w.Header().Set(HeaderRun, formatRun(run))
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", time.Time{}, part)
+	return nil
+}
+
+// findRun looks a run up in the index, which is read once.
+func (s *Server) findRun(q request) (shuffle.Run, error) {
+	x, err := s.indexes.get(q.name(), func() (*shuffle.Index, error) { return s.readIndex(q) })
+	if err != nil {
+		return shuffle.Run{}, err
+	}
+	return runOf(x, q)
+}
+
+func runOf(x *shuffle.Index, q request) (shuffle.Run, error) {
+	if q.partition >= len(x.Partitions) || q.number >= len(x.Partitions[q.partition]) {
+		return shuffle.Run{}, refuse(http.StatusNotFound, "%s: no run %d of partition %d", q.name(), q.number, q.partition)
+	}
+	return x.Partitions[q.partition][q.number], nil
+}
+
+func (s *Server) readIndex(q request) (*shuffle.Index, error) {
+	name := shuffle.IndexPath(q.name())
+	file, _, err := s.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxIndex))
+	if err != nil {
+		return nil, err
+	}
+	x, err := shuffle.DecodeIndex(b)
+	if err != nil {
+		return nil, fmt.Errorf("index %s: %w", name, err)
+	}
+	return x, nil
+}
+
+// verdict is what a source says of its own disk.
+type verdict struct {
+	Good          bool   `json:"good"`
+	Fault         string `json:"fault,omitempty"`      // what is wrong when it is not good
+	IndexChecksum uint64 `json:"indexChecksum,string"` // as read just now
+}
+
+// checksum is what HeaderChecksum has for a body: its xxhash64.
+func checksum(body []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(body)) }
+
+// verify reads the index, and the run if one is named, from the disk and tells
+// whether they match their checksums.
+func (s *Server) verify(w *response, r *http.Request, q request) error {
+	s.counts.verified.Add(1)
+	_ = w.control.SetWriteDeadline(time.Time{}) // reading may take its time
+	v, err := s.judge(r.Context(), q)
+	if errors.Is(err, fs.ErrNotExist) || r.Context().Err() != nil {
+		return err
+	}
+	var known *refusal
+	if errors.As(err, &known) {
+		return err
+	}
+	v.Good = err == nil
+	if err != nil {
+		v.Fault = err.Error()
+		s.counts.corrupt.Add(1)
+		s.indexes.remove(q.name())
+		s.cfg.Logger.Error("segment is bad on disk", "file", q.name(), "partition", q.partition, "run", q.number, "error", err)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(HeaderChecksum, checksum(b))
+	_, _ = w.Write(b) // a client that is gone asks no more
+	return nil
+}
+
+func (s *Server) judge(ctx context.Context, q request) (verdict, error) {
+	var v verdict
+	x, err := s.readIndex(q)
+	if err != nil {
+		return v, err
+	}
+	v.IndexChecksum = x.Checksum
+	if !q.run {
+		return v, nil
+	}
+	run, err := runOf(x, q)
+	if err != nil {
+		return v, err
+	}
+	file, _, err := s.open(q.name())
+	if err != nil {
+		return v, err
+	}
+	defer file.Close()
+	if err := shuffle.VerifyRun(ctx, io.NewSectionReader(file, run.Offset, run.Length), run); err != nil {
+		return v, fmt.Errorf("%s, run at offset %d: %w", q.name(), run.Offset, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,209 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// ServerConfig says what a Server serves and to whom.
+type ServerConfig struct {
+	// Dirs are the node's local directories: the files of an attempt lie in
+	// DIR/JOB/ATTEMPT of one of them. There is no default.
+	Dirs []string
+	// Token is what clients have to show; "" lets everybody in.
+	Token string
+	// MaxStreams is how many requests are answered at once; one more is told to
+	// come again. Default 256.
+	MaxStreams int
+	// RetryAfter is when it is told to come again, in whole seconds; default 1 s.
+	RetryAfter time.Duration
+	// IdleTimeout is how long a client may take nothing of what it asked for,
+	// and how long a connection is kept for its next request; default 1 min.
+	IdleTimeout time.Duration
+	// Logger hears of bad disks and refused clients; default nobody.
+	Logger *slog.Logger
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *ServerConfig) EnsureDefaults() {
+	if c.MaxStreams == 0 {
+		c.MaxStreams = 256
+	}
+	if c.RetryAfter < time.Second {
+		c.RetryAfter = time.Second
+	}
+	if c.IdleTimeout == 0 {
+		c.IdleTimeout = time.Minute
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Counts is what a Server has done so far.
+type Counts struct {
+	Requests int64 // all
+	Bytes    int64 // sent as bodies
+	Open     int64 // requests under way
+	Busy     int64 // requests told to come again
+	Denied   int64 // requests without the token
+	Verified int64 // ranges read to tell disk from network
+	Corrupt  int64 // of them bad
+}
+
+// Server answers for segments. It is an http.Handler for paths below Prefix.
+type Server struct {
+	cfg     ServerConfig
+	roots   []*os.Root // which no path leaves, through symbolic links neither
+	token   [sha256.Size]byte
+	indexes indexCache
+	counts  struct {
+		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
+	}
+}
+
+// NewServer opens the local directories. Close closes them.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	cfg.EnsureDefaults()
+	if len(cfg.Dirs) == 0 {
+		return nil, errors.New("transfer: no local directories to serve")
+	}
+	s := &Server{cfg: cfg, token: sha256.Sum256([]byte(cfg.Token))}
+	for _, dir := range cfg.Dirs {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("transfer: local directory: %w", err), s.Close())
+		}
+		s.roots = append(s.roots, root)
+	}
+	return s, nil
+}
+
+// Close closes the local directories; no request may be under way.
+func (s *Server) Close() error {
+	var errs []error
+	for _, root := range s.roots {
+		errs = append(errs, root.Close())
+	}
+	s.roots = nil
+	return errors.Join(errs...)
+}
+
+// Counts tells what was done so far.
+func (s *Server) Counts() Counts {
+	c := &s.counts
+	return Counts{
+		Requests: c.requests.Load(), Bytes: c.bytes.Load(), Open: c.open.Load(), Busy: c.busy.Load(),
+		Denied: c.denied.Load(), Verified: c.verified.Load(), Corrupt: c.corrupt.Load(),
+	}
+}
+
+// shutdownGrace is how long answers under way may take once Serve is to end.
+const shutdownGrace = 5 * time.Second
+
+// Serve answers on a listener, which it closes, until ctx ends. Then it gives
+// answers under way a while to be taken. It returns nil after the end of ctx.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.cfg.IdleTimeout,
+		IdleTimeout:       s.cfg.IdleTimeout,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+		defer cancel()
+		if server.Shutdown(grace) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(l)
+	if stop() {
+		return errors.Join(err, server.Close())
+	}
+	<-closed
+	return nil
+}
+
+// refusal is an answer without what was asked for.
+type refusal struct {
+	status int
+	err    error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Errorf(format, args...)}
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.counts.requests.Add(1)
+	out := &response{ResponseWriter: w, control: http.NewResponseController(w), idle: s.cfg.IdleTimeout, sent: &s.counts.bytes}
+	out.extend()
+	if err := s.answer(out, r); err != nil {
+		status := http.StatusInternalServerError
+		var known *refusal
+		switch {
+		case errors.As(err, &known):
+			status = known.status
+		case errors.Is(err, fs.ErrNotExist):
+			status = http.StatusNotFound
+		}
+		http.Error(out, err.Error(), status)
+	}
+}
+
+// answer sends what is asked for, or returns an error before it sends anything.
+func (s *Server) answer(w *response, r *http.Request) error {
+	if !s.authorized(r) {
+		s.counts.denied.Add(1)
+		s.cfg.Logger.Warn("request without the cluster's token", "client", r.RemoteAddr)
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		return refuse(http.StatusUnauthorized, "token: not the cluster's")
+	}
+	defer s.counts.open.Add(-1)
+	if s.counts.open.Add(1) > int64(s.cfg.MaxStreams) {
+		s.counts.busy.Add(1)
+		w.Header().Set("Retry-After", fmt.Sprint(int(s.cfg.RetryAfter/time.Second)))
+		return refuse(http.StatusServiceUnavailable, "%d streams are open already; come again", s.cfg.MaxStreams)
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return refuse(http.StatusMethodNotAllowed, "method %s: only GET and HEAD are served", r.Method)
+	}
+	q, err := parseRequest(r.URL)
+	if err != nil {
+		return &refusal{http.StatusBadRequest, err}
+	}
+	if q.verify {
+		return s.verify(w, r, q)
+	}
+	return s.send(w, r, q)
+}
+
+// authorized compares the token in a time that tells nothing about it.
+func (s *Server) authorized(r *http.Request) bool {
+	if s.cfg.Token == "" {
+		return true
+	}
+	shown, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	sum := sha256.Sum256([]byte(shown))
+	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1 && found
+}

@@ -1,0 +1,285 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hammr/hammr/shuffle"
+)
+
+// ask sends one request with the token to a handler.
+func ask(h http.Handler, url string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, url, nil)
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestServerSendsRunsAndRanges(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 2)
+	data, err := os.ReadFile(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := m.at("h:1").Output
+	for p, runs := range m.index.Partitions {
+		if len(runs) < 2 {
+			t.Fatalf("%d runs: too few for this test", len(runs))
+		}
+		for i, run := range runs {
+			want := data[run.Offset:][:run.Length]
+			w := ask(n.server, o.runURL(p, i))
+			if w.Code != http.StatusOK || w.Body.String() != string(want) || w.Header().Get(HeaderRun) != formatRun(run) {
+				t.Fatalf("run %d: %d, %d bytes, %q", i, w.Code, w.Body.Len(), w.Header())
+			}
+			w = ask(n.server, o.runURL(p, i), "Range", "bytes=5-20")
+			if w.Code != http.StatusPartialContent || w.Body.String() != string(want[5:21]) {
+				t.Fatalf("range of run %d: %d %q", i, w.Code, w.Body)
+			}
+		}
+	}
+	w := ask(n.server, o.url("map.out", nil), "Range", "bytes=100-199")
+	if w.Code != http.StatusPartialContent || w.Body.String() != string(data[100:200]) {
+		t.Fatalf("range of the file: %d %q", w.Code, w.Body)
+	}
+	if w = ask(n.server, o.url("map.out", nil), "Range", fmt.Sprintf("bytes=%d-", len(data))); w.Code != http.StatusRequestedRangeNotSatisfiable {
+		t.Fatalf("range behind the end: %d", w.Code)
+	}
+	x, err := shuffle.DecodeIndex(ask(n.server, o.indexURL()).Body.Bytes())
+	if err != nil || x.Checksum != m.index.Checksum {
+		t.Fatalf("index: %v", err)
+	}
+}
+
+func TestServerRefuses(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
+	o := m.at("h:1").Output
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("nobody is to see this"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(m.path())
+	if err := os.Symlink(secret, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "dir"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]int{
+		o.url("missing", nil):                                 http.StatusNotFound,
+		o.url("dir", nil):                                     http.StatusForbidden,
+		o.url("link", nil):                                    http.StatusInternalServerError,
+		o.runURL(7, 0):                                        http.StatusNotFound,
+		o.runURL(0, 7):                                        http.StatusNotFound,
+		"http://h/shuffle/../../etc/passwd":                   http.StatusBadRequest,
+		"http://h/shuffle/%2e%2e/%2e%2e/passwd":               http.StatusBadRequest,
+		"http://h/shuffle/j/a/f?partition=1":                  http.StatusBadRequest,
+		"http://h/shuffle/job/attempt/none?run=0&partition=0": http.StatusNotFound,
+	} {
+		if w := ask(n.server, url); w.Code != want || strings.Contains(w.Body.String(), "nobody") {
+			t.Errorf("%s: %d %s", url, w.Code, w.Body)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPut, o.indexURL(), nil)
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	w := httptest.NewRecorder()
+	if n.server.ServeHTTP(w, r); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("PUT: %d", w.Code)
+	}
+}
+
+func TestServerWantsTheToken(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
+	for _, shown := range []string{"", testToken, "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Basic " + testToken} {
+		if w := ask(n.server, m.at("h").Output.indexURL(), "Authorization", shown); w.Code != http.StatusUnauthorized {
+			t.Errorf("%q: %d", shown, w.Code)
+		}
+	}
+	if c := n.server.Counts(); c.Denied != 7 || c.Requests != 7 {
+		t.Errorf("counts %+v", c)
+	}
+	open, err := NewServer(ServerConfig{Dirs: n.dirs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if w := ask(open, m.at("h").Output.indexURL(), "Authorization", ""); w.Code != http.StatusOK {
+		t.Errorf("server without a token: %d", w.Code)
+	}
+}
+
+// held is a client that does not take its answer until it is let go.
+type held struct {
+	*httptest.ResponseRecorder
+	began chan<- struct{}
+	letGo <-chan struct{}
+}
+
+func (h held) WriteHeader(status int) {
+	h.began <- struct{}{}
+	<-h.letGo
+	h.ResponseRecorder.WriteHeader(status)
+}
+
+func TestServerBoundsStreams(t *testing.T) {
+	n := newNode(t, ServerConfig{MaxStreams: 3})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
+	url := m.at("h").Output.indexURL()
+	began, letGo, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	for range 3 {
+		go func() {
+			r := httptest.NewRequest(http.MethodGet, url, nil)
+			r.Header.Set("Authorization", "Bearer "+testToken)
+			n.server.ServeHTTP(held{httptest.NewRecorder(), began, letGo}, r)
+			ended <- struct{}{}
+		}()
+		<-began
+	}
+	if w := ask(n.server, url); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("the fourth: %d %v", w.Code, w.Header())
+	}
+	if c := n.server.Counts(); c.Open != 3 || c.Busy != 1 {
+		t.Errorf("counts %+v", c)
+	}
+	close(letGo)
+	for range 3 {
+		<-ended
+	}
+	if w := ask(n.server, url); w.Code != http.StatusOK {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+	if c := n.server.Counts(); c.Open != 0 || c.Requests != 5 || c.Bytes < 4*int64(len(m.index.Encode())) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+func TestServerVerifies(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
+	o := m.at("h").Output
+	judge := func(run int) (v verdict) {
+		t.Helper()
+		w := ask(n.server, o.verifyURL(0, run))
+		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+			t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+		}
+		return v
+	}
+	if v := judge(1); !v.Good || v.IndexChecksum != m.index.Checksum {
+		t.Errorf("sound run: %+v", v)
+	}
+	flip(t, m.path(), m.index.Partitions[0][1].Offset+40)
+	if v := judge(1); v.Good || !strings.Contains(v.Fault, "map.out") {
+		t.Errorf("damaged run: %+v", v)
+	}
+	if v := judge(0); !v.Good {
+		t.Errorf("its neighbour: %+v", v)
+	}
+	if v := judge(-1); !v.Good {
+		t.Errorf("its index: %+v", v)
+	}
+	flip(t, shuffle.IndexPath(m.path()), 20)
+	if v := judge(-1); v.Good {
+		t.Errorf("damaged index: %+v", v)
+	}
+	if c := n.server.Counts(); c.Verified != 5 || c.Corrupt != 2 {
+		t.Errorf("counts %+v", c)
+	}
+	if w := ask(n.server, o.url("none", map[string][]string{"verify": {"true"}})); w.Code != http.StatusNotFound {
+		t.Errorf("missing file: %d", w.Code)
+	}
+}
+
+// spyListener tells what net/http hands to a TCP connection's ReadFrom.
+type spyListener struct {
+	net.Listener
+	files, others atomic.Int64 // bytes
+}
+
+type spyConn struct {
+	*net.TCPConn
+	l *spyListener
+}
+
+func (l *spyListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &spyConn{c.(*net.TCPConn), l}, nil
+}
+
+func (c *spyConn) ReadFrom(r io.Reader) (int64, error) {
+	n, err := c.TCPConn.ReadFrom(r)
+	count := &c.l.others
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if _, ok := limited.R.(*os.File); ok {
+			count = &c.l.files
+		}
+	}
+	count.Add(n)
+	return n, err
+}
+
+// TestServerSendsByTheKernel: runs go from the file to the socket in the one
+// shape that Go sends by sendfile.
+func TestServerSendsByTheKernel(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 30_000, 1)
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &spyListener{Listener: tcp}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- n.server.Serve(ctx, l) }()
+	f := newFetcher(t, FetcherConfig{})
+	in := newIntake(t, 1<<20)
+	runs, err := f.Fetch(context.Background(), m.at(tcp.Addr().String()), 0, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	total := int64(0)
+	for _, r := range runs {
+		total += r.Length
+	}
+	// net/http itself writes the first bytes of an answer together with its head.
+	if files := l.files.Load(); files < total-int64(len(runs))*512 || l.others.Load() > 0 {
+		t.Errorf("%d of %d bytes sent from the file itself, %d from other readers", files, total, l.others.Load())
+	}
+	if readIntake(t, in) != readHere(t, 0, m) {
+		t.Error("the runs read otherwise here")
+	}
+}
+
+func TestNewServerFaults(t *testing.T) {
+	for _, dirs := range [][]string{nil, {t.TempDir(), filepath.Join(t.TempDir(), "missing")}} {
+		if _, err := NewServer(ServerConfig{Dirs: dirs}); err == nil {
+			t.Errorf("directories %q: no error", dirs)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package transfer
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// bytesPerNode is the default of Sources.BytesPerNode.
+const bytesPerNode = 64 << 20
+
+// Sources is what the fetchers of one process share. The zero value is ready.
+type Sources struct {
+	// BytesPerNode is how many bytes may be under way from one server; a run
+	// that is longer goes alone. 0 stands for 64 MiB. It is set before use.
+	BytesPerNode int64
+
+	indexes indexCache
+	mu      struct {
+		sync.Mutex
+		credit map[string]*semaphore.Weighted // by address
+	}
+}
+
+// borrow waits until n more bytes may come from a server, and returns what gives
+// the credit back.
+func (s *Sources) borrow(ctx context.Context, address string, n int64) (giveBack func(), err error) {
+	credit, limit := s.credit(address)
+	n = min(n, limit)
+	if err := credit.Acquire(ctx, n); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { credit.Release(n) }, nil
+}
+
+func (s *Sources) credit(address string) (credit *semaphore.Weighted, limit int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit = s.BytesPerNode
+	if limit <= 0 {
+		limit = bytesPerNode
+	}
+	if s.mu.credit == nil {
+		s.mu.credit = make(map[string]*semaphore.Weighted)
+	}
+	if s.mu.credit[address] == nil {
+		s.mu.credit[address] = semaphore.NewWeighted(limit)
+	}
+	return s.mu.credit[address], limit
+}

@@ -1,0 +1,94 @@
+package transfer
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// section is a part of a file as http.ServeContent wants it: a stream that
+// begins at the part's start. It moves the file's own offset, so that the kernel
+// may send from the file.
+type section struct {
+	file       *os.File
+	base, size int64
+	at         int64 // from base; at <= size
+}
+
+func (s *section) Read(b []byte) (int, error) {
+	if s.at >= s.size {
+		return 0, io.EOF
+	}
+	n, err := s.file.Read(b[:min(int64(len(b)), s.size-s.at)])
+	s.at += int64(n)
+	return n, err
+}
+
+func (s *section) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += s.at
+	case io.SeekEnd:
+		offset += s.size
+	}
+	if offset < 0 || offset > s.size {
+		return 0, errors.New("seek: outside of the section")
+	}
+	_, err := s.file.Seek(s.base+offset, io.SeekStart)
+	s.at = offset
+	return offset, err
+}
+
+// sendChunk is how many bytes the kernel sends at one call, and so how many a
+// client has to take within the idle timeout.
+const sendChunk = 4 << 20
+
+// response is an answer under way. It counts bytes, and gives each chunk a
+// deadline of its own: a client may be slow but not silent.
+type response struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	idle    time.Duration
+	sent    *atomic.Int64
+}
+
+// Write sends what does not come from a file: heads of parts, and messages.
+func (r *response) Write(b []byte) (int, error) {
+	r.extend()
+	n, err := r.ResponseWriter.Write(b)
+	r.sent.Add(int64(n))
+	return n, err
+}
+
+// ReadFrom sends a section of a file. It hands net/http the file itself below
+// one io.LimitedReader: that is the shape in which the bytes go from the page
+// cache to the socket by sendfile(2) and never through this process.
+func (r *response) ReadFrom(src io.Reader) (int64, error) {
+	limited, isLimited := src.(*io.LimitedReader)
+	if !isLimited {
+		return io.Copy(struct{ io.Writer }{r}, src)
+	}
+	part, isSection := limited.R.(*section)
+	if !isSection {
+		return io.Copy(struct{ io.Writer }{r}, src)
+	}
+	var sent int64
+	for left := min(limited.N, part.size-part.at); left > 0; {
+		r.extend()
+		n, err := io.CopyN(r.ResponseWriter, part.file, min(left, sendChunk))
+		r.sent.Add(n)
+		sent, left = sent+n, left-n
+		part.at, limited.N = part.at+n, limited.N-n
+		if err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// extend gives the client another while to take what is sent next. What cannot
+// have a deadline, as in some tests, has none.
+func (r *response) extend() { _ = r.control.SetWriteDeadline(time.Now().Add(r.idle)) }
