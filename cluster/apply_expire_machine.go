@@ -36,8 +36,9 @@ func (tx *transition) lose(m *Machine, cause string) {
 		tx.leave(p)
 	}
 	m.Lost, m.Slots = true, [slotKinds]int{}
+	tx.lost++
 	tx.indexFree(m)
-	for _, j := range tx.jobs {
+	for j := range tx.View().Jobs() {
 		tx.loseOutputs(j, m.Name, cause)
 	}
 }

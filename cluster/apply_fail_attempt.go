@@ -39,6 +39,7 @@ func (c FailAttempt) fail(tx *transition, p place) {
 		tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
 	}
 	if !f.Skipped && !c.Uncharged {
+		p.job.blame(p.attempt.Machine, tx.at)
 		tx.charge(p, f)
 	}
 }

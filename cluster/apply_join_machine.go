@@ -23,6 +23,7 @@ func (c JoinMachine) apply(tx *transition) error {
 	if m == nil {
 		m = &Machine{Name: c.Name, index: len(tx.machines), Lost: true}
 		tx.machines = append(tx.machines, m)
+		tx.lost++
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
@@ -30,6 +31,7 @@ func (c JoinMachine) apply(tx *transition) error {
 	}
 	if m.Lost {
 		m.Lost = false
+		tx.lost--
 		m.Epoch++
 	}
 	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Slots = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots

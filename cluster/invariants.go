@@ -12,12 +12,17 @@ import (
 // of, and reports every difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
 	c := &checker{held: make(map[string][slotKinds]int)}
-	for _, j := range s.jobs {
+	for j := range s.View().Jobs() {
 		c.job(j)
 	}
+	lost := 0
 	for i, m := range s.machines {
 		c.machine(s, i, m)
+		if m.Lost {
+			lost++
+		}
 	}
+	c.that(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.faults...)
 }
 

@@ -66,6 +66,9 @@ type JobSpec struct {
 	SlowStartPPM  int            // millionths of a stage to be finished before its readers start
 	TimeoutMillis int64          // without progress before an attempt is failed; 0 is for ever
 
+	MaxMachineFaults int   // failures on a machine after which the job avoids it; 0 is never
+	FaultDecayMillis int64 // after which one of them is forgotten; 0 is never
+
 	Document []byte // the job as submitted, encoded by the body
 }
 
@@ -94,6 +97,7 @@ type Job struct {
 	unmet     int                 // tasks not succeeded in the stages that write output; 0 from Committing on
 	splits    []Split             // of the source stage; nil until loaded
 	loaded    bool
+	faults    []machineFaults // replaced as a whole when it changes
 }
 
 // maxFailures is how many failures a job remembers.

@@ -39,8 +39,9 @@ func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 // dump is all there is to see of a state, as text.
 func dump(s *State) string {
 	var b strings.Builder
-	for _, j := range s.jobs {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.Spec.Priority, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
+	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
+	for j := range s.View().Jobs() {
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
@@ -55,7 +56,7 @@ func dump(s *State) string {
 		}
 	}
 	for _, m := range s.machines {
-		fmt.Fprintln(&b, m.Name, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
 	return b.String() + s.policy
 }
@@ -63,7 +64,7 @@ func dump(s *State) string {
 // loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
 func loadSplits(states ...*State) {
 	for _, s := range states {
-		for _, j := range s.jobs {
+		for j := range s.View().Jobs() {
 			splits := make([]Split, sourceNodes(j))
 			for i := range splits {
 				splits[i] = Split{Range: whole, Hosts: []string{fmt.Sprintf("n%d", i%3)}, Bytes: 100, Ordinal: i}
@@ -80,12 +81,13 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy", "retire", "killattempt",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
-			Graph:       drawGraph(t),
-			MaxAttempts: [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
+			Graph:            drawGraph(t),
+			MaxAttempts:      [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
+			MaxMachineFaults: rapid.IntRange(0, 2).Draw(t, "faults"), FaultDecayMillis: 10,
 			SkipRecords: rapid.IntRange(0, 2).Draw(t, "skip"), SlowStartPPM: rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(t, "slow start"),
 		}}
 	case "startjob":
@@ -130,10 +132,14 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "priority":
 		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
+	case "retire":
+		return RetireJob{drawJob(t, s)}
+	case "killattempt":
+		return KillAttempt{drawAttempt(t, s), "enough"}
 	case "policy":
 		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy")}
 	}
-	return JoinMachine{Name: drawMachine(t), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
+	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
 }
 
 func drawGraph(t *rapid.T) dag.Graph {

@@ -60,10 +60,13 @@ func recordSession(client string, se *session) sessionRecord {
 // recordJob shares slices with the job to which the job only ever appends, and
 // values behind pointers that the job replaces as a whole.
 func recordJob(j *Job) jobRecord {
+	if j == nil {
+		return jobRecord{Retired: true}
+	}
 	r := jobRecord{
 		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
-		Failures: j.Failures, Counters: j.names,
+		Failures: j.Failures, Counters: j.names, Faults: j.faults,
 		Stages: make([]stageRecord, len(j.Stages)), tasks: make([][]taskRecord, len(j.Stages)),
 	}
 	for i, stage := range j.Stages {

@@ -53,6 +53,9 @@ type jobRecord struct {
 	Counters []CounterName `cbor:"10,keyasint,omitempty"`
 	Stages   []stageRecord `cbor:"11,keyasint"`
 
+	Faults  []machineFaults `cbor:"12,keyasint,omitempty"`
+	Retired bool            `cbor:"13,keyasint,omitempty"` // and nothing else is set
+
 	tasks [][]taskRecord // by stage; each is written by itself after the job
 }
 

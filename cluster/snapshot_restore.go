@@ -53,6 +53,9 @@ func (r *restorer) addMachines(records []machineRecord) {
 			Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost, index: i,
 		}
 		r.machines = append(r.machines, machine)
+		if m.Lost {
+			r.lost++
+		}
 		r.byName[m.Name] = machine
 	}
 }
@@ -68,11 +71,16 @@ func (r *restorer) addSessions(records []sessionRecord) {
 }
 
 func (r *restorer) addJob(record *jobRecord) {
+	if record.Retired {
+		r.jobs = append(r.jobs, nil)
+		return
+	}
 	j := &Job{
 		ID:   JobID{Cluster: r.id, Number: len(r.jobs) + 1},
 		Spec: record.Spec, State: record.State, Outcome: record.Outcome, Cause: record.Cause,
 		SubmittedAt: record.SubmittedAt, StartedAt: record.StartedAt, CommitAt: record.CommitAt, FinishedAt: record.FinishedAt,
 		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters), sums: make([]int64, len(record.Counters)),
+		faults: slices.Clip(record.Faults),
 	}
 	r.jobs = append(r.jobs, j)
 	if err := j.Spec.Graph.Validate(); err != nil {

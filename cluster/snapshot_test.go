@@ -200,7 +200,7 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		of, in   any
 		computed string // or known otherwise
 	}{
-		{State{}, clusterRecord{}, "byName free"},
+		{State{}, clusterRecord{}, "byName free lost"},
 		{Machine{}, machineRecord{}, "Used index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded"},

@@ -10,6 +10,7 @@ import (
 // Errors of commands that are refused. They change nothing.
 var (
 	ErrUnknown  = errors.New("cluster: no such thing")
+	ErrRetired  = errors.New("cluster: the job is over and retired to its history")
 	ErrRefused  = errors.New("cluster: command refused")
 	ErrTooLate  = errors.New("cluster: sequence number long past")
 	errTooEarly = fmt.Errorf("%w: job is not at that point yet", ErrRefused)
@@ -20,8 +21,9 @@ var (
 type State struct {
 	id       string // the T in ids
 	policy   string
-	jobs     []*Job     // by number, from 1 at index 0
+	jobs     []*Job     // by number, from 1 at index 0; nil once retired
 	machines []*Machine // in order of their first joining
+	lost     int        // of the machines
 	byName   map[string]*Machine
 	sessions map[string]*session
 	free     [slotKinds]numberSet // machines with a free slot, by index
@@ -62,6 +64,7 @@ type Delta struct {
 	Published []AttemptID // whose output other tasks may read
 	Revoked   []AttemptID // whose output is gone
 	Machines  []string    // that joined or expired
+	Retired   []JobID     // that left the state
 }
 
 // transition is one Apply under way.
@@ -95,10 +98,13 @@ func (s *State) applyOnce(e Entry) (Delta, error) {
 }
 
 func (s *State) job(id JobID) (*Job, error) {
-	if id.Number < 1 || id.Number > len(s.jobs) || s.jobs[id.Number-1].ID != id {
+	if id.Number < 1 || id.Number > len(s.jobs) || id.Cluster != s.id {
 		return nil, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
-	return s.jobs[id.Number-1], nil
+	if j := s.jobs[id.Number-1]; j != nil {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%w: %v", ErrRetired, id)
 }
 
 // place is an attempt or a task and all that it belongs to.

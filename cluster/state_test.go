@@ -211,3 +211,83 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 		t.Errorf("with all of its files the job is %v", state)
 	}
 }
+
+func TestMachinesAreAvoided(t *testing.T) {
+	s := New("1")
+	spec := submit(9, 0)
+	spec.Spec.MaxMachineFaults, spec.Spec.FaultDecayMillis = 2, 1000
+	spec.Spec.MaxAttempts = [2]int{9, 9}
+	apply(t, s, spec, StartJob{job1})
+	for _, name := range []string{"a", "b", "c", "d"} {
+		apply(t, s, JoinMachine{Name: name, Slots: [2]int{9, 0}})
+	}
+	fail := func(at int64, task int, machine string) {
+		t.Helper()
+		for _, c := range []Command{
+			StartAttempt{Task: mapTask(task), Machine: machine},
+			FailAttempt{Attempt: attemptAt(mapTask(task), len(s.jobs[0].Stages[0].Tasks[task].Attempts)), Failure: Failure{Cause: "bad"}},
+		} {
+			if _, err := s.Apply(Entry{At: at, Command: c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	avoided := func(now int64) string { return strings.Join(s.View().Avoided(s.jobs[0], now), " ") }
+	failedOn := func(task int) string {
+		return strings.Join(s.View().FailedOn(s.jobs[0].Stages[0].Tasks[task]), " ")
+	}
+	fail(100, 0, "a")
+	if got := avoided(100) + "|" + failedOn(0) + "|" + failedOn(1); got != "|a|" {
+		t.Errorf("after one failure: %s", got)
+	}
+	fail(200, 1, "a")
+	if got := avoided(200); got != "a" {
+		t.Errorf("after two failures the job avoids %q", got)
+	}
+	if got := avoided(1200); got != "" {
+		t.Errorf("one is forgotten after a second, and the job avoids %q", got)
+	}
+	fail(1200, 2, "a")
+	fail(1200, 3, "b")
+	fail(1200, 4, "b")
+	if got := avoided(1200); got != "" {
+		t.Errorf("two of four are too many, and the job avoids %q", got)
+	}
+	for _, machine := range []string{"b", "c"} {
+		fail(1200, 0, machine)
+	}
+	if got := failedOn(0); got != "a b c" {
+		t.Errorf("map 0 has failed on %q", got)
+	}
+	fail(1200, 0, "d")
+	if got := failedOn(0); got != "" {
+		t.Errorf("map 0 has failed everywhere, and avoids %q", got)
+	}
+}
+
+func TestRetiredJobs(t *testing.T) {
+	s := New("1")
+	apply(t, s, submit(1, 0), submit(1, 0))
+	if _, err := s.Apply(Entry{Command: RetireJob{job1}}); !errors.Is(err, ErrRefused) {
+		t.Errorf("a job that is not over: %v", err)
+	}
+	apply(t, s, KillJob{job1, "x"}, CloseJob{job1}, RetireJob{job1})
+	v := s.View()
+	if v.Job(job1) != nil || !v.Retired(job1) || v.Retired(JobID{"1", 3}) {
+		t.Error("the job is not retired")
+	}
+	if _, err := s.Apply(Entry{Command: KillJob{job1, "x"}}); !errors.Is(err, ErrRetired) {
+		t.Errorf("kill of a retired job: %v", err)
+	}
+	delta, err := s.Apply(Entry{Command: submit(1, 0)})
+	if err != nil || delta.Submitted.Number != 3 {
+		t.Errorf("the next job is %v, %v", delta.Submitted, err)
+	}
+	left := 0
+	for range v.Jobs() {
+		left++
+	}
+	if left != 2 {
+		t.Errorf("%d jobs are left", left)
+	}
+}

@@ -1,6 +1,9 @@
 package cluster
 
-import "iter"
+import (
+	"errors"
+	"iter"
+)
 
 // View is a State for those who only read. It shows the state as it is now, not
 // as it was when the View was made. What its methods return is not to be
@@ -16,11 +19,17 @@ func (v View) Job(id JobID) *Job {
 	return j
 }
 
-// Jobs yields all jobs in the order of their submission.
+// Retired reports whether a job was here and is retired.
+func (v View) Retired(id JobID) bool {
+	_, err := v.s.job(id)
+	return errors.Is(err, ErrRetired)
+}
+
+// Jobs yields all jobs that are not retired, in the order of their submission.
 func (v View) Jobs() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for _, j := range v.s.jobs {
-			if !yield(j) {
+			if j != nil && !yield(j) {
 				return
 			}
 		}

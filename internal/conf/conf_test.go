@@ -184,7 +184,7 @@ func TestValidateReportsAll(t *testing.T) {
 
 func TestChanged(t *testing.T) {
 	c := New()
-	mustSet(t, c, "dfs.blocksize=128m", "mapreduce.task.timeout=10m", "mapreduce.map.sort.spill.percent=.8", "mapreduce.map.speculative=True",
+	mustSet(t, c, "dfs.blocksize=128m", "mapreduce.task.timeout=10m", "mapreduce.map.sort.spill.percent=.8", "mapreduce.map.speculative=False",
 		"mapreduce.job.reduces=3", "my.own=", "mapreduce.output.textoutputformat.separator=,")
 	want := map[string]string{"mapreduce.job.reduces": "3", "my.own": "", "mapreduce.output.textoutputformat.separator": ","}
 	if got := c.Changed(); !maps.Equal(got, want) {

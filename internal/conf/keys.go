@@ -41,8 +41,8 @@ var declared = []Key{
 	key("mapreduce.job.reduce.slowstart.completedmaps", Float, "0.05", "share of the maps done before reduces start").in(0, 1).was("mapred.reduce.slowstart.completed.maps"),
 	key("mapreduce.map.maxattempts", Int, "4", "attempts at a map before the job fails").from(1).was("mapred.map.max.attempts"),
 	key("mapreduce.reduce.maxattempts", Int, "4", "attempts at a reduce before the job fails").from(1).was("mapred.reduce.max.attempts"),
-	key("mapreduce.map.speculative", Bool, "true", "run a second attempt at a slow map").was("mapred.map.tasks.speculative.execution"),
-	key("mapreduce.reduce.speculative", Bool, "true", "run a second attempt at a slow reduce").was("mapred.reduce.tasks.speculative.execution"),
+	key("mapreduce.map.speculative", Bool, "false", "run a second attempt at a slow map").was("mapred.map.tasks.speculative.execution"),
+	key("mapreduce.reduce.speculative", Bool, "false", "run a second attempt at a slow reduce").was("mapred.reduce.tasks.speculative.execution"),
 	key("mapreduce.map.memory.mb", Int, "1024", "MiB that a map task may use").from(1).was("mapred.job.map.memory.mb"),
 	key("mapreduce.reduce.memory.mb", Int, "1024", "MiB that a reduce task may use").from(1).was("mapred.job.reduce.memory.mb"),
 	key("mapreduce.task.timeout", Duration, "600000", "silence after which an attempt has failed; 0 is for ever").was("mapred.task.timeout"),
@@ -95,7 +95,9 @@ var declared = []Key{
 
 	// Ours.
 	key("hammr.input.combine", Bool, "true", "read small files together in one split; Hadoop has a map for each file"),
+	key("hammr.job.fault.decay", Duration, "10m", "after which one failure on a machine is forgotten when machines are avoided; 0 is never").from(0),
 	key("hammr.job.partition.ranges", String, "", "set by a total-order job itself: the keys at which its partitions begin"),
+	key("hammr.shuffle.fetch.timeout", Duration, "60s", "failing of a map output's source after which the map runs again").from(1),
 	key("hammr.tasknode.expiry", Duration, "10s", "silence after which a machine is given up").from(1),
 	key("hammr.preempt.boundary.timeout", Duration, "1s", "wait for a group boundary before a checkpoint falls back to suspension"),
 }

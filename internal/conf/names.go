@@ -43,6 +43,12 @@ const (
 	ShuffleMergePercent       = "mapreduce.reduce.shuffle.merge.percent"
 	ShuffleMemoryLimitPercent = "mapreduce.reduce.shuffle.memory.limit.percent"
 	ReduceInMemThreshold      = "mapreduce.reduce.merge.inmem.threshold"
+	ShuffleParallelCopies     = "mapreduce.reduce.shuffle.parallelcopies"
+	ShuffleConnectTimeout     = "mapreduce.reduce.shuffle.connect.timeout"
+	ShuffleReadTimeout        = "mapreduce.reduce.shuffle.read.timeout"
+	ShuffleRetryDelayMax      = "mapreduce.reduce.shuffle.retry-delay.max.ms"
+	ShuffleFetchTimeout       = "hammr.shuffle.fetch.timeout"
+	FaultDecay                = "hammr.job.fault.decay"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
 	OutputCompress      = "mapreduce.output.fileoutputformat.compress"

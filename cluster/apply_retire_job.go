@@ -1,0 +1,20 @@
+package cluster
+
+import "fmt"
+
+// RetireJob takes a job that is over out of the state, once its history is
+// written. Its number is not used again.
+type RetireJob struct{ Job JobID }
+
+func (c RetireJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if !j.State.Final() {
+		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, j.State)
+	}
+	tx.jobs[c.Job.Number-1] = nil
+	tx.delta.Retired = append(tx.delta.Retired, c.Job)
+	return nil
+}
