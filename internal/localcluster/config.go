@@ -1,0 +1,71 @@
+package localcluster
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// Config says what to start. Numbers, slots, addresses and flags count for a
+// directory without a cluster, and for tasknodes that are added; a cluster that
+// is there is started as it is.
+type Config struct {
+	// Dir has the cluster. Required.
+	Dir string
+	// Program is the command of a daemon, before "jobmaster" or "tasknode" and
+	// its flags. Required.
+	Program []string
+	// Masters is how many jobmasters; default 1.
+	Masters int
+	// Tasknodes is how many tasknodes; default as many as Addresses, else 1.
+	Tasknodes int
+	// MapSlots and ReduceSlots are of each tasknode; default 2 and 1.
+	MapSlots, ReduceSlots int
+	// Addresses are IP addresses of this machine, one for each tasknode;
+	// default 127.0.0.1 for all.
+	Addresses []string
+	// MasterFlags and TasknodeFlags are more flags for the daemons; default none.
+	MasterFlags, TasknodeFlags []string
+	// Outlive lets the daemons live on after this process. Without it they end
+	// with it, whatever ends it.
+	Outlive bool
+	// Patience is how long the daemons may take to be ready; default 30 s.
+	Patience time.Duration
+}
+
+// EnsureDefaults fills in what was left zero.
+func (c *Config) EnsureDefaults() {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Masters, 1)
+	set(&c.Tasknodes, max(1, len(c.Addresses)))
+	set(&c.MapSlots, 2)
+	set(&c.ReduceSlots, 1)
+	if c.Patience == 0 {
+		c.Patience = 30 * time.Second
+	}
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(c.Dir != "", "no directory for the cluster")
+	check(len(c.Program) > 0, "no program for the daemons")
+	check(c.Masters == 1 || c.Masters == 3 || c.Masters == 5, "%d masters; a cluster has 1, 3 or 5", c.Masters)
+	check(c.Tasknodes >= 1 && c.Tasknodes <= 1000, "%d tasknodes, not within 1 to 1000", c.Tasknodes)
+	check(c.MapSlots >= 1 && c.ReduceSlots >= 1, "%d map slots and %d reduce slots; a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
+	check(len(c.Addresses) == 0 || len(c.Addresses) == c.Tasknodes, "%d addresses for %d tasknodes", len(c.Addresses), c.Tasknodes)
+	for _, address := range c.Addresses {
+		check(net.ParseIP(address) != nil, "%q is not an IP address", address)
+	}
+	return errors.Join(faults...)
+}

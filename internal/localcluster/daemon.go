@@ -1,0 +1,186 @@
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// program is a daemon as it is to be started.
+type program struct {
+	name string
+	args []string
+	dir  string // its own; it is on its command line
+	log  string // file
+}
+
+func (p program) readyFile() string { return filepath.Join(p.dir, "ready.json") }
+
+// child is a daemon that this process has started.
+type child struct {
+	program
+	process Process
+	logged  int64         // length of the log before the start
+	gone    chan struct{} // closed when it has ended
+	end     error         // how; holds once gone is closed
+}
+
+// start starts a daemon. Its output goes to the end of its log.
+func (p program) start(parent *parent) (*child, error) {
+	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	if err := os.Remove(p.readyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", p.name, err)
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("log of %s: %w", p.name, err)
+	}
+	defer log.Close()
+	c := &child{program: p, gone: make(chan struct{})}
+	if c.logged, err = log.Seek(0, io.SeekEnd); err != nil {
+		return nil, fmt.Errorf("log of %s: %w", p.name, err)
+	}
+	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := parent.start(cmd); err != nil {
+		return nil, fmt.Errorf("start of %s: %w", p.name, err)
+	}
+	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: startTime(cmd.Process.Pid)}
+	go func() {
+		c.end = cmd.Wait()
+		close(c.gone)
+	}()
+	return c, nil
+}
+
+// awaitReady waits until the daemon says that it is ready.
+func (c *child) awaitReady(ctx context.Context) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ready, err := daemon.ReadReady(c.readyFile())
+		if err == nil {
+			c.process.Address, c.process.HTTP = ready.Address, ready.HTTP
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		select {
+		case <-c.gone:
+			return c.died()
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w; the end of its log, %s:\n%s", c.name, context.Cause(ctx), c.log, c.tail())
+		case <-tick.C:
+		}
+	}
+}
+
+// died describes a daemon that has ended by itself.
+func (c *child) died() error {
+	return fmt.Errorf("%s ended: %v; the end of its log, %s:\n%s", c.name, how(c.end), c.log, c.tail())
+}
+
+// how tells how a process has ended.
+func how(end error) string {
+	if end == nil {
+		return "exit code 0"
+	}
+	return end.Error()
+}
+
+// What is shown of a log at most.
+const (
+	tailLines = 10
+	tailBytes = 16 << 10
+)
+
+// tail is the last lines of the log since the start.
+func (c *child) tail() string {
+	f, err := os.Open(c.log)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	from := c.logged
+	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		from = max(from, size-tailBytes)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return "  " + strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
+}
+
+// master is how a jobmaster of the layout is started.
+func (l *layout) master(cfg Config, m masterLayout) program {
+	dir := filepath.Join(cfg.Dir, m.ID)
+	args := []string{
+		"jobmaster", "--id", m.ID, "--cluster-id", l.ID, "--dir", dir, "--address", m.Address, "--http", m.HTTP,
+		"--masters", l.masters(), "--token-file", filepath.Join(cfg.Dir, TokenFile),
+		"--staging", "file://" + filepath.Join(cfg.Dir, "staging"),
+	}
+	return newProgram(cfg, m.ID, dir, append(args, l.MasterFlags...))
+}
+
+// tasknode is how a tasknode of the layout is started.
+func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
+	dir := filepath.Join(cfg.Dir, n.Name)
+	args := []string{
+		"tasknode", "--name", n.Name, "--dir", dir, "--address", n.Host + ":0", "--http", n.Host + ":0",
+		"--masters", l.addresses(), "--token-file", filepath.Join(cfg.Dir, TokenFile),
+		"--map-slots", strconv.Itoa(n.MapSlots), "--reduce-slots", strconv.Itoa(n.ReduceSlots),
+	}
+	return newProgram(cfg, n.Name, dir, append(args, l.TasknodeFlags...))
+}
+
+func newProgram(cfg Config, name, dir string, args []string) program {
+	return program{
+		name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"),
+		args: append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...),
+	}
+}
+
+// masters is the list that jobmasters are given.
+func (l *layout) masters() string {
+	var list []string
+	for _, m := range l.Masters {
+		list = append(list, m.ID+"="+m.Address)
+	}
+	return strings.Join(list, ",")
+}
+
+// addresses is the list that tasknodes are given.
+func (l *layout) addresses() string {
+	var list []string
+	for _, m := range l.Masters {
+		list = append(list, m.Address)
+	}
+	return strings.Join(list, ",")
+}
+
+// attributes are those of a daemon's process: Ctrl-C at this one's terminal is
+// not for it.
+func attributes(outlive bool) *syscall.SysProcAttr {
+	if outlive {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}

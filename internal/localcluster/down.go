@@ -1,0 +1,63 @@
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Down ends the cluster of a directory: the processes that cluster.json names,
+// and only those that are still the ones that were started. Tasknodes go first,
+// so that they can end their tasks. The directory stays, and Up starts the
+// cluster again. running is whether there was one.
+func Down(ctx context.Context, dir string) (running bool, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, layoutFile)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	unlock, err := lock(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	state, err := readStarted(dir)
+	if err != nil {
+		return false, err
+	}
+	tasknodes, masters := state.processes()
+	if len(tasknodes)+len(masters) == 0 {
+		return false, nil
+	}
+	for _, group := range []map[string]Process{tasknodes, masters} {
+		if err := endAll(ctx, slices.Collect(maps.Values(group))); err != nil {
+			return true, err
+		}
+	}
+	return true, errors.Join(removeIfThere(filepath.Join(dir, startingFile)), removeIfThere(filepath.Join(dir, StateFile)))
+}
+
+// endAll ends processes all at once.
+func endAll(ctx context.Context, processes []Process) error {
+	faults := make([]error, len(processes))
+	var all sync.WaitGroup
+	for i, p := range processes {
+		all.Go(func() { faults[i] = p.end(ctx) })
+	}
+	all.Wait()
+	return errors.Join(faults...)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cluster's directory: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package localcluster
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layout is what a cluster consists of, whether it runs or not. Masters keep
+// their ports, because masters know each other by them.
+type layout struct {
+	ID            string           `json:"id"` // of the cluster: ms since the epoch of its beginning
+	Masters       []masterLayout   `json:"masters"`
+	Tasknodes     []tasknodeLayout `json:"tasknodes"`
+	MasterFlags   []string         `json:"masterFlags,omitempty"`
+	TasknodeFlags []string         `json:"tasknodeFlags,omitempty"`
+}
+
+type masterLayout struct {
+	ID      string `json:"id"`
+	Address string `json:"address"` // host:port
+	HTTP    string `json:"http"`    // host:port
+}
+
+type tasknodeLayout struct {
+	Name        string `json:"name"`
+	Host        string `json:"host"`
+	MapSlots    int    `json:"mapSlots"`
+	ReduceSlots int    `json:"reduceSlots"`
+}
+
+// localhost is where daemons listen that were given no address.
+const localhost = "127.0.0.1"
+
+// obtainLayout reads the layout of a directory, or makes one for cfg.
+func obtainLayout(cfg Config) (*layout, error) {
+	l := new(layout)
+	path := filepath.Join(cfg.Dir, layoutFile)
+	err := readJSON(path, l)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return l, err
+	}
+	if err := checkFresh(cfg.Dir); err != nil {
+		return nil, err
+	}
+	if l, err = newLayout(cfg); err != nil {
+		return nil, err
+	}
+	if err := makeToken(filepath.Join(cfg.Dir, TokenFile)); err != nil {
+		return nil, err
+	}
+	return l, writeJSON(path, l)
+}
+
+// checkFresh refuses a directory that has other things in it.
+func checkFresh(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile && e.Name() != TokenFile {
+			return fmt.Errorf("directory %s has %s in it and no cluster; choose another", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+func newLayout(cfg Config) (*layout, error) {
+	l := &layout{
+		ID:          strconv.FormatInt(time.Now().UnixMilli(), 10),
+		MasterFlags: cfg.MasterFlags, TasknodeFlags: cfg.TasknodeFlags,
+	}
+	ports, err := freePorts(localhost, 2*cfg.Masters)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cfg.Masters {
+		l.Masters = append(l.Masters, masterLayout{ID: fmt.Sprintf("m%d", i+1), Address: ports[2*i], HTTP: ports[2*i+1]})
+	}
+	l.add(cfg, cfg.Tasknodes)
+	return l, nil
+}
+
+// add adds n tasknodes, with the addresses of cfg as far as there are any.
+func (l *layout) add(cfg Config, n int) {
+	for i := range n {
+		host := localhost
+		if i < len(cfg.Addresses) {
+			host = cfg.Addresses[i]
+		}
+		l.Tasknodes = append(l.Tasknodes, tasknodeLayout{
+			Name: fmt.Sprintf("n%d", len(l.Tasknodes)+1), Host: host, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+		})
+	}
+}
+
+// makeToken writes a secret that nobody can guess, unless there is one.
+func makeToken(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strings.ToLower(rand.Text()) + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// Ports are chosen below those that the kernel gives to outgoing connections,
+// one of which could otherwise take a master's port while it is down.
+const (
+	firstPort = 17000
+	lastPort  = 31999
+)
+
+// freePorts are n addresses that nobody listens on now.
+func freePorts(host string, n int) (addresses []string, err error) {
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}()
+	for try := 0; len(addresses) < n; try++ {
+		if try == 100*n {
+			return nil, fmt.Errorf("no %d free ports within %d to %d on %s: %w", n, firstPort, lastPort, host, err)
+		}
+		port, err := rand.Int(rand.Reader, big.NewInt(lastPort-firstPort+1))
+		if err != nil {
+			return nil, err
+		}
+		address := net.JoinHostPort(host, strconv.FormatInt(firstPort+port.Int64(), 10))
+		l, listenErr := net.Listen("tcp", address)
+		if listenErr != nil {
+			continue
+		}
+		held, addresses = append(held, l), append(addresses, address)
+	}
+	return addresses, nil
+}

@@ -1,0 +1,379 @@
+package localcluster_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/localcluster"
+)
+
+// config is a detached cluster in a directory of the test's own, which ends with
+// the test.
+func config(t *testing.T) localcluster.Config {
+	t.Helper()
+	cfg := localcluster.Config{Dir: t.TempDir(), Program: []string{os.Args[0]}, Masters: 1, Tasknodes: 2, Outlive: true, Patience: time.Minute}
+	t.Cleanup(func() {
+		if _, err := localcluster.Down(context.Background(), cfg.Dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return cfg
+}
+
+func up(t *testing.T, cfg localcluster.Config) *localcluster.State {
+	t.Helper()
+	c, err := localcluster.Up(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Release()
+	return published(t, cfg.Dir, c)
+}
+
+// published is what cluster.json says, which is what Up has said.
+func published(t *testing.T, dir string, c *localcluster.Cluster) *localcluster.State {
+	t.Helper()
+	s, err := localcluster.ReadState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Masters) != len(c.State.Masters) || len(s.Tasknodes) != len(c.State.Tasknodes) {
+		t.Errorf("cluster.json has %+v, Up said %+v", s, c.State)
+	}
+	return s
+}
+
+func processes(s *localcluster.State) (all []localcluster.Process) {
+	for _, m := range s.Masters {
+		all = append(all, m.Process)
+	}
+	for _, n := range s.Tasknodes {
+		all = append(all, n.Process)
+	}
+	return all
+}
+
+// running is how many of the processes exist, zombies not counted.
+func running(all []localcluster.Process) (n int) {
+	for _, p := range all {
+		line, err := os.ReadFile("/proc/" + itoa(p.PID) + "/cmdline")
+		if err == nil && len(line) > 0 && strings.Contains(string(line), p.Dir) {
+			n++
+		}
+	}
+	return n
+}
+
+func log(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "logs", name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestUpAndDown(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.Masters = 3
+	s := up(t, cfg)
+	all := processes(s)
+	if len(s.Masters) != 3 || len(s.Tasknodes) != 2 || s.ID == "" || running(all) != 5 {
+		t.Fatalf("%d run of %+v", running(all), s)
+	}
+	seen := make(map[string]bool)
+	for i, p := range all {
+		if p.Address == "" || p.HTTP == "" || seen[p.Address] && i < 3 || filepath.Dir(p.Dir) != cfg.Dir {
+			t.Errorf("process %+v", p)
+		}
+		seen[p.Address] = true
+	}
+	info, err := os.Stat(filepath.Join(cfg.Dir, localcluster.TokenFile))
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() < 20 {
+		t.Errorf("token %v, %v", info, err)
+	}
+	if ended, err := localcluster.Down(t.Context(), cfg.Dir); !ended || err != nil {
+		t.Fatalf("down: %v, %v", ended, err)
+	}
+	if n := running(all); n != 0 {
+		t.Errorf("%d still run", n)
+	}
+	if _, err := localcluster.ReadState(cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("state after down: %v", err)
+	}
+	if text := log(t, cfg.Dir, "n2"); text != "tasknode n2 begins\nn2 ends\n" {
+		t.Errorf("log of n2: %q", text)
+	}
+	if ended, err := localcluster.Down(t.Context(), cfg.Dir); ended || err != nil {
+		t.Errorf("second down: %v, %v", ended, err)
+	}
+	if ended, err := localcluster.Down(t.Context(), "/no/such"); ended || err != nil {
+		t.Errorf("down of nothing: %v, %v", ended, err)
+	}
+}
+
+// TestUpAgain starts what was there before, with the same id and the same
+// addresses of masters, whatever it is asked for.
+func TestUpAgain(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	first := up(t, cfg)
+	if same := up(t, cfg); !slices.Equal(processes(same), processes(first)) {
+		t.Errorf("a second up of what runs: %+v, was %+v", same, first)
+	}
+	if err := syscall.Kill(first.Tasknodes[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return running(processes(first)) == 2 })
+	mended := up(t, cfg)
+	if mended.Tasknodes[0].PID == first.Tasknodes[0].PID || mended.Tasknodes[1] != first.Tasknodes[1] || !slices.Equal(mended.Masters, first.Masters) {
+		t.Errorf("mended to %+v, was %+v", mended, first)
+	}
+	if _, err := localcluster.Down(t.Context(), cfg.Dir); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Masters, cfg.Tasknodes = 3, 1
+	again := up(t, cfg)
+	if again.ID != first.ID || !slices.Equal(again.Addresses(), first.Addresses()) || len(again.Tasknodes) != 2 {
+		t.Errorf("again %+v, was %+v", again, first)
+	}
+}
+
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	if _, err := localcluster.Add(t.Context(), cfg, 1); err == nil || !strings.Contains(err.Error(), "no cluster in") {
+		t.Errorf("adding to nothing: %v", err)
+	}
+	first := up(t, cfg)
+	cfg.Addresses = []string{"127.0.0.5", "127.0.0.6"}
+	c, err := localcluster.Add(t.Context(), cfg, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Release()
+	s := published(t, cfg.Dir, c)
+	if len(s.Tasknodes) != 4 || s.Tasknodes[3].Name != "n4" || s.Tasknodes[3].Address != "127.0.0.6:1" || s.Tasknodes[0] != first.Tasknodes[0] {
+		t.Errorf("got %+v", s.Tasknodes)
+	}
+	if running(processes(s)) != 5 {
+		t.Errorf("%d run", running(processes(s)))
+	}
+}
+
+// TestFaultAtStart takes everything down and shows why.
+func TestFaultAtStart(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[string]string{
+		"dies":  "n2 ended: exit status 1; the end of its log",
+		"hangs": "n2 is not ready: it had 2s; the end of its log",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			cfg := config(t)
+			cfg.TasknodeFlags = []string{"--fault", "n2", fault}
+			if fault == "hangs" {
+				cfg.Patience = 2 * time.Second
+			}
+			_, err := localcluster.Up(t.Context(), cfg)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  tasknode n2 begins") {
+				t.Fatalf("got %v", err)
+			}
+			if fault == "dies" && !strings.Contains(err.Error(), "\n  address already in use") {
+				t.Errorf("got %v", err)
+			}
+			for _, name := range []string{"m1", "n1"} {
+				if text := log(t, cfg.Dir, name); !strings.Contains(text, name+" ends") && name != "n1" {
+					t.Errorf("log of %s: %q", name, text)
+				}
+			}
+			if _, err := localcluster.ReadState(cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("state: %v", err)
+			}
+		})
+	}
+}
+
+func TestInterruptedStart(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.TasknodeFlags = []string{"--fault", "n2", "hangs"}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		waitUntil(t, func() bool {
+			_, err := os.Stat(filepath.Join(cfg.Dir, "logs", "n2.log"))
+			return err == nil
+		})
+		cancel()
+	}()
+	if _, err := localcluster.Up(ctx, cfg); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDeafDaemon is killed when it does not end.
+func TestDeafDaemon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the time that a daemon is given to end")
+	}
+	t.Parallel()
+	cfg := config(t)
+	cfg.TasknodeFlags = []string{"--fault", "n1", "deaf"}
+	s := up(t, cfg)
+	if _, err := localcluster.Down(t.Context(), cfg.Dir); err != nil || running(processes(s)) != 0 {
+		t.Errorf("%v; %d still run", err, running(processes(s)))
+	}
+}
+
+// TestForeignProcess is not ended though cluster.json names its id.
+func TestForeignProcess(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	s := up(t, cfg)
+	foreign := exec.Command("sleep", "60")
+	if err := foreign.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { foreign.Process.Kill(); foreign.Wait() }()
+	path := filepath.Join(cfg.Dir, localcluster.StateFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := s.Tasknodes[0]
+	named := strings.Replace(string(text), `"pid": `+itoa(ours.PID), `"pid": `+itoa(foreign.Process.Pid), 1)
+	if err := os.WriteFile(path, []byte(named), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := localcluster.Down(t.Context(), cfg.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := foreign.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the foreign process: %v", err)
+	}
+	if err := syscall.Kill(ours.PID, syscall.SIGTERM); err != nil { // what cluster.json did not name any more
+		t.Errorf("the tasknode that was not named: %v", err)
+	}
+}
+
+func TestWaitInForeground(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.Outlive = false
+	c, err := localcluster.Up(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := published(t, cfg.Dir, c)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended []string
+	if err := syscall.Kill(s.Tasknodes[1].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait(ctx, func(name, how string) {
+		ended = append(ended, name+" "+how)
+		cancel()
+	})
+	if err != nil || len(ended) != 1 || ended[0] != "n2 signal: killed" {
+		t.Errorf("%v; ended %v", err, ended)
+	}
+	if n := running(processes(s)); n != 0 {
+		t.Errorf("%d still run", n)
+	}
+}
+
+// TestDownOfForeground lets the process that waits go home.
+func TestDownOfForeground(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	cfg.Outlive = false
+	c, err := localcluster.Up(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- c.Wait(context.Background(), nil) }()
+	if ended, err := localcluster.Down(t.Context(), cfg.Dir); !ended || err != nil {
+		t.Errorf("down: %v, %v", ended, err)
+	}
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForegroundKilled leaves no daemon behind.
+func TestForegroundKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "foreground", dir)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		localcluster.Down(context.Background(), dir)
+	}()
+	var s *localcluster.State
+	waitUntil(t, func() (ok bool) {
+		var err error
+		s, err = localcluster.ReadState(dir)
+		return err == nil
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return running(processes(s)) == 0 })
+}
+
+func TestConfigFaults(t *testing.T) {
+	t.Parallel()
+	_, err := localcluster.Up(t.Context(), localcluster.Config{
+		Masters: 2, Tasknodes: 3, MapSlots: -1, Addresses: []string{"127.0.0.1", "here"},
+	})
+	want := []string{
+		"no directory for the cluster", "no program for the daemons", "2 masters; a cluster has 1, 3 or 5",
+		"-1 map slots and 1 reduce slots; a tasknode has at least one of each", "2 addresses for 3 tasknodes", `"here" is not an IP address`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v", err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = localcluster.Up(t.Context(), localcluster.Config{Dir: dir, Program: []string{"x"}})
+	if err == nil || !strings.Contains(err.Error(), "has thesis.tex in it and no cluster") {
+		t.Errorf("a directory with other things: %v", err)
+	}
+}
+
+// TestLockHasATimeLimit does not wait for ever for another up.
+func TestLockHasATimeLimit(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	f, err := os.OpenFile(filepath.Join(cfg.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := localcluster.Up(ctx, cfg); err == nil || !strings.Contains(err.Error(), "another hammr up or down has") {
+		t.Errorf("got %v", err)
+	}
+}

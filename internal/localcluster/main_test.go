@@ -1,0 +1,84 @@
+package localcluster_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/localcluster"
+)
+
+// TestMain makes the test's binary a daemon where Up starts it as one, and a
+// foreground `up` where a test does.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && (os.Args[1] == "jobmaster" || os.Args[1] == "tasknode"):
+		os.Exit(fakeDaemon(os.Args[1], os.Args[2:]))
+	case len(os.Args) > 2 && os.Args[1] == "foreground":
+		os.Exit(foreground(os.Args[2]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// flagOf is the value of a flag on a command line.
+func flagOf(args []string, name string) string {
+	if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
+}
+
+// fakeDaemon says that it is ready and waits to be ended. With "--fault NAME
+// KIND" the daemon of that name does not do so well.
+func fakeDaemon(kind string, args []string) int {
+	name := flagOf(args, "--id") + flagOf(args, "--name")
+	fmt.Printf("%s %s begins\n", kind, name)
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	fault := ""
+	if flagOf(args, "--fault") == name {
+		fault = args[len(args)-3] // before --ready-file and its value
+	}
+	switch fault {
+	case "dies":
+		fmt.Println("address already in use")
+		return 1
+	case "hangs":
+		<-term
+		return 0
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		term = nil
+	}
+	if err := daemon.WriteReady(flagOf(args, "--ready-file"), daemon.Ready{
+		Name: name, PID: os.Getpid(), Address: strings.Replace(flagOf(args, "--address"), ":0", ":1", 1), HTTP: flagOf(args, "--http"),
+	}); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	<-term
+	fmt.Printf("%s ends\n", name)
+	return 0
+}
+
+// foreground is a process that has a cluster and ends with it.
+func foreground(dir string) int {
+	c, err := localcluster.Up(context.Background(), localcluster.Config{Dir: dir, Program: []string{os.Args[0]}, Tasknodes: 1})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if err := c.Wait(context.Background(), nil); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,80 @@
+package localcluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// endGrace is how long a daemon that is told to end may take.
+const endGrace = 10 * time.Second
+
+// alive reports whether the very process that was started runs.
+func (p Process) alive() bool {
+	return p.PID > 0 && p.Started != "" && startTime(p.PID) == p.Started && slices.Contains(commandLine(p.PID), p.Dir)
+}
+
+// end tells the process to end and waits until it is gone; one that takes too
+// long is killed. One that is gone already is left alone.
+func (p Process) end(ctx context.Context) error {
+	if !p.alive() {
+		return nil
+	}
+	if err := syscall.Kill(p.PID, syscall.SIGTERM); err != nil && err != syscall.ESRCH {
+		return fmt.Errorf("end of process %d: %w", p.PID, err)
+	}
+	grace, cancel := context.WithTimeout(ctx, endGrace)
+	defer cancel()
+	if p.awaitEnd(grace) == nil {
+		return nil
+	}
+	if p.alive() {
+		syscall.Kill(p.PID, syscall.SIGKILL) // that it is gone is seen below
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endGrace)
+	defer cancel()
+	if err := p.awaitEnd(last); err != nil {
+		return fmt.Errorf("end of process %d: it is still there after SIGKILL", p.PID)
+	}
+	return nil
+}
+
+func (p Process) awaitEnd(ctx context.Context) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for p.alive() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// startTime is field 22 of /proc/PID/stat, "" for a process that is gone or a
+// zombie. The second field is a name in parentheses that may hold anything.
+func startTime(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	return fields[19]
+}
+
+func commandLine(pid int) []string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+}

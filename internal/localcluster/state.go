@@ -1,0 +1,112 @@
+package localcluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Names of files in a cluster's directory.
+const (
+	StateFile = "cluster.json" // State of what runs
+	TokenFile = "token"        // readable for its owner alone
+
+	layoutFile   = "layout.json"
+	startingFile = "cluster.json.starting" // State of what has been started and is not ready
+	lockFile     = "lock"
+)
+
+// State is what runs.
+type State struct {
+	ID        string     `json:"id"` // of the cluster
+	Masters   []Master   `json:"masters"`
+	Tasknodes []Tasknode `json:"tasknodes"`
+}
+
+// Master is a jobmaster that runs.
+type Master struct {
+	ID string `json:"id"`
+	Process
+}
+
+// Tasknode is a tasknode that runs.
+type Tasknode struct {
+	Name string `json:"name"`
+	Process
+}
+
+// Process is a daemon's process and where it listens.
+type Process struct {
+	Address string `json:"address"` // host:port
+	HTTP    string `json:"http"`    // host:port
+	PID     int    `json:"pid"`
+	Dir     string `json:"dir"`
+	Started string `json:"started"` // clock ticks between the machine's start and the process's
+}
+
+// Addresses are those of the masters, as clients are given them.
+func (s *State) Addresses() []string {
+	var out []string
+	for _, m := range s.Masters {
+		out = append(out, m.Address)
+	}
+	return out
+}
+
+// processes are all by name, tasknodes first.
+func (s *State) processes() (tasknodes, masters map[string]Process) {
+	tasknodes, masters = make(map[string]Process), make(map[string]Process)
+	for _, n := range s.Tasknodes {
+		tasknodes[n.Name] = n.Process
+	}
+	for _, m := range s.Masters {
+		masters[m.ID] = m.Process
+	}
+	return tasknodes, masters
+}
+
+// ReadState reads what runs in a directory. It wraps fs.ErrNotExist where
+// nothing does.
+func ReadState(dir string) (*State, error) {
+	s := new(State)
+	return s, readJSON(filepath.Join(dir, StateFile), s)
+}
+
+// readStarted is what runs, ready or not; empty where nothing does.
+func readStarted(dir string) (*State, error) {
+	s := new(State)
+	err := readJSON(filepath.Join(dir, startingFile), s)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = readJSON(filepath.Join(dir, StateFile), s)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// writeJSON writes by rename, so that a reader sees a whole file or none.
+func writeJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

@@ -1,0 +1,211 @@
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Cluster is a cluster that is up.
+type Cluster struct {
+	// State is what runs.
+	State State
+
+	dir      string
+	parent   *parent
+	children []*child // what this process has started
+}
+
+// Up starts the cluster of a directory, a new one if there is none, and returns
+// when all of it is ready. What runs already is left as it is. When a daemon does
+// not become ready, or ctx ends before, everything that was started is ended
+// again.
+//
+// The caller calls Wait, or Release if the daemons are to outlive this process.
+func Up(ctx context.Context, cfg Config) (*Cluster, error) {
+	return change(ctx, cfg, 0)
+}
+
+// Add starts n more tasknodes of a cluster, and whatever else of it does not
+// run. The caller does the same as after Up.
+func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
+	cfg.Tasknodes = n
+	if _, err := os.Stat(filepath.Join(cfg.Dir, layoutFile)); err != nil {
+		return nil, fmt.Errorf("no cluster in %s to add tasknodes to; start it first: %w", cfg.Dir, err)
+	}
+	return change(ctx, cfg, n)
+}
+
+// change starts what does not run of the layout and of more tasknodes.
+func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Dir = dir
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	l, err := obtainLayout(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l.add(cfg, more)
+	if err := os.MkdirAll(filepath.Join(dir, "staging"), 0o755); err != nil {
+		return nil, err
+	}
+	return start(ctx, cfg, l)
+}
+
+// start starts what does not run. Masters come first: a tasknode that finds none
+// waits longer and longer before it looks again.
+func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Patience, fmt.Errorf("it had %v", cfg.Patience))
+	defer cancel()
+	c := &Cluster{dir: cfg.Dir, parent: newParent(cfg.Outlive)}
+	if err := c.startAll(ctx, cfg, l); err != nil {
+		return nil, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
+	}
+	return c, nil
+}
+
+func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
+	old, err := readStarted(c.dir)
+	if err != nil {
+		return err
+	}
+	c.State = State{ID: l.ID}
+	tasknodes, masters := old.processes()
+	group := &group{cluster: c}
+	for _, m := range l.Masters {
+		process, err := group.obtain(l.master(cfg, m), masters[m.ID])
+		if err != nil {
+			return err
+		}
+		c.State.Masters = append(c.State.Masters, Master{m.ID, process})
+	}
+	if err := group.await(ctx); err != nil {
+		return err
+	}
+	for _, n := range l.Tasknodes {
+		process, err := group.obtain(l.tasknode(cfg, n), tasknodes[n.Name])
+		if err != nil {
+			return err
+		}
+		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, process})
+	}
+	if err := group.await(ctx); err != nil {
+		return err
+	}
+	c.setAddresses()
+	return c.publish(l)
+}
+
+// group is some daemons that are started together.
+type group struct {
+	cluster *Cluster
+	waiting []*child
+}
+
+// obtain is the process of a daemon that runs and is ready, else a new one.
+func (g *group) obtain(p program, old Process) (Process, error) {
+	if old.alive() && old.Address != "" {
+		return old, nil
+	}
+	if old.alive() { // it was started and never waited for
+		if err := old.end(context.Background()); err != nil {
+			return Process{}, err
+		}
+	}
+	child, err := p.start(g.cluster.parent)
+	if err != nil {
+		return Process{}, err
+	}
+	g.cluster.children = append(g.cluster.children, child)
+	g.waiting = append(g.waiting, child)
+	return child.process, nil
+}
+
+// await waits until all are ready, having written down who they are.
+func (g *group) await(ctx context.Context) error {
+	c := g.cluster
+	if err := writeJSON(filepath.Join(c.dir, startingFile), c.State); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	faults := make([]error, len(g.waiting))
+	var all sync.WaitGroup
+	for i, child := range g.waiting {
+		all.Go(func() {
+			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errAnother {
+				faults[i] = err
+				cancel(errAnother) // the others need not be waited for
+			}
+		})
+	}
+	all.Wait()
+	g.waiting = nil
+	return errors.Join(faults...)
+}
+
+// errAnother ends the wait for daemons beside one that is not to be ready.
+var errAnother = errors.New("another daemon is not ready")
+
+// setAddresses takes over where the children listen.
+func (c *Cluster) setAddresses() {
+	set := func(p *Process) {
+		i := slices.IndexFunc(c.children, func(child *child) bool { return child.process.PID == p.PID })
+		if i >= 0 {
+			*p = c.children[i].process
+		}
+	}
+	for i := range c.State.Masters {
+		set(&c.State.Masters[i].Process)
+	}
+	for i := range c.State.Tasknodes {
+		set(&c.State.Tasknodes[i].Process)
+	}
+}
+
+// publish says that all is ready, and that the cluster is to be like that again.
+func (c *Cluster) publish(l *layout) error {
+	if err := writeJSON(filepath.Join(c.dir, layoutFile), l); err != nil {
+		return err
+	}
+	starting := filepath.Join(c.dir, startingFile)
+	if err := writeJSON(starting, c.State); err != nil {
+		return err
+	}
+	return os.Rename(starting, filepath.Join(c.dir, StateFile))
+}
+
+// takeBack ends what this process has started.
+func (c *Cluster) takeBack(ctx context.Context) error {
+	c.parent.close()
+	var started []Process
+	for _, child := range slices.Backward(c.children) {
+		started = append(started, child.process)
+	}
+	err := endAll(ctx, started)
+	for _, child := range c.children {
+		<-child.gone
+	}
+	if err == nil {
+		err = removeIfThere(filepath.Join(c.dir, startingFile))
+	}
+	return err
+}

@@ -1,0 +1,47 @@
+package localcluster
+
+import (
+	"context"
+	"fmt"
+)
+
+// Wait stays until ctx ends or every daemon that this process has started has,
+// and then ends the whole cluster. ended, which may be nil, hears of daemons
+// that end in the meantime; the others go on without them.
+func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error {
+	type news struct{ name, how string }
+	said := make(chan news, len(c.children))
+	for _, child := range c.children {
+		go func() {
+			<-child.gone
+			said <- news{child.name, how(child.end)}
+		}()
+	}
+	for left := len(c.children); left > 0; left-- {
+		select {
+		case <-ctx.Done():
+			return c.down(ctx)
+		case n := <-said:
+			if ended != nil {
+				ended(n.name, n.how)
+			}
+		}
+	}
+	return c.down(ctx)
+}
+
+func (c *Cluster) down(ctx context.Context) error {
+	_, err := Down(context.WithoutCancel(ctx), c.dir)
+	c.parent.close()
+	if err != nil {
+		return fmt.Errorf("end of the cluster: %w", err)
+	}
+	for _, child := range c.children {
+		<-child.gone
+	}
+	return nil
+}
+
+// Release leaves the daemons to themselves; they outlive this process if that
+// was configured.
+func (c *Cluster) Release() { c.parent.close() }
