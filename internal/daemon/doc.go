@@ -11,5 +11,6 @@
 //	…
 //	err = daemon.WriteReady(path, daemon.Ready{…})
 //
-// The package starts no goroutine of its own.
+// A jobmaster's Port takes clients and other masters on one address. It is the
+// only part that starts goroutines, and says which.
 package daemon

@@ -1,0 +1,239 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Port is one listener for two kinds of callers: clients, who speak HTTP, and
+// other masters, who introduce themselves first:
+//
+//	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials
+//	"ok\n", or why not and "\n"                     the master that accepts
+//
+// What follows is theirs. A connection that says nothing for introductionTime
+// is closed.
+//
+// Goroutines: one accepts, and each connection has one until its first byte, or
+// its introduction, has come. Close ends them.
+type Port struct {
+	cfg      PortConfig
+	listener net.Listener
+	clients  *branch
+	masters  *branch
+	sorting  sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		closed bool
+		fresh  map[net.Conn]bool // that are not sorted yet
+	}
+}
+
+// PortConfig says who may come in as a master.
+type PortConfig struct {
+	Cluster string // id
+	Token   string // of the cluster, one word; "" lets nobody in
+	// Refused hears of masters that are not let in; nil is nobody.
+	Refused func(remote net.Addr, cause error)
+}
+
+const (
+	masterMark       = 0 // no HTTP begins with it
+	masterProtocol   = "hammr-master/1"
+	introductionTime = 5 * time.Second
+	maxIntroduction  = 8 << 10 // bytes
+)
+
+// NewPort shares a listener, which it closes in the end.
+func NewPort(l net.Listener, cfg PortConfig) *Port {
+	if cfg.Refused == nil {
+		cfg.Refused = func(net.Addr, error) {}
+	}
+	p := &Port{cfg: cfg, listener: l, clients: newBranch(l.Addr()), masters: newBranch(l.Addr())}
+	p.mu.fresh = make(map[net.Conn]bool)
+	p.sorting.Go(p.accept)
+	return p
+}
+
+// Clients is where callers who speak HTTP come in.
+func (p *Port) Clients() net.Listener { return p.clients }
+
+// Masters is where other masters come in, and how they are called.
+func (p *Port) Masters() *MasterStream { return &MasterStream{p.masters, p} }
+
+// Close closes the listener and whatever has not been accepted, and waits for
+// its goroutines. Connections that were accepted stay.
+func (p *Port) Close() error {
+	err := p.listener.Close()
+	p.mu.Lock()
+	p.mu.closed = true
+	for conn := range p.mu.fresh {
+		conn.Close()
+	}
+	p.mu.Unlock()
+	p.clients.Close()
+	p.masters.Close()
+	p.sorting.Wait()
+	return err
+}
+
+func (p *Port) accept() {
+	for {
+		conn, err := p.listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // too many files are open, say; it passes
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if p.take(conn) {
+			p.sorting.Go(func() { p.sort(conn) })
+		}
+	}
+}
+
+// take keeps a connection that is to be sorted, so that Close can close it.
+func (p *Port) take(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.closed {
+		conn.Close()
+		return false
+	}
+	p.mu.fresh[conn] = true
+	return true
+}
+
+// sort hands a connection to whom it is for.
+func (p *Port) sort(conn net.Conn) {
+	in := bufio.NewReaderSize(conn, maxIntroduction)
+	begun := &begunConn{conn, in}
+	branch, err := p.branchOf(conn, in)
+	p.mu.Lock()
+	delete(p.mu.fresh, conn)
+	p.mu.Unlock()
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
+	if err != nil || !branch.put(begun) {
+		conn.Close()
+	}
+}
+
+// branchOf finds out whose a connection is.
+func (p *Port) branchOf(conn net.Conn, in *bufio.Reader) (*branch, error) {
+	if err := conn.SetDeadline(time.Now().Add(introductionTime)); err != nil {
+		return nil, err
+	}
+	first, err := in.Peek(1)
+	if err != nil {
+		return nil, err
+	}
+	if first[0] != masterMark {
+		return p.clients, nil
+	}
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cfg.check(string(line[1:])); err != nil {
+		p.cfg.Refused(conn.RemoteAddr(), err)
+		_, writeErr := fmt.Fprintln(conn, err)
+		return nil, errors.Join(err, writeErr)
+	}
+	_, err = io.WriteString(conn, "ok\n")
+	return p.masters, err
+}
+
+// check is why a master is not let in, nil when it is.
+func (cfg *PortConfig) check(introduction string) error {
+	words := strings.Fields(introduction)
+	switch {
+	case len(words) != 3 || words[0] != masterProtocol:
+		return errors.New("the master speaks another version; use programs of the same release")
+	case words[1] != cfg.Cluster:
+		return fmt.Errorf("the master is one of cluster %s, not of %s", words[1], cfg.Cluster)
+	}
+	ours, theirs := sha256.Sum256([]byte(cfg.Token)), sha256.Sum256([]byte(words[2]))
+	if cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
+		return fmt.Errorf("the master's token is not that of cluster %s", cfg.Cluster)
+	}
+	return nil
+}
+
+// MasterStream carries connections between masters. Closing it leaves the rest
+// of the port alone.
+type MasterStream struct {
+	*branch
+	port *Port
+}
+
+// Dial connects to another master and introduces this one.
+func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	deadline, _ := ctx.Deadline()
+	if err := s.introduce(conn, deadline); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("master at %s: %w", address, err)
+	}
+	return conn, nil
+}
+
+func (s *MasterStream) introduce(conn net.Conn, deadline time.Time) error {
+	if err := conn.SetDeadline(deadline); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(conn, "%c%s %s %s\n", masterMark, masterProtocol, s.port.cfg.Cluster, s.port.cfg.Token)
+	if err != nil {
+		return err
+	}
+	answer, err := readLine(conn)
+	switch {
+	case err != nil:
+		return err
+	case answer != "ok":
+		return fmt.Errorf("refused: %s", answer)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// readLine reads up to a newline and nothing behind it, which is not its own.
+func readLine(r io.Reader) (string, error) {
+	var line []byte
+	var b [1]byte
+	for len(line) < maxIntroduction {
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			return "", err
+		}
+		if b[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, b[0])
+	}
+	return "", errors.New("the answer to the introduction is too long")
+}
+
+// begunConn is a connection whose first bytes have been read.
+type begunConn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// Read implements net.Conn.
+func (c *begunConn) Read(p []byte) (int, error) { return c.in.Read(p) }

@@ -1,0 +1,131 @@
+package daemon_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+func port(t *testing.T, cfg daemon.PortConfig) *daemon.Port {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := daemon.NewPort(l, cfg)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+var ours = daemon.PortConfig{Cluster: "17", Token: "secret"}
+
+func TestPortServesBothKinds(t *testing.T) {
+	p := port(t, ours)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })}
+	var serving sync.WaitGroup
+	serving.Go(func() { server.Serve(p.Clients()) })
+	serving.Go(func() { // echoes
+		for {
+			conn, err := p.Masters().Accept()
+			if err != nil {
+				return
+			}
+			io.Copy(conn, conn)
+			conn.Close()
+		}
+	})
+	address := p.Clients().Addr().String()
+	conn, err := p.Masters().Dial(address, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.Repeat([]byte("raft\x00"), 100_000)
+	go func() { conn.Write(text); conn.(*net.TCPConn).CloseWrite() }()
+	if got, err := io.ReadAll(conn); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%d bytes echoed of %d, %v", len(got), len(text), err)
+	}
+	conn.Close()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get("http://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := io.ReadAll(answer.Body); err != nil || string(page) != "page" {
+		t.Errorf("page %q, %v", page, err)
+	}
+	answer.Body.Close()
+	server.Close()
+	p.Close()
+	serving.Wait()
+	if _, err := p.Masters().Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accepted after the end: %v", err)
+	}
+}
+
+func TestPortRefusesMasters(t *testing.T) {
+	var refused []string
+	var mu sync.Mutex
+	strict := ours
+	strict.Refused = func(_ net.Addr, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		refused = append(refused, err.Error())
+	}
+	p := port(t, strict)
+	for want, cfg := range map[string]daemon.PortConfig{
+		"the master is one of cluster 18, not of 17":   {Cluster: "18", Token: "secret"},
+		"the master's token is not that of cluster 17": {Cluster: "17", Token: "guess"},
+		"the master speaks another version":            {Cluster: "17", Token: ""},
+	} {
+		_, err := port(t, cfg).Masters().Dial(p.Clients().Addr().String(), 5*time.Second)
+		if err == nil || !strings.Contains(err.Error(), "refused: "+want) {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(refused) != 3 {
+		t.Errorf("told of %q", refused)
+	}
+}
+
+// TestPortClosesTheSilent does not wait for those who say nothing.
+func TestPortClosesTheSilent(t *testing.T) {
+	p := port(t, ours)
+	address := p.Clients().Addr().String()
+	var conns []net.Conn
+	for _, begin := range []string{"", "\x00hammr-mas"} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, begin)
+		conns = append(conns, conn)
+	}
+	garbage, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer garbage.Close()
+	go garbage.Write(bytes.Repeat([]byte{0}, 1<<20))
+	if n, _ := io.Copy(io.Discard, garbage); n != 0 {
+		t.Errorf("%d bytes answered to garbage", n)
+	}
+	p.Close()
+	for _, conn := range conns {
+		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, net.ErrClosed) {
+			t.Errorf("a silent connection after the end: %v", err)
+		}
+	}
+}
