@@ -148,17 +148,6 @@ func (n *Network) Cost() (sum int64) {
 	return sum
 }
 
-// Next is the arc on which a unit leaves v, and where it leads; ok is false
-// when none does. Where units part it is the one that was added first.
-func (n *Network) Next(v Node) (a Arc, to Node, ok bool) {
-	for _, b := range n.nodes[v].arcs {
-		if b&1 == 0 && n.Flow(b) > 0 && (!ok || b < a) {
-			a, to, ok = b, n.arcs[b].to, true
-		}
-	}
-	return a, to, ok
-}
-
 func (n *Network) from(a Arc) Node { return n.arcs[a^1].to }
 
 // owe changes the balance of v; the Sink takes and gives whatever comes.

@@ -280,8 +280,12 @@ func TestRemove(t *testing.T) {
 	if again := n.Node(); again != tasks[0] {
 		t.Errorf("the node's number is not used again: %d", again)
 	}
-	if _, to, ok := n.Next(tasks[1]); !ok || to != slot {
-		t.Errorf("the second task goes to %d, want %d", to, slot)
+	trace := n.Trace()
+	if last := trace.Last(tasks[1]); last != slot {
+		t.Errorf("the second task goes through %d, want %d", last, slot)
+	}
+	if last := trace.Last(tasks[2]); last != tasks[2] {
+		t.Errorf("the third task goes through %d, want the sink at once", last)
 	}
 }
 

@@ -1,0 +1,209 @@
+package locality
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hammr/hammr/locality/mincost"
+)
+
+// Flow places tasks by min-cost flow. No machine gets more than its free slots
+// and no demand more than its grant; as many start as both allow, but for tasks
+// that wait because of a quota. The starts of the nearest level come first,
+// then they are in order of machines, demands and tasks.
+func (t *Topology) Flow(machines []Machine, demands []Demand) []Start {
+	f := &flow{places: newPlaces(t, machines), demands: demands, network: mincost.New()}
+	f.scale()
+	f.addMachines()
+	for d := range demands {
+		f.addDemand(d)
+	}
+	f.network.Solve()
+	return f.starts()
+}
+
+// loadSteps is how many steps of load a machine has: tasks that move as many
+// bytes go where the step is lower.
+const loadSteps = 4
+
+// flow is one problem as a network.
+type flow struct {
+	*places
+	demands []Demand
+	network *mincost.Network
+
+	shift   uint  // bytes are counted in units of 1<<shift
+	perUnit int64 // what a unit of bytes costs, more than all steps of load together
+	later   int64 // what waiting costs, more than any step of load
+	never   int64 // what it costs to get no slot, more than any place does; 0 when there are slots for all
+
+	slots    []mincost.Node // by machine: its free slots
+	rackNode []mincost.Node // by rack
+	anywhere mincost.Node
+	tasks    [][]mincost.Node // by demand and task
+	machine  map[mincost.Node]int
+}
+
+// scale picks units in which no sum of costs leaves an int64: a task costs less
+// than 1<<21 units, a unit less than 1<<22 when there are 100,000 tasks.
+func (f *flow) scale() {
+	tasks, largest := int64(1), int64(1)
+	for _, d := range f.demands {
+		tasks += int64(len(d.Tasks))
+		for _, t := range d.Tasks {
+			var bytes int64
+			for _, b := range t.Blocks {
+				bytes += b.weight()
+			}
+			largest = max(largest, bytes)
+		}
+	}
+	for largest>>f.shift >= 1<<20 {
+		f.shift++
+	}
+	f.later = loadSteps + 2
+	f.perUnit = tasks*(f.later+1) + 1
+	if f.wanted() > f.free() {
+		f.never = f.units(2*largest) + f.later
+	}
+}
+
+func (f *flow) wanted() (n int) {
+	for _, d := range f.demands {
+		if d.Quota == nil {
+			n += min(d.Grant, len(d.Tasks))
+		}
+	}
+	return n
+}
+
+func (f *flow) free() (n int) {
+	for _, m := range f.machines {
+		n += m.Free
+	}
+	return n
+}
+
+// units are what bytes cost; some bytes are never nothing.
+func (f *flow) units(bytes int64) int64 {
+	if bytes == 0 {
+		return 0
+	}
+	return max(bytes>>f.shift, 1) * f.perUnit
+}
+
+func (f *flow) addMachines() {
+	f.machine = make(map[mincost.Node]int, len(f.machines))
+	for i, m := range f.machines {
+		v := f.network.Node()
+		f.addSlots(v, m)
+		f.slots = append(f.slots, v)
+		f.machine[v] = i
+	}
+	for range f.racks {
+		f.rackNode = append(f.rackNode, f.network.Node())
+	}
+	for i, v := range f.slots {
+		if f.machines[i].Free > 0 {
+			f.network.Arc(f.rackNode[f.rackOf[i]], v, mincost.Unbounded, 0)
+		}
+	}
+	f.anywhere = f.network.Node()
+	for _, rack := range f.rackNode {
+		f.network.Arc(f.anywhere, rack, mincost.Unbounded, 0)
+	}
+}
+
+// addSlots joins the free slots of a machine to the sink, the cheaper the less
+// it is loaded. None is free of cost, so that staying is.
+func (f *flow) addSlots(v mincost.Node, m Machine) {
+	all := m.Used + m.Free
+	for used := m.Used; used < all; {
+		step := used * loadSteps / all
+		end := min((all*(step+1)+loadSteps-1)/loadSteps, all)
+		f.network.Arc(v, mincost.Sink, int64(end-used), int64(step+1))
+		used = end
+	}
+}
+
+func (f *flow) addDemand(d int) {
+	demand := f.demands[d]
+	var stay mincost.Node
+	patient := make(map[int]mincost.Node)
+	switch {
+	case demand.Quota != nil:
+		patient = f.addQuota(demand.Quota)
+	case demand.Grant < len(demand.Tasks):
+		stay = f.network.Node()
+		f.network.Arc(stay, mincost.Sink, int64(len(demand.Tasks)-demand.Grant), 0)
+	}
+	nodes := make([]mincost.Node, len(demand.Tasks))
+	for i, t := range demand.Tasks {
+		nodes[i] = f.network.Node()
+		farthest := f.addTask(nodes[i], t, patient)
+		switch {
+		case demand.Quota != nil:
+			f.network.Arc(nodes[i], mincost.Sink, 1, farthest+f.later)
+		case stay != mincost.Sink:
+			f.network.Arc(nodes[i], stay, 1, 0)
+		}
+		if demand.Quota == nil && f.never > 0 {
+			f.network.Arc(nodes[i], mincost.Sink, 1, f.never)
+		}
+		f.network.Supply(nodes[i], 1)
+	}
+	f.tasks = append(f.tasks, nodes)
+}
+
+// addQuota makes, for each machine, a node for those who come now or later.
+func (f *flow) addQuota(quota []int) map[int]mincost.Node {
+	patient := make(map[int]mincost.Node, len(quota))
+	for i, q := range quota {
+		v := f.network.Node()
+		if free := f.machines[i].Free; free > 0 {
+			f.network.Arc(v, f.slots[i], int64(free), 0)
+		}
+		if later := q - f.machines[i].Free; later > 0 {
+			f.network.Arc(v, mincost.Sink, int64(later), f.later)
+		}
+		patient[i] = v
+	}
+	return patient
+}
+
+// addTask joins a task to the places near its input and to all others, and
+// returns what it costs far away.
+func (f *flow) addTask(v mincost.Node, t Task, patient map[int]mincost.Node) (farthest int64) {
+	total, machines, racks := f.shares(t)
+	for _, s := range machines {
+		cost := f.units(2*total - shareOf(racks, f.rackOf[s.place]) - s.bytes)
+		to, ok := patient[s.place]
+		if !ok {
+			to = f.slots[s.place]
+		}
+		f.network.Arc(v, to, 1, cost)
+	}
+	for _, s := range racks {
+		f.network.Arc(v, f.rackNode[s.place], 1, f.units(2*total-s.bytes))
+	}
+	f.network.Arc(v, f.anywhere, 1, f.units(2*total))
+	return f.units(2 * total)
+}
+
+// starts reads the tasks that have got a slot from the flow.
+func (f *flow) starts() []Start {
+	var out []Start
+	trace := f.network.Trace()
+	for d, nodes := range f.tasks {
+		for i, v := range nodes {
+			if m, ok := f.machine[trace.Last(v)]; ok {
+				out = append(out, Start{d, i, m, f.level(f.demands[d].Tasks[i], m)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Start) int {
+		return cmp.Or(-cmp.Compare(a.Level, b.Level), cmp.Compare(a.Machine, b.Machine),
+			cmp.Compare(a.Demand, b.Demand), cmp.Compare(a.Task, b.Task))
+	})
+	return out
+}

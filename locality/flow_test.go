@@ -1,0 +1,223 @@
+package locality
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// problem is a small random cluster with tasks.
+type problem struct {
+	topology *Topology
+	machines []Machine
+	demands  []Demand
+}
+
+func randomProblem(r *rand.Rand) problem {
+	p := problem{topology: NewTopology(map[string]string{"far": "/r9"})}
+	for i := range 1 + r.IntN(4) {
+		m := Machine{Name: fmt.Sprintf("m%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Rack: fmt.Sprintf("/r%d", r.IntN(2)), Free: r.IntN(3), Used: r.IntN(3)}
+		p.topology.Join(m)
+		p.machines = append(p.machines, m)
+	}
+	for range 1 + r.IntN(2) {
+		var d Demand
+		for range r.IntN(5) {
+			d.Tasks = append(d.Tasks, randomTask(r))
+		}
+		d.Grant = r.IntN(len(d.Tasks) + 1)
+		p.demands = append(p.demands, d)
+	}
+	return p
+}
+
+func randomTask(r *rand.Rand) (t Task) {
+	hosts := []string{"m0", "10.0.0.0", "m1", "m2", "10.0.0.3", "far", "unknown"}
+	for range r.IntN(3) {
+		b := Block{Bytes: r.Int64N(100)}
+		for range r.IntN(3) {
+			b.Hosts = append(b.Hosts, hosts[r.IntN(len(hosts))])
+		}
+		t.Blocks = append(t.Blocks, b)
+	}
+	return t
+}
+
+// tryAll is the most tasks that can start, and the least that they can cost
+// then, found by trying all placements.
+func (p problem) tryAll() (most int, least int64) {
+	places := newPlaces(p.topology, p.machines)
+	free := make([]int, len(p.machines))
+	for i, m := range p.machines {
+		free[i] = m.Free
+	}
+	most = -1
+	var place func(d, i, granted, count int, cost int64)
+	place = func(d, i, granted, count int, cost int64) {
+		if d == len(p.demands) {
+			if count > most || count == most && cost < least {
+				most, least = count, cost
+			}
+			return
+		}
+		if i == len(p.demands[d].Tasks) {
+			place(d+1, 0, 0, count, cost)
+			return
+		}
+		place(d, i+1, granted, count, cost)
+		if granted == p.demands[d].Grant {
+			return
+		}
+		for m := range free {
+			if free[m] > 0 {
+				free[m]--
+				place(d, i+1, granted+1, count+1, cost+places.distance(p.demands[d].Tasks[i], m))
+				free[m]++
+			}
+		}
+	}
+	place(0, 0, 0, 0, 0)
+	return most, least
+}
+
+func TestFlowFindsWhatTryingAllFinds(t *testing.T) {
+	for seed := range uint64(2000) {
+		p := randomProblem(rand.New(rand.NewPCG(seed, 0)))
+		places := newPlaces(p.topology, p.machines)
+		starts := p.topology.Flow(p.machines, p.demands)
+		checkStarts(t, p, starts)
+		var cost int64
+		for _, s := range starts {
+			cost += places.distance(p.demands[s.Demand].Tasks[s.Task], s.Machine)
+		}
+		if most, least := p.tryAll(); len(starts) != most || cost != least {
+			t.Fatalf("seed %d: %d starts that cost %d, trying all gives %d at %d\n%+v", seed, len(starts), cost, most, least, p)
+		}
+		if again := p.topology.Flow(p.machines, p.demands); !reflect.DeepEqual(starts, again) {
+			t.Fatalf("seed %d: a second run gives %v, the first gave %v", seed, again, starts)
+		}
+	}
+}
+
+func checkStarts(t *testing.T, p problem, starts []Start) {
+	t.Helper()
+	used, granted := make([]int, len(p.machines)), make([]int, len(p.demands))
+	seen := make(map[[2]int]bool)
+	for _, s := range starts {
+		used[s.Machine]++
+		granted[s.Demand]++
+		if seen[[2]int{s.Demand, s.Task}] {
+			t.Fatalf("task %d of demand %d starts twice", s.Task, s.Demand)
+		}
+		seen[[2]int{s.Demand, s.Task}] = true
+	}
+	for i, m := range p.machines {
+		if used[i] > m.Free {
+			t.Fatalf("machine %d gets %d tasks for %d slots", i, used[i], m.Free)
+		}
+	}
+	for i, d := range p.demands {
+		if granted[i] > d.Grant {
+			t.Fatalf("demand %d gets %d of %d", i, granted[i], d.Grant)
+		}
+	}
+}
+
+func on(bytes int64, hosts ...string) Task {
+	return Task{Blocks: []Block{{Hosts: hosts, Bytes: bytes}}}
+}
+
+func machine(name, rack string, free, used int) Machine {
+	return Machine{Name: name, Rack: rack, Free: free, Used: used}
+}
+
+func joined(machines ...Machine) *Topology {
+	t := NewTopology(nil)
+	for _, m := range machines {
+		t.Join(m)
+	}
+	return t
+}
+
+func TestLevels(t *testing.T) {
+	machines := []Machine{machine("a", "/1", 1, 0), machine("b", "/1", 1, 0), machine("c", "/2", 1, 0)}
+	topology := joined(machines...)
+	tasks := []Task{on(10, "a"), on(9, "a"), on(8, "nowhere")}
+	got := topology.Flow(machines, []Demand{{Tasks: tasks, Grant: 3}})
+	want := []Start{{0, 0, 0, Node}, {0, 1, 1, Rack}, {0, 2, 2, Remote}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("starts are %v, want %v", got, want)
+	}
+}
+
+func TestLargeTasksGoBeforeSmallOnes(t *testing.T) {
+	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
+	starts := joined(machines...).Flow(machines, []Demand{{Tasks: []Task{on(10, "a"), on(1<<40, "a")}, Grant: 2}})
+	if want := (Start{0, 1, 0, Node}); starts[0] != want {
+		t.Errorf("the first start is %v, want %v", starts[0], want)
+	}
+}
+
+func TestFlowSpreadsLoad(t *testing.T) {
+	var machines []Machine
+	var all []string
+	for i := range 5 {
+		machines = append(machines, machine(fmt.Sprint(i), "", 4, 0))
+		all = append(all, fmt.Sprint(i))
+	}
+	machines[2].Used, machines[2].Free = 2, 2
+	for name, task := range map[string]Task{"far away": on(1, "nowhere"), "on all": on(1, all...), "without input": {}} {
+		starts := joined(machines...).Flow(machines, []Demand{{Tasks: slices.Repeat([]Task{task}, 8), Grant: 8}})
+		count := make([]int, len(machines))
+		for _, s := range starts {
+			count[s.Machine]++
+		}
+		if !slices.Equal(count, []int{2, 2, 0, 2, 2}) {
+			t.Errorf("%s: machines get %v tasks", name, count)
+		}
+	}
+}
+
+func TestQuotaMakesTasksWait(t *testing.T) {
+	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
+	demand := Demand{Tasks: []Task{on(1, "a"), on(1, "a"), on(1, "a"), on(1, "b")}, Quota: []int{2, 2}}
+	got := joined(machines...).Flow(machines, []Demand{demand})
+	if len(got) != 2 || got[0] != (Start{0, 3, 1, Node}) || got[1].Machine != 1 {
+		t.Errorf("starts are %v, want the last task and one for which a has no quota, both on b", got)
+	}
+}
+
+func BenchmarkFlow(b *testing.B) {
+	for _, size := range [][2]int{{10, 20}, {100, 400}, {1000, 10800}} {
+		b.Run(fmt.Sprintf("%dx12,%d", size[0], size[1]), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			topology := NewTopology(nil)
+			var machines []Machine
+			for i := range size[0] {
+				m := machine(fmt.Sprintf("host%d", i), fmt.Sprintf("/rack%d", i/40), 12, 0)
+				topology.Join(m)
+				machines = append(machines, m)
+			}
+			demand := Demand{Grant: size[1]}
+			for range size[1] {
+				var hosts []string
+				for range 3 {
+					i := r.IntN(size[0])
+					if r.IntN(2) == 0 {
+						i = r.IntN(max(size[0]/10, 1))
+					}
+					hosts = append(hosts, machines[i].Name)
+				}
+				demand.Tasks = append(demand.Tasks, on(128<<20, hosts...))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(topology.Flow(machines, []Demand{demand})) != size[1] {
+					b.Fatal("not all start")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package mincost
+
+// Trace tells the ways of single units, each unit of the flow at most once. It
+// holds until the network changes.
+type Trace struct {
+	network *Network
+	told    map[Arc]int64
+}
+
+// Trace begins with no unit told.
+func (n *Network) Trace() *Trace {
+	return &Trace{network: n, told: make(map[Arc]int64)}
+}
+
+// Last follows a unit from v to the Sink and returns the last node before it.
+// It is v when the unit goes there at once or nothing flows from v. Where units
+// part, those told first take the arc that was added first.
+func (t *Trace) Last(v Node) Node {
+	for {
+		a, ok := t.next(v)
+		if !ok {
+			return v
+		}
+		t.told[a]++
+		to := t.network.arcs[a].to
+		if to == Sink {
+			return v
+		}
+		v = to
+	}
+}
+
+func (t *Trace) next(v Node) (next Arc, ok bool) {
+	for _, a := range t.network.nodes[v].arcs {
+		if a&1 == 0 && (!ok || a < next) && t.network.Flow(a) > t.told[a] {
+			next, ok = a, true
+		}
+	}
+	return next, ok
+}

@@ -1,0 +1,118 @@
+package locality
+
+import "slices"
+
+// places are the machines of one call, found by host and by rack.
+type places struct {
+	topology *Topology
+	machines []Machine
+	byHost   map[string][]int
+	racks    []string // in order of their first machine
+	rackOf   []int    // by machine, index into racks
+	byRack   map[string]int
+}
+
+func newPlaces(t *Topology, machines []Machine) *places {
+	p := &places{
+		topology: t, machines: machines, rackOf: make([]int, len(machines)),
+		byHost: make(map[string][]int, len(machines)), byRack: make(map[string]int),
+	}
+	for i, m := range machines {
+		p.addHost(m.Name, i)
+		for _, host := range m.Hosts {
+			p.addHost(host, i)
+		}
+		rack := t.RackOf(m)
+		r, ok := p.byRack[rack]
+		if !ok {
+			r = len(p.racks)
+			p.byRack[rack] = r
+			p.racks = append(p.racks, rack)
+		}
+		p.rackOf[i] = r
+	}
+	return p
+}
+
+func (p *places) addHost(host string, machine int) {
+	if at := p.byHost[host]; !slices.Contains(at, machine) {
+		p.byHost[host] = append(at, machine)
+	}
+}
+
+// share is how many bytes of a task lie on a machine, or in a rack.
+type share struct {
+	place int
+	bytes int64
+}
+
+// shares are where the blocks of a task lie among the places. A rack's share
+// holds those of its machines. Both are in order of the hosts of the blocks.
+func (p *places) shares(t Task) (total int64, machines, racks []share) {
+	for _, b := range t.Blocks {
+		total += b.weight()
+		var onMachines, inRacks []int
+		for _, host := range b.Hosts {
+			for _, m := range p.byHost[host] {
+				onMachines = addOnce(onMachines, m)
+				inRacks = addOnce(inRacks, p.rackOf[m])
+			}
+			if rack, ok := p.topology.Rack(host); ok {
+				if r, ok := p.byRack[rack]; ok {
+					inRacks = addOnce(inRacks, r)
+				}
+			}
+		}
+		machines = addShares(machines, onMachines, b.weight())
+		racks = addShares(racks, inRacks, b.weight())
+	}
+	return total, machines, racks
+}
+
+func addOnce(to []int, v int) []int {
+	if slices.Contains(to, v) {
+		return to
+	}
+	return append(to, v)
+}
+
+func addShares(to []share, at []int, bytes int64) []share {
+	for _, place := range at {
+		if i := slices.IndexFunc(to, func(s share) bool { return s.place == place }); i >= 0 {
+			to[i].bytes += bytes
+		} else {
+			to = append(to, share{place, bytes})
+		}
+	}
+	return to
+}
+
+func shareOf(shares []share, place int) int64 {
+	for _, s := range shares {
+		if s.place == place {
+			return s.bytes
+		}
+	}
+	return 0
+}
+
+// distance is what a task costs on a machine: its bytes times how far they
+// travel.
+func (p *places) distance(t Task, machine int) int64 {
+	total, machines, racks := p.shares(t)
+	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)
+}
+
+// level is where most of a task's bytes are, seen from a machine.
+func (p *places) level(t Task, machine int) Level {
+	total, machines, racks := p.shares(t)
+	switch {
+	case total == 0:
+		return Remote
+	case 2*shareOf(machines, machine) >= total:
+		return Node
+	case 2*shareOf(racks, p.rackOf[machine]) >= total:
+		return Rack
+	}
+	return Remote
+}

@@ -1,0 +1,130 @@
+package locality
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestTopology(t *testing.T) {
+	topology := NewTopology(map[string]string{"10.0.0.2": "/two", "datanode": "/two"})
+	for _, tt := range []struct {
+		m    Machine
+		want string
+	}{
+		{Machine{Name: "a"}, DefaultRack},
+		{Machine{Name: "b", Hosts: []string{"10.0.0.2"}}, "/two"},
+		{Machine{Name: "c", Hosts: []string{"10.0.0.2"}, Rack: "/told"}, "/told"},
+	} {
+		if got := topology.Join(tt.m); got != tt.want {
+			t.Errorf("%s is in %s, want %s", tt.m.Name, got, tt.want)
+		}
+	}
+	if rack, ok := topology.Rack("datanode"); !ok || rack != "/two" {
+		t.Errorf("a host of the table is in %q, %v", rack, ok)
+	}
+	if rack, ok := topology.Rack("stranger"); ok {
+		t.Errorf("a host that nobody knows is in %q", rack)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	machines := []Machine{machine("a", "", 3, 0), machine("b", "", 2, 0), machine("c", "", 1, 1), machine("d", "", 0, 2)}
+	for _, tt := range []struct {
+		name  string
+		tasks int
+		a     Affinity
+		want  []int
+	}{
+		{"by load", 5, Affinity{}, []int{0, 1, 0, 1, 2}},
+		{"until slots run out", 9, Affinity{}, []int{0, 1, 0, 1, 2, 0}},
+		{"by bytes, but not piled up", 4, Affinity{Here: []int{0, 0, 0, 0}, Bytes: []int64{1, 5, 9, 99}}, []int{2, 1, 0, 1}},
+		{"beside those that run", 2, Affinity{Here: []int{1, 1, 0, 0}, Bytes: []int64{1, 5, 0, 0}}, []int{2, 1}},
+	} {
+		if got := Spread(machines, tt.tasks, tt.a); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if got := InOrder(machines, 2); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("in order: %v", got)
+	}
+}
+
+func TestDelay(t *testing.T) {
+	d := Delay{Node: 10, Rack: 5}
+	for _, tt := range []struct {
+		waited, left int64
+		level        Level
+	}{{0, 10, Node}, {9, 1, Node}, {10, 5, Rack}, {14, 1, Rack}, {15, 0, Remote}, {1000, 0, Remote}} {
+		if level, left := d.Level(tt.waited), d.Left(tt.waited); level != tt.level || left != tt.left {
+			t.Errorf("after %d ms: %v for %d, want %v for %d", tt.waited, level, left, tt.level, tt.left)
+		}
+	}
+	if d := (Delay{}); d.Level(0) != Remote {
+		t.Error("without a delay a slot waits")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	machines := []Machine{machine("a", "/1", 2, 0), machine("b", "/1", 2, 0), machine("c", "/2", 2, 0)}
+	tasks := []Task{on(1, "a"), on(1, "a"), on(1, "a"), on(1, "a"), on(1, "c"), {}}
+	for _, tt := range []struct {
+		name    string
+		allowed []Level
+		grant   int
+		want    []Start
+	}{
+		{"local ones only", []Level{Node, Node, Node}, 6, []Start{{0, 0, 0, Node}, {0, 1, 0, Node}, {0, 4, 2, Node}, {0, 5, 1, Remote}}},
+		{"one rack allows more", []Level{Node, Rack, Node}, 6, []Start{{0, 0, 0, Node}, {0, 1, 0, Node}, {0, 4, 2, Node}, {0, 5, 1, Remote}, {0, 2, 1, Rack}}},
+		{"anything goes", []Level{Node, Rack, Remote}, 6, []Start{{0, 0, 0, Node}, {0, 1, 0, Node}, {0, 4, 2, Node}, {0, 5, 1, Remote}, {0, 2, 1, Rack}, {0, 3, 2, Remote}}},
+		{"no more than the grant", []Level{Remote, Remote, Remote}, 2, []Start{{0, 0, 0, Node}, {0, 1, 0, Node}}},
+	} {
+		got := joined(machines...).Nearest(machines, tt.allowed, Demand{Tasks: tasks, Grant: tt.grant})
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func group(slots int, t Task) Group { return Group{Task: t, Slots: slots} }
+
+func TestBundle(t *testing.T) {
+	racks := []Machine{machine("a", "/1", 2, 0), machine("b", "/1", 2, 1), machine("c", "/2", 2, 0), machine("d", "/2", 3, 0)}
+	for _, tt := range []struct {
+		name   string
+		groups []Group
+		want   []int // nil: does not start
+	}{
+		{"one machine, near the input", []Group{group(1, on(1, "b")), group(1, Task{})}, []int{1, 1}},
+		{"one machine, the only one with room", []Group{group(2, on(1, "b")), group(1, Task{})}, []int{3, 3}},
+		{"one rack, near the input", []Group{group(1, on(1, "b")), group(1, on(1, "a")), group(1, Task{}), group(1, Task{})}, []int{1, 0, 0, 1}},
+		{"one rack, the only one with room", []Group{group(1, on(9, "a")), group(2, Task{}), group(2, Task{})}, []int{3, 2, 3}},
+		{"several racks", []Group{group(2, Task{}), group(2, Task{}), group(2, Task{}), group(3, Task{})}, []int{0, 1, 2, 3}},
+		{"too many slots", []Group{group(5, Task{}), group(5, Task{})}, nil},
+		{"a group larger than any machine", []Group{group(4, Task{})}, nil},
+	} {
+		got, ok := joined(racks...).Bundle(racks, tt.groups)
+		if ok != (tt.want != nil) || !sameLoad(tt.groups, got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// sameLoad reports whether each machine gets as many slots, and groups that
+// read something go where they should.
+func sameLoad(groups []Group, got, want []int) bool {
+	load := make(map[int]int)
+	for g := range got {
+		load[got[g]] += groups[g].Slots
+		load[want[g]] -= groups[g].Slots
+		if len(groups[g].Blocks) > 0 && len(groups) < 3 && got[g] != want[g] {
+			return false
+		}
+	}
+	for _, n := range load {
+		if n != 0 {
+			return false
+		}
+	}
+	return len(got) == len(want)
+}
