@@ -3,12 +3,12 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
 )
 
 // Reduce is one attempt of a reduce task: it takes in the segments of its
@@ -18,6 +18,7 @@ type Reduce struct {
 	*Attempt
 
 	news    chan *taskproc.Outputs // from the tasknode; closed when it hangs up
+	sources *transfer.Sources      // shared by the process
 	fetched []*taskproc.MapOutput
 	intake  *shuffle.Intake
 	merge   *shuffle.Merge
@@ -78,79 +79,6 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	}
 	r.intake, err = shuffle.NewIntakeFromState(opts, intakeState(r.resumed.Merge))
 	return err
-}
-
-// copyAll takes in segments until the last one is there. It reports false when
-// the attempt is to be paused.
-func (r *Reduce) copyAll() (complete bool, err error) {
-	have := make(map[int32]bool, len(r.fetched))
-	for _, o := range r.fetched {
-		have[o.Task] = true
-	}
-	for !complete {
-		if r.signal.pause.Load() {
-			r.paused = true
-			return false, nil
-		}
-		select {
-		case <-r.ctx.Done():
-			return false, context.Cause(r.ctx)
-		case <-r.signal.paused:
-		case news, open := <-r.news:
-			if !open {
-				return false, errKilled
-			}
-			if err := r.take(news.Outputs, have); err != nil {
-				return false, err
-			}
-			complete = news.Complete
-			if r.Start.Maps > 0 {
-				r.setFraction(float64(len(have)) / float64(r.Start.Maps) / 3)
-			}
-		}
-	}
-	return true, nil
-}
-
-// take hands the partition's runs of finished maps to the intake.
-func (r *Reduce) take(outputs []*taskproc.MapOutput, have map[int32]bool) error {
-	for _, o := range outputs {
-		if have[o.Task] {
-			continue
-		}
-		if r.signal.pause.Load() {
-			return nil // what is left is asked for again after the resume
-		}
-		if err := r.takeOne(o); err != nil {
-			r.Counters.Add(counter.FailedShuffles, 1)
-			return &LostOutputError{Attempt: o.Attempt, Err: err}
-		}
-		have[o.Task] = true
-		r.fetched = append(r.fetched, o)
-		r.Alive()
-	}
-	return nil
-}
-
-func (r *Reduce) takeOne(o *taskproc.MapOutput) error {
-	index, err := shuffle.ReadIndex(r.ctx, r.Local, o.Path)
-	if err != nil {
-		return err
-	}
-	if index.Checksum != o.IndexChecksum {
-		return fmt.Errorf("index of %s: checksum %x, but the map reported %x", o.Path, index.Checksum, o.IndexChecksum)
-	}
-	var bytes int64
-	for _, source := range index.Sources(r.Local, int(r.Start.Part), ordinalOf(o)) {
-		if err := r.intake.AddLocal(source); err != nil {
-			return err
-		}
-		bytes += source.Run.Length
-		r.total += source.Run.Records
-	}
-	r.Counters.Add(counter.ShuffledMaps, 1)
-	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
-	return nil
 }
 
 // blame makes an error about a map's output, which is read as late as in the

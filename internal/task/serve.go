@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -32,6 +33,9 @@ type Server struct {
 
 	// usage shares out what the process uses among its attempts.
 	usage counter.Process
+
+	// sources bounds what reduces have under way from each node.
+	sources transfer.Sources
 }
 
 // Serve runs the one attempt that the tasknode at the other end of conn asks
@@ -130,7 +134,7 @@ func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.S
 	s.attempt = base
 	prog, err := server.Programs.find(start.Program)
 	if start.Kind == taskproc.Kind_REDUCE {
-		r := &Reduce{Attempt: base, news: s.news}
+		r := &Reduce{Attempt: base, news: s.news, sources: &server.sources}
 
 		return func() (*taskproc.FromTask, error) { return r.run(prog) }, errors.Join(err, r.configure())
 	}

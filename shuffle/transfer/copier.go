@@ -25,7 +25,7 @@ type CopierConfig struct {
 	// given up as lost; default 1 min.
 	Patience time.Duration
 	// MinDelay and MaxDelay bound how long a source is left alone after a
-	// failure; defaults 100 ms and 10 s.
+	// failure; defaults 100 ms, or MaxDelay if that is less, and 10 s.
 	MinDelay, MaxDelay time.Duration
 }
 
@@ -33,8 +33,8 @@ type CopierConfig struct {
 func (c *CopierConfig) EnsureDefaults() {
 	c.Parallel = cmp.Or(c.Parallel, 5)
 	c.Patience = cmp.Or(c.Patience, time.Minute)
-	c.MinDelay = cmp.Or(c.MinDelay, 100*time.Millisecond)
-	c.MaxDelay = max(cmp.Or(c.MaxDelay, 10*time.Second), c.MinDelay)
+	c.MaxDelay = cmp.Or(c.MaxDelay, 10*time.Second)
+	c.MinDelay = min(cmp.Or(c.MinDelay, 100*time.Millisecond), c.MaxDelay)
 }
 
 // Result is what became of one try.

@@ -12,7 +12,7 @@ import (
 // being copied; sum of active = number of copying.
 type queue struct {
 	patience time.Duration // how long a source or a segment may fail before it is lost
-	minDelay time.Duration // of a source after its first failure; doubles with each
+	minDelay time.Duration // of a source after its first failure; doubles with each; <= maxDelay
 	maxDelay time.Duration
 
 	sources []*source // in the order in which they were first named
@@ -163,7 +163,7 @@ func (q *queue) delay(failures int) time.Duration {
 // busy ends a copy that was put off: that is no failure.
 func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
 	q.end(e)
-	e.source.until = now.Add(min(max(after, q.minDelay), max(q.maxDelay, q.minDelay)))
+	e.source.until = now.Add(min(max(after, q.minDelay), q.maxDelay))
 	if q.waiting[e.Task] == nil {
 		q.requeue(e)
 	}

@@ -1,0 +1,258 @@
+package task
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage/local"
+)
+
+const (
+	testJob   = "job_1_0001"
+	testToken = "secret"
+	testPart  = 1
+)
+
+// machine is a node with outputs of maps and a shuffle server before which the
+// network goes wrong as often as choose says.
+type machine struct {
+	dir     string
+	address string
+	choose  func() string // "", "cut", "damage" or "error"
+}
+
+func newMachine(t testing.TB, choose func() string) *machine {
+	t.Helper()
+	m := &machine{dir: t.TempDir(), choose: choose}
+	server, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{m.dir}, Token: testToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(server, w, r) }))
+	t.Cleanup(func() {
+		s.Close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	m.address = strings.TrimPrefix(s.URL, "http://")
+	return m
+}
+
+func (m *machine) serve(server http.Handler, w http.ResponseWriter, r *http.Request) {
+	how := m.choose()
+	switch how {
+	case "":
+		server.ServeHTTP(w, r)
+		return
+	case "error":
+		http.Error(w, "fault", http.StatusInternalServerError)
+		return
+	}
+	answer := httptest.NewRecorder()
+	server.ServeHTTP(answer, r)
+	for key, values := range answer.Header() {
+		w.Header()[key] = values
+	}
+	w.WriteHeader(answer.Code)
+	body := answer.Body.Bytes()
+	if how == "damage" && len(body) > 0 {
+		body[len(body)/3] ^= 32
+		_, _ = w.Write(body)
+		return
+	}
+	_, _ = w.Write(body[:len(body)/2])
+	panic(http.ErrAbortHandler)
+}
+
+// sound is a network without faults.
+func sound() string { return "" }
+
+// faultyOneIn is a network with a fault in one of n answers.
+func faultyOneIn(seed uint64, n int) func() string {
+	var mu sync.Mutex
+	r := rand.New(rand.NewPCG(seed, 2))
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.IntN(n) > 0 {
+			return ""
+		}
+		return []string{"cut", "damage", "error"}[r.IntN(3)]
+	}
+}
+
+// write makes the output of a map with several runs in each of two partitions.
+func (m *machine) write(t testing.TB, r *rand.Rand, task int32, records int) *taskproc.MapOutput {
+	t.Helper()
+	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
+	b, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
+		FS: local.New(local.Options{}), Path: filepath.Join(m.dir, testJob, attempt, "map.out"),
+		Partitions: testPart + 1, Memory: 64 << 10, MaxRuns: 1000,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range records {
+		b.Emit(fmt.Appendf(nil, "key %d", r.IntN(100)), fmt.Appendf(nil, "record %d of map %d", i, task))
+	}
+	x, err := b.Finish(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &taskproc.MapOutput{
+		Task: task, Attempt: attempt, Ordinal: task % 2, Start: positionMessage(dag.Position{Offset: int64(task)}),
+		Path: x.Path, Address: m.address, IndexChecksum: x.Checksum,
+	}
+}
+
+// readHere is what the reduce is to see, by a merge of the files themselves; it
+// returns their stored bytes too.
+func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, bytes int64) {
+	t.Helper()
+	fsys := local.New(local.Options{})
+	var sources []shuffle.Source
+	for _, o := range outputs {
+		x, err := shuffle.ReadIndex(context.Background(), fsys, o.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes += x.PartitionBytes()[testPart]
+		sources = append(sources, x.Sources(fsys, testPart, ordinalOf(o))...)
+	}
+	m, err := shuffle.NewMerge(context.Background(), sources, shuffle.MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for m.Next() {
+		fmt.Fprintf(&b, "%s=%s\n", m.Key(), m.Value())
+	}
+	if err := errors.Join(m.Err(), m.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), bytes
+}
+
+// reducer writes down the records of its groups. tick is called before each
+// group; nil for nothing.
+type reducer struct {
+	seen bytes.Buffer
+	tick func()
+}
+
+func (p *reducer) RunMap(*Map) error { return errors.New("no maps here") }
+
+func (p *reducer) RunReduce(r *Reduce) error {
+	g, err := r.Groups(nil)
+	if err != nil || g == nil {
+		return err
+	}
+	for {
+		if p.tick != nil {
+			p.tick()
+		}
+		if r.Signalled() {
+			if act, err := r.Attend(); act == Stop {
+				return err
+			}
+		}
+		if !g.NextGroup() {
+			return g.Err()
+		}
+		for g.NextValue() {
+			fmt.Fprintf(&p.seen, "%s=%s\n", g.FullKey(), g.Value())
+		}
+		r.CountGroup()
+	}
+}
+
+// reduceRun is a reduce attempt as its tasknode sees it.
+type reduceRun struct {
+	t    testing.TB
+	node taskproc.NodeEnd
+	last chan *taskproc.FromTask // the last message
+	end  chan error              // of Serve
+}
+
+// startReduce starts an attempt of the reduce.
+func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 1), end: make(chan error, 1)}
+	server := &Server{Programs: Programs{"p": p}, Local: local.New(local.Options{})}
+	go func() { run.end <- server.Serve(context.Background(), theirs) }()
+	start.JobId, start.Program, start.Kind, start.Part = testJob, "p", taskproc.Kind_REDUCE, testPart
+	start.ShuffleToken = cmp.Or(start.ShuffleToken, testToken)
+	if start.LocalDir == "" {
+		start.LocalDir = t.TempDir()
+	}
+	if start.Properties == nil {
+		start.Properties = map[string]string{}
+	}
+	start.Properties["mapreduce.task.io.sort.mb"] = "1"
+	start.Properties["mapreduce.reduce.shuffle.retry-delay.max.ms"] = "1"
+	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
+	go run.listen()
+	return run
+}
+
+// listen reads to the end of the connection.
+func (r *reduceRun) listen() {
+	defer close(r.last)
+	for {
+		m, err := r.node.Receive()
+		if err != nil {
+			return
+		}
+		if m.GetProgress() == nil {
+			r.last <- m
+		}
+	}
+}
+
+// send fails silently when the attempt is over.
+func (r *reduceRun) send(m *taskproc.ToTask) { _ = r.node.Send(m) }
+
+func (r *reduceRun) tell(complete bool, outputs ...*taskproc.MapOutput) {
+	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: outputs, Complete: complete}}})
+}
+
+func (r *reduceRun) pause() {
+	r.send(&taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+}
+
+// finish waits for the attempt's last message.
+func (r *reduceRun) finish() *taskproc.FromTask {
+	r.t.Helper()
+	last := <-r.last
+	if err := <-r.end; err != nil {
+		r.t.Errorf("serve: %v", err)
+	}
+	_ = r.node.Close()
+	return last
+}
+
+// counters is the values of the framework's counters by name.
+func counters(messages []*taskproc.Counter) map[string]int64 {
+	values := map[string]int64{}
+	for _, c := range messages {
+		values[strings.TrimSpace(c.Name)] = c.Value
+	}
+	return values
+}

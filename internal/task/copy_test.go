@@ -1,0 +1,229 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// scatter writes the outputs of maps on machines in turn.
+func scatter(t testing.TB, r *rand.Rand, maps int, machines ...*machine) []*taskproc.MapOutput {
+	t.Helper()
+	var outputs []*taskproc.MapOutput
+	for i := range maps {
+		outputs = append(outputs, machines[i%len(machines)].write(t, r, int32(i), 1+r.IntN(9000)))
+	}
+	return outputs
+}
+
+// tellAll tells of outputs in random order and in random portions.
+func tellAll(r *rand.Rand, run *reduceRun, outputs []*taskproc.MapOutput) {
+	order := r.Perm(len(outputs))
+	for len(order) > 0 {
+		var some []*taskproc.MapOutput
+		for _, i := range order[:1+r.IntN(len(order))] {
+			some = append(some, outputs[i])
+		}
+		order = order[len(some):]
+		run.tell(len(order) == 0, some...)
+	}
+}
+
+// TestReduceReadsTheSameFromEverywhere: local files or a bad network, the records
+// come in one order and the counters are right.
+func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			machines := []*machine{
+				newMachine(t, sound), newMachine(t, faultyOneIn(seed, 3)), newMachine(t, faultyOneIn(seed, 30)),
+			}
+			outputs := scatter(t, r, 1+r.IntN(9), machines...)
+			want, bytes := readHere(t, outputs)
+			p := new(reducer)
+			run := startReduce(t, p, &taskproc.Start{
+				Maps: int32(len(outputs)), NodeAddress: machines[0].address,
+				Properties: map[string]string{"mapreduce.reduce.shuffle.parallelcopies": fmt.Sprint(1 + r.IntN(6))},
+			})
+			tellAll(r, run, outputs)
+			last := run.finish()
+			if last.GetDone() == nil {
+				t.Fatalf("last message %v", last)
+			}
+			if p.seen.String() != want {
+				t.Error("the records differ from those read here")
+			}
+			c := counters(last.GetDone().Counters)
+			if c["Shuffled Maps"] != int64(len(outputs)) || c["Reduce shuffle bytes"] != bytes ||
+				c["Reduce input records"] != int64(strings.Count(want, "\n")) {
+				t.Errorf("%d maps, %d bytes; counters %v", len(outputs), bytes, c)
+			}
+		})
+	}
+}
+
+// TestReducePausesAnywhere pauses again and again, while it copies and while it
+// reduces, and goes on from each checkpoint.
+func TestReducePausesAnywhere(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			var tick atomic.Pointer[func()]
+			ticking := func(choose func() string) func() string {
+				return func() string { (*tick.Load())(); return choose() }
+			}
+			nothing := func() {}
+			tick.Store(&nothing)
+			machines := []*machine{
+				newMachine(t, sound), newMachine(t, ticking(faultyOneIn(seed, 8))), newMachine(t, ticking(sound)),
+			}
+			outputs := scatter(t, r, 7, machines...)
+			want, bytes := readHere(t, outputs)
+			p := &reducer{tick: func() { (*tick.Load())() }}
+			var checkpoint *taskproc.Checkpoint
+			for attempt := 0; ; attempt++ {
+				run := startReduce(t, p, &taskproc.Start{
+					Maps: 7, NodeAddress: machines[0].address, Checkpoint: checkpoint, LocalDir: t.TempDir(),
+				})
+				pauseAt(&tick, run, int64(1+r.IntN(30)))
+				tellAll(r, run, outputs)
+				last := run.finish()
+				if checkpoint = last.GetPaused().GetCheckpoint(); checkpoint != nil {
+					continue
+				}
+				if last.GetDone() == nil {
+					t.Fatalf("last message %v", last)
+				}
+				if p.seen.String() != want {
+					t.Errorf("after %d pauses the records differ from those read here", attempt)
+				}
+				if c := counters(last.GetDone().Counters); c["Shuffled Maps"] != 7 || c["Reduce shuffle bytes"] != bytes {
+					t.Errorf("%d bytes; counters %v", bytes, c)
+				}
+				return
+			}
+		})
+	}
+}
+
+// pauseAt pauses run at the n-th tick.
+func pauseAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
+	var ticks atomic.Int64
+	f := func() {
+		if ticks.Add(1) == n {
+			run.pause()
+		}
+	}
+	tick.Store(&f)
+}
+
+func TestReduceNamesTheLostMap(t *testing.T) {
+	m := newMachine(t, sound)
+	outputs := scatter(t, rand.New(rand.NewPCG(1, 1)), 3, m)
+	if err := os.Remove(outputs[1].Path); err != nil {
+		t.Fatal(err)
+	}
+	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
+	run.tell(true, outputs...)
+	f := run.finish().GetFailure()
+	if f.GetLostMapAttempt() != outputs[1].Attempt || f.GetFatal() {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// TestReduceGivesUpADeadMachine after hammr.shuffle.fetch.timeout.
+func TestReduceGivesUpADeadMachine(t *testing.T) {
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+	o.Address = deadAddress(t)
+	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}})
+	run.tell(true, o)
+	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != o.Attempt || !strings.Contains(f.GetCause(), o.Address) {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// deadAddress is one on which nobody listens.
+func deadAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestReduceTakesTheNewerOutput: a map that ran again, elsewhere or on the
+// reduce's own machine, takes the place of an output that cannot be had.
+func TestReduceTakesTheNewerOutput(t *testing.T) {
+	for _, near := range []bool{false, true} {
+		var once sync.Once
+		asked := make(chan struct{})
+		dead := newMachine(t, func() string { once.Do(func() { close(asked) }); return "error" })
+		alive := newMachine(t, sound)
+		r := rand.New(rand.NewPCG(1, 1))
+		old := dead.write(t, r, 0, 3000)
+		again := alive.write(t, r, 0, 3000)
+		again.Attempt = "attempt_1_0001_m_000000_1"
+		if err := os.Rename(alive.dir+"/"+testJob+"/"+old.Attempt, alive.dir+"/"+testJob+"/"+again.Attempt); err != nil {
+			t.Fatal(err)
+		}
+		again.Path = strings.Replace(again.Path, old.Attempt, again.Attempt, 1)
+		start := &taskproc.Start{Maps: 1}
+		if near {
+			start.NodeAddress = alive.address
+		}
+		p := new(reducer)
+		run := startReduce(t, p, start)
+		run.tell(true, old)
+		<-asked
+		run.tell(true, old, again)
+		last := run.finish()
+		want, _ := readHere(t, []*taskproc.MapOutput{again})
+		if last.GetDone() == nil || p.seen.String() != want {
+			t.Errorf("near %t: last message %v", near, last)
+		}
+	}
+}
+
+func TestReduceEndsWhenKilled(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
+	outputs := scatter(t, rand.New(rand.NewPCG(1, 1)), 3, m)
+	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
+	run.tell(true, outputs...)
+	<-asked
+	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
+	if last := run.finish(); last.GetKilled() == nil {
+		t.Errorf("last message %v", last)
+	}
+}
+
+// TestReduceWithAnotherToken: no map is to blame, and none runs again.
+func TestReduceWithAnotherToken(t *testing.T) {
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 1, ShuffleToken: "another"})
+	run.tell(true, o)
+	if f := run.finish().GetFailure(); f.GetLostMapAttempt() != "" || !strings.Contains(f.GetCause(), "token") {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// TestReduceSkipsEmptyPartitions: what is known to be empty is not asked for.
+func TestReduceSkipsEmptyPartitions(t *testing.T) {
+	o := scatter(t, rand.New(rand.NewPCG(1, 1)), 1, newMachine(t, sound))[0]
+	o.Address, o.PartitionBytes = deadAddress(t), []int64{5, 0}
+	p := new(reducer)
+	run := startReduce(t, p, &taskproc.Start{Maps: 1})
+	run.tell(true, o)
+	if last := run.finish(); last.GetDone() == nil || counters(last.GetDone().Counters)["Shuffled Maps"] != 1 || p.seen.Len() > 0 {
+		t.Errorf("last message %v", last)
+	}
+}
