@@ -40,6 +40,7 @@ var importTable = []row{
 	// One attempt, and the messages to and from it.
 	{"internal/taskproc", nil},
 	{"internal/wire", []string{"dag", "internal/taskproc"}},
+	{"internal/wire/wireconnect", []string{"internal/wire"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
 		"internal/conf", "internal/counter", "internal/files", "internal/format", "internal/format/...",
@@ -52,11 +53,19 @@ var importTable = []row{
 	{"tasknode/artifact", nil},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
 	{"jobmaster", []string{
-		"dag", "control", "cluster", "sched", "storage",
+		"dag", "control", "cluster", "sched", "sched/fifo", "storage",
 		"internal/conf", "internal/counter", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"jobmaster/raftlog", []string{"jobmaster"}},
+	{"jobmaster/edge", []string{
+		"jobmaster", "cluster", "internal/mailbox", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
+	}},
+	{"tasknode/attend", []string{"tasknode", "internal/mailbox", "internal/rpc", "internal/wire"}},
+	{"internal/rpc", []string{"internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
+	{"internal/client/remote", []string{
+		"jobmaster", "storage", "internal/client", "internal/rpc", "internal/taskproc", "internal/wire",
+	}},
 	{"internal/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
@@ -67,8 +76,9 @@ var importTable = []row{
 	// What users write on, and what they see.
 	{"mr", []string{
 		"dag", "shuffle", "storage",
-		"internal/client", "internal/conf", "internal/console", "internal/counter", "internal/embedded",
-		"internal/files", "internal/format", "internal/format/...", "internal/keys", "internal/report", "internal/task",
+		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
+		"internal/embedded", "internal/files", "internal/format", "internal/format/...", "internal/keys",
+		"internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},
 	{"mr/mrtest", []string{"mr"}},

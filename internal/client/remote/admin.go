@@ -1,0 +1,60 @@
+package remote
+
+import (
+	"context"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// Info implements client.Admin.
+func (c *Client) Info(ctx context.Context) (*wire.Info, error) { return c.cluster.Info(ctx) }
+
+// Jobs implements client.Admin.
+func (c *Client) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
+	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ListJobs, &wire.ListJobsRequest{All: all})
+	return a.GetJobs(), err
+}
+
+// Job implements client.Admin.
+func (c *Client) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
+	status, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).GetJob, &wire.JobRequest{JobId: jobID})
+	return status, known(err, client.ErrUnknownJob)
+}
+
+// SetPriority implements client.Admin.
+func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).SetPriority, &wire.SetPriorityRequest{JobId: jobID, Priority: int32(priority)})
+	return known(err, client.ErrUnknownJob)
+}
+
+// EndAttempt implements client.Admin.
+func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).EndAttempt, &wire.EndAttemptRequest{AttemptId: attemptID, Fail: fail})
+	return known(err, client.ErrUnknown)
+}
+
+// Nodes implements client.Admin.
+func (c *Client) Nodes(ctx context.Context) ([]*wire.Node, error) {
+	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ListNodes, new(wire.ListNodesRequest))
+	return a.GetNodes(), err
+}
+
+// AddMaster implements client.Admin.
+func (c *Client) AddMaster(ctx context.Context, id, address string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).AddMaster, &wire.MasterRequest{Id: id, Address: address})
+	return known(err, client.ErrUnknown)
+}
+
+// RemoveMaster implements client.Admin.
+func (c *Client) RemoveMaster(ctx context.Context, id string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).RemoveMaster, &wire.MasterRequest{Id: id})
+	return known(err, client.ErrUnknown)
+}
+
+// TransferLeadership implements client.Admin.
+func (c *Client) TransferLeadership(ctx context.Context, id string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).TransferLeadership, &wire.MasterRequest{Id: id})
+	return known(err, client.ErrUnknown)
+}

@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/storage"
+)
+
+// area is a cluster's staging directory.
+type area struct {
+	fsys storage.FS
+	dir  string
+}
+
+// program is a program that is staged.
+type program struct {
+	name string // full name of the file
+	sum  []byte // sha256
+}
+
+// stageProgram makes sure that the program lies in the area. It does so once.
+func (c *Client) stageProgram(ctx context.Context, a area) (*program, error) {
+	c.program.Lock()
+	defer c.program.Unlock()
+	if c.program.staged != nil {
+		return c.program.staged, nil
+	}
+	f, err := c.openProgram()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	hash := sha256.New()
+	length, err := io.Copy(hash, f)
+	if err != nil {
+		return nil, err
+	}
+	sum := hash.Sum(nil)
+	file := path.Join(a.dir, "artifacts", hex.EncodeToString(sum))
+	if err := a.place(ctx, file, length, io.NewSectionReader(f, 0, length)); err != nil {
+		return nil, err
+	}
+	c.program.staged = &program{storage.Name(a.fsys, file), sum}
+	return c.program.staged, nil
+}
+
+// openProgram opens the program. On Linux that is the very file that runs, even
+// if another one has its name since.
+func (c *Client) openProgram() (*os.File, error) {
+	if c.cfg.Program != "" {
+		return os.Open(c.cfg.Program)
+	}
+	if f, err := os.Open("/proc/self/exe"); err == nil {
+		return f, nil
+	}
+	name, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(name)
+}
+
+// stageSplits writes the splits to a file and names it in spec.
+func (a area) stageSplits(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
+	data, hash, err := jobmaster.EncodeSplits(splits)
+	if err != nil {
+		return err
+	}
+	file := path.Join(a.dir, "jobs", fmt.Sprintf("%s-%d", spec.ClientId, spec.Sequence), "splits")
+	if err := a.place(ctx, file, int64(len(data)), bytes.NewReader(data)); err != nil {
+		return err
+	}
+	spec.SplitsPath, spec.SplitsHash = storage.Name(a.fsys, file), hash
+	return nil
+}
+
+// removeSplits removes a file of splits and its directory.
+func (a area) removeSplits(ctx context.Context, file string) error {
+	return a.fsys.Remove(ctx, path.Dir(file), true)
+}
+
+// place makes a file of that content unless it is there: what others see is
+// whole at any time. A file with the same name and another length is what a
+// crash of the file system has left, and is replaced.
+func (a area) place(ctx context.Context, file string, length int64, content io.Reader) error {
+	if a.holds(ctx, file, length) {
+		return nil
+	}
+	temporary := path.Join(path.Dir(file), fmt.Sprintf(".%s.%s", path.Base(file), rand.Text()))
+	if err := a.write(ctx, temporary, content); err != nil {
+		return err
+	}
+	err := a.fsys.Rename(ctx, temporary, file)
+	switch {
+	case err == nil:
+		return nil
+	case a.holds(ctx, file, length): // somebody else was faster
+		err = nil
+	default:
+		if err = a.fsys.Remove(ctx, file, false); err == nil {
+			err = a.fsys.Rename(ctx, temporary, file)
+		}
+	}
+	return errors.Join(err, a.fsys.Remove(context.WithoutCancel(ctx), temporary, false))
+}
+
+func (a area) holds(ctx context.Context, file string, length int64) bool {
+	info, err := a.fsys.Stat(ctx, file)
+	return err == nil && !info.IsDir && info.Size == length
+}
+
+func (a area) write(ctx context.Context, file string, content io.Reader) error {
+	w, err := a.fsys.Create(ctx, file, storage.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(w, content); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return nil
+}

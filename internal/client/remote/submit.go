@@ -1,0 +1,136 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+// submission is what makes a submission one of a kind.
+type submission struct {
+	client   string
+	sequence uint64
+}
+
+// staged is a submission that is ready to be sent, or was.
+type staged struct {
+	sync.Mutex               // held while it is staged and sent
+	spec       *wire.JobSpec // nil until it is staged
+	id         string        // of the job; "" until it is accepted
+}
+
+// Submit implements client.Client. Submitting again what could not be sent, or
+// whose answer was lost, sends it as it was staged the first time.
+func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
+	if c.cfg.Resolve == nil {
+		return "", errors.New("remote: no Resolve, so nothing can be submitted")
+	}
+	spec, s := c.begin(spec)
+	s.Lock()
+	defer s.Unlock()
+	if s.id != "" {
+		return s.id, nil
+	}
+	if s.spec == nil {
+		if err := c.stage(ctx, spec, splits); err != nil {
+			return "", err
+		}
+		s.spec = spec
+	}
+	answer, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: s.spec})
+	var fault *rpc.Fault
+	if errors.As(err, &fault) {
+		err = errors.Join(err, c.discard(context.WithoutCancel(ctx), s.spec))
+		s.spec = nil
+	}
+	if err != nil {
+		return "", err
+	}
+	s.id = answer.JobId
+	return s.id, nil
+}
+
+// begin makes a submission one of a kind.
+func (c *Client) begin(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
+	spec = proto.CloneOf(spec)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if spec.ClientId == "" {
+		c.mu.sequence++
+		spec.ClientId, spec.Sequence = c.id, c.mu.sequence
+	}
+	key := submission{spec.ClientId, spec.Sequence}
+	s := c.mu.jobs[key]
+	if s == nil {
+		s = new(staged)
+		c.mu.jobs[key] = s
+	}
+	return spec, s
+}
+
+// stage writes what the cluster needs beside the spec, and names it there.
+func (c *Client) stage(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
+	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
+		return err
+	}
+	if n := proto.Size(spec); n > rpc.MaxJobBytes {
+		return rpc.JobTooLarge(n)
+	}
+	area, err := c.area(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := c.stageProgram(ctx, area)
+	if err != nil {
+		return fmt.Errorf("staging of the program: %w", err)
+	}
+	spec.Binary, spec.BinarySha256 = p.name, p.sum
+	if err := area.stageSplits(ctx, spec, splits); err != nil {
+		return fmt.Errorf("staging file of the splits: %w", err)
+	}
+	return nil
+}
+
+// checkOutput refuses an output directory that exists, before any work.
+func (c *Client) checkOutput(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	fsys, dir, err := c.cfg.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	return storage.CheckOutput(ctx, fsys, dir, name)
+}
+
+// area is where the cluster wants files staged.
+func (c *Client) area(ctx context.Context) (area, error) {
+	info, err := c.cluster.Info(ctx)
+	if err != nil {
+		return area{}, err
+	}
+	if info.StagingDir == "" {
+		return area{}, fmt.Errorf("cluster %s: its masters name no staging directory", info.ClusterId)
+	}
+	fsys, dir, err := c.cfg.Resolve(ctx, info.StagingDir)
+	if err != nil {
+		return area{}, fmt.Errorf("staging directory of cluster %s: %w", info.ClusterId, err)
+	}
+	return area{fsys, dir}, nil
+}
+
+// discard removes the splits of a submission that was refused.
+func (c *Client) discard(ctx context.Context, spec *wire.JobSpec) error {
+	fsys, file, err := c.cfg.Resolve(ctx, spec.SplitsPath)
+	if err != nil {
+		return err
+	}
+	return area{fsys: fsys}.removeSplits(ctx, file)
+}

@@ -1,0 +1,69 @@
+package rpc
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+)
+
+// ForeignError says that something else than a jobmaster listens at an address.
+type ForeignError struct {
+	Address string
+	What    string // that listens there
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s: %s listens there, not a hammr jobmaster; name the masters' RPC addresses (their port is 7070 by default)", e.Address, e.What)
+}
+
+// listeningConn checks how the other side begins to speak: in HTTP/2 with the
+// head of a frame of settings,
+//
+//	length 3 bytes | type 4 | flags 0 | stream 0, 4 bytes
+//
+// so that a server of another kind is known as such, instead of by what the
+// HTTP/2 library makes of its words.
+type listeningConn struct {
+	net.Conn
+	address string
+	heard   []byte // the first bytes, until they are as many as settingsHead
+}
+
+const settingsHead = 9 // bytes
+
+// Read implements net.Conn.
+func (c *listeningConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if missing := settingsHead - len(c.heard); missing > 0 {
+		c.heard = append(c.heard, p[:min(n, missing)]...)
+		if !beginsSettings(c.heard) {
+			return 0, &ForeignError{c.address, speaker(c.heard)}
+		}
+	}
+	return n, err
+}
+
+// beginsSettings reports whether b can be the begin of a frame of settings.
+func beginsSettings(b []byte) bool {
+	for i, got := range b[:min(len(b), settingsHead)] {
+		switch {
+		case i == 1 || i == 2: // of the length
+		case i == 3 && got != 4, i != 3 && got != 0:
+			return false
+		}
+	}
+	return true
+}
+
+// speaker guesses what begins to speak like this.
+func speaker(heard []byte) string {
+	switch {
+	case bytes.HasPrefix(heard, []byte("HTTP/")):
+		return "an HTTP/1 server"
+	case bytes.HasPrefix(heard, []byte("SSH-")):
+		return "an SSH server"
+	case len(heard) > 1 && heard[0] == 0x15 && heard[1] == 3:
+		return "a TLS server"
+	}
+	return "a server of another protocol"
+}

@@ -1,0 +1,142 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+	// patience is how long a search goes on before the caller is told: an
+	// election takes about as long.
+	patience = time.Second
+)
+
+// UnavailableError says that no master was found that leads.
+type UnavailableError struct {
+	Waited time.Duration // how long was looked, 0 for once
+	Faults []error       // what each master answered the last time
+}
+
+func (e *UnavailableError) Error() string {
+	var text strings.Builder
+	text.WriteString("no master that leads")
+	if e.Waited > 0 {
+		fmt.Fprintf(&text, " in %v", e.Waited.Round(100*time.Millisecond))
+	}
+	for _, f := range e.Faults {
+		text.WriteString("; ")
+		text.WriteString(f.Error())
+	}
+	return text.String()
+}
+
+// Unwrap is what each master answered.
+func (e *UnavailableError) Unwrap() []error { return e.Faults }
+
+// Do calls call with the master that leads. While there is none it tries again,
+// up to Config.Timeout; then the error is an *UnavailableError. Errors of call
+// that are not those of its calls are returned as they are.
+func (c *Cluster) Do(ctx context.Context, call func(context.Context, *Master) error) error {
+	began, told := time.Now(), false
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := c.Try(ctx, call)
+		var none *UnavailableError
+		if !errors.As(err, &none) {
+			return err
+		}
+		waited := time.Since(began)
+		if waited >= c.cfg.Timeout || none.hopeless() {
+			none.Waited = waited
+			return none
+		}
+		if waited >= patience && !told {
+			told = true
+			c.cfg.Waiting(fmt.Errorf("%w; waiting up to %v", none, c.cfg.Timeout))
+		}
+		if err := sleep(ctx, min(jitter(pause), c.cfg.Timeout-waited)); err != nil {
+			return err
+		}
+	}
+}
+
+// hopeless reports whether nobody of those asked will ever be a master.
+func (e *UnavailableError) hopeless() bool {
+	return !slices.ContainsFunc(e.Faults, func(err error) bool {
+		_, is := err.(*hopelessError)
+		return !is
+	})
+}
+
+// hopelessError marks what waiting does not mend.
+type hopelessError struct{ error }
+
+func (e *hopelessError) Unwrap() error { return e.error }
+
+// Try asks each master once, first the one that led the last time, and follows
+// what they say of the leader. It returns what call returns for the first master
+// that leads, or an *UnavailableError.
+func (c *Cluster) Try(ctx context.Context, call func(context.Context, *Master) error) error {
+	var asked []string
+	none := new(UnavailableError)
+	for queue := c.order(); len(queue) > 0; {
+		address := queue[0]
+		queue = queue[1:]
+		if slices.Contains(asked, address) {
+			continue
+		}
+		asked = append(asked, address)
+		v := c.judge(address, call(ctx, c.master(address)))
+		if ctx.Err() != nil && v.kind != done {
+			return context.Cause(ctx)
+		}
+		switch v.kind {
+		case done:
+			c.leads(address)
+			return nil
+		case final:
+			return v.err
+		case hopeless:
+			v.err = &hopelessError{v.err}
+		case redirected:
+			if checkAddress(v.leader) == nil {
+				c.Learn(v.leader)
+				queue = append([]string{v.leader}, queue...)
+			}
+		}
+		none.Faults = append(none.Faults, v.err)
+	}
+	return none
+}
+
+// Explain is an error of a stream to m as people understand it. Who leads now is
+// remembered if the error tells.
+func (c *Cluster) Explain(m *Master, err error) error {
+	v := c.judge(m.Address, err)
+	if v.kind == redirected && checkAddress(v.leader) == nil {
+		c.leads(v.leader)
+	}
+	return v.err
+}
+
+// jitter is between half of d and all of it, so that callers do not come all at
+// once.
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }
+
+// sleep waits for d or the end of ctx, whose cause it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

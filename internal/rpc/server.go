@@ -1,0 +1,29 @@
+package rpc
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// NewServer makes a server for a handler of calls: HTTP/2 with and without TLS,
+// with pings that notice callers who are gone. HTTP/1 is there for an answer
+// that people can read who come with a browser. logger hears of callers that do
+// not speak HTTP; nil is nobody. The caller serves and shuts down.
+func NewServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler:           handler,
+		Protocols:         protocols,
+		HTTP2:             http2Config(),
+		ReadHeaderTimeout: 5 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+}

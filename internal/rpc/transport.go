@@ -1,0 +1,65 @@
+package rpc
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+)
+
+const dialTimeout = 3 * time.Second
+
+// transport makes calls carry what every call carries, and takes answers of
+// jobmasters only.
+type transport struct {
+	http      *http.Transport
+	token     string
+	clusterID string
+}
+
+func newTransport(cfg *Config) *transport {
+	protocols := new(http.Protocols)
+	if cfg.TLS == nil {
+		protocols.SetUnencryptedHTTP2(true)
+	} else {
+		protocols.SetHTTP2(true)
+	}
+	return &transport{
+		token: cfg.Token, clusterID: cfg.ClusterID,
+		http: &http.Transport{
+			Protocols:          protocols,
+			HTTP2:              http2Config(),
+			TLSClientConfig:    cfg.TLS,
+			DialContext:        dialer(cfg),
+			DisableCompression: true,
+			IdleConnTimeout:    90 * time.Second,
+		},
+	}
+}
+
+// dialer connects to masters. Without TLS it listens to how they begin to speak.
+func dialer(cfg *Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		conn, err := cfg.Dial(ctx, network, address)
+		if err != nil || cfg.TLS != nil {
+			return conn, err
+		}
+		return &listeningConn{Conn: conn, address: address}, nil
+	}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	Show(r.Header, t.token, t.clusterID)
+	answer, err := t.http.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Header.Get(HeaderProtocol) == "" {
+		_ = answer.Body.Close() // nobody reads it
+		return nil, &ForeignError{r.URL.Host, "an HTTP server"}
+	}
+	return answer, nil
+}

@@ -1,0 +1,38 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// answerTimeout is how long a master may take for one answer before another one
+// is asked. A submission waits for the disks of most masters.
+const answerTimeout = 15 * time.Second
+
+// Ask makes a call with one answer to the master that leads, as Do does:
+//
+//	info, err := rpc.Ask(ctx, c, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id})
+func Ask[Q, A any](ctx context.Context, c *Cluster, call func(*Master, context.Context, Q) (A, error), question Q) (answer A, err error) {
+	err = c.Do(ctx, func(ctx context.Context, m *Master) error {
+		ctx, cancel := context.WithTimeout(ctx, min(answerTimeout, c.cfg.Timeout))
+		defer cancel()
+		answer, err = call(m, ctx, question)
+		return err
+	})
+	return answer, err
+}
+
+// Info tells of the cluster as one of its masters sees it, whether that leads or
+// not, and learns from it where the masters are.
+func (c *Cluster) Info(ctx context.Context) (*wire.Info, error) {
+	info, err := Ask(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
+	for _, m := range info.GetMasters() {
+		c.Learn(m.Address)
+		if m.Id == info.Leader && checkAddress(m.Address) == nil {
+			c.leads(m.Address)
+		}
+	}
+	return info, err
+}

@@ -1,0 +1,94 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
+)
+
+// calls implements wireconnect.JobmasterHandler.
+type calls struct{ cfg Config }
+
+func (c *calls) GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error) {
+	return c.cfg.Info(), nil
+}
+
+func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.SubmitResponse, error) {
+	if q.Spec == nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("submission without a job"))
+	}
+	if n := proto.Size(q.Spec); n > rpc.MaxJobBytes {
+		return nil, connect.NewError(connect.CodeInvalidArgument, rpc.JobTooLarge(n))
+	}
+	id, err := c.cfg.Master.Submit(ctx, q.Spec)
+	return &wire.SubmitResponse{JobId: id}, c.cfg.answer(err)
+}
+
+// Follow ends with the stream, whose end ends ctx.
+func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *connect.ServerStream[wire.JobStatus]) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	_, err := c.cfg.Master.Follow(ctx, q.JobId, func(s *wire.JobStatus) {
+		if err := stream.Send(s); err != nil {
+			cancel(err)
+		}
+	})
+	return c.cfg.answer(err)
+}
+
+func (c *calls) GetJob(ctx context.Context, q *wire.JobRequest) (*wire.JobStatus, error) {
+	status, err := c.cfg.Master.Job(ctx, q.JobId)
+	return status, c.cfg.answer(err)
+}
+
+func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillResponse, error) {
+	return new(wire.KillResponse), c.cfg.answer(c.cfg.Master.Kill(ctx, q.JobId, q.Cause))
+}
+
+func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
+	jobs, err := c.cfg.Master.Jobs(ctx, q.All)
+	return &wire.ListJobsResponse{Jobs: jobs}, c.cfg.answer(err)
+}
+
+func (c *calls) SetPriority(ctx context.Context, q *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
+	if q.Priority < -2 || q.Priority > 2 {
+		return nil, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("priority %d: not one of -2 to 2", q.Priority))
+	}
+	err := c.cfg.Master.SetPriority(ctx, q.JobId, int(q.Priority))
+	return new(wire.SetPriorityResponse), c.cfg.answer(err)
+}
+
+func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
+	return new(wire.EndAttemptResponse), c.cfg.answer(c.cfg.Master.EndAttempt(ctx, q.AttemptId, q.Fail))
+}
+
+func (c *calls) ListNodes(ctx context.Context, _ *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
+	nodes, err := c.cfg.Master.Nodes(ctx)
+	return &wire.ListNodesResponse{Nodes: nodes}, c.cfg.answer(err)
+}
+
+func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.AddMaster(q.Id, q.Address) })
+}
+
+func (c *calls) RemoveMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.RemoveMaster(q.Id) })
+}
+
+func (c *calls) TransferLeadership(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.TransferLeadership(q.Id) })
+}
+
+func (c *calls) change(f func(Admin) error) (*wire.MasterResponse, error) {
+	err := fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
+	if c.cfg.Admin != nil {
+		err = f(c.cfg.Admin)
+	}
+	return new(wire.MasterResponse), c.cfg.answer(err)
+}

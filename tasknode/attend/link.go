@@ -1,0 +1,62 @@
+// Package attend attaches a tasknode to the master that leads, over the network:
+// it is the tasknode.Link of a cluster.
+//
+//	masters, err := rpc.New(rpc.Config{…})
+//	node, err := tasknode.New(tasknode.Config{Link: attend.NewLink(masters), …})
+//
+// Goroutines: a session has one, which sends reports, so that who reports never
+// waits for the network; it ends with Close. The caller's goroutine receives. A
+// connection that is silent is pinged: the session ends when the master is gone.
+package attend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// helloTimeout is how long a master may take to take a tasknode in.
+const helloTimeout = 15 * time.Second
+
+// Link implements tasknode.Link.
+type Link struct{ masters *rpc.Cluster }
+
+// NewLink makes a Link. Its sessions are closed before masters is.
+func NewLink(masters *rpc.Cluster) *Link { return &Link{masters} }
+
+// Attend implements tasknode.Link. It asks each master once.
+func (l *Link) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	var s *session
+	err := l.masters.Try(ctx, func(ctx context.Context, m *rpc.Master) (err error) {
+		s, err = l.open(ctx, m, hello)
+		return err
+	})
+	var fault *rpc.Fault
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.As(err, &fault) && fault.Stranger():
+		err = fmt.Errorf("%w: %w", tasknode.ErrRefused, err)
+	}
+	return nil, err
+}
+
+// open opens a session with one master.
+func (l *Link) open(ctx context.Context, m *rpc.Master, hello *wire.Report) (*session, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := newSession(l, m, cancel)
+	limit := time.AfterFunc(helloTimeout, cancel)
+	defer limit.Stop()
+	err := s.begin(ctx, hello)
+	if err != nil {
+		s.hangUp()
+		return nil, err
+	}
+	s.writing.Go(s.write)
+	return s, nil
+}
