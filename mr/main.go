@@ -25,13 +25,17 @@ const (
 //
 // The command line is Hadoop's: generic options (-D, -conf, -fs, -files), then
 // the program's own arguments. "-h" shows them all.
+//
+// The same binary runs the job's tasks on a cluster, see ServeTask.
 func Main(r Runnable) {
 	os.Exit(Exec(r, os.Args[1:]))
 }
 
 // Exec runs a job or program with the process's standard streams and signals,
-// and returns the exit code.
+// and returns the exit code. It does not return in a process that is a task, see
+// ServeTask.
 func Exec(r Runnable, args []string) int {
+	ServeTask(r)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 
+	"github.com/hammr/hammr/examples"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -17,4 +18,15 @@ const (
 	exitInterrupted = mr.ExitInterrupted
 )
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	mr.ServeTask(runnables()...)
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// runnables are the bundled programs, whose tasks this binary runs.
+func runnables() (all []mr.Runnable) {
+	for _, p := range examples.Programs() {
+		all = append(all, p)
+	}
+	return all
+}

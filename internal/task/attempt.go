@@ -55,7 +55,7 @@ func (a *Attempt) Logger() *slog.Logger { return a.log.logger }
 // SetStatus sets the line that progress reports show.
 func (a *Attempt) SetStatus(text string) {
 	a.mu.Lock()
-	a.mu.status = text
+	a.mu.status = valid(text)
 	a.mu.Unlock()
 	a.Alive()
 }
@@ -139,7 +139,7 @@ func counterMessages(set *counter.Set) []*taskproc.Counter {
 	var out []*taskproc.Counter
 	for group, names := range set.Values() {
 		for name, value := range names {
-			out = append(out, &taskproc.Counter{Group: group, Name: name, Value: value})
+			out = append(out, &taskproc.Counter{Group: valid(group), Name: valid(name), Value: value})
 		}
 	}
 	return out

@@ -34,8 +34,15 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	if errors.As(err, &lost) {
 		f.LostMapAttempt = lost.Attempt
 	}
+	for _, text := range []*string{&f.Cause, &f.Stack, &f.Input, &f.Log} {
+		*text = valid(*text)
+	}
 	return f
 }
+
+// valid is a text of the user's, which may quote anything, as messages can
+// carry it: they take nothing but UTF-8.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // remedy is what to do about an error, as far as that can be told from it; "" or
 // the end of a sentence.

@@ -1,0 +1,183 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// cgroup is a control group in which each task gets one of its own.
+type cgroup struct {
+	dir     string
+	version int // 1 or 2
+}
+
+// openCgroup looks at a directory of a control group that may be used.
+func openCgroup(dir string) (*cgroup, error) {
+	c := &cgroup{dir: dir}
+	switch {
+	case exists(filepath.Join(dir, "cgroup.controllers")):
+		c.version = 2
+		if err := c.write("cgroup.subtree_control", "+memory"); err != nil {
+			return nil, fmt.Errorf("cgroup %s: memory cannot be given to groups below; the group must be delegated and hold no process itself: %w", dir, err)
+		}
+	case exists(filepath.Join(dir, "memory.limit_in_bytes")):
+		c.version = 1
+	default:
+		return nil, fmt.Errorf("cgroup %s: neither a control group of version 2 nor one of version 1 for memory", dir)
+	}
+	return c, c.sweep()
+}
+
+// sweep ends tasks that a former life of the daemon has left.
+func (c *cgroup) sweep() error {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if e.IsDir() {
+			g := &group{cgroup{dir: filepath.Join(c.dir, e.Name()), version: c.version}}
+			g.kill()
+			errs = append(errs, g.remove())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (c *cgroup) write(file, text string) error {
+	return os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o644)
+}
+
+// group is the control group of one task. The nil group is none: it holds
+// nothing and knows nothing.
+type group struct{ cgroup }
+
+// newGroup makes the group of a task, which may use that many bytes.
+func (c *cgroup) newGroup(name string, bytes int64) (*group, error) {
+	g := &group{cgroup{dir: filepath.Join(c.dir, name), version: c.version}}
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		return nil, err
+	}
+	limit := strconv.FormatInt(bytes, 10)
+	var err error
+	if g.version == 2 {
+		err = errors.Join(g.write("memory.max", limit), g.write("memory.oom.group", "1"))
+		_ = g.write("memory.swap.max", "0") // only where swap is accounted for
+	} else {
+		err = g.write("memory.limit_in_bytes", limit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.remove())
+	}
+	return g, nil
+}
+
+// enterAtStart has a process begin in the group, where the kernel can do that.
+func (g *group) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error) {
+	if g == nil || g.version != 2 {
+		return func() {}, nil
+	}
+	dir, err := os.Open(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	attr.UseCgroupFD, attr.CgroupFD = true, int(dir.Fd())
+	return func() { dir.Close() }, nil
+}
+
+// add puts a process that has just begun into the group, where enterAtStart has
+// not.
+func (g *group) add(pid int) error {
+	if g == nil || g.version == 2 {
+		return nil
+	}
+	return g.write("cgroup.procs", strconv.Itoa(pid))
+}
+
+// starved reports whether the kernel has ended a process of the group because
+// there was no memory left for it.
+func (g *group) starved() bool {
+	if g == nil {
+		return false
+	}
+	file := "memory.events"
+	if g.version == 1 {
+		file = "memory.oom_control"
+	}
+	data, err := os.ReadFile(filepath.Join(g.dir, file))
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		if count, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("oom_kill ")); found {
+			return string(count) != "0"
+		}
+	}
+	return false
+}
+
+// How long what is left in a group is ended again: processes may start others
+// meanwhile.
+const (
+	endRounds = 100
+	endPause  = 5 * time.Millisecond
+)
+
+// kill ends all processes of the group, also those that have left the task's
+// process group.
+func (g *group) kill() {
+	if g == nil {
+		return
+	}
+	for range endRounds {
+		pids := g.processes()
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(endPause)
+	}
+}
+
+func (g *group) processes() (pids []int) {
+	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
+	if err != nil {
+		return nil
+	}
+	for _, field := range bytes.Fields(data) {
+		if pid, err := strconv.Atoi(string(field)); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// remove removes the group once it is empty; the kernel takes a moment.
+func (g *group) remove() (err error) {
+	if g == nil {
+		return nil
+	}
+	for range endRounds {
+		err = os.Remove(g.dir)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		time.Sleep(endPause)
+	}
+	return err
+}

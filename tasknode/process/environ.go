@@ -1,0 +1,35 @@
+package process
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// daemonsOwn are variables that say how the daemon is to run, not its tasks.
+var daemonsOwn = []string{
+	"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "GOTRACEBACK",
+	"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID", "INVOCATION_ID",
+	"PWD", "TMPDIR", "HADOOP_USER_NAME",
+}
+
+// environ is the environment of a task: the daemon's, but for what is the
+// daemon's own, among it all of Hammr's settings and secrets.
+func environ(base []string, start *taskproc.Start, t *task) []string {
+	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return strings.HasPrefix(name, "HAMMR_") || slices.Contains(daemonsOwn, name)
+	})
+	env = append(env,
+		fmt.Sprintf("%s=%d", taskproc.ControlMark, controlFD),
+		fmt.Sprintf("GOMEMLIMIT=%d", t.limit.soft()),
+		"TMPDIR="+t.temp,
+		"PWD="+t.dir,
+	)
+	if start.User != "" {
+		env = append(env, "HADOOP_USER_NAME="+start.User)
+	}
+	return t.owner.environ(env)
+}

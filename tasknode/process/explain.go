@@ -1,0 +1,95 @@
+package process
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// explain says in the user's words why a program could not be started.
+func (t *task) explain(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("program %s: %s: %w", t.binary, kindOf(t.path), err)
+	case errors.Is(err, fs.ErrNotExist) && missingLoader(t.path) != "":
+		return fmt.Errorf("program %s needs %s, which this machine does not have; build it with CGO_ENABLED=0: %w", t.binary, missingLoader(t.path), err)
+	case errors.Is(err, fs.ErrPermission) && t.owner != nil:
+		return fmt.Errorf("program %s: user %s may not run %s in %s: %w", t.binary, t.owner.name, t.path, t.dir, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("program %s: %s may not be run; is its file system mounted noexec?: %w", t.binary, t.path, err)
+	}
+	return fmt.Errorf("program %s: %w", t.binary, err)
+}
+
+// here is the platform of this machine.
+const here = runtime.GOOS + "/" + runtime.GOARCH
+
+// kindOf says what a file is that the kernel does not take for a program.
+func kindOf(path string) string {
+	built := platformOf(path)
+	if built == "" {
+		return "not a program for " + here
+	}
+	return fmt.Sprintf("built for %s, and this machine is %s; build it with GOOS=%s GOARCH=%s", built, here, runtime.GOOS, runtime.GOARCH)
+}
+
+// architectures are Go's names for those of ELF.
+var architectures = map[elf.Machine]string{
+	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm", elf.EM_RISCV: "riscv64",
+	elf.EM_PPC64: "ppc64", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_MIPS: "mips",
+}
+
+// platformOf is what a program is built for, "" when it is no program.
+func platformOf(path string) string {
+	if f, err := elf.Open(path); err == nil {
+		defer f.Close()
+		if name := architectures[f.Machine]; name != "" {
+			return "linux/" + name
+		}
+		return f.Machine.String()
+	}
+	switch head := firstBytes(path); {
+	case strings.HasPrefix(head, "MZ"):
+		return "windows"
+	case strings.HasPrefix(head, "\xcf\xfa\xed\xfe"), strings.HasPrefix(head, "\xca\xfe\xba\xbe"):
+		return "darwin"
+	}
+	return ""
+}
+
+func firstBytes(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, _ := io.ReadFull(f, head) // a shorter file has fewer
+	return string(head[:n])
+}
+
+// missingLoader is the dynamic loader that a program asks for, "" when it is
+// there or not asked for.
+func missingLoader(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	section := f.Section(".interp")
+	if section == nil || section.Size > 4096 {
+		return ""
+	}
+	data, err := section.Data()
+	loader := strings.TrimRight(string(data), "\x00")
+	if err != nil || exists(loader) {
+		return ""
+	}
+	return loader
+}

@@ -1,0 +1,224 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+	"golang.org/x/sys/unix"
+)
+
+func TestTaskRunsAndItsOutputCounts(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, ""))
+	pieces := r.last().GetDone().GetPieces()
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if len(pieces) != 1 {
+		t.Fatalf("pieces: %v", pieces)
+	}
+	data, err := os.ReadFile(strings.TrimPrefix(pieces[0].Path, "file:"))
+	if want := "one\t0\ntwo\t4\nthree\t8\n"; err != nil || string(data) != want {
+		t.Errorf("output %q, %v", data, err)
+	}
+	if got := r.log("stdout") + r.log("stderr"); got != "" {
+		t.Errorf("logs %q", got)
+	}
+}
+
+func TestFailureOfUserCodeIsTheTasksOwnWord(t *testing.T) {
+	l := newLauncher(t, Config{})
+	r := launch(t.Context(), t, l, startMessage(t, "fail"))
+	f := r.last().GetFailure()
+	if !strings.Contains(f.GetCause(), "no good: \uFFFD") || !strings.Contains(f.GetLog(), "about to fail") {
+		t.Errorf("failure %v", f)
+	}
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.Contains(r.log("stderr"), "about to fail") || !strings.Contains(r.task.(*task).LogTail(), "about to fail") {
+		t.Errorf("stderr is %q", r.log("stderr"))
+	}
+	r = launch(t.Context(), t, l, startMessage(t, "panic"))
+	f = r.last().GetFailure()
+	if !strings.Contains(f.GetCause(), "panic: on purpose") || !strings.Contains(f.GetStack(), "main_test.go") {
+		t.Errorf("failure %v", f)
+	}
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestCrashIsToldFromStderr(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "goroutine panic"))
+	if last := r.last(); last != nil {
+		t.Errorf("last word %v", last)
+	}
+	crash := wantCrash(t, r.gone(), "panic: elsewhere")
+	if !strings.HasPrefix(crash.Stack, "goroutine ") || !strings.Contains(crash.Stack, "crashElsewhere") {
+		t.Errorf("stack %q", crash.Stack)
+	}
+}
+
+func TestExitInTheMiddleOfATask(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "exit"))
+	if last := r.last(); last != nil {
+		t.Errorf("last word %v", last)
+	}
+	err := r.gone()
+	if r.task.(*task).conn.heard.Load() { // progress was quicker than the exit
+		wantCrash(t, err, "exited with status 1", "giving up")
+		return
+	}
+	wantCrash(t, err, "exit status 1", "giving up")
+}
+
+func TestProgramThatIsNone(t *testing.T) {
+	for role, phrases := range map[string][]string{
+		"silent": {"program self ended with exit status 0 before it said anything", "mr.Main"},
+		"usage":  {"exit status 2", `"usage: silent FILE"`},
+	} {
+		l := newLauncher(t, Config{Environ: append(os.Environ(), roleEnv+"="+role)})
+		r := launch(t.Context(), t, l, startMessage(t, ""))
+		r.last()
+		wantCrash(t, r.gone(), phrases...)
+	}
+}
+
+func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
+	l := newLauncher(t, Config{})
+	for want, change := range map[string]func(*taskproc.Start){
+		`submitted with stage "reduce"`: func(s *taskproc.Start) { s.Reduces, s.Fingerprint = 2, dag.MapReduce(1, 2).Fingerprint() },
+		"has an input 2, here are 1":    func(s *taskproc.Start) { s.Split.Input = 1 },
+		`job "other" is not in this`:    func(s *taskproc.Start) { s.Program = "other" },
+	} {
+		start := startMessage(t, "")
+		change(start)
+		r := launch(t.Context(), t, l, start)
+		if f := r.last().GetFailure(); !strings.Contains(f.GetCause(), want) || !f.GetFatal() {
+			t.Errorf("failure %v, want %q", f, want)
+		}
+		if err := r.gone(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	}
+}
+
+func TestGigabytesPrintedHarmNothing(t *testing.T) {
+	l := newLauncher(t, Config{LogBytes: 300 << 10})
+	r := launch(t.Context(), t, l, startMessage(t, "shout"))
+	if r.last().GetDone() == nil {
+		t.Error("the task is not done")
+	}
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if got := r.log("stdout"); len(got) > 310<<10 || !strings.HasPrefix(got, "xxx") || !strings.HasSuffix(got, "the end\n") || !strings.Contains(got, "bytes are left out") {
+		t.Errorf("stdout of %d bytes, ends in %q", len(got), got[max(0, len(got)-50):])
+	}
+}
+
+func TestTaskThatIsTold(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
+	if m, err := r.end.Receive(); m.GetProgress().GetStatus() != "deaf" {
+		t.Fatalf("first message %v, %v", m, err)
+	}
+	if err := r.end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}}); err != nil {
+		t.Fatal(err)
+	}
+	stack := r.task.Stack()
+	if !strings.HasPrefix(stack, "goroutine 1 ") || !strings.Contains(stack, "neverHear") {
+		t.Errorf("stack %q", stack)
+	}
+	if err := r.gone(); !errors.Is(err, errForced) {
+		t.Errorf("it ended with %v", err)
+	}
+	if again := r.task.Stack(); again != stack {
+		t.Errorf("stack of a task that is gone: %q", again)
+	}
+}
+
+func TestEndOfTheContextOrTheConversationIsForce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := launch(ctx, t, newLauncher(t, Config{KillGrace: time.Millisecond}), startMessage(t, "deaf"))
+	cancel()
+	if err := r.gone(); !errors.Is(err, errForced) {
+		t.Errorf("it ended with %v", err)
+	}
+	r = launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
+	r.end.Close()
+	if err := r.gone(); !errors.Is(err, errForced) {
+		t.Errorf("it ended with %v", err)
+	}
+	l := newLauncher(t, Config{})
+	r = launch(t.Context(), t, l, startMessage(t, "deaf"))
+	l.Close()
+	if err := r.gone(); !errors.Is(err, errForced) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := l.Launch(t.Context(), startMessage(t, "")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("launch after Close: %v", err)
+	}
+}
+
+func TestSignalFromOutside(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "suicide"))
+	r.last()
+	wantCrash(t, r.gone(), "signal 9", "from outside")
+}
+
+func TestMemoryIsHeld(t *testing.T) {
+	l := newLauncher(t, Config{})
+	for _, deedOf := range []string{"eat", "child eats"} {
+		start := startMessage(t, deedOf)
+		start.Properties[conf.MapMemoryMB] = "300"
+		r := launch(t.Context(), t, l, start)
+		if last := r.last(); last != nil {
+			t.Errorf("%s: last word %v", deedOf, last)
+		}
+		wantCrash(t, r.gone(), "ran out of its memory of 300 MiB (mapreduce.map.memory.mb)")
+	}
+}
+
+func TestWhatATaskLeavesBehindGoesWithIt(t *testing.T) {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "children"))
+	if r.last().GetDone() == nil {
+		t.Error("the task is not done")
+	}
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	for _, line := range strings.Fields(r.log("stdout")) { // those that left the group are the user's business
+		pid, err := strconv.Atoi(line)
+		if err != nil || !alive(pid) {
+			t.Errorf("process %s: %v", line, err)
+		}
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEnvironmentOfATask(t *testing.T) {
+	l := newLauncher(t, Config{Environ: []string{
+		roleEnv + "=environ", "HAMMR_TOKEN=secret", "GOMEMLIMIT=5", "HADOOP_USER_NAME=daemon", "HOME=/home/d", "GREETING=a=b",
+	}})
+	start := startMessage(t, "")
+	r := launch(t.Context(), t, l, start)
+	r.last()
+	_ = r.gone()
+	want := []string{
+		roleEnv + "=environ", "HOME=/home/d", "GREETING=a=b", "GORACE=atexit_sleep_ms=0", "HAMMR_TASK_FD=3", "GOMEMLIMIT=" + strconv.Itoa(2048<<20/10*9),
+		"TMPDIR=" + start.LocalDir + "/tmp", "PWD=" + start.LocalDir,
+	}
+	if got := strings.Fields(r.log("stdout")); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("environment %q, want %q", got, want)
+	}
+}

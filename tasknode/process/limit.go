@@ -1,0 +1,35 @@
+package process
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// limit is how much memory a task may use.
+type limit struct {
+	bytes    int64
+	property string // that sets it
+}
+
+func limitOf(start *taskproc.Start) (limit, error) {
+	c, err := conf.FromMap(start.Properties)
+	if err != nil {
+		return limit{}, err
+	}
+	property := conf.MapMemoryMB
+	if start.Kind == taskproc.Kind_REDUCE {
+		property = conf.ReduceMemoryMB
+	}
+	return limit{bytes: c.Int64(property) << 20, property: property}, nil
+}
+
+// soft is where Go's collector begins to work against the limit: what it does
+// not know of, such as the program's own pages, needs room too.
+func (l limit) soft() int64 { return l.bytes / 10 * 9 }
+
+// exceeded tells a user that a task has used more.
+func (l limit) exceeded() string {
+	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.bytes>>20, l.property)
+}

@@ -1,0 +1,100 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// logFile keeps the beginning and the end of what is written to it. At any
+// moment the file can be read:
+//
+//	┌───── part ─────┬─ gap ─┬──── part to 2·part ────┐
+//	│ the first bytes│"[… left out …]"│ the last bytes │
+//	└────────────────┴───────┴────────────────────────┘
+//
+// When the last bytes have grown to twice their share, the older half of them
+// goes. Before anything is left out there is no gap.
+type logFile struct {
+	file    *os.File
+	part    int64 // a third of what may be kept, bytes
+	size    int64 // of the file
+	dropped int64 // bytes left out
+	gap     int64 // length of the note about that, 0 when there is none
+	err     error // the first fault; after it nothing is written
+}
+
+func createLog(path string, limit int64) (*logFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{file: f, part: limit / 3}, nil
+}
+
+// Write never fails, so that whoever prints is read on; Close tells.
+func (l *logFile) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0 && l.err == nil; {
+		n := min(int64(len(rest)), l.part)
+		l.append(rest[:n])
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
+
+// append writes at most a part.
+func (l *logFile) append(p []byte) {
+	if l.size+int64(len(p)) > 3*l.part+l.gap {
+		l.compact()
+	}
+	if l.err != nil {
+		return
+	}
+	_, l.err = l.file.WriteAt(p, l.size)
+	l.size += int64(len(p))
+}
+
+// compact leaves out what lies between the first and the last part.
+func (l *logFile) compact() {
+	last := make([]byte, l.part)
+	if _, l.err = l.file.ReadAt(last, l.size-l.part); l.err != nil {
+		return
+	}
+	l.dropped += l.size - l.gap - 2*l.part
+	note := fmt.Sprintf("\n[… %15d bytes are left out here …]\n", l.dropped)
+	l.gap = int64(len(note))
+	_, l.err = l.file.WriteAt(append([]byte(note), last...), l.part)
+	l.size = 2*l.part + l.gap
+	if l.err == nil {
+		l.err = l.file.Truncate(l.size)
+	}
+}
+
+// Close reports the first fault of all writing.
+func (l *logFile) Close() error { return errors.Join(l.err, l.file.Close()) }
+
+// tail reads the last n bytes, or what there is, from whole lines if it can.
+// What is no UTF-8 is replaced: messages cannot carry it.
+func (l *logFile) tail(n int64) string {
+	from := max(0, l.size-n)
+	text, err := io.ReadAll(io.NewSectionReader(l.file, from, l.size-from))
+	if err != nil {
+		return ""
+	}
+	if from > 0 {
+		text = fromLine(text)
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}
+
+// fromLine cuts off the beginning of a text up to the end of its first line.
+func fromLine(text []byte) []byte {
+	for i, c := range text[:max(0, len(text)-1)] {
+		if c == '\n' {
+			return text[i+1:]
+		}
+	}
+	return text
+}

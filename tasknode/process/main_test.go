@@ -1,0 +1,136 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/mr"
+	"go.uber.org/goleak"
+)
+
+// roleEnv makes the test binary, started as a task, something else than a
+// program on package mr.
+const roleEnv = "PROCESS_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := roles[os.Getenv(roleEnv)]; role != nil && os.Getenv(taskproc.ControlMark) != "" {
+		role()
+	}
+	mr.ServeTask(job())
+	goleak.VerifyTestMain(m)
+}
+
+// roles are programs that do not get as far as package mr.
+var roles = map[string]func(){
+	"silent": func() { os.Exit(0) },
+	"usage": func() {
+		fmt.Fprintln(os.Stderr, "usage: silent FILE")
+		os.Exit(2)
+	},
+	"environ": func() {
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+		os.Exit(0)
+	},
+}
+
+// deed is the property that says what the mapper does at a record.
+const deed = "test.deed"
+
+// job is map-only; its mapper does what the property says.
+func job() mr.Runnable {
+	mapper := mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out mr.Emitter[string, int64]) error {
+		out.Emit(string(line), offset)
+		if do := deeds[t.Property(deed)]; do != nil {
+			return do(t)
+		}
+		return nil
+	})
+	return mr.MapOnly("job", mr.TextLines(), mapper, mr.TextOutput[string, int64]())
+}
+
+var deeds = map[string]func(t *mr.Task) error{
+	"fail": func(t *mr.Task) error {
+		t.Log().Info("about to fail")
+		return errors.New("no good: \xff")
+	},
+	"panic":           func(*mr.Task) error { panic("on purpose") },
+	"goroutine panic": func(*mr.Task) error { return crashElsewhere() },
+	"exit": func(*mr.Task) error {
+		log.Fatal("giving up")
+		return nil
+	},
+	"shout": func(*mr.Task) error { return shout(100 << 20) },
+	"deaf": func(t *mr.Task) error {
+		t.SetStatus("deaf")
+		return neverHear()
+	},
+	"eat": func(*mr.Task) error { return eat() },
+	"child eats": func(*mr.Task) error {
+		eater := exec.Command("tail", "/dev/zero") // which keeps the last line, however long
+		return eater.Run()
+	},
+	"children": func(*mr.Task) error { return leaveChildren() },
+	"suicide": func(*mr.Task) error {
+		return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), neverHear())
+	},
+}
+
+func crashElsewhere() error {
+	go func() { panic("elsewhere") }()
+	return neverHear()
+}
+
+// shout prints that many bytes to each stream.
+func shout(bytes int) error {
+	lines := strings.Repeat(strings.Repeat("x", 1023)+"\n", 64)
+	for range bytes / len(lines) {
+		fmt.Print(lines)
+		fmt.Fprint(os.Stderr, lines)
+	}
+	fmt.Println("the end")
+	return nil
+}
+
+func neverHear() error {
+	<-make(chan error)
+	return nil
+}
+
+// eat takes memory until it is ended.
+func eat() error {
+	var eaten [][]byte
+	for {
+		piece := make([]byte, 1<<20)
+		for i := 0; i < len(piece); i += 4096 {
+			piece[i] = 1
+		}
+		eaten = append(eaten, piece)
+		if len(eaten) > 16<<10 {
+			return fmt.Errorf("%d MiB eaten", len(eaten))
+		}
+	}
+}
+
+// leaveChildren starts one process that stays in the group and one that leaves
+// it, and prints the number of the latter. Both have the streams open.
+func leaveChildren() error {
+	for _, leave := range []bool{false, true} {
+		child := exec.Command("sleep", "1000")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: leave}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		if leave {
+			fmt.Println(child.Process.Pid)
+		}
+	}
+	return nil
+}

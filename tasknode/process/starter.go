@@ -1,0 +1,87 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// starter starts processes, all from one thread: Linux kills a process that has
+// a parent death signal when the thread that started it ends, and only a
+// goroutine that is bound to its thread has a say in that.
+type starter struct {
+	requests chan func()
+	ended    chan struct{}
+}
+
+func newStarter() *starter {
+	s := &starter{requests: make(chan func()), ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		for request := range s.requests {
+			request()
+		}
+	}()
+	return s
+}
+
+// close waits for the goroutine. No start follows.
+func (s *starter) close() {
+	close(s.requests)
+	<-s.ended
+}
+
+// start starts the process of a task.
+func (s *starter) start(ctx context.Context, t *task) error {
+	wires, err := t.openWires()
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	defer wires.close()
+	done := make(chan error)
+	s.requests <- func() { done <- t.startProcess(ctx, wires.files()) }
+	if err := <-done; err != nil {
+		return t.explain(err)
+	}
+	return nil
+}
+
+// busyPatience is how long a program may be "busy": its file was written a
+// moment ago, and a process that is just being started still has it open.
+const busyPatience = time.Second
+
+// startProcess starts the process with those files as descriptors 0, 1, ….
+func (t *task) startProcess(ctx context.Context, files []*os.File) (err error) {
+	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
+		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),
+	}}
+	leave, err := t.group.enterAtStart(attr.Sys)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		t.process, err = os.StartProcess(t.path, []string{t.binary}, attr)
+		if !errors.Is(err, syscall.ETXTBSY) || time.Since(began) > busyPatience || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.pid = t.process.Pid
+	t.preferAsVictim()
+	return t.group.add(t.pid)
+}
+
+// preferAsVictim has the kernel take a task before a daemon when the machine has
+// no memory left. It is an offer that the kernel may refuse.
+func (t *task) preferAsVictim() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", t.pid), []byte("500"), 0)
+}
