@@ -19,14 +19,14 @@ const (
 	Float                // a number
 	Bool                 // true or false
 	Size                 // bytes; suffixes k, m, g, t are powers of 1024
-	Duration             // suffixes ms, s, m, h
+	Duration             // suffixes us, ms, s, m, h
 	List                 // texts with commas between; white space around them is dropped
 	Class                // the name of a class or codec; white space around it is dropped
 )
 
 func (k Kind) String() string {
 	return [...]string{"text", "a whole number", "a number", "true or false",
-		"a size in bytes (suffixes k, m, g, t)", "a duration in milliseconds (suffixes ms, s, m, h)",
+		"a size in bytes (suffixes k, m, g, t)", "a duration in milliseconds (suffixes us, ms, s, m, h)",
 		"a list with commas", "a class name"}[k]
 }
 

@@ -51,6 +51,8 @@ const (
 	FaultDecay                = "hammr.job.fault.decay"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
+	RecordSleep = "hammr.debug.record.sleep"
+
 	OutputCompress      = "mapreduce.output.fileoutputformat.compress"
 	OutputCompressCodec = "mapreduce.output.fileoutputformat.compress.codec"
 	OutputCompressType  = "mapreduce.output.fileoutputformat.compress.type"

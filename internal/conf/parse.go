@@ -25,14 +25,14 @@ func ParseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// ParseDuration reads a time: digits and perhaps ms, s, m or h, in either
+// ParseDuration reads a time: digits and perhaps us, ms, s, m or h, in either
 // case; without a unit it is milliseconds. It may be negative.
 func ParseDuration(s string) (time.Duration, error) {
 	unit, number := time.Millisecond, s
 	for _, u := range []struct {
 		suffix string
 		unit   time.Duration
-	}{{"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}} {
+	}{{"us", time.Microsecond}, {"ms", time.Millisecond}, {"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}} {
 		if rest, ok := strings.CutSuffix(strings.ToLower(s), u.suffix); ok {
 			unit, number = u.unit, rest
 			break
@@ -41,7 +41,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	n, err := strconv.ParseInt(number, 10, 64)
 	limit := math.MaxInt64 / int64(unit)
 	if err != nil || n > limit || n < -limit {
-		return 0, fmt.Errorf("malformed duration %q; write milliseconds, or a number with ms, s, m or h", s)
+		return 0, fmt.Errorf("malformed duration %q; write milliseconds, or a number with us, ms, s, m or h", s)
 	}
 	return time.Duration(n) * unit, nil
 }

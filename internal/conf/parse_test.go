@@ -23,13 +23,13 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestParseDuration(t *testing.T) {
-	for s, want := range map[string]time.Duration{"0": 0, "1": time.Millisecond, "20ms": 20 * time.Millisecond, "3s": 3 * time.Second,
+	for s, want := range map[string]time.Duration{"0": 0, "1": time.Millisecond, "20ms": 20 * time.Millisecond, "7us": 7 * time.Microsecond, "3s": 3 * time.Second,
 		"4M": 4 * time.Minute, "5h": 5 * time.Hour, "-1": -time.Millisecond} {
 		if got, err := ParseDuration(s); err != nil || got != want {
 			t.Errorf("%s: %v, %v", s, got, err)
 		}
 	}
-	for _, s := range []string{"", "s", "1.5s", "1d", "9223372036854775807", "2562048h", "1 s", "ms"} {
+	for _, s := range []string{"", "s", "1.5s", "1d", "9223372036854775807", "2562048h", "1 s", "ms", "us", "9223372036854776us"} {
 		if d, err := ParseDuration(s); err == nil {
 			t.Errorf("%q is %v", s, d)
 		}
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 			exact(map[string]int64{"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}, n)
 		}
 		if d, err := ParseDuration(s); err == nil {
-			exact(map[string]int64{"": 1e6, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}, int64(d))
+			exact(map[string]int64{"": 1e6, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}, int64(d))
 		}
 		if _, err := ParseBool(s); err == nil && lower != "true" && lower != "false" {
 			t.Errorf("%q is a truth value", s)
