@@ -12,6 +12,8 @@ type StartAttempt struct {
 	Machine string
 	Range   dag.Range // what the task reads, as the proposer knows it; zero for tasks that read no split
 	Local   bool      // the split lies on the machine
+
+	RackLocal bool // it lies in the machine's rack, but not on it
 }
 
 func (c StartAttempt) apply(tx *transition) error {
@@ -34,7 +36,7 @@ func (c StartAttempt) apply(tx *transition) error {
 	}
 	p.task.Attempts = append(p.task.Attempts, a)
 	p.task.State = TaskRunning
-	p.stage.launch(tx.at, c.Local)
+	p.stage.launch(tx.at, c)
 	p.job.Occupied++
 	m.Attempts = append(m.Attempts, a)
 	m.Used[a.Slot]++
@@ -61,11 +63,14 @@ func (c StartAttempt) check(p place, m *Machine) error {
 	return nil
 }
 
-func (s *Stage) launch(at int64, local bool) {
+func (s *Stage) launch(at int64, c StartAttempt) {
 	s.Running++
 	s.Launched++
-	if local {
+	switch {
+	case c.Local:
 		s.LocalStarts++
+	case c.RackLocal:
+		s.RackStarts++
 	}
 	if s.StartedAt == 0 {
 		s.StartedAt = at

@@ -13,6 +13,10 @@ type Machine struct {
 	Epoch    int            // how often it has joined, not counting what it told anew while it was there
 	Lost     bool           // it has expired and not joined since: it has no slots
 
+	// FreeSince is when a slot of a kind last became free while none was: for
+	// so long one at least is free. It means nothing while none is.
+	FreeSince [slotKinds]int64
+
 	Attempts []*Attempt // that hold a slot, in order of start
 
 	index int // in State.machines

@@ -41,7 +41,7 @@ func (s *State) Snapshot() *Snapshot {
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-		Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost,
+		Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost, FreeSince: m.FreeSince,
 	}
 	for _, a := range m.Attempts {
 		r.Attempts = append(r.Attempts, a.ID)
@@ -79,7 +79,7 @@ func recordJob(j *Job) jobRecord {
 func recordStage(s *Stage) stageRecord {
 	return stageRecord{
 		Tasks: len(s.Tasks), Writes: s.Writes, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
-		Launched: s.Launched, LocalStarts: s.LocalStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
+		Launched: s.Launched, LocalStarts: s.LocalStarts, RackStarts: s.RackStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
 	}
 }
 

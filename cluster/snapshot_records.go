@@ -25,6 +25,8 @@ type machineRecord struct {
 	HTTP     string         `cbor:"8,keyasint,omitempty"`
 	Rack     string         `cbor:"9,keyasint,omitempty"`
 	Lost     bool           `cbor:"10,keyasint,omitempty"`
+
+	FreeSince [slotKinds]int64 `cbor:"11,keyasint,omitzero"`
 }
 
 type sessionRecord struct {
@@ -71,6 +73,7 @@ type stageRecord struct {
 	Failed      int   `cbor:"7,keyasint,omitempty"`
 	Killed      int   `cbor:"8,keyasint,omitempty"`
 	SlotMillis  int64 `cbor:"9,keyasint,omitempty"`
+	RackStarts  int   `cbor:"10,keyasint,omitempty"`
 }
 
 type taskRecord struct {

@@ -118,7 +118,7 @@ func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
 
 func (s *Stage) take(r stageRecord) {
 	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
-	s.Launched, s.LocalStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.Failed, r.Killed, r.SlotMillis
+	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.Killed, r.SlotMillis
 }
 
 func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
@@ -186,5 +186,6 @@ func (r *restorer) putAttempts(records []machineRecord) {
 			m.Attempts = append(m.Attempts, p.attempt)
 		}
 		tx.indexFree(m)
+		m.FreeSince = records[i].FreeSince
 	}
 }

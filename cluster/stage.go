@@ -26,6 +26,7 @@ type Stage struct {
 
 	Launched    int   // attempts started
 	LocalStarts int   // attempts started where their split lies
+	RackStarts  int   // attempts started elsewhere in the rack of their split
 	Failed      int   // attempts failed
 	Killed      int   // attempts killed, lost or preempted
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
@@ -88,6 +89,10 @@ func (s *Stage) Waiting() int { return s.pending.count }
 
 // Pending yields the tasks to be started, in order of number.
 func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
+
+// Located reports whether some split of the stage says where it lies. None does
+// before the splits are loaded.
+func (s *Stage) Located() bool { return len(s.byHost) > 0 }
 
 // PendingOn yields the tasks to be started whose split lies on host, in order
 // of number. There are none before the splits are loaded.

@@ -161,6 +161,34 @@ func TestSplitsMakePendingTasksFoundByHost(t *testing.T) {
 	if !j.IsLocal(j.Stages[0].Tasks[0], m) || j.IsLocal(j.Stages[0].Tasks[1], m) || j.Stages[0].LocalStarts != 1 {
 		t.Error("locality is not told")
 	}
+	apply(t, s, FinishAttempt{Attempt: AttemptID{mapTask(0), 0}}, StartAttempt{Task: mapTask(1), Machine: "n", RackLocal: true})
+	if st := j.Stages[0]; st.LocalStarts != 1 || st.RackStarts != 1 || st.Launched != 2 {
+		t.Errorf("%d starts, %d local, %d in the rack", st.Launched, st.LocalStarts, st.RackStarts)
+	}
+}
+
+func TestFreeSince(t *testing.T) {
+	s := New("1")
+	at := func(now int64, commands ...Command) int64 {
+		t.Helper()
+		for _, c := range commands {
+			if _, err := s.Apply(Entry{At: now, Command: c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.View().Machine("n").FreeSince[MapSlot]
+	}
+	at(1, JoinMachine{Name: "n", Slots: [2]int{2, 1}}, submit(3, 0))
+	if err := s.Load(job1, make([]Split, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := at(5, StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "n"}); got != 1 {
+		t.Errorf("with one slot taken, one is free since %d, want 1", got)
+	}
+	at(6, StartAttempt{Task: mapTask(1), Machine: "n"})
+	if got := at(9, FinishAttempt{Attempt: AttemptID{mapTask(0), 0}}); got != 9 {
+		t.Errorf("after both were taken, one is free since %d, want 9", got)
+	}
 }
 
 func TestRecordsToSkipGoWithTheirPartOfASplitTask(t *testing.T) {

@@ -92,6 +92,9 @@ func (tx *transition) leave(p place) {
 func (tx *transition) indexFree(m *Machine) {
 	for kind := range tx.free {
 		if m.Free(Slot(kind)) > 0 {
+			if !tx.free[kind].has(m.index) {
+				m.FreeSince[kind] = tx.at
+			}
 			tx.free[kind].add(m.index)
 		} else {
 			tx.free[kind].remove(m.index)

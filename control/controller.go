@@ -120,7 +120,7 @@ func (c *Controller) plan(now int64) {
 		if !ok || t.Split >= 0 && !j.Loaded() {
 			continue
 		}
-		c.fact(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local})
+		c.fact(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal})
 	}
 }
 

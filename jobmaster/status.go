@@ -130,7 +130,8 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 			add(counter.FailedMaps, int64(s.Failed))
 			add(counter.KilledMaps, int64(s.Killed))
 			add(counter.DataLocalMaps, int64(s.LocalStarts))
-			add(counter.OtherLocalMaps, int64(s.Launched-s.LocalStarts))
+			add(counter.RackLocalMaps, int64(s.RackStarts))
+			add(counter.OtherLocalMaps, int64(s.Launched-s.LocalStarts-s.RackStarts))
 			add(counter.MillisMaps, s.SlotMillis)
 			add(counter.SlotMillisMaps, s.SlotMillis)
 			continue

@@ -43,4 +43,6 @@ type Start struct {
 	Task    cluster.TaskID
 	Machine string
 	Local   bool // the task's split lies on the machine
+
+	RackLocal bool // it lies in the machine's rack, but not on it
 }
