@@ -1,5 +1,7 @@
 package locality
 
+import "slices"
+
 // Delay is delay scheduling: a free slot waits for a task that is local to it
 // before it takes one from the rack, and longer before it takes any. Waits are
 // counted from when the slot became free, in ms.
@@ -66,6 +68,7 @@ type nearest struct {
 	allowed []Level
 	free    []int // by machine
 	taken   []bool
+	avoid   [][]int // by task, machines
 	starts  []Start
 
 	byMachine, byRack [][]int // tasks, in order
@@ -81,6 +84,7 @@ func (n *nearest) index() {
 		for _, s := range racks {
 			n.byRack[s.place] = append(n.byRack[s.place], i)
 		}
+		n.avoid = append(n.avoid, n.avoided(n.demand, t))
 		if len(t.Blocks) == 0 {
 			n.anywhere = append(n.anywhere, i)
 		}
@@ -95,7 +99,7 @@ func (n *nearest) take(machine int, far Level, tasks []int) {
 		if n.allowed[machine] > far || n.free[machine] == 0 || len(n.starts) >= n.demand.Grant {
 			return
 		}
-		if !n.taken[i] {
+		if !n.taken[i] && !slices.Contains(n.avoid[i], machine) {
 			n.taken[i] = true
 			n.free[machine]--
 			n.starts = append(n.starts, Start{0, i, machine, n.level(n.demand.Tasks[i], machine)})

@@ -2,6 +2,8 @@ package locality
 
 import (
 	"cmp"
+	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/hammr/hammr/locality/mincost"
@@ -35,46 +37,62 @@ type flow struct {
 	shift   uint  // bytes are counted in units of 1<<shift
 	perUnit int64 // what a unit of bytes costs, more than all steps of load together
 	later   int64 // what waiting costs, more than any step of load
-	never   int64 // what it costs to get no slot, more than any place does; 0 when there are slots for all
+	never   int64 // what it costs to get no slot, more than any place does; 0 when all get one
 
-	slots    []mincost.Node // by machine: its free slots
-	rackNode []mincost.Node // by rack
-	anywhere mincost.Node
-	tasks    [][]mincost.Node // by demand and task
-	machine  map[mincost.Node]int
+	slots   []mincost.Node // by machine: its free slots
+	machine map[mincost.Node]int
+	regions map[string]*region // by the machines that are avoided
+	tasks   [][]mincost.Node   // by demand and task
 }
 
-// scale picks units in which no sum of costs leaves an int64: a task costs less
-// than 1<<21 units, a unit less than 1<<22 when there are 100,000 tasks.
+// scale picks units in which no sum of costs leaves an int64: the bytes of one
+// task have up to 20 significant bits, fewer for very many tasks when slots are
+// scarce. A step of load
+// costs less than a unit even when all tasks take it. No slot at all costs more
+// than every task going as far as it can, since where machines are avoided one
+// task may find a slot only if many others move.
 func (f *flow) scale() {
-	tasks, largest := int64(1), int64(1)
+	tasks, largest := 1, int64(1)
 	for _, d := range f.demands {
-		tasks += int64(len(d.Tasks))
+		tasks += len(d.Tasks)
 		for _, t := range d.Tasks {
-			var bytes int64
-			for _, b := range t.Blocks {
-				bytes += b.weight()
-			}
-			largest = max(largest, bytes)
+			largest = max(largest, t.bytes())
 		}
 	}
-	for largest>>f.shift >= 1<<20 {
+	significant, scarce := 20, f.scarce()
+	if scarce {
+		significant = min(20, max(4, 56-3*bits.Len(uint(tasks))))
+	}
+	for largest>>f.shift >= 1<<significant {
 		f.shift++
 	}
 	f.later = loadSteps + 2
-	f.perUnit = tasks*(f.later+1) + 1
-	if f.wanted() > f.free() {
-		f.never = f.units(2*largest) + f.later
+	f.perUnit = int64(tasks)*(f.later+1) + 1
+	if scarce {
+		f.never = int64(tasks) * (f.units(2*largest) + f.later)
 	}
 }
 
-func (f *flow) wanted() (n int) {
+func (t Task) bytes() (sum int64) {
+	for _, b := range t.Blocks {
+		sum += b.weight()
+	}
+	return sum
+}
+
+// scarce reports whether tasks may find no slot: too few are free, or some
+// machines are avoided.
+func (f *flow) scarce() bool {
+	wanted := 0
 	for _, d := range f.demands {
+		if len(d.Avoid) > 0 || slices.ContainsFunc(d.Tasks, func(t Task) bool { return len(t.Avoid) > 0 }) {
+			return true
+		}
 		if d.Quota == nil {
-			n += min(d.Grant, len(d.Tasks))
+			wanted += min(d.Grant, len(d.Tasks))
 		}
 	}
-	return n
+	return wanted > f.free()
 }
 
 func (f *flow) free() (n int) {
@@ -100,18 +118,43 @@ func (f *flow) addMachines() {
 		f.slots = append(f.slots, v)
 		f.machine[v] = i
 	}
+	f.regions = make(map[string]*region)
+}
+
+// region is a view of the cluster as those tasks have it that avoid the same
+// machines: a node for each rack and one for all racks.
+type region struct {
+	avoided  []int // ascending
+	racks    []mincost.Node
+	anywhere mincost.Node
+}
+
+// region is made when the first task needs it.
+func (f *flow) region(avoided []int) *region {
+	key := fmt.Sprint(avoided)
+	if r := f.regions[key]; r != nil {
+		return r
+	}
+	r := &region{avoided: avoided}
+	f.regions[key] = r
 	for range f.racks {
-		f.rackNode = append(f.rackNode, f.network.Node())
+		r.racks = append(r.racks, f.network.Node())
 	}
 	for i, v := range f.slots {
-		if f.machines[i].Free > 0 {
-			f.network.Arc(f.rackNode[f.rackOf[i]], v, mincost.Unbounded, 0)
+		if f.machines[i].Free > 0 && !r.avoids(i) {
+			f.network.Arc(r.racks[f.rackOf[i]], v, mincost.Unbounded, 0)
 		}
 	}
-	f.anywhere = f.network.Node()
-	for _, rack := range f.rackNode {
-		f.network.Arc(f.anywhere, rack, mincost.Unbounded, 0)
+	r.anywhere = f.network.Node()
+	for _, rack := range r.racks {
+		f.network.Arc(r.anywhere, rack, mincost.Unbounded, 0)
 	}
+	return r
+}
+
+func (r *region) avoids(machine int) bool {
+	_, found := slices.BinarySearch(r.avoided, machine)
+	return found
 }
 
 // addSlots joins the free slots of a machine to the sink, the cheaper the less
@@ -140,7 +183,7 @@ func (f *flow) addDemand(d int) {
 	nodes := make([]mincost.Node, len(demand.Tasks))
 	for i, t := range demand.Tasks {
 		nodes[i] = f.network.Node()
-		farthest := f.addTask(nodes[i], t, patient)
+		farthest := f.addTask(nodes[i], t, f.region(f.avoided(demand, t)), patient)
 		switch {
 		case demand.Quota != nil:
 			f.network.Arc(nodes[i], mincost.Sink, 1, farthest+f.later)
@@ -173,9 +216,12 @@ func (f *flow) addQuota(quota []int) map[int]mincost.Node {
 
 // addTask joins a task to the places near its input and to all others, and
 // returns what it costs far away.
-func (f *flow) addTask(v mincost.Node, t Task, patient map[int]mincost.Node) (farthest int64) {
+func (f *flow) addTask(v mincost.Node, t Task, r *region, patient map[int]mincost.Node) (farthest int64) {
 	total, machines, racks := f.shares(t)
 	for _, s := range machines {
+		if r.avoids(s.place) {
+			continue
+		}
 		cost := f.units(2*total - shareOf(racks, f.rackOf[s.place]) - s.bytes)
 		to, ok := patient[s.place]
 		if !ok {
@@ -184,9 +230,9 @@ func (f *flow) addTask(v mincost.Node, t Task, patient map[int]mincost.Node) (fa
 		f.network.Arc(v, to, 1, cost)
 	}
 	for _, s := range racks {
-		f.network.Arc(v, f.rackNode[s.place], 1, f.units(2*total-s.bytes))
+		f.network.Arc(v, r.racks[s.place], 1, f.units(2*total-s.bytes))
 	}
-	f.network.Arc(v, f.anywhere, 1, f.units(2*total))
+	f.network.Arc(v, r.anywhere, 1, f.units(2*total))
 	return f.units(2 * total)
 }
 

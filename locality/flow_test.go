@@ -28,12 +28,18 @@ func randomProblem(r *rand.Rand) problem {
 			d.Tasks = append(d.Tasks, randomTask(r))
 		}
 		d.Grant = r.IntN(len(d.Tasks) + 1)
+		if r.IntN(4) == 0 {
+			d.Avoid = []string{"m1"}
+		}
 		p.demands = append(p.demands, d)
 	}
 	return p
 }
 
 func randomTask(r *rand.Rand) (t Task) {
+	if r.IntN(5) == 0 {
+		t.Avoid = []string{"m0", "m2"}
+	}
 	hosts := []string{"m0", "10.0.0.0", "m1", "m2", "10.0.0.3", "far", "unknown"}
 	for range r.IntN(3) {
 		b := Block{Bytes: r.Int64N(100)}
@@ -71,7 +77,7 @@ func (p problem) tryAll() (most int, least int64) {
 			return
 		}
 		for m := range free {
-			if free[m] > 0 {
+			if free[m] > 0 && !slices.Contains(places.avoided(p.demands[d], p.demands[d].Tasks[i]), m) {
 				free[m]--
 				place(d, i+1, granted+1, count+1, cost+places.distance(p.demands[d].Tasks[i], m))
 				free[m]++

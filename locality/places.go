@@ -6,6 +6,7 @@ import "slices"
 type places struct {
 	topology *Topology
 	machines []Machine
+	byName   map[string]int
 	byHost   map[string][]int
 	racks    []string // in order of their first machine
 	rackOf   []int    // by machine, index into racks
@@ -14,10 +15,11 @@ type places struct {
 
 func newPlaces(t *Topology, machines []Machine) *places {
 	p := &places{
-		topology: t, machines: machines, rackOf: make([]int, len(machines)),
+		topology: t, machines: machines, rackOf: make([]int, len(machines)), byName: make(map[string]int, len(machines)),
 		byHost: make(map[string][]int, len(machines)), byRack: make(map[string]int),
 	}
 	for i, m := range machines {
+		p.byName[m.Name] = i
 		p.addHost(m.Name, i)
 		for _, host := range m.Hosts {
 			p.addHost(host, i)
@@ -38,6 +40,20 @@ func (p *places) addHost(host string, machine int) {
 	if at := p.byHost[host]; !slices.Contains(at, machine) {
 		p.byHost[host] = append(at, machine)
 	}
+}
+
+// avoided are the machines on which a task of a demand does not start, in
+// order, each once.
+func (p *places) avoided(d Demand, t Task) (machines []int) {
+	for _, names := range [][]string{d.Avoid, t.Avoid} {
+		for _, name := range names {
+			if m, ok := p.byName[name]; ok {
+				machines = addOnce(machines, m)
+			}
+		}
+	}
+	slices.Sort(machines)
+	return machines
 }
 
 // share is how many bytes of a task lie on a machine, or in a rack.

@@ -17,13 +17,16 @@ type Block struct {
 
 // Task is what is placed: one NodeGroup.
 type Task struct {
-	Blocks []Block // what it reads; none makes every machine as good
+	Blocks []Block  // what it reads; none makes every machine as good
+	Avoid  []string // names of machines where it does not start
 }
 
 // Demand is tasks of which some may start.
 type Demand struct {
 	Tasks []Task
 	Grant int // how many start, of whichever tasks are best off; at least len(Tasks) is all of them
+
+	Avoid []string // names of machines where none of the tasks starts
 
 	// Quota says, by machine, how many of the tasks it should run in all, now
 	// and later. A task then waits for a machine that has its input and quota
