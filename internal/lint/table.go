@@ -56,7 +56,7 @@ var importTable = []row{
 		"dag", "control", "cluster", "sched", "sched/fifo", "storage",
 		"internal/conf", "internal/counter", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
-	{"jobmaster/raftlog", []string{"jobmaster"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster"}},
 	{"jobmaster/edge", []string{
 		"jobmaster", "cluster", "internal/mailbox", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},

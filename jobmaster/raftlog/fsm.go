@@ -1,0 +1,106 @@
+package raftlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hashicorp/raft"
+)
+
+// fsm hands what Raft says to the jobmaster. Raft calls it from one goroutine,
+// and while it opens, before there is a jobmaster, from Open's.
+type fsm struct {
+	log    *Log
+	fault  error         // of an entry: nothing more is handed over
+	opened chan struct{} // closed when what was restored while opening is handed over
+	mu     struct {
+		sync.Mutex
+		opened   bool              // the channel is closed
+		restored *cluster.Snapshot // while opening: to be handed over first
+		fault    error             // while opening: why a snapshot was not restored
+	}
+}
+
+var errClosed = errors.New("raftlog: the log is closed")
+
+// Apply hands over a committed batch. An entry without bytes is the watchdog's.
+func (f *fsm) Apply(entry *raft.Log) any {
+	if len(entry.Data) == 0 || f.fault != nil {
+		return nil
+	}
+	batch, err := cluster.DecodeEntries(entry.Data)
+	if err != nil {
+		f.fault = fmt.Errorf("raftlog: log entry %d: %w", entry.Index, err)
+		f.log.fatal(f.fault)
+		return nil
+	}
+	f.log.emit(jobmaster.Committed{Batch: batch})
+	return nil
+}
+
+// Snapshot asks the jobmaster for a copy of the state.
+func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	if f.fault != nil {
+		return nil, f.fault
+	}
+	answer := make(chan *cluster.Snapshot, 1)
+	if !f.log.emit(jobmaster.SnapshotWanted{Answer: answer}) {
+		return nil, errClosed
+	}
+	select {
+	case s := <-answer:
+		return fsmSnapshot{s}, nil
+	case <-f.log.closing:
+		return nil, errClosed
+	}
+}
+
+// Restore hands over the state that a snapshot holds.
+func (f *fsm) Restore(from io.ReadCloser) error {
+	s, err := cluster.DecodeSnapshot(from)
+	if f.whileOpening(s, err) || err != nil {
+		return err
+	}
+	if !f.log.emit(jobmaster.Restored{Snapshot: s}) {
+		return errClosed
+	}
+	return nil
+}
+
+// whileOpening keeps a snapshot for handOverFirst, when that has not ended.
+func (f *fsm) whileOpening(s *cluster.Snapshot, fault error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.opened {
+		return false
+	}
+	f.mu.restored, f.mu.fault = s, fault
+	return true
+}
+
+// handOverFirst hands over what was restored before there was a jobmaster that
+// takes it. All other events wait for that.
+func (f *fsm) handOverFirst() {
+	for {
+		f.mu.Lock()
+		s := f.mu.restored
+		f.mu.restored, f.mu.opened = nil, s == nil
+		f.mu.Unlock()
+		if s == nil {
+			close(f.opened)
+			return
+		}
+		f.log.send(jobmaster.Restored{Snapshot: s})
+	}
+}
+
+type fsmSnapshot struct{ *cluster.Snapshot }
+
+// Persist runs while later batches are applied.
+func (s fsmSnapshot) Persist(sink raft.SnapshotSink) error { return s.Encode(sink) }
+
+func (fsmSnapshot) Release() {}

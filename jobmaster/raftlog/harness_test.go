@@ -1,0 +1,345 @@
+package raftlog
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/jobmaster"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// logs is where all logs go; os.Stderr helps when a test fails.
+var logs io.Writer = io.Discard
+
+// patience is how long tests wait for what has to happen.
+const patience = 30 * time.Second
+
+// changes tells that some member has changed.
+var changes = &broadcast{next: make(chan struct{})}
+
+type broadcast struct {
+	mu   sync.Mutex
+	next chan struct{} // closed at the next change
+}
+
+func (b *broadcast) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.next)
+	b.next = make(chan struct{})
+}
+
+// await waits until cond holds; it is asked again after every change.
+func (b *broadcast) await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		b.mu.Lock()
+		next := b.next
+		b.mu.Unlock()
+		if cond() {
+			return
+		}
+		select {
+		case <-next:
+		case <-deadline:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// member is a master that does nothing but apply what its log yields. The names
+// of its jobs, in order, are what was committed.
+type member struct {
+	t       *testing.T
+	cfg     Config
+	log     *Log
+	stop    chan struct{}
+	stopped sync.WaitGroup
+	fatal   chan error
+
+	mu struct {
+		sync.Mutex
+		state     *cluster.State
+		batches   [][]string // names in each batch since the start, those that come again too
+		term      uint64     // 0 while it follows
+		terms     []uint64   // in which it led
+		snapshots int        // asked for
+		restored  int        // got
+	}
+}
+
+// testConfig is quick, but has patience with a busy machine.
+func testConfig(t *testing.T, id string) Config {
+	return Config{
+		ID: id, ClusterID: "c1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
+		Heartbeat: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
+	}
+}
+
+func startMember(t *testing.T, cfg Config) *member {
+	t.Helper()
+	m := &member{t: t, fatal: make(chan error, 1), stop: make(chan struct{})}
+	cfg.Fatal = func(err error) { m.fatal <- err }
+	m.mu.state = cluster.New("1")
+	log, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Bind, cfg.Stream = log.stream.advertise.String(), nil // where it is found when it starts again
+	m.cfg, m.log = cfg, log
+	m.stopped.Go(m.run)
+	t.Cleanup(m.close)
+	return m
+}
+
+// startCluster starts n members of a new cluster.
+func startCluster(t *testing.T, n int, change func(*Config)) []*member {
+	t.Helper()
+	var configs []Config
+	var peers []Peer
+	for i := range n {
+		cfg := testConfig(t, fmt.Sprintf("m%d", i+1))
+		stream, err := ListenTCP("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Stream = stream
+		peers = append(peers, Peer{cfg.ID, stream.Addr().String()})
+		configs = append(configs, cfg)
+	}
+	var members []*member
+	for _, cfg := range configs {
+		cfg.Bootstrap = peers
+		if change != nil {
+			change(&cfg)
+		}
+		members = append(members, startMember(t, cfg))
+	}
+	return members
+}
+
+// restart opens the log of a member anew, with an empty state.
+func (m *member) restart(change func(*Config)) *member {
+	m.t.Helper()
+	m.close()
+	cfg := m.cfg
+	if change != nil {
+		change(&cfg)
+	}
+	return startMember(m.t, cfg)
+}
+
+func (m *member) close() {
+	if m.log == nil {
+		return
+	}
+	if err := m.log.Close(); err != nil {
+		m.t.Errorf("closing %s: %v", m.cfg.ID, err)
+	}
+	close(m.stop)
+	m.stopped.Wait()
+	m.log = nil
+}
+
+func (m *member) run() {
+	for {
+		select {
+		case event := <-m.log.Events():
+			m.take(event)
+			changes.tell()
+		case <-m.stop:
+			return
+		}
+	}
+}
+
+func (m *member) take(event jobmaster.LogEvent) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch e := event.(type) {
+	case jobmaster.Committed:
+		m.apply(e.Batch)
+	case jobmaster.Leading:
+		if m.mu.term != 0 || e.Term == 0 {
+			m.t.Errorf("%s leads in term %d while it leads in term %d", m.cfg.ID, e.Term, m.mu.term)
+		}
+		m.mu.term = e.Term
+		m.mu.terms = append(m.mu.terms, e.Term)
+	case jobmaster.Following:
+		if m.mu.term == 0 {
+			m.t.Errorf("%s is told to follow while it follows", m.cfg.ID)
+		}
+		m.mu.term = 0
+	case jobmaster.SnapshotWanted:
+		e.Answer <- m.mu.state.Snapshot()
+		m.mu.snapshots++
+	case jobmaster.Restored:
+		state, err := e.Snapshot.Restore()
+		if err != nil {
+			m.t.Error(err)
+			return
+		}
+		m.mu.state = state
+		m.mu.restored++
+	}
+}
+
+func (m *member) apply(batch []cluster.Entry) {
+	var names []string
+	for _, e := range batch {
+		names = append(names, e.Command.(cluster.SubmitJob).Spec.Name)
+		if _, err := m.mu.state.Apply(e); err != nil {
+			m.t.Errorf("%s: %v", m.cfg.ID, err)
+		}
+	}
+	m.mu.batches = append(m.mu.batches, names)
+}
+
+// batch has an entry for each name. The same name twice is the same entry.
+func batch(first int, names ...string) []cluster.Entry {
+	var entries []cluster.Entry
+	for i, name := range names {
+		entries = append(entries, cluster.Entry{
+			At: 1, Client: "test", Sequence: uint64(first + i + 1),
+			Command: cluster.SubmitJob{Spec: cluster.JobSpec{
+				Name: name, Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1},
+			}},
+		})
+	}
+	return entries
+}
+
+func numbered(n int) []cluster.Entry { return batch(n, fmt.Sprint(n)) }
+
+// await waits until what cond sees is true. It holds the lock for cond.
+func (m *member) await(what string, cond func() bool) {
+	m.t.Helper()
+	changes.await(m.t, m.cfg.ID+" "+what, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return cond()
+	})
+}
+
+func (m *member) awaitLead() {
+	m.t.Helper()
+	m.await("leads", func() bool { return m.mu.term != 0 })
+}
+
+// awaitNames waits until exactly these jobs are there.
+func (m *member) awaitNames(want []string) {
+	m.t.Helper()
+	m.await(fmt.Sprintf("has %d jobs up to %s", len(want), want[len(want)-1]), func() bool {
+		return slices.Equal(m.namesLocked(), want)
+	})
+}
+
+func (m *member) names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.namesLocked()
+}
+
+func (m *member) namesLocked() (names []string) {
+	for j := range m.mu.state.View().Jobs() {
+		names = append(names, j.Spec.Name)
+	}
+	return names
+}
+
+// proposeAll has numbers committed one after the other, by whoever leads.
+func proposeAll(t *testing.T, members []*member, from, to int) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		for !propose(t, awaitLeader(t, members), n) {
+		}
+	}
+}
+
+// propose reports whether the number was committed before the lead was over.
+func propose(t *testing.T, leader *member, n int) (done bool) {
+	t.Helper()
+	leader.mu.Lock()
+	leads, before := len(leader.mu.terms), len(leader.mu.batches)
+	leader.mu.Unlock()
+	leader.log.Propose(numbered(n))
+	leader.await(fmt.Sprintf("commits %d or follows", n), func() bool {
+		done = len(leader.mu.batches) > before
+		return done || leader.mu.term == 0 || len(leader.mu.terms) != leads
+	})
+	return done
+}
+
+// upTo is the names of the first n numbered batches.
+func upTo(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint(i))
+	}
+	return names
+}
+
+// awaitLeader waits until one of the members leads.
+func awaitLeader(t *testing.T, members []*member) (leader *member) {
+	t.Helper()
+	changes.await(t, "somebody leads", func() bool {
+		i := slices.IndexFunc(members, func(m *member) bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.mu.term != 0
+		})
+		if i >= 0 {
+			leader = members[i]
+		}
+		return i >= 0
+	})
+	return leader
+}
+
+func without(members []*member, gone *member) (rest []*member) {
+	for _, m := range members {
+		if m != gone {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// checkSameOrder wants every member's batches to be a prefix of the longest, and
+// one leader a term.
+func checkSameOrder(t *testing.T, members []*member) {
+	t.Helper()
+	var all [][]string
+	ledBy := make(map[uint64]string)
+	for _, m := range members {
+		m.mu.Lock()
+		for _, term := range m.mu.terms {
+			if ledBy[term] != "" {
+				t.Errorf("%s and %s lead in term %d", ledBy[term], m.cfg.ID, term)
+			}
+			ledBy[term] = m.cfg.ID
+		}
+		var flat []string
+		for _, names := range m.mu.batches {
+			flat = append(flat, strings.Join(names, " "))
+		}
+		m.mu.Unlock()
+		all = append(all, flat)
+	}
+	longest := slices.MaxFunc(all, func(a, b []string) int { return len(a) - len(b) })
+	for i, batches := range all {
+		if !slices.Equal(batches, longest[:len(batches)]) {
+			t.Errorf("%s has %v, another %v", members[i].cfg.ID, batches, longest)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package raftlog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// identity says whose a directory is. It is written before anything else.
+type identity struct {
+	Cluster string `json:"cluster"`
+	Master  string `json:"master"`
+}
+
+const (
+	identityFile = "master.json"
+	storeFile    = "raft.db"
+)
+
+// claim makes the directory that of a master, or checks that it is.
+func claim(dir string, want identity) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("raftlog: directory of the master: %w", err)
+	}
+	path := filepath.Join(dir, identityFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return claimNew(dir, want)
+	}
+	if err != nil {
+		return fmt.Errorf("raftlog: directory of the master: %w", err)
+	}
+	var found identity
+	if err := json.Unmarshal(data, &found); err != nil {
+		return fmt.Errorf("raftlog: %s does not say whose directory it is: %w", path, err)
+	}
+	if found != want {
+		return fmt.Errorf("raftlog: directory %s is that of master %q of cluster %q, not of master %q of cluster %q: give another directory",
+			dir, found.Master, found.Cluster, want.Master, want.Cluster)
+	}
+	return nil
+}
+
+func claimNew(dir string, id identity) error {
+	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
+		return fmt.Errorf("raftlog: directory %s holds a log but no %s that says whose: give another directory", dir, identityFile)
+	}
+	data, err := json.Marshal(id)
+	if err != nil {
+		return fmt.Errorf("raftlog: %s: %w", identityFile, err)
+	}
+	if err := writeDurably(dir, identityFile, append(data, '\n')); err != nil {
+		return fmt.Errorf("raftlog: directory of the master: %w", err)
+	}
+	return nil
+}
+
+// writeDurably writes a file that is there whole or not at all, also after a
+// crash.
+func writeDurably(dir, name string, data []byte) error {
+	f, err := os.CreateTemp(dir, name+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

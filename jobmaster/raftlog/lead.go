@@ -1,0 +1,131 @@
+package raftlog
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hashicorp/raft"
+)
+
+// leadership is what Raft says of this server's leads, and what the jobmaster
+// has been told. Leads count from 1.
+type leadership struct {
+	mu struct {
+		sync.RWMutex
+		number uint64 // of the latest lead
+		held   bool   // it lasts
+	}
+	changed chan struct{} // holds a token when mu changed
+	told    atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows; set by the herald
+}
+
+func (l *leadership) set(held bool) {
+	l.mu.Lock()
+	l.mu.held = held
+	if held {
+		l.mu.number++
+	}
+	l.mu.Unlock()
+	select {
+	case l.changed <- struct{}{}:
+	default: // the token is there
+	}
+}
+
+func (l *leadership) current() (number uint64, held bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.mu.number, l.mu.held
+}
+
+func (l *leadership) holds(number uint64) bool {
+	current, held := l.current()
+	return held && current == number
+}
+
+// during calls f while the lead cannot end, and reports whether it lasted. When
+// the next lead begins, whatever f put into the log stands before its barrier.
+func (l *leadership) during(number uint64, f func()) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if !l.mu.held || l.mu.number != number {
+		return false
+	}
+	f()
+	return true
+}
+
+// drain takes what Raft says, which waits for that, until open closes the
+// channel.
+func (l *Log) drain() {
+	for held := range l.notify {
+		l.lead.set(held)
+	}
+}
+
+// herald tells the jobmaster of leads.
+func (l *Log) herald() {
+	for {
+		select {
+		case <-l.lead.changed:
+			l.tell()
+		case <-l.closing:
+			return
+		}
+	}
+}
+
+// tell brings the jobmaster up to what Raft says now.
+func (l *Log) tell() {
+	number, held := l.lead.current()
+	if told := l.lead.told.Load(); told != 0 && (!held || told != number) {
+		l.lead.told.Store(0)
+		l.emit(jobmaster.Following{})
+	}
+	if !held || l.lead.told.Load() == number || !l.catchUp(number) {
+		return
+	}
+	l.hosts.forget()
+	l.lead.told.Store(number)
+	l.emit(jobmaster.Leading{Term: l.raft.CurrentTerm()})
+}
+
+// catchUp waits until everything committed before a lead has been handed over.
+// It reports whether the lead still lasts.
+func (l *Log) catchUp(number uint64) bool {
+	for l.lead.holds(number) {
+		switch err := l.raft.Barrier(enqueueTimeout).Error(); {
+		case err == nil:
+			return l.lead.holds(number)
+		case !neverEntered(err) || !l.pause():
+			return false
+		}
+	}
+	return false
+}
+
+// enqueueTimeout is how long Raft's loop may be busy before we look again
+// whether the lead lasts.
+const enqueueTimeout = 500 * time.Millisecond
+
+// retryPause is how long we wait before we try again what Raft refused.
+const retryPause = 20 * time.Millisecond
+
+// neverEntered reports whether an entry is certainly not in the log, although
+// the lead lasts.
+func neverEntered(err error) bool {
+	return errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrLeadershipTransferInProgress)
+}
+
+// pause waits a little; it reports false when the log closes.
+func (l *Log) pause() bool {
+	select {
+	case <-time.After(retryPause):
+		return true
+	case <-l.closing:
+		return false
+	}
+}

@@ -1,0 +1,183 @@
+package raftlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// ErrNotLeading is the error of what only the leading master can do.
+var ErrNotLeading = errors.New("raftlog: this master does not lead")
+
+// Leader is the master that leads, as far as this one knows; zero when it knows
+// of none.
+func (l *Log) Leader() Peer {
+	address, id := l.raft.LeaderWithID()
+	return Peer{ID: string(id), Address: string(address)}
+}
+
+// Status is what a master knows of itself and the others.
+type Status struct {
+	ID      string
+	Leader  Peer // zero when none is known
+	Term    uint64
+	Masters []Master
+
+	LastIndex     uint64 // of the entries that this master has
+	CommitIndex   uint64 // of those, the ones that are certain
+	AppliedIndex  uint64 // of those, the ones given to the jobmaster
+	SnapshotIndex uint64 // of those, the ones in a snapshot; 0 for none
+
+	Store Latency
+}
+
+// Master is a member of the cluster.
+type Master struct {
+	Peer
+	Voter bool
+	State string // leader, follower, candidate; unreachable as far as the leader knows; "" when unknown
+}
+
+// Status tells how the masters are.
+func (l *Log) Status() Status {
+	s := Status{
+		ID: l.cfg.ID, Leader: l.Leader(), Term: l.raft.CurrentTerm(),
+		LastIndex: l.raft.LastIndex(), CommitIndex: l.raft.CommitIndex(), AppliedIndex: l.raft.AppliedIndex(),
+		Store: l.store.took.summary(),
+	}
+	if snapshots, err := l.snapshots.List(); err == nil && len(snapshots) > 0 {
+		s.SnapshotIndex = snapshots[0].Index
+	}
+	for _, server := range l.raft.GetConfiguration().Configuration().Servers {
+		s.Masters = append(s.Masters, Master{
+			Peer:  Peer{ID: string(server.ID), Address: string(server.Address)},
+			Voter: server.Suffrage == raft.Voter, State: l.stateOf(string(server.ID), s.Leader.ID),
+		})
+	}
+	return s
+}
+
+func (l *Log) stateOf(id, leader string) string {
+	switch {
+	case id == l.cfg.ID:
+		return strings.ToLower(l.raft.State().String())
+	case id == leader:
+		return "leader"
+	case leader != l.cfg.ID:
+		return ""
+	case l.hosts.unreachable(id):
+		return "unreachable"
+	}
+	return "follower"
+}
+
+// AddMaster adds a master to the cluster, or changes the address of one. It has
+// to be running: one that is not would only be missing at each vote.
+func (l *Log) AddMaster(ctx context.Context, id, address string) error {
+	what := fmt.Sprintf("adding master %q at %s", id, address)
+	if err := checkReachable(address); err != nil {
+		return fmt.Errorf("raftlog: %s: %w", what, err)
+	}
+	return l.change(ctx, what, func() error {
+		conn, err := l.stream.Dial(raft.ServerAddress(address), l.cfg.Heartbeat)
+		if err != nil {
+			return fmt.Errorf("start it first: %w", err)
+		}
+		conn.Close()
+		return l.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, timeLeft(ctx)).Error()
+	})
+}
+
+// RemoveMaster takes a master out of the cluster. The one that leads has to hand
+// its lead to another first.
+func (l *Log) RemoveMaster(ctx context.Context, id string) error {
+	what := fmt.Sprintf("removing master %q", id)
+	if _, err := l.addressOf(id); err != nil {
+		return fmt.Errorf("raftlog: %s: %w", what, err)
+	}
+	if id == l.cfg.ID && l.raft.State() == raft.Leader {
+		return fmt.Errorf("raftlog: %s: it leads: transfer the lead to another master first", what)
+	}
+	return l.change(ctx, what, func() error {
+		return l.raft.RemoveServer(raft.ServerID(id), 0, timeLeft(ctx)).Error()
+	})
+}
+
+// TransferLeadership makes another master lead.
+func (l *Log) TransferLeadership(ctx context.Context, id string) error {
+	what := fmt.Sprintf("transferring the lead to master %q", id)
+	address, err := l.addressOf(id)
+	if err != nil {
+		return fmt.Errorf("raftlog: %s: %w", what, err)
+	}
+	if id == l.cfg.ID && l.raft.State() == raft.Leader {
+		return nil
+	}
+	return l.change(ctx, what, func() error {
+		return l.raft.LeadershipTransferToServer(raft.ServerID(id), address).Error()
+	})
+}
+
+func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
+	var known []string
+	for _, server := range l.raft.GetConfiguration().Configuration().Servers {
+		if string(server.ID) == id {
+			return server.Address, nil
+		}
+		known = append(known, string(server.ID))
+	}
+	return "", fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))
+}
+
+// change carries out what only the leader can.
+func (l *Log) change(ctx context.Context, what string, f func() error) error {
+	if l.raft.State() != raft.Leader {
+		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
+	}
+	done := make(chan error, 1)
+	if !l.tasks.start(func() { done <- f() }) {
+		return fmt.Errorf("raftlog: %s: %w", what, errClosed)
+	}
+	select {
+	case err := <-done:
+		return l.changed(what, err)
+	case <-ctx.Done():
+		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, ctx.Err())
+	case <-l.closing:
+		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, errClosed)
+	}
+}
+
+func (l *Log) changed(what string, err error) error {
+	switch {
+	case err == nil:
+		l.cfg.Logger.Info("masters changed", "by", what)
+		return nil
+	case errors.Is(err, raft.ErrNotLeader):
+		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
+	case errors.Is(err, raft.ErrLeadershipLost):
+		return fmt.Errorf("raftlog: %s: it may have happened: %w", what, err)
+	}
+	return fmt.Errorf("raftlog: %s: %w", what, err)
+}
+
+func (l *Log) leaderName() string {
+	leader := l.Leader()
+	if leader.ID == "" {
+		return "nobody known"
+	}
+	return fmt.Sprintf("%q at %s", leader.ID, leader.Address)
+}
+
+// timeLeft is for Raft, where 0 is for ever.
+func timeLeft(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return max(time.Until(deadline), time.Millisecond)
+}

@@ -1,0 +1,130 @@
+package raftlog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func withPatience(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// steady is for tests in which no other server may take the lead.
+func steady(c *Config) { c.Heartbeat = 2 * time.Second }
+
+func TestMastersComeAndGo(t *testing.T) {
+	first := startCluster(t, 1, steady)[0]
+	first.awaitLead()
+	proposeAll(t, []*member{first}, 0, 5)
+	ctx := withPatience(t)
+	var members []*member
+	for _, id := range []string{"m2", "m3"} {
+		cfg := testConfig(t, id)
+		steady(&cfg)
+		m := startMember(t, cfg)
+		if err := first.log.AddMaster(ctx, id, m.cfg.Bind); err != nil {
+			t.Fatal(err)
+		}
+		m.awaitNames(upTo(5))
+		members = append(members, m)
+	}
+	second := members[0]
+	if err := first.log.TransferLeadership(ctx, "m2"); err != nil {
+		t.Fatal(err)
+	}
+	second.awaitLead()
+	first.await("follows", func() bool { return first.mu.term == 0 })
+	proposeAll(t, []*member{second}, 5, 6)
+	if err := second.log.RemoveMaster(ctx, "m1"); err != nil {
+		t.Fatal(err)
+	}
+	first.close()
+	proposeAll(t, []*member{second}, 6, 8) // with m3, whose vote now counts
+	members[1].awaitNames(upTo(8))
+	if got := idsOf(second.log.Status()); !slices.Equal(got, []string{"m2", "m3"}) {
+		t.Errorf("masters are %v", got)
+	}
+}
+
+func idsOf(s Status) (ids []string) {
+	for _, m := range s.Masters {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestStatusTellsWhoIsThere(t *testing.T) {
+	members := startCluster(t, 3, steady)
+	leader := awaitLeader(t, members)
+	proposeAll(t, []*member{leader}, 0, 2)
+	states := func(of *member) map[string]string {
+		out := make(map[string]string)
+		for _, m := range of.log.Status().Masters {
+			out[m.ID] = m.State
+		}
+		return out
+	}
+	follower, gone := without(members, leader)[0], without(members, leader)[1]
+	follower.awaitNames(upTo(2))
+	s := leader.log.Status()
+	if s.ID != leader.cfg.ID || s.Leader != (Peer{leader.cfg.ID, leader.cfg.Bind}) || s.Term == 0 || s.AppliedIndex < 3 || s.CommitIndex > s.LastIndex {
+		t.Errorf("the leader's status is %+v", s)
+	}
+	if got := states(leader); got[leader.cfg.ID] != "leader" || got[follower.cfg.ID] != "follower" {
+		t.Errorf("for the leader, the masters are %v", got)
+	}
+	if got := states(follower); got[leader.cfg.ID] != "leader" || got[follower.cfg.ID] != "follower" || got[gone.cfg.ID] != "" {
+		t.Errorf("for a follower, the masters are %v", got)
+	}
+	if got := follower.log.Leader(); got.ID != leader.cfg.ID {
+		t.Errorf("for a follower, %v leads", got)
+	}
+	gone.close()
+	deadline := time.After(patience)
+	for states(leader)[gone.cfg.ID] != "unreachable" {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("the masters are %v", states(leader))
+		}
+	}
+}
+
+func TestChangesOfMastersThatAreRefused(t *testing.T) {
+	members := startCluster(t, 3, steady)
+	leader := awaitLeader(t, members)
+	follower := without(members, leader)[0]
+	proposeAll(t, []*member{leader}, 0, 1)
+	follower.awaitNames(upTo(1))
+	ctx := withPatience(t)
+	unused, err := ListenTCP("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused.Close()
+	for want, err := range map[string]error{
+		"no such master: there are m1, m2, m3": leader.log.RemoveMaster(ctx, "m4"),
+		"transferring the lead to master":      leader.log.TransferLeadership(ctx, "m5"),
+		"transfer the lead to another master":  leader.log.RemoveMaster(ctx, leader.cfg.ID),
+		"start it first":                       leader.log.AddMaster(ctx, "m4", unused.Addr().String()),
+		"not one that others can connect to":   leader.log.AddMaster(ctx, "m4", ":0"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := leader.log.TransferLeadership(ctx, leader.cfg.ID); err != nil {
+		t.Errorf("to whom it has: %v", err)
+	}
+	err = follower.log.RemoveMaster(ctx, leader.cfg.ID)
+	if !errors.Is(err, ErrNotLeading) || !strings.Contains(err.Error(), leader.cfg.Bind) {
+		t.Errorf("by a follower: %v", err)
+	}
+}

@@ -1,0 +1,202 @@
+package raftlog
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Log is this server's end of the replicated log. Any goroutine may use it.
+type Log struct {
+	cfg       Config
+	raft      *raft.Raft
+	fsm       *fsm
+	disk      *raftboltdb.BoltStore
+	store     *store
+	snapshots raft.SnapshotStore
+	stream    *streamLayer
+	transport *raft.NetworkTransport
+
+	notify chan bool
+	lead   leadership
+	hosts  hosts
+
+	events   chan jobmaster.LogEvent
+	closing  chan struct{}
+	tasks    tasks
+	drained  sync.WaitGroup
+	closeOne sync.Once
+	failOnce sync.Once
+}
+
+const (
+	keptSnapshots = 2
+	cachedEntries = 512 // for followers that lag a little
+
+	pooledConns    = 3                // to each other master
+	networkTimeout = 10 * time.Second // of a message to another master
+	lockTimeout    = time.Second      // of the file that another process may have open
+)
+
+// Open starts this server. It takes part in elections at once, and hands over
+// events as soon as they are taken.
+func Open(cfg Config) (*Log, error) {
+	cfg.EnsureDefaults()
+	l := &Log{
+		cfg:    cfg,
+		notify: make(chan bool, 8), lead: leadership{changed: make(chan struct{}, 1)},
+		events: make(chan jobmaster.LogEvent), closing: make(chan struct{}),
+	}
+	l.fsm = &fsm{log: l, opened: make(chan struct{})}
+	if err := l.open(); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	l.drained.Go(l.drain)
+	l.tasks.start(l.fsm.handOverFirst)
+	l.tasks.start(l.herald)
+	l.tasks.start(l.watch)
+	l.observe()
+	return l, nil
+}
+
+func (l *Log) open() error {
+	if err := l.cfg.Validate(); err != nil {
+		return err
+	}
+	if err := claim(l.cfg.Dir, identity{Cluster: l.cfg.ClusterID, Master: l.cfg.ID}); err != nil {
+		return err
+	}
+	if err := l.openStores(); err != nil {
+		return err
+	}
+	if err := l.openTransport(); err != nil {
+		return err
+	}
+	if err := l.bootstrap(); err != nil {
+		return err
+	}
+	r, err := raft.NewRaft(l.raftConfig(), l.fsm, l.cached(), l.disk, l.snapshots, l.transport)
+	if err != nil {
+		return fmt.Errorf("raftlog: directory %s: %w", l.cfg.Dir, errors.Join(err, l.fsm.mu.fault))
+	}
+	l.raft = r
+	return nil
+}
+
+func (l *Log) raftConfig() *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(l.cfg.ID)
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.Heartbeat, l.cfg.Heartbeat, l.cfg.Heartbeat/2
+	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
+	c.ShutdownOnRemove = false
+	c.NotifyCh = l.notify
+	c.NoLegacyTelemetry = true
+	c.Logger = newLogger(l.cfg.Logger)
+	return c
+}
+
+func (l *Log) openStores() error {
+	path := filepath.Join(l.cfg.Dir, storeFile)
+	disk, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{
+		Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+	}})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return fmt.Errorf("raftlog: directory %s is in use by another process", l.cfg.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("raftlog: log %s: %w", path, err)
+	}
+	l.disk = disk
+	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing}
+	l.snapshots, err = raft.NewFileSnapshotStoreWithLogger(l.cfg.Dir, keptSnapshots, newLogger(l.cfg.Logger))
+	if err != nil {
+		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)
+	}
+	return nil
+}
+
+// cached keeps the newest entries in memory. It errs only on a size below 1.
+func (l *Log) cached() raft.LogStore {
+	cache, err := raft.NewLogCache(cachedEntries, l.store)
+	if err != nil {
+		panic(err)
+	}
+	return cache
+}
+
+func (l *Log) openTransport() error {
+	if l.cfg.Stream == nil {
+		stream, err := ListenTCP(l.cfg.Bind)
+		if err != nil {
+			return err
+		}
+		l.cfg.Stream = stream
+	}
+	setDefault(&l.cfg.Advertise, l.cfg.Stream.Addr().String())
+	if err := checkReachable(l.cfg.Advertise); err != nil {
+		return fmt.Errorf("raftlog: Advertise: %w", err)
+	}
+	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)
+	l.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: l.stream, MaxPool: pooledConns, Timeout: networkTimeout, Logger: newLogger(l.cfg.Logger),
+	})
+	return nil
+}
+
+// bootstrap makes a new cluster, when asked to and when there is none yet.
+func (l *Log) bootstrap() error {
+	if len(l.cfg.Bootstrap) == 0 {
+		return nil
+	}
+	var servers raft.Configuration
+	for _, p := range l.cfg.Bootstrap {
+		servers.Servers = append(servers.Servers, raft.Server{ID: raft.ServerID(p.ID), Address: raft.ServerAddress(p.Address)})
+	}
+	err := raft.BootstrapCluster(l.raftConfig(), l.store, l.disk, l.snapshots, l.transport, servers)
+	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
+		return fmt.Errorf("raftlog: new cluster in %s: %w", l.cfg.Dir, err)
+	}
+	return nil
+}
+
+// Close ends this server: no event is handed over any more. What was proposed
+// and has not come back may be committed or not.
+func (l *Log) Close() error {
+	var err error
+	l.closeOne.Do(func() { err = l.close() })
+	return err
+}
+
+func (l *Log) close() error {
+	close(l.closing)
+	l.tasks.wait() // Raft still answers, so that nobody waits for ever.
+	shutdown := l.raft.Shutdown()
+	err := l.transport.Close() // Nobody waits for other masters.
+	err = errors.Join(err, shutdown.Error())
+	close(l.notify)
+	l.drained.Wait()
+	return errors.Join(err, l.release())
+}
+
+// release gives back what open got.
+func (l *Log) release() error {
+	var faults []error
+	if l.transport != nil {
+		l.transport.CloseStreams()
+		faults = append(faults, l.transport.Close())
+	} else if l.cfg.Stream != nil {
+		faults = append(faults, l.cfg.Stream.Close())
+	}
+	if l.disk != nil {
+		faults = append(faults, l.disk.Close())
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,77 @@
+package raftlog
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+func TestConfigurationsThatCannotWork(t *testing.T) {
+	bad := Config{Heartbeat: time.Millisecond, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
+	bad.EnsureDefaults()
+	log, err := Open(bad)
+	if err == nil {
+		log.Close()
+		t.Fatal("it opens")
+	}
+	for _, want := range []string{
+		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "Heartbeat 1ms is less than 50ms", "StoreDelay -1ns",
+		`master "a" at "h" twice`, `address "h:0" is not one`, "missing port", `Bootstrap lacks this master, ""`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in:\n%v", want, err)
+		}
+	}
+	good := testConfig(t, "m1")
+	good.Fatal, good.Bootstrap = func(error) {}, []Peer{{"m1", "h:1"}, {"m2", "[::1]:1"}}
+	good.EnsureDefaults()
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMessagesOfRaftGoToSlog(t *testing.T) {
+	var b bytes.Buffer
+	to := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{
+		Level: slog.LevelInfo,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+	var l hclog.Logger = newLogger(to)
+	l.Debug("unheard")
+	l.Log(hclog.Off, "unheard")
+	named := l.With("peer", "m2").Named("a").Named("b")
+	named.Warn("late", "by", hclog.Fmt("%d ms", 7))
+	l.Error("bad")
+	l.Log(hclog.NoLevel, "plain")
+	l.StandardLogger(nil).Print("standard")
+	want := "level=WARN msg=late peer=m2 by=\"7 ms\"\nlevel=ERROR msg=bad\nlevel=INFO msg=plain\nlevel=INFO msg=standard\n"
+	if b.String() != want {
+		t.Errorf("logged\n%swant\n%s", b.String(), want)
+	}
+	if named.Name() != "a.b" || len(named.ImpliedArgs()) != 2 || l.GetLevel() != hclog.Info || l.IsDebug() || !l.IsInfo() {
+		t.Errorf("%q implies %v, level %v", named.Name(), named.ImpliedArgs(), l.GetLevel())
+	}
+}
+
+func TestLatencyIsThatOfTheLatestWrites(t *testing.T) {
+	var l latencies
+	if got := l.summary(); got != (Latency{}) {
+		t.Errorf("of nothing: %+v", got)
+	}
+	for n := range latencyWindow + 100 {
+		l.add(time.Duration(n))
+	}
+	want := Latency{Writes: latencyWindow + 100, Median: 100 + latencyWindow/2, P99: 100 + latencyWindow*99/100, Max: latencyWindow + 99}
+	if got := l.summary(); got != want {
+		t.Errorf("latency is %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,97 @@
+package raftlog
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// store is the log on disk. It measures how long writes take, each of which ends
+// with an fsync, and can be slow or stall on command.
+type store struct {
+	raft.LogStore
+	delay   time.Duration
+	closing <-chan struct{}               // ends what a stall holds up
+	stalled atomic.Pointer[chan struct{}] // closed when the stall ends; nil without one
+	took    latencies
+}
+
+var errStalled = errors.New("raftlog: the log was closed while its store stalled")
+
+func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
+
+func (s *store) StoreLogs(logs []*raft.Log) error {
+	began := time.Now()
+	if stall := s.stalled.Load(); stall != nil {
+		select {
+		case <-*stall:
+		case <-s.closing:
+			return errStalled
+		}
+	}
+	if s.delay > 0 {
+		select {
+		case <-time.After(s.delay):
+		case <-s.closing:
+		}
+	}
+	err := s.LogStore.StoreLogs(logs)
+	s.took.add(time.Since(began))
+	return err
+}
+
+// stall holds up every write that begins before resume is called.
+func (s *store) stall() (resume func()) {
+	stall := make(chan struct{})
+	s.stalled.Store(&stall)
+	return func() {
+		s.stalled.Store(nil)
+		close(stall)
+	}
+}
+
+// Latency tells how long the latest writes to a log took, fsync included.
+type Latency struct {
+	Writes uint64 // since the log was opened
+	Median time.Duration
+	P99    time.Duration
+	Max    time.Duration
+}
+
+// latencyWindow is how many writes a Latency is about.
+const latencyWindow = 512
+
+// latencies are the times of the latest writes. Any goroutine may use it.
+type latencies struct {
+	mu struct {
+		sync.Mutex
+		count  uint64
+		latest [latencyWindow]time.Duration
+	}
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.latest[l.mu.count%latencyWindow] = d
+	l.mu.count++
+}
+
+func (l *latencies) summary() Latency {
+	l.mu.Lock()
+	count := l.mu.count
+	latest := slices.Clone(l.mu.latest[:min(count, latencyWindow)])
+	l.mu.Unlock()
+	if len(latest) == 0 {
+		return Latency{}
+	}
+	slices.Sort(latest)
+	return Latency{
+		Writes: count,
+		Median: latest[len(latest)/2], P99: latest[len(latest)*99/100], Max: latest[len(latest)-1],
+	}
+}

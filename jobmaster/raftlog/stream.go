@@ -1,0 +1,121 @@
+package raftlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Stream carries connections between masters. An implementation may wrap them,
+// with TLS for example, or share a port with other protocols.
+type Stream interface {
+	net.Listener
+	// Dial connects to another master.
+	Dial(address string, timeout time.Duration) (net.Conn, error)
+}
+
+// ListenTCP is a Stream of plain TCP that listens on a host:port.
+func ListenTCP(bind string) (Stream, error) {
+	listener, err := net.Listen("tcp", bind)
+	if err != nil {
+		return nil, fmt.Errorf("raftlog: address for other masters: %w", err)
+	}
+	return tcpStream{listener}, nil
+}
+
+type tcpStream struct{ net.Listener }
+
+func (tcpStream) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	return net.DialTimeout("tcp", address, timeout)
+}
+
+// streamLayer is a Stream as Raft wants it. It knows all connections, so that
+// closing it ends whoever reads from one.
+type streamLayer struct {
+	Stream
+	advertise advertised
+	mu        struct {
+		sync.Mutex
+		closed bool
+		open   map[*trackedConn]struct{}
+	}
+}
+
+func newStreamLayer(s Stream, advertise string) *streamLayer {
+	l := &streamLayer{Stream: s, advertise: advertised(advertise)}
+	l.mu.open = make(map[*trackedConn]struct{})
+	return l
+}
+
+// Addr is the address that others are told.
+func (l *streamLayer) Addr() net.Addr { return l.advertise }
+
+func (l *streamLayer) Accept() (net.Conn, error) {
+	conn, err := l.Stream.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.track(conn)
+}
+
+func (l *streamLayer) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	conn, err := l.Stream.Dial(string(address), timeout)
+	if err != nil {
+		return nil, err
+	}
+	return l.track(conn)
+}
+
+func (l *streamLayer) track(conn net.Conn) (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.closed {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	tracked := &trackedConn{Conn: conn, layer: l}
+	l.mu.open[tracked] = struct{}{}
+	return tracked, nil
+}
+
+func (l *streamLayer) Close() error {
+	err := l.Stream.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.closed = true
+	for conn := range l.mu.open {
+		conn.Conn.Close()
+	}
+	return err
+}
+
+type trackedConn struct {
+	net.Conn
+	layer *streamLayer
+}
+
+// Read makes the end of this server look like the end of the stream.
+func (c *trackedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, net.ErrClosed) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (c *trackedConn) Close() error {
+	c.layer.mu.Lock()
+	delete(c.layer.mu.open, c)
+	c.layer.mu.Unlock()
+	return c.Conn.Close()
+}
+
+type advertised string
+
+func (advertised) Network() string  { return "tcp" }
+func (a advertised) String() string { return string(a) }
