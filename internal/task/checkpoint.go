@@ -165,6 +165,7 @@ func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.countMerges()
 	body := &taskproc.CheckpointBody{Fetched: r.fetched}
 	for _, s := range state {
 		body.Merge = append(body.Merge, mergeInputMessage(s))

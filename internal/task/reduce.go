@@ -135,6 +135,14 @@ func (r *Reduce) CountGroup() { r.done++ }
 // OnPause sets what saves the state that the user's code keeps across groups.
 func (r *Reduce) OnPause(save func() ([]byte, error)) { r.save = save }
 
+// countMerges counts what the intake wrote.
+func (r *Reduce) countMerges() {
+	if s := r.intake.Stats(); s.SpilledRecords > 0 {
+		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
+		r.Counters.Add(counter.MergedMapOutputs, s.Merges)
+	}
+}
+
 // run carries out the attempt and returns its last message.
 func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
 	defer func() {
@@ -155,10 +163,7 @@ func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
 	if r.paused {
 		return r.checkpoint()
 	}
-	if s := r.intake.Stats(); s.SpilledRecords > 0 {
-		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
-		r.Counters.Add(counter.MergedMapOutputs, s.Merges)
-	}
+	r.countMerges()
 	pieces, _, err := r.outputs.close(false)
 	if err != nil {
 		return nil, err
