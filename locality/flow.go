@@ -181,7 +181,7 @@ func (f *flow) addDemand(d int) {
 		f.network.Arc(stay, mincost.Sink, int64(len(demand.Tasks)-demand.Grant), 0)
 	}
 	nodes := make([]mincost.Node, len(demand.Tasks))
-	for i, t := range demand.Tasks {
+	for i, t := range slices.Backward(demand.Tasks) { // of tasks that are as well off, the last ones stay
 		nodes[i] = f.network.Node()
 		farthest := f.addTask(nodes[i], t, f.region(f.avoided(demand, t)), patient)
 		switch {

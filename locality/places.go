@@ -119,6 +119,11 @@ func (p *places) distance(t Task, machine int) int64 {
 	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)
 }
 
+// LevelOf is how near a task is to its input on a machine.
+func (t *Topology) LevelOf(task Task, m Machine) Level {
+	return newPlaces(t, []Machine{m}).level(task, 0)
+}
+
 // level is where most of a task's bytes are, seen from a machine.
 func (p *places) level(t Task, machine int) Level {
 	total, machines, racks := p.shares(t)

@@ -1,6 +1,6 @@
 // Package fifo is the plainest policy: the job of the highest priority first,
-// among equals the one that was submitted first. Within a job a machine gets
-// the tasks whose splits lie on it before others.
+// among equals the one that was submitted first. Which tasks of the jobs whose
+// turn it is go to which machine is up to a sched.Placer.
 package fifo
 
 import (
@@ -11,8 +11,12 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Policy is the FIFO policy. The zero value is ready for use.
+// Policy is the FIFO policy. The zero value is ready for use and places tasks by
+// min-cost flow without ever leaving a slot free.
 type Policy struct {
+	placer sched.Placer
+	wake   int64
+
 	queue []*entry // jobs that are not over, in the order of their turn
 	byID  map[cluster.JobID]*entry
 }
@@ -33,8 +37,14 @@ func (e *entry) compare(other *entry) int {
 	)
 }
 
+// New is the FIFO policy with a placement.
+func New(placement sched.Placement) *Policy {
+	return &Policy{placer: sched.Placer{Placement: placement}}
+}
+
 // Reset implements sched.Policy.
 func (p *Policy) Reset(_ int64, view cluster.View) {
+	p.placer.Reset(view)
 	p.queue, p.byID = nil, make(map[cluster.JobID]*entry)
 	for j := range view.Jobs() {
 		p.place(j)
@@ -43,15 +53,16 @@ func (p *Policy) Reset(_ int64, view cluster.View) {
 
 // Observe implements sched.Policy.
 func (p *Policy) Observe(_ int64, view cluster.View, delta cluster.Delta) {
+	p.placer.Observe(view, delta)
 	for _, id := range delta.Jobs {
 		p.remove(id)
 		p.place(view.Job(id))
 	}
 }
 
-// place puts a job where its turn is, unless it is over.
+// place puts a job where its turn is, unless it is over or gone.
 func (p *Policy) place(j *cluster.Job) {
-	if j.State >= cluster.JobCommitting {
+	if j == nil || j.State >= cluster.JobCommitting {
 		return
 	}
 	if p.byID == nil {
@@ -73,20 +84,37 @@ func (p *Policy) remove(id cluster.JobID) {
 	delete(p.byID, id)
 }
 
-// NextWake implements sched.Policy: time alone changes nothing.
-func (p *Policy) NextWake() int64 { return 0 }
+// NextWake implements sched.Policy: tasks may wait for machines for a while.
+func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
-func (p *Policy) Decide(_ int64, view cluster.View) sched.Plan {
+func (p *Policy) Decide(now int64, view cluster.View) sched.Plan {
 	var plan sched.Plan
+	p.wake = 0
 	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
-		slots := freeSlots(view, kind)
+		round := p.placer.Round(now, view, kind)
 		for _, e := range p.queue {
-			if slots.left == 0 {
+			if round.Left() == 0 {
 				break
 			}
-			slots.fill(view.Job(e.job), &plan)
+			offer(round, view.Job(e.job), kind)
+		}
+		starts, wake := round.Done()
+		plan.Starts = append(plan.Starts, starts...)
+		if p.wake == 0 || wake != 0 && wake < p.wake {
+			p.wake = wake
 		}
 	}
 	return plan
+}
+
+// offer gives all slots that are left to the stages of one job.
+func offer(round *sched.Round, j *cluster.Job, kind cluster.Slot) {
+	for _, stage := range j.Stages {
+		if stage.Slot == kind && stage.Waiting() > 0 && j.Ready(stage) {
+			if left := round.Left(); left > 0 {
+				round.Offer(j, stage, left)
+			}
+		}
+	}
 }

@@ -1,0 +1,104 @@
+package sched
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+)
+
+// Placer matches tasks with machines for a policy, which says whose turn it is:
+//
+//	r := placer.Round(now, view, kind)
+//	for each stage whose turn it is, while r.Left() > 0 {
+//		r.Offer(job, stage, slots)
+//	}
+//	starts, wake := r.Done()
+//
+// Who is offered slots first gets them first, but which machine a task gets is
+// decided for several stages together. Like a policy, a Placer remembers
+// nothing that Reset could not find again. The zero value is ready for use.
+type Placer struct {
+	Placement
+
+	topology *locality.Topology          // nil before the first Reset
+	alive    int                         // machines that are not lost
+	slots    [2]int                      // of each kind, on all machines
+	outputs  map[output]map[string]int64 // bytes by machine; missing when they are to be summed again
+}
+
+// output names what the tasks of a stage have written.
+type output struct {
+	job   cluster.JobID
+	stage string
+}
+
+// Reset forgets everything and looks at the state afresh.
+func (p *Placer) Reset(view cluster.View) {
+	p.outputs = nil
+	p.survey(view)
+}
+
+// Observe hears of one applied change.
+func (p *Placer) Observe(view cluster.View, delta cluster.Delta) {
+	if len(delta.Machines) > 0 {
+		p.survey(view)
+	}
+	for _, ids := range [][]cluster.AttemptID{delta.Published, delta.Revoked} {
+		for _, id := range ids {
+			delete(p.outputs, output{id.Task.Job, id.Task.Stage})
+		}
+	}
+	for _, id := range delta.Jobs {
+		p.forget(view, id)
+	}
+}
+
+// forget drops what is known of a job that is over.
+func (p *Placer) forget(view cluster.View, id cluster.JobID) {
+	if j := view.Job(id); j != nil && j.State < cluster.JobCommitting {
+		return
+	}
+	for o := range p.outputs {
+		if o.job == id {
+			delete(p.outputs, o)
+		}
+	}
+}
+
+// survey looks at the machines.
+func (p *Placer) survey(view cluster.View) {
+	p.topology, p.alive, p.slots = locality.NewTopology(p.Racks), 0, [2]int{}
+	for m := range view.Machines() {
+		p.topology.Join(describe(m))
+		if m.Lost {
+			continue
+		}
+		p.alive++
+		for kind := range p.slots {
+			p.slots[kind] += m.Slots[kind]
+		}
+	}
+}
+
+// describe is a machine as locality knows it, without slots.
+func describe(m *cluster.Machine) locality.Machine {
+	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
+}
+
+// outputOf is how many bytes of a stage's output lie on each machine.
+func (p *Placer) outputOf(j *cluster.Job, stage *cluster.Stage) map[string]int64 {
+	key := output{j.ID, stage.Code}
+	if known, ok := p.outputs[key]; ok {
+		return known
+	}
+	sum := make(map[string]int64)
+	for _, t := range stage.Tasks {
+		if t.Winner != nil && t.Output != nil {
+			sum[t.Winner.Machine] += t.Output.Bytes
+		}
+	}
+	if p.outputs == nil {
+		p.outputs = make(map[output]map[string]int64)
+	}
+	p.outputs[key] = sum
+	return sum
+}

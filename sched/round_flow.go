@@ -1,0 +1,107 @@
+package sched
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+)
+
+// flush places the batch in one flow.
+func (r *Round) flush() {
+	if len(r.batch) == 0 {
+		return
+	}
+	batch := r.batch
+	r.batch = nil
+	last := batch[len(batch)-1]
+	if r.isPatient(last) {
+		r.place(batch, r.quota(last), nil)
+		r.recount()
+		r.hurry(last)
+	} else {
+		r.place(batch, nil, nil)
+	}
+	r.recount()
+}
+
+// place gives slots of the machines that keep wants to the tasks of the batch.
+// Quota is for the last offer.
+func (r *Round) place(batch []offer, quota []int, keep func(machine int) bool) {
+	tasks := make([][]*cluster.Task, len(batch))
+	demands := make([]locality.Demand, len(batch))
+	for d, o := range batch {
+		tasks[d] = r.candidates(o, quota != nil && d == len(batch)-1)
+		demands[d] = locality.Demand{Grant: o.grant, Avoid: r.avoided(o.job), Tasks: r.tasks(o.job, tasks[d])}
+	}
+	demands[len(batch)-1].Quota = quota
+	for _, s := range r.placer.topology.Flow(r.describe(nil, keep), demands) {
+		r.take(s.Machine, tasks[s.Demand][s.Task], s.Level)
+	}
+}
+
+func (r *Round) tasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
+	out := make([]locality.Task, len(tasks))
+	for i, t := range tasks {
+		out[i] = r.task(j, t)
+	}
+	return out
+}
+
+// spareCandidates is how many tasks more than slots are considered, so that
+// there is a choice of which to run where none of its input is.
+const spareCandidates = 256
+
+// candidates are tasks that wait, in order of number: all of them when there are
+// few, else those on machines with free slots, as many as they have, and the
+// first of the others. So the cost depends on the slots and not on the tasks.
+func (r *Round) candidates(o offer, all bool) []*cluster.Task {
+	chosen := make(map[int]bool)
+	if want := o.grant + spareCandidates; !all && o.stage.Waiting() > want {
+		for i, m := range r.machines {
+			r.choose(o, m, r.free[i], chosen)
+		}
+		for t := range o.stage.Pending() {
+			if len(chosen) >= want {
+				break
+			}
+			if !r.taken[t.ID] {
+				chosen[t.ID.Number] = true
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return r.waiting(o.stage)
+	}
+	var out []*cluster.Task
+	for _, n := range slices.Sorted(maps.Keys(chosen)) {
+		out = append(out, o.stage.Tasks[n])
+	}
+	return out
+}
+
+// waiting are the tasks of a stage that have not started in this round either.
+func (r *Round) waiting(stage *cluster.Stage) (out []*cluster.Task) {
+	for t := range stage.Pending() {
+		if !r.taken[t.ID] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// choose picks tasks on a machine that are not picked yet.
+func (r *Round) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) {
+	for _, host := range names(m) {
+		for t := range o.stage.PendingOn(host) {
+			if most == 0 {
+				return
+			}
+			if !chosen[t.ID.Number] && !r.taken[t.ID] {
+				chosen[t.ID.Number] = true
+				most--
+			}
+		}
+	}
+}
