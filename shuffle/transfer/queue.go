@@ -16,13 +16,13 @@ type queue struct {
 	maxDelay time.Duration
 
 	sources []*source // in the order in which they were first named
+	byName  map[string]*source
 	waiting map[int32]*entry
 	copying map[int32]*entry
 }
 
 // source is one server as a copier sees it.
 type source struct {
-	address      string
 	waiting      []*entry  // first in, first out
 	active       int       // copies under way
 	until        time.Time // it is left alone until then
@@ -42,26 +42,35 @@ type entry struct {
 func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
 	return &queue{
 		patience: patience, minDelay: minDelay, maxDelay: maxDelay,
-		waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
+		byName: make(map[string]*source), waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
 	}
 }
 
 func (q *queue) source(address string) *source {
-	for _, s := range q.sources {
-		if s.address == address {
-			return s
-		}
+	s := q.byName[address]
+	if s == nil {
+		s = new(source)
+		q.sources = append(q.sources, s)
+		q.byName[address] = s
 	}
-	s := &source{address: address}
-	q.sources = append(q.sources, s)
 	return s
+}
+
+// remove takes e from those that wait; mostly it is the first.
+func (s *source) remove(e *entry) {
+	if s.waiting[0] == e {
+		s.waiting = s.waiting[1:]
+		return
+	}
+	i := slices.Index(s.waiting, e)
+	s.waiting = slices.Delete(s.waiting, i, i+1)
 }
 
 // add appends a segment. It takes the place of an older one of its task, which
 // is dropped; one that is being copied goes on.
 func (q *queue) add(s Segment) {
 	if old := q.waiting[s.Task]; old != nil {
-		old.source.waiting = slices.DeleteFunc(old.source.waiting, func(e *entry) bool { return e == old })
+		old.source.remove(old)
 	}
 	e := &entry{Segment: s, source: q.source(s.Output.Address)}
 	q.waiting[s.Task] = e
@@ -89,7 +98,7 @@ func (q *queue) next(now time.Time) (e *entry, wait time.Duration) {
 		return nil, wait
 	}
 	e = q.ready(best)
-	best.waiting = slices.DeleteFunc(best.waiting, func(w *entry) bool { return w == e })
+	best.remove(e)
 	best.active++
 	e.began = now
 	delete(q.waiting, e.Task)
@@ -118,7 +127,7 @@ func (q *queue) succeeded(e *entry) {
 	q.end(e)
 	e.source.failures, e.source.until, e.source.failingSince = 0, time.Time{}, time.Time{}
 	if newer := q.waiting[e.Task]; newer != nil {
-		newer.source.waiting = slices.DeleteFunc(newer.source.waiting, func(w *entry) bool { return w == newer })
+		newer.source.remove(newer)
 		delete(q.waiting, e.Task)
 	}
 }

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/shuffle"
 )
@@ -281,5 +283,78 @@ func TestNewServerFaults(t *testing.T) {
 		if _, err := NewServer(ServerConfig{Dirs: dirs}); err == nil {
 			t.Errorf("directories %q: no error", dirs)
 		}
+	}
+}
+
+// bigFile makes a file of zeros that no socket's buffers hold, and returns its
+// path in a request.
+func bigFile(t *testing.T, n *node) string {
+	t.Helper()
+	dir := filepath.Join(n.dirs[1], testJob, "attempt")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "big"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(1<<30), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return Prefix + testJob + "/attempt/big"
+}
+
+// askAndWait asks for a file and takes only the head of the answer. It returns
+// what hangs up.
+func askAndWait(t *testing.T, address, path string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n\r\n", path, testToken); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(conn, make([]byte, 15)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// TestServerDropsClientsThatTakeNothing: a stream that stands still gives its
+// place away.
+func TestServerDropsClientsThatTakeNothing(t *testing.T) {
+	n := newNode(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
+	ended := make(chan struct{})
+	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n.server.ServeHTTP(w, r)
+		close(ended)
+	}))
+	conn := askAndWait(t, address, bigFile(t, n))
+	defer conn.Close()
+	<-ended
+	if c := n.server.Counts(); c.Open != 0 || c.Bytes == 0 || c.Bytes == 1<<30 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// TestServeEnds: with its context, also while a client does not take its answer.
+func TestServeEnds(t *testing.T) {
+	n := newNode(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- n.server.Serve(ctx, l) }()
+	conn := askAndWait(t, l.Addr().String(), bigFile(t, n))
+	defer conn.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := n.server.Serve(context.Background(), l); err == nil {
+		t.Error("no error from a listener that is closed")
 	}
 }
