@@ -10,5 +10,6 @@ func (c SetPolicy) apply(tx *transition) error {
 		return fmt.Errorf("%w: policy without a name", ErrRefused)
 	}
 	tx.policy = c.Name
+	tx.delta.Policy = true
 	return nil
 }

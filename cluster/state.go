@@ -65,6 +65,7 @@ type Delta struct {
 	Revoked   []AttemptID // whose output is gone
 	Machines  []string    // that joined or expired
 	Retired   []JobID     // that left the state
+	Policy    bool        // another policy gives out slots
 }
 
 // transition is one Apply under way.

@@ -53,6 +53,9 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.facts = append(c.facts, cluster.Entry{Client: ev.Client, Sequence: ev.Sequence, Command: ev.Command})
 	case Leading:
 		c.lead(now)
+	case PolicyChanged:
+		c.policy, c.decide = ev.Policy, true
+		c.policy.Reset(now, c.view)
 	case SplitsLoaded:
 		c.decide = true
 		c.repeatStarts(ev.Job)

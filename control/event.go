@@ -3,6 +3,7 @@ package control
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
 )
 
 // Event is something that the controller hears of.
@@ -32,6 +33,9 @@ type Leading struct{}
 
 // SplitsLoaded says that the splits of a job that runs already are known here.
 type SplitsLoaded struct{ Job cluster.JobID }
+
+// PolicyChanged says which policy gives out slots from now on.
+type PolicyChanged struct{ Policy sched.Policy }
 
 // MachineConnected says that a machine listens to orders, and may have missed
 // earlier ones.
@@ -76,6 +80,7 @@ type AttemptEnded struct {
 func (Applied) event()           {}
 func (Leading) event()           {}
 func (SplitsLoaded) event()      {}
+func (PolicyChanged) event()     {}
 func (Requested) event()         {}
 func (MachineConnected) event()  {}
 func (AttemptProgressed) event() {}

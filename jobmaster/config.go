@@ -16,14 +16,21 @@ type Config struct {
 	ClusterID string
 	// Log carries commands; there is no default.
 	Log Log
-	// Policy makes the policy that gives out slots; there is no default.
-	Policy func() sched.Policy
+	// Policy makes the policy of a name; there is no default. A cluster begins
+	// with the one named "fifo".
+	Policy func(name string) (sched.Policy, error)
 	// Resolve turns the full name of a file into the file system that has it
 	// and the path there; there is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
 	// NodeExpiry is how long a tasknode may be silent before what it runs and
 	// holds is given up; default never.
 	NodeExpiry time.Duration
+	// HistoryDir is the full name of the directory for the histories of jobs that
+	// are over; default none are written.
+	HistoryDir string
+	// KeepJobs is how many jobs that are over stay in memory once their history
+	// is written; default 1000.
+	KeepJobs int
 	// ShuffleToken is what shuffle servers ask of tasks; default nothing.
 	ShuffleToken string
 	// Now is the clock; default time.Now.
@@ -36,6 +43,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.KeepJobs == 0 {
+		c.KeepJobs = 1000
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

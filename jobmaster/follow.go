@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,6 +44,9 @@ func (m *Master) Follow(ctx context.Context, jobID string, each func(*wire.JobSt
 		if err != nil {
 			return nil, err
 		}
+		if errors.Is(got.err, cluster.ErrRetired) {
+			return m.followHistory(ctx, id, each)
+		}
 		if got.err != nil {
 			return nil, got.err
 		}
@@ -56,11 +60,20 @@ func (m *Master) Follow(ctx context.Context, jobID string, each func(*wire.JobSt
 	}
 }
 
+// followHistory tells of a job that is retired.
+func (m *Master) followHistory(ctx context.Context, id cluster.JobID, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	s, err := m.readHistory(ctx, id)
+	if err == nil && each != nil {
+		each(s)
+	}
+	return s, err
+}
+
 func (q *followRequest) refuse(err error) { q.answer <- statusAnswer{err: err} }
 
 func (q *followRequest) handle(m *Master) {
-	if m.view.Job(q.job) == nil {
-		q.answer <- statusAnswer{err: fmt.Errorf("%w: %v", cluster.ErrUnknown, q.job)}
+	if _, err := m.jobNamed(q.job.String()); err != nil {
+		q.answer <- statusAnswer{err: err}
 		return
 	}
 	q.asked = m.cfg.Now()

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
 )
 
 // lead is what only the master that leads has. Nothing in it is lost with the
@@ -19,6 +21,7 @@ type lead struct {
 	waited  map[cluster.JobID]*record // those with waiters
 	submits map[submitKey]chan<- submitted
 	nodes   map[string]*node
+	written []cluster.JobID // whose history is written, oldest first
 	wake    int64 // ms since the epoch when to step at the latest, 0 for never
 	review  int64 // ms since the epoch when to look for silent tasknodes, 0 for never
 }
@@ -30,7 +33,7 @@ func (m *Master) stepUp(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	m.lead = &lead{
 		ctx: ctx, end: end,
-		brain:   control.New(m.view, m.cfg.Policy()),
+		brain:   control.New(m.view, m.policy()),
 		events:  []control.Event{control.Leading{}},
 		records: make(map[cluster.JobID]*record),
 		waited:  make(map[cluster.JobID]*record),
@@ -43,7 +46,9 @@ func (m *Master) stepUp(ctx context.Context) {
 		}
 	}
 	for j := range m.view.Jobs() {
-		if !j.State.Final() {
+		if j.State.Final() {
+			m.archive(j.ID)
+		} else {
 			m.recollectOutputs(j)
 		}
 	}
@@ -113,6 +118,7 @@ func (m *Master) follow(delta cluster.Delta) {
 		r.touch()
 		if m.view.Job(id).State.Final() {
 			r.splits, r.outputs, r.progress = nil, outputLog{}, nil
+			m.archive(id)
 		}
 	}
 	for _, id := range delta.Started {
@@ -135,6 +141,23 @@ func (m *Master) follow(delta cluster.Delta) {
 	for _, name := range delta.Machines {
 		m.machineChanged(name)
 	}
+	if delta.Policy {
+		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
+	}
+	for _, id := range delta.Retired {
+		delete(m.records, id)
+	}
+}
+
+// policy makes the policy that the state names. SetPolicy has checked the name;
+// a master of another version may still not know it.
+func (m *Master) policy() sched.Policy {
+	p, err := m.cfg.Policy(m.view.Policy())
+	if err == nil {
+		return p
+	}
+	m.cfg.Logger.Error("policy not known to this master: fifo takes its place", "policy", m.view.Policy(), "error", err)
+	return new(fifo.Policy)
 }
 
 // request asks for a command.

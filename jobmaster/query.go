@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
@@ -54,9 +55,17 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 	})
 }
 
-// Job is the status of one job with its tasks. Unknown jobs wrap
-// cluster.ErrUnknown.
+// Job is the status of one job with its tasks, from its history when it is
+// retired. Unknown jobs wrap cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
+	s, err := m.jobInState(ctx, jobID)
+	if id, wrong := cluster.ParseJobID(jobID); wrong == nil && errors.Is(err, cluster.ErrRetired) {
+		return m.readHistory(ctx, id)
+	}
+	return s, err
+}
+
+func (m *Master) jobInState(ctx context.Context, jobID string) (*wire.JobStatus, error) {
 	return query(ctx, m, func() (*wire.JobStatus, error) {
 		j, err := m.jobNamed(jobID)
 		if err != nil {
@@ -76,7 +85,22 @@ func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	if j := m.view.Job(id); j != nil {
 		return j, nil
 	}
+	if m.view.Retired(id) {
+		return nil, fmt.Errorf("%w: %v", cluster.ErrRetired, id)
+	}
 	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+}
+
+// SetPolicy chooses the policy that gives out slots.
+func (m *Master) SetPolicy(ctx context.Context, name string) error {
+	if _, err := m.cfg.Policy(name); err != nil {
+		return err
+	}
+	_, err := query(ctx, m, func() (struct{}, error) {
+		m.request(cluster.SetPolicy{Name: name})
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // SetPriority changes how urgent a job is, -2 to 2.

@@ -20,7 +20,9 @@ type record struct {
 
 	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
 
-	version uint64 // rises when something changes that shows in the status
+	archiving bool // its history is being written, or is written
+
+	version uint64 // from 1 on; rises when something changes that shows in the status
 	stale   bool   // progress has come that is not in version yet
 	waiters []*followRequest
 
@@ -33,7 +35,7 @@ type record struct {
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
-		r = &record{spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress)}
+		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress)}
 		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
 			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
 		}

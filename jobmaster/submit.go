@@ -121,13 +121,14 @@ func (r *killRequest) handle(m *Master) {
 		r.done <- nil
 		return
 	}
-	j := m.view.Job(r.job)
-	if j == nil {
-		r.done <- fmt.Errorf("%w: %v", cluster.ErrUnknown, r.job)
-		return
+	j, err := m.jobNamed(r.job.String())
+	switch {
+	case errors.Is(err, cluster.ErrRetired): // it has ended
+		err = nil
+	case err == nil:
+		m.killJob(j, r.cause)
 	}
-	m.killJob(j, r.cause)
-	r.done <- nil
+	r.done <- err
 }
 
 func (m *Master) killJob(j *cluster.Job, cause string) {

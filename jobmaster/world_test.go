@@ -78,7 +78,7 @@ type fakeLog struct {
 func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	m, err := jobmaster.New(jobmaster.Config{
-		ClusterID: "1", Log: l, Policy: func() sched.Policy { return new(fifo.Policy) }, NodeExpiry: w.expiry,
+		ClusterID: "1", Log: l, Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil }, NodeExpiry: w.expiry, HistoryDir: "mem:///history", KeepJobs: 2,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
 		},

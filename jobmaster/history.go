@@ -1,0 +1,202 @@
+package jobmaster
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+)
+
+// The history of a job is a file of JSON lines, written when the job is over:
+// one line about the job, one about each task, and a last one that says how many
+// there are. docs/formats/history.md describes it. Jobs whose history is written
+// leave the state when there are many.
+
+// historyVersion is the version of the format.
+const historyVersion = 1
+
+// historyLine is one line of a history.
+type historyLine struct {
+	Type    string          `json:"type"` // job, task or end
+	Version int             `json:"version,omitempty"`
+	Job     json.RawMessage `json:"job,omitempty"`
+	Task    json.RawMessage `json:"task,omitempty"`
+	Tasks   int             `json:"tasks,omitempty"`
+}
+
+// EncodeHistory writes the history of a job that is over.
+func EncodeHistory(w io.Writer, s *wire.JobStatus) error {
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	head := proto.CloneOf(s)
+	head.Tasks = nil
+	job, err := protojson.Marshal(head)
+	if err != nil {
+		return err
+	}
+	if err := lines.Encode(historyLine{Type: "job", Version: historyVersion, Job: job}); err != nil {
+		return err
+	}
+	for _, t := range s.Tasks {
+		task, err := protojson.Marshal(t)
+		if err != nil {
+			return err
+		}
+		if err := lines.Encode(historyLine{Type: "task", Task: task}); err != nil {
+			return err
+		}
+	}
+	if err := lines.Encode(historyLine{Type: "end", Tasks: len(s.Tasks)}); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// DecodeHistory reads what EncodeHistory has written. Anything else, and a file
+// that ends early, is an error that wraps storage.ErrCorrupt.
+func DecodeHistory(r io.Reader) (*wire.JobStatus, error) {
+	lines := json.NewDecoder(r)
+	s := new(wire.JobStatus)
+	for n := 1; ; n++ {
+		var line historyLine
+		err := lines.Decode(&line)
+		if err == nil {
+			err = line.addTo(s, n == 1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", storage.ErrCorrupt, n, err)
+		}
+		if line.Type == "end" {
+			return s, nil
+		}
+	}
+}
+
+func (l *historyLine) addTo(s *wire.JobStatus, first bool) error {
+	switch {
+	case first != (l.Type == "job"):
+		return fmt.Errorf("a line about %q where it does not belong", l.Type)
+	case l.Type == "job" && l.Version != historyVersion:
+		return fmt.Errorf("version %d of the format; this program reads version %d", l.Version, historyVersion)
+	case l.Type == "job":
+		return protojson.Unmarshal(l.Job, s)
+	case l.Type == "task":
+		t := new(wire.TaskStatus)
+		s.Tasks = append(s.Tasks, t)
+		return protojson.Unmarshal(l.Task, t)
+	case l.Type == "end" && l.Tasks != len(s.Tasks):
+		return fmt.Errorf("%d tasks where %d are told of", len(s.Tasks), l.Tasks)
+	case l.Type == "end":
+		return nil
+	}
+	return fmt.Errorf("unknown type %q", l.Type)
+}
+
+// historyName is the full name of the history of a job.
+func (m *Master) historyName(id cluster.JobID) string {
+	return joinName(m.cfg.HistoryDir, id.String()+".jsonl")
+}
+
+// archive begins to write the history of a job that is over.
+func (m *Master) archive(id cluster.JobID) {
+	r := m.record(id)
+	if m.cfg.HistoryDir == "" || r.archiving {
+		return
+	}
+	r.archiving = true
+	s, l := m.status(m.view.Job(id), r), m.lead
+	m.workers.Go(func() {
+		if m.keepWriting(l.ctx, id, s) {
+			m.inbox.Put(&archived{l, id})
+		}
+	})
+}
+
+// keepWriting writes the history of a job, again until that succeeds or ctx ends.
+func (m *Master) keepWriting(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		err := m.writeHistory(ctx, m.historyName(id), s)
+		if err == nil {
+			return true
+		}
+		m.cfg.Logger.Warn("history of a job is not written", "job", id, "error", err)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+	}
+}
+
+// writeHistory writes a file under a name of its own and renames it. One that is
+// there has been written by an earlier leader.
+func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatus) error {
+	fsys, path, err := m.cfg.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err := fsys.Stat(ctx, path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	temporary := fmt.Sprintf("%s.%d.tmp", path, m.cfg.Now().UnixNano())
+	w, err := fsys.Create(ctx, temporary, storage.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	if err := EncodeHistory(w, s); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	if err := w.Close(); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return fsys.Rename(ctx, temporary, path)
+}
+
+// archived says that the history of a job is written.
+type archived struct {
+	lead *lead
+	job  cluster.JobID
+}
+
+func (a *archived) refuse(error) {}
+
+// handle retires the oldest jobs beyond those to be kept.
+func (a *archived) handle(m *Master) {
+	if a.lead != m.lead {
+		return
+	}
+	m.written = append(m.written, a.job)
+	for len(m.written) > m.cfg.KeepJobs {
+		m.request(cluster.RetireJob{Job: m.written[0]})
+		m.written = m.written[1:]
+	}
+}
+
+// readHistory is the final status of a retired job.
+func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
+	name := m.historyName(id)
+	fsys, path, err := m.cfg.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	s, err := DecodeHistory(bufio.NewReader(f))
+	if err != nil {
+		return nil, fmt.Errorf("history %s: %w", name, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,122 @@
+package jobmaster_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/proto"
+)
+
+func someStatus() *wire.JobStatus {
+	return &wire.JobStatus{
+		JobId: "job_1_0001", Name: "wörd \x01 count", State: wire.JobState_FAILED, Cause: "a\nb", SubmitTime: 7, MapProgress: 0.5,
+		Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: 1 << 60}},
+		Failures: []*wire.FailureRecord{{Task: "t", Cause: "c", Offset: -1}},
+		Tasks: []*wire.TaskStatus{
+			{Id: "task_1_0001_m_000000", State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{{Id: "a", Node: "n", FinishTime: 9}}},
+			{Id: "task_1_0001_r_000000", Kind: taskproc.Kind_REDUCE},
+		},
+	}
+}
+
+func TestHistoryComesBack(t *testing.T) {
+	var file bytes.Buffer
+	if err := jobmaster.EncodeHistory(&file, someStatus()); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.String()
+	if lines := strings.Count(whole, "\n"); lines != 4 {
+		t.Errorf("%d lines:\n%s", lines, whole)
+	}
+	got, err := jobmaster.DecodeHistory(&file)
+	if err != nil || !proto.Equal(got, someStatus()) {
+		t.Errorf("came back as %v, %v", got, err)
+	}
+	for n := range whole[:len(whole)-1] {
+		if _, err := jobmaster.DecodeHistory(strings.NewReader(whole[:n])); !errors.Is(err, storage.ErrCorrupt) {
+			t.Fatalf("%d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+	lines := strings.SplitAfter(whole, "\n")
+	for want, text := range map[string]string{
+		"version 2":            strings.Replace(whole, `"version":1`, `"version":2`, 1),
+		"1 tasks where 2":      lines[0] + lines[1] + lines[3],
+		"does not belong":      lines[0] + lines[0],
+		"line 1":               lines[1],
+		`unknown type "other"`: lines[0] + `{"type":"other"}`,
+	} {
+		if _, err := jobmaster.DecodeHistory(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func FuzzDecodeHistory(f *testing.F) {
+	var file bytes.Buffer
+	if err := jobmaster.EncodeHistory(&file, someStatus()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := jobmaster.DecodeHistory(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := jobmaster.EncodeHistory(&again, s); err != nil {
+			t.Skip("text that is not UTF-8")
+		}
+		if back, err := jobmaster.DecodeHistory(&again); err != nil || !proto.Equal(s, back) {
+			t.Errorf("%v, %v; want %v", back, err, s)
+		}
+	})
+}
+
+func TestOldJobsRetireToTheirHistory(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.elect(0)
+		w.addNode("a", 2, 2)
+		var ids []string
+		for n := range 4 {
+			spec := w.spec(1, 0)
+			spec.Sequence, spec.OutputDir = uint64(n+1), ""
+			time.Sleep(time.Second)
+			id, err := w.leader().Submit(w.ctx, spec)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.wait(id)
+			ids = append(ids, id)
+		}
+		time.Sleep(time.Second)
+		for turn := range 2 {
+			w.elect(turn)
+			time.Sleep(time.Second)
+			left, err := w.leader().Jobs(w.ctx, true)
+			if err != nil || len(left) != 2 || left[0].JobId != ids[2] {
+				w.t.Errorf("master %d: jobs left are %v, %v", turn, left, err)
+			}
+			for _, id := range ids {
+				s, err := w.leader().Job(w.ctx, id)
+				followed, followErr := w.leader().Follow(w.ctx, id, nil)
+				if err != nil || followErr != nil || s.State != wire.JobState_SUCCEEDED || len(s.Tasks) != 1 || !proto.Equal(s, followed) {
+					w.t.Errorf("master %d: %s is %v, %v; followed %v, %v", turn, id, s, err, followed, followErr)
+				}
+			}
+			if err := w.leader().Kill(w.ctx, ids[0], "too late"); err != nil {
+				w.t.Errorf("kill of a retired job: %v", err)
+			}
+		}
+		if _, err := w.leader().Job(w.ctx, "job_1_0099"); !errors.Is(err, cluster.ErrUnknown) {
+			w.t.Errorf("unknown job: %v", err)
+		}
+	})
+}
