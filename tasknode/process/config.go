@@ -23,7 +23,8 @@ type Config struct {
 	// Programs has the programs that tasks run; there is no default.
 	Programs Programs
 	// LogDir names the directory for an attempt's files "stdout" and "stderr",
-	// which is made; default "logs" in the attempt's local directory.
+	// which is made; default logs/ATTEMPT beside the attempt's local directory,
+	// where it outlives a failed attempt and goes with the job.
 	LogDir func(*taskproc.Start) string
 	// LogBytes is how much of each of them is kept; default DefaultLogBytes,
 	// at least MinLogBytes.
@@ -51,7 +52,9 @@ const (
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
 	if c.LogDir == nil {
-		c.LogDir = func(s *taskproc.Start) string { return filepath.Join(s.LocalDir, "logs") }
+		c.LogDir = func(s *taskproc.Start) string {
+			return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
+		}
 	}
 	if c.LogBytes == 0 {
 		c.LogBytes = DefaultLogBytes

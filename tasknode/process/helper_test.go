@@ -144,7 +144,7 @@ func livingIn(t testing.TB, group int) (pids []string) {
 // log is what the task printed to a stream.
 func (r *running) log(stream string) string {
 	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.start.LocalDir, "logs", stream))
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(r.start.LocalDir), "logs", r.start.AttemptId, stream))
 	if err != nil {
 		r.t.Error(err)
 	}

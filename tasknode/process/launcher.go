@@ -72,11 +72,12 @@ func (l *Launcher) Close() {
 // when it returns. When ctx ends, the task has Config.KillGrace to end by
 // itself; it is killed earlier if its Conn is closed or its Stack is asked for.
 func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
-	t, err := l.prepare(ctx, start)
-	if err != nil {
-		return nil, err
+	t := &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, gone: make(chan struct{})}
+	err := l.prepare(ctx, t, start)
+	if err == nil {
+		err = l.start(ctx, t)
 	}
-	if err := l.start(ctx, t); err != nil {
+	if err != nil {
 		t.abandon()
 		return nil, err
 	}
@@ -84,40 +85,34 @@ func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.
 }
 
 // prepare gathers what a task needs before its process can be started.
-func (l *Launcher) prepare(ctx context.Context, start *taskproc.Start) (t *task, err error) {
-	t = &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, gone: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			t.abandon()
-		}
-	}()
+func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) (err error) {
 	if !filepath.IsAbs(start.LocalDir) {
-		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
+		return fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
 	}
 	if t.limit, err = limitOf(start); err != nil {
-		return nil, err
+		return err
 	}
 	if t.owner, err = ownerOf(start.User); err != nil {
-		return nil, err
+		return err
 	}
 	t.path, t.release, err = l.cfg.Programs.Get(ctx, start.Binary, start.BinarySha256)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t.dir, t.temp = start.LocalDir, filepath.Join(start.LocalDir, "tmp")
 	if err := t.makeDirs(); err != nil {
-		return nil, err
+		return err
 	}
 	t.environ = environ(l.cfg.Environ, start, t)
 	if err := t.openLogs(l.cfg.LogDir(start), l.cfg.LogBytes); err != nil {
-		return nil, fmt.Errorf("log of the task: %w", err)
+		return fmt.Errorf("log of the task: %w", err)
 	}
 	if l.cgroup != nil {
 		if t.group, err = l.cgroup.newGroup(start.AttemptId, t.limit.bytes); err != nil {
-			return nil, fmt.Errorf("memory of the task: %w", err)
+			return fmt.Errorf("memory of the task: %w", err)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // start starts the process and all that goes with it.

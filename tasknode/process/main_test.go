@@ -19,7 +19,16 @@ import (
 // program on package mr.
 const roleEnv = "PROCESS_TEST_ROLE"
 
+// bareEnv makes it end at once.
+const bareEnv = "PROCESS_TEST_BARE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(bareEnv) != "" {
+		os.Exit(0)
+	}
+	if text := os.Getenv(daemonEnv); text != "" && os.Getenv(taskproc.ControlMark) == "" {
+		daemon(text)
+	}
 	if role := roles[os.Getenv(roleEnv)]; role != nil && os.Getenv(taskproc.ControlMark) != "" {
 		role()
 	}
@@ -33,6 +42,13 @@ var roles = map[string]func(){
 	"usage": func() {
 		fmt.Fprintln(os.Stderr, "usage: silent FILE")
 		os.Exit(2)
+	},
+	"who": func() {
+		fmt.Println(os.Getuid(), os.Getgid(), strings.Join(os.Environ(), " "))
+		if err := os.WriteFile("mine", nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(0)
 	},
 	"environ": func() {
 		fmt.Println(strings.Join(os.Environ(), "\n"))

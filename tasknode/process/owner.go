@@ -79,6 +79,16 @@ func (o *owner) give(paths ...string) error {
 	return nil
 }
 
+// letThrough lets other users than the daemon's through a directory, though they
+// can neither read nor change it: a user who could put a link there might have a
+// daemon that is root write to another place.
+func (o *owner) letThrough(dir string) error {
+	if o == nil {
+		return nil
+	}
+	return os.Chmod(dir, 0o711)
+}
+
 // environ sets what tells a program whose it is.
 func (o *owner) environ(env []string) []string {
 	if o == nil {

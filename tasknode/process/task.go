@@ -199,17 +199,17 @@ func (t *task) cleanUp() {
 }
 
 // makeDirs makes the place for temporary files, and gives the user who owns the
-// task the attempt's directory and that of the job around it.
+// task the attempt's directory.
 func (t *task) makeDirs() error {
 	if err := os.MkdirAll(t.temp, 0o700); err != nil {
 		return err
 	}
-	return t.owner.give(filepath.Dir(t.dir), t.dir, t.temp)
+	return errors.Join(t.owner.letThrough(filepath.Dir(t.dir)), t.owner.give(t.dir, t.temp))
 }
 
 // openLogs creates the files for what the task prints.
 func (t *task) openLogs(dir string, limit int64) (err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if t.stdout.log, err = createLog(filepath.Join(dir, "stdout"), limit); err != nil {

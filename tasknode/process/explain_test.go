@@ -1,0 +1,86 @@
+package process
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// machineOffset is where an ELF header names the architecture.
+const machineOffset = 18
+
+// foreign is a copy of this program that claims another architecture.
+func foreign(t *testing.T) []byte {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := uint16(183) // arm64
+	if runtime.GOARCH == "arm64" {
+		machine = 62 // amd64
+	}
+	binary.LittleEndian.PutUint16(program[machineOffset:], machine)
+	return program
+}
+
+func TestProgramThatThisMachineCannotRun(t *testing.T) {
+	other := "linux/arm64"
+	if runtime.GOARCH == "arm64" {
+		other = "linux/amd64"
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		mode    os.FileMode
+		want    string
+	}{
+		"foreign": {foreign(t), 0o755, "built for " + other + ", and this machine is " + here},
+		"mac":     {[]byte("\xcf\xfa\xed\xfe and so on"), 0o755, "built for darwin, and"},
+		"windows": {[]byte("MZ and so on"), 0o755, "built for windows, and"},
+		"text":    {[]byte("hello"), 0o755, "not a program for " + here},
+		"empty":   {nil, 0o755, "not a program for " + here},
+		"locked":  {foreign(t), 0o644, "may not be run"},
+		"script":  {[]byte("#!/no/such/shell\n"), 0o755, "no such file"},
+		"absent":  {nil, 0, "no such file"},
+	} {
+		path := filepath.Join(t.TempDir(), "program")
+		if c.mode != 0 {
+			if err := os.WriteFile(path, c.content, c.mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := startMessage(t, "")
+		start.Binary = "hdfs://nn/stage/" + name
+		_, err := newLauncher(t, Config{Programs: shelf{start.Binary: path}}).Launch(t.Context(), start)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "program "+start.Binary) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		if _, err := os.Stat(filepath.Join(start.LocalDir, "tmp")); !os.IsNotExist(err) {
+			t.Errorf("%s: directory for temporary files: %v", name, err)
+		}
+	}
+}
+
+func TestFaultsBeforeTheStart(t *testing.T) {
+	l := newLauncher(t, Config{})
+	start := startMessage(t, "")
+	start.LocalDir = "here"
+	if _, err := l.Launch(t.Context(), start); err == nil || !strings.Contains(err.Error(), "not an absolute path") {
+		t.Errorf("error %v", err)
+	}
+	start = startMessage(t, "")
+	start.Properties["mapreduce.map.memory.mb"] = "much"
+	if _, err := l.Launch(t.Context(), start); err == nil || !strings.Contains(err.Error(), "mapreduce.map.memory.mb=much") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := New(Config{LogBytes: 1}); err == nil || strings.Count(err.Error(), "process: ") != 2 {
+		t.Errorf("error %v", err)
+	}
+}

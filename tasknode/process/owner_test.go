@@ -1,0 +1,91 @@
+package process
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// openTo makes a directory that every user may enter.
+func openTo(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "process-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
+	nobody, err := user.Lookup("nobody")
+	if err != nil || os.Geteuid() != 0 {
+		t.Skip("needs root and an account named nobody")
+	}
+	dir := openTo(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "program")
+	content, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start := startMessage(t, "")
+	start.User, start.LocalDir = "nobody", filepath.Join(dir, "job", "attempt")
+	if err := os.MkdirAll(start.LocalDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := newLauncher(t, Config{
+		Programs: shelf{start.Binary: program},
+		Environ:  []string{roleEnv + "=who", "HOME=/root", "USER=root"},
+	})
+	r := launch(t.Context(), t, l, start)
+	r.last()
+	_ = r.gone()
+	want := []string{nobody.Uid, nobody.Gid, "HOME=" + nobody.HomeDir, "USER=nobody", "HADOOP_USER_NAME=nobody"}
+	got := strings.Fields(r.log("stdout"))
+	for _, w := range want {
+		if !strings.Contains(" "+strings.Join(got, " ")+" ", " "+w+" ") {
+			t.Errorf("no %s in %q, %s", w, got, r.log("stderr"))
+		}
+	}
+	info, err := os.Stat(filepath.Join(start.LocalDir, "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != nobody.Uid {
+		t.Errorf("its file belongs to %d", uid)
+	}
+}
+
+func TestUserWithoutAnAccount(t *testing.T) {
+	if os.Geteuid() != 0 {
+		if o, err := ownerOf("no-such-user"); o != nil || err != nil {
+			t.Errorf("a daemon that is not root: %v, %v", o, err)
+		}
+		return
+	}
+	start := startMessage(t, "")
+	start.User = "no-such-user"
+	_, err := newLauncher(t, Config{}).Launch(t.Context(), start)
+	if err == nil || !strings.Contains(err.Error(), "user no-such-user, who submitted the job, has no account on this machine") {
+		t.Errorf("error %v", err)
+	}
+	for _, own := range []string{"", "root"} {
+		if o, err := ownerOf(own); o != nil || err != nil {
+			t.Errorf("user %q: %v, %v", own, o, err)
+		}
+	}
+}
