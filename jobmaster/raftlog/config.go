@@ -35,9 +35,9 @@ type Config struct {
 	// already. Empty is right for a master that will be added to a cluster.
 	Bootstrap []Peer
 
-	// Fatal is called at most once, in a goroutine of its own, when this
-	// server cannot serve and has to be started anew. The daemon ends itself.
-	// There is no default.
+	// Fatal is called at most once, in a goroutine that Close does not wait
+	// for, when this server cannot serve and has to be started anew. No event
+	// comes any more. The daemon ends itself. There is no default.
 	Fatal func(error)
 
 	// Heartbeat is the time without a leader after which a server asks for

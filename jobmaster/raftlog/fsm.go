@@ -54,7 +54,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	select {
 	case s := <-answer:
 		return fsmSnapshot{s}, nil
-	case <-f.log.closing:
+	case <-f.log.ending.Done():
 		return nil, errClosed
 	}
 }

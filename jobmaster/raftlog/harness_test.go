@@ -40,7 +40,7 @@ func (b *broadcast) tell() {
 }
 
 // await waits until cond holds; it is asked again after every change.
-func (b *broadcast) await(t *testing.T, what string, cond func() bool) {
+func (b *broadcast) await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -61,7 +61,7 @@ func (b *broadcast) await(t *testing.T, what string, cond func() bool) {
 // member is a master that does nothing but apply what its log yields. The names
 // of its jobs, in order, are what was committed.
 type member struct {
-	t       *testing.T
+	t       testing.TB
 	cfg     Config
 	log     *Log
 	stop    chan struct{}
@@ -80,14 +80,14 @@ type member struct {
 }
 
 // testConfig is quick, but has patience with a busy machine.
-func testConfig(t *testing.T, id string) Config {
+func testConfig(t testing.TB, id string) Config {
 	return Config{
 		ID: id, ClusterID: "c1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
 		Heartbeat: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
 	}
 }
 
-func startMember(t *testing.T, cfg Config) *member {
+func startMember(t testing.TB, cfg Config) *member {
 	t.Helper()
 	m := &member{t: t, fatal: make(chan error, 1), stop: make(chan struct{})}
 	cfg.Fatal = func(err error) { m.fatal <- err }
@@ -104,7 +104,7 @@ func startMember(t *testing.T, cfg Config) *member {
 }
 
 // startCluster starts n members of a new cluster.
-func startCluster(t *testing.T, n int, change func(*Config)) []*member {
+func startCluster(t testing.TB, n int, change func(*Config)) []*member {
 	t.Helper()
 	var configs []Config
 	var peers []Peer
@@ -259,7 +259,7 @@ func (m *member) namesLocked() (names []string) {
 }
 
 // proposeAll has numbers committed one after the other, by whoever leads.
-func proposeAll(t *testing.T, members []*member, from, to int) {
+func proposeAll(t testing.TB, members []*member, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
 		for !propose(t, awaitLeader(t, members), n) {
@@ -268,7 +268,7 @@ func proposeAll(t *testing.T, members []*member, from, to int) {
 }
 
 // propose reports whether the number was committed before the lead was over.
-func propose(t *testing.T, leader *member, n int) (done bool) {
+func propose(t testing.TB, leader *member, n int) (done bool) {
 	t.Helper()
 	leader.mu.Lock()
 	leads, before := len(leader.mu.terms), len(leader.mu.batches)
@@ -290,7 +290,7 @@ func upTo(n int) (names []string) {
 }
 
 // awaitLeader waits until one of the members leads.
-func awaitLeader(t *testing.T, members []*member) (leader *member) {
+func awaitLeader(t testing.TB, members []*member) (leader *member) {
 	t.Helper()
 	changes.await(t, "somebody leads", func() bool {
 		i := slices.IndexFunc(members, func(m *member) bool {
@@ -317,7 +317,7 @@ func without(members []*member, gone *member) (rest []*member) {
 
 // checkSameOrder wants every member's batches to be a prefix of the longest, and
 // one leader a term.
-func checkSameOrder(t *testing.T, members []*member) {
+func checkSameOrder(t testing.TB, members []*member) {
 	t.Helper()
 	var all [][]string
 	ledBy := make(map[uint64]string)

@@ -59,7 +59,7 @@ func (l *Log) observe() {
 				case raft.ResumedHeartbeatObservation:
 					l.hosts.set(about.PeerID, false)
 				}
-			case <-l.closing:
+			case <-l.ending.Done():
 				return
 			}
 		}

@@ -72,7 +72,7 @@ func (l *Log) herald() {
 		select {
 		case <-l.lead.changed:
 			l.tell()
-		case <-l.closing:
+		case <-l.ending.Done():
 			return
 		}
 	}
@@ -85,26 +85,30 @@ func (l *Log) tell() {
 		l.lead.told.Store(0)
 		l.emit(jobmaster.Following{})
 	}
-	if !held || l.lead.told.Load() == number || !l.catchUp(number) {
+	if !held || l.lead.told.Load() == number {
 		return
 	}
-	l.hosts.forget()
-	l.lead.told.Store(number)
-	l.emit(jobmaster.Leading{Term: l.raft.CurrentTerm()})
+	if term, ok := l.catchUp(number); ok {
+		l.hosts.forget()
+		l.lead.told.Store(number)
+		l.emit(jobmaster.Leading{Term: term})
+	}
 }
 
 // catchUp waits until everything committed before a lead has been handed over.
-// It reports whether the lead still lasts.
-func (l *Log) catchUp(number uint64) bool {
+// It returns the lead's term; ok is false when the lead is over.
+func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 	for l.lead.holds(number) {
-		switch err := l.raft.Barrier(enqueueTimeout).Error(); {
-		case err == nil:
-			return l.lead.holds(number)
-		case !neverEntered(err) || !l.pause():
-			return false
+		term := l.raft.CurrentTerm()
+		err := l.raft.Barrier(enqueueTimeout).Error()
+		if err == nil && l.raft.CurrentTerm() == term {
+			return term, l.lead.holds(number)
+		}
+		if err != nil && !neverEntered(err) || !l.pause() {
+			return 0, false
 		}
 	}
-	return false
+	return 0, false
 }
 
 // enqueueTimeout is how long Raft's loop may be busy before we look again
@@ -125,7 +129,7 @@ func (l *Log) pause() bool {
 	select {
 	case <-time.After(retryPause):
 		return true
-	case <-l.closing:
+	case <-l.ending.Done():
 		return false
 	}
 }

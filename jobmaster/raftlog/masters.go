@@ -82,7 +82,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 	if err := checkReachable(address); err != nil {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
-	return l.change(ctx, what, func() error {
+	return l.asLeader(ctx, what, func() error {
 		conn, err := l.stream.Dial(raft.ServerAddress(address), l.cfg.Heartbeat)
 		if err != nil {
 			return fmt.Errorf("start it first: %w", err)
@@ -102,7 +102,7 @@ func (l *Log) RemoveMaster(ctx context.Context, id string) error {
 	if id == l.cfg.ID && l.raft.State() == raft.Leader {
 		return fmt.Errorf("raftlog: %s: it leads: transfer the lead to another master first", what)
 	}
-	return l.change(ctx, what, func() error {
+	return l.asLeader(ctx, what, func() error {
 		return l.raft.RemoveServer(raft.ServerID(id), 0, timeLeft(ctx)).Error()
 	})
 }
@@ -117,9 +117,15 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 	if id == l.cfg.ID && l.raft.State() == raft.Leader {
 		return nil
 	}
-	return l.change(ctx, what, func() error {
+	return l.asLeader(ctx, what, func() error {
 		return l.raft.LeadershipTransferToServer(raft.ServerID(id), address).Error()
 	})
+}
+
+// ConfirmLead asks a majority of masters whether this one still leads. When it
+// does, nothing that it has handed over is stale.
+func (l *Log) ConfirmLead(ctx context.Context) error {
+	return l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
 }
 
 func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
@@ -133,8 +139,8 @@ func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
 	return "", fmt.Errorf("no such master: there are %s", strings.Join(known, ", "))
 }
 
-// change carries out what only the leader can.
-func (l *Log) change(ctx context.Context, what string, f func() error) error {
+// asLeader carries out what only the leader can.
+func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 	if l.raft.State() != raft.Leader {
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
 	}
@@ -144,18 +150,17 @@ func (l *Log) change(ctx context.Context, what string, f func() error) error {
 	}
 	select {
 	case err := <-done:
-		return l.changed(what, err)
+		return l.explain(what, err)
 	case <-ctx.Done():
 		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, ctx.Err())
-	case <-l.closing:
+	case <-l.ending.Done():
 		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, errClosed)
 	}
 }
 
-func (l *Log) changed(what string, err error) error {
+func (l *Log) explain(what string, err error) error {
 	switch {
 	case err == nil:
-		l.cfg.Logger.Info("masters changed", "by", what)
 		return nil
 	case errors.Is(err, raft.ErrNotLeader):
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())

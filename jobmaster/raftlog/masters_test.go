@@ -19,6 +19,7 @@ func withPatience(t *testing.T) context.Context {
 func steady(c *Config) { c.Heartbeat = 2 * time.Second }
 
 func TestMastersComeAndGo(t *testing.T) {
+	t.Parallel()
 	first := startCluster(t, 1, steady)[0]
 	first.awaitLead()
 	proposeAll(t, []*member{first}, 0, 5)
@@ -52,6 +53,28 @@ func TestMastersComeAndGo(t *testing.T) {
 	}
 }
 
+// TestTransfersLoseNothing hands the lead round while numbers are proposed. Raft
+// refuses proposals during a transfer; they are tried again.
+func TestTransfersLoseNothing(t *testing.T) {
+	t.Parallel()
+	members := startCluster(t, 3, nil)
+	ctx := withPatience(t)
+	for round := range 4 {
+		leader := awaitLeader(t, members)
+		to := without(members, leader)[round%2]
+		transferred := make(chan error, 1)
+		go func() { transferred <- leader.log.TransferLeadership(ctx, to.cfg.ID) }()
+		proposeAll(t, members, 10*round, 10*(round+1))
+		if err := <-transferred; err != nil {
+			t.Logf("round %d: %v", round, err) // The next one may be luckier.
+		}
+	}
+	for _, m := range members {
+		m.awaitNames(upTo(40))
+	}
+	checkSameOrder(t, members)
+}
+
 func idsOf(s Status) (ids []string) {
 	for _, m := range s.Masters {
 		ids = append(ids, m.ID)
@@ -61,6 +84,7 @@ func idsOf(s Status) (ids []string) {
 }
 
 func TestStatusTellsWhoIsThere(t *testing.T) {
+	t.Parallel()
 	members := startCluster(t, 3, steady)
 	leader := awaitLeader(t, members)
 	proposeAll(t, []*member{leader}, 0, 2)
@@ -98,6 +122,7 @@ func TestStatusTellsWhoIsThere(t *testing.T) {
 }
 
 func TestChangesOfMastersThatAreRefused(t *testing.T) {
+	t.Parallel()
 	members := startCluster(t, 3, steady)
 	leader := awaitLeader(t, members)
 	follower := without(members, leader)[0]
@@ -119,6 +144,9 @@ func TestChangesOfMastersThatAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	if err := errors.Join(leader.log.ConfirmLead(ctx), follower.log.ConfirmLead(ctx)); !errors.Is(err, ErrNotLeading) || strings.Count(err.Error(), "\n") > 0 {
+		t.Errorf("the lead is confirmed by the wrong one: %v", err)
 	}
 	if err := leader.log.TransferLeadership(ctx, leader.cfg.ID); err != nil {
 		t.Errorf("to whom it has: %v", err)

@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -30,7 +31,8 @@ type Log struct {
 	hosts  hosts
 
 	events   chan jobmaster.LogEvent
-	closing  chan struct{}
+	ending   context.Context // done when the log closes or cannot serve
+	end      context.CancelFunc
 	tasks    tasks
 	drained  sync.WaitGroup
 	closeOne sync.Once
@@ -53,10 +55,12 @@ func Open(cfg Config) (*Log, error) {
 	l := &Log{
 		cfg:    cfg,
 		notify: make(chan bool, 8), lead: leadership{changed: make(chan struct{}, 1)},
-		events: make(chan jobmaster.LogEvent), closing: make(chan struct{}),
+		events: make(chan jobmaster.LogEvent),
 	}
+	l.ending, l.end = context.WithCancel(context.Background())
 	l.fsm = &fsm{log: l, opened: make(chan struct{})}
 	if err := l.open(); err != nil {
+		l.end()
 		return nil, errors.Join(err, l.release())
 	}
 	l.drained.Go(l.drain)
@@ -88,6 +92,10 @@ func (l *Log) open() error {
 		return fmt.Errorf("raftlog: directory %s: %w", l.cfg.Dir, errors.Join(err, l.fsm.mu.fault))
 	}
 	l.raft = r
+	if known, err := l.addressOf(l.cfg.ID); err == nil && string(known) != l.cfg.Advertise {
+		l.cfg.Logger.Warn("other masters know this one by another address: add it again under the one it has",
+			"known", known, "advertised", l.cfg.Advertise)
+	}
 	return nil
 }
 
@@ -115,7 +123,7 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: log %s: %w", path, err)
 	}
 	l.disk = disk
-	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing}
+	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, ending: l.ending.Done()}
 	l.snapshots, err = raft.NewFileSnapshotStoreWithLogger(l.cfg.Dir, keptSnapshots, newLogger(l.cfg.Logger))
 	if err != nil {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)
@@ -176,7 +184,7 @@ func (l *Log) Close() error {
 }
 
 func (l *Log) close() error {
-	close(l.closing)
+	l.end()
 	l.tasks.wait() // Raft still answers, so that nobody waits for ever.
 	shutdown := l.raft.Shutdown()
 	err := l.transport.Close() // Nobody waits for other masters.

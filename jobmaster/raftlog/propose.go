@@ -53,17 +53,20 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 func (l *Log) emit(event jobmaster.LogEvent) bool {
 	select {
 	case <-l.fsm.opened: // What was restored while opening goes first.
-	case <-l.closing:
+	case <-l.ending.Done():
 		return false
 	}
 	return l.send(event)
 }
 
 func (l *Log) send(event jobmaster.LogEvent) bool {
+	if l.ending.Err() != nil {
+		return false
+	}
 	select {
 	case l.events <- event:
 		return true
-	case <-l.closing:
+	case <-l.ending.Done():
 		return false
 	}
 }

@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 )
 
 func TestOneServerLeadsAndKeepsItsLog(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
 	proposeAll(t, []*member{m}, 0, 20)
@@ -30,15 +32,24 @@ func TestOneServerLeadsAndKeepsItsLog(t *testing.T) {
 }
 
 func TestThreeServersHaveOneOrder(t *testing.T) {
+	t.Parallel()
 	members := startCluster(t, 3, nil)
 	proposeAll(t, members, 0, 30)
 	for _, m := range members {
 		m.awaitNames(upTo(30))
 	}
 	checkSameOrder(t, members)
+	leads := 0
+	for _, m := range members {
+		leads += len(m.mu.terms)
+	}
+	if n := len(members[0].mu.batches); leads == 1 && n != 30 {
+		t.Errorf("30 batches of one lead came back %d times", n)
+	}
 }
 
 func TestABatchOfAFollowerIsDropped(t *testing.T) {
+	t.Parallel()
 	members := startCluster(t, 3, nil)
 	leader := awaitLeader(t, members)
 	for _, m := range without(members, leader) {
@@ -54,6 +65,7 @@ func TestABatchOfAFollowerIsDropped(t *testing.T) {
 // client proposes numbers and tries again when it does not know what became of
 // one.
 func TestNothingIsLostWhenLeadersEnd(t *testing.T) {
+	t.Parallel()
 	const count, rounds = 60, 3
 	members := startCluster(t, 3, nil)
 	all := slices.Clone(members) // those that were closed too
@@ -78,6 +90,7 @@ func TestNothingIsLostWhenLeadersEnd(t *testing.T) {
 }
 
 func TestASnapshotAndTheTailAreReplayed(t *testing.T) {
+	t.Parallel()
 	few := func(c *Config) { c.TrailingLogs = 1 }
 	m := startCluster(t, 1, few)[0]
 	m.awaitLead()
@@ -99,6 +112,7 @@ func TestASnapshotAndTheTailAreReplayed(t *testing.T) {
 }
 
 func TestSnapshotsAreTakenAfterManyEntries(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) {
 		c.SnapshotThreshold, c.SnapshotInterval = 8, 20*time.Millisecond
 	})[0]
@@ -108,6 +122,7 @@ func TestSnapshotsAreTakenAfterManyEntries(t *testing.T) {
 }
 
 func TestAFollowerThatWasDownCatchesUpBySnapshot(t *testing.T) {
+	t.Parallel()
 	few := func(c *Config) { c.TrailingLogs = 1 }
 	members := startCluster(t, 3, few)
 	proposeAll(t, members, 0, 5)
@@ -131,6 +146,7 @@ func TestAFollowerThatWasDownCatchesUpBySnapshot(t *testing.T) {
 }
 
 func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
+	t.Parallel()
 	members := startCluster(t, 3, func(c *Config) {
 		c.WatchInterval, c.WatchPatience = 50*time.Millisecond, 500*time.Millisecond
 	})
@@ -157,6 +173,7 @@ func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
 }
 
 func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.StoreDelay = 30 * time.Millisecond })[0]
 	m.awaitLead()
 	resume := m.log.store.stall()
@@ -170,6 +187,7 @@ func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
 }
 
 func TestTheWatchdogLeavesAHealthyLeaderAlone(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.WatchInterval, c.WatchPatience = 5*time.Millisecond, patience })[0]
 	m.awaitLead()
 	before := m.log.Status().CommitIndex
@@ -188,6 +206,7 @@ func TestTheWatchdogLeavesAHealthyLeaderAlone(t *testing.T) {
 }
 
 func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
 	open := func(change func(*Config)) error {
@@ -225,6 +244,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 }
 
 func TestASnapshotThatCannotBeReadStopsTheStart(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
 	proposeAll(t, []*member{m}, 0, 3)
@@ -249,6 +269,7 @@ func TestASnapshotThatCannotBeReadStopsTheStart(t *testing.T) {
 }
 
 func TestAnEntryThatCannotBeReadEndsTheDaemon(t *testing.T) {
+	t.Parallel()
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
 	proposeAll(t, []*member{m}, 0, 1)
@@ -271,6 +292,7 @@ func TestAnEntryThatCannotBeReadEndsTheDaemon(t *testing.T) {
 }
 
 func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
+	t.Parallel()
 	cfg := startCluster(t, 1, nil)[0].cfg
 	cfg.Dir, cfg.Bind, cfg.Fatal = t.TempDir(), "127.0.0.1:0", func(error) {}
 	stream, err := ListenTCP(cfg.Bind)
@@ -290,5 +312,39 @@ func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
 	}
 	if err := log.Close(); err != nil {
 		t.Errorf("the second time: %v", err)
+	}
+}
+
+func TestNothingIsHandedOverWhenTheMasterCannotServe(t *testing.T) {
+	t.Parallel()
+	m := startCluster(t, 1, nil)[0]
+	m.awaitLead()
+	m.log.Propose([]cluster.Entry{{}}) // cannot be encoded
+	if err := <-m.fatal; !strings.Contains(err.Error(), "has no name in a log") {
+		t.Errorf("it ends with %v", err)
+	}
+	m.log.Propose(numbered(0))
+	m.close()
+	if got := m.names(); len(got) > 0 {
+		t.Errorf("%v was handed over", got)
+	}
+}
+
+// BenchmarkCommit is the time from Propose to Committed, with fsync, for a batch
+// of 16 entries.
+func BenchmarkCommit(b *testing.B) {
+	for _, servers := range []int{1, 3} {
+		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
+			members := startCluster(b, servers, steady)
+			leader := awaitLeader(b, members)
+			n := 0
+			for b.Loop() {
+				leader.log.Propose(batch(n*16, strings.Fields(strings.Repeat("x ", 16))...))
+				n++
+				leader.await("commits a batch", func() bool { return len(leader.mu.batches) == n })
+			}
+			store := leader.log.Status().Store
+			b.ReportMetric(float64(store.Median.Microseconds()), "fsync-µs")
+		})
 	}
 }

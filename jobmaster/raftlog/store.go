@@ -15,12 +15,12 @@ import (
 type store struct {
 	raft.LogStore
 	delay   time.Duration
-	closing <-chan struct{}               // ends what a stall holds up
+	ending  <-chan struct{}               // ends what a stall holds up
 	stalled atomic.Pointer[chan struct{}] // closed when the stall ends; nil without one
 	took    latencies
 }
 
-var errStalled = errors.New("raftlog: the log was closed while its store stalled")
+var errStalled = errors.New("raftlog: the log ended while its store stalled")
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
@@ -29,14 +29,14 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	if stall := s.stalled.Load(); stall != nil {
 		select {
 		case <-*stall:
-		case <-s.closing:
+		case <-s.ending:
 			return errStalled
 		}
 	}
 	if s.delay > 0 {
 		select {
 		case <-time.After(s.delay):
-		case <-s.closing:
+		case <-s.ending:
 		}
 	}
 	err := s.LogStore.StoreLogs(logs)

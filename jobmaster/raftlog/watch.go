@@ -17,7 +17,7 @@ func (l *Log) watch() {
 	for {
 		select {
 		case <-ticker.C:
-		case <-l.closing:
+		case <-l.ending.Done():
 			return
 		}
 		lead, held := l.lead.current()
@@ -51,12 +51,12 @@ func (l *Log) probe(committed *uint64) error {
 // giveUp hands a lead that makes no progress to another server, or ends this
 // one.
 func (l *Log) giveUp(lead uint64, fault error) {
-	if l.isClosing() {
+	if l.ending.Err() != nil {
 		return
 	}
 	l.cfg.Logger.Error("this master leads without progress and gives up", "error", fault)
 	err, ok := l.within(l.cfg.WatchPatience, func() error { return l.raft.LeadershipTransfer().Error() })
-	if (!ok || err != nil) && l.lead.holds(lead) && !l.isClosing() {
+	if (!ok || err != nil) && l.lead.holds(lead) && l.ending.Err() == nil {
 		l.fatal(fault)
 	}
 }
@@ -74,24 +74,16 @@ func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	case err := <-done:
 		return err, true
 	case <-timer.C:
-	case <-l.closing:
+	case <-l.ending.Done():
 	}
 	return nil, false
 }
 
-func (l *Log) isClosing() bool {
-	select {
-	case <-l.closing:
-		return true
-	default:
-		return false
-	}
-}
-
-// fatal ends the daemon, once.
+// fatal ends the daemon, once. Nothing is handed over any more.
 func (l *Log) fatal(err error) {
 	l.failOnce.Do(func() {
 		l.cfg.Logger.Error("this master cannot serve", "error", err)
+		l.end()
 		go l.cfg.Fatal(err)
 	})
 }
