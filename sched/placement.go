@@ -50,13 +50,12 @@ type Placement struct {
 	// Patience is for how long, in ms, Flow may leave a slot free because the
 	// tasks that wait will find one where their input is. 0 is never. It does
 	// so only for jobs of several waves, as far as no machine gets more waves
-	// than the job has anyway, and not for longer than two tasks last.
+	// than the job has anyway, and not for longer than three tasks last.
 	Patience int64
 
 	// Waits of Delay.
 	Delay locality.Delay
 }
 
-// DefaultPatience suits clusters of several machines, in ms. It is what Hadoop's
-// fair scheduler waits at most for a local task.
-const DefaultPatience = 15_000
+// DefaultPatience suits clusters of several machines, in ms.
+const DefaultPatience = 30_000

@@ -20,7 +20,7 @@ type Round struct {
 	batch    []offer            // not placed yet
 
 	starts []Start
-	taken  map[cluster.TaskID]bool // tasks in starts
+	taken  map[cluster.TaskID]bool // tasks in starts; nil when no stage is placed twice
 	wake   int64
 }
 
@@ -40,7 +40,10 @@ func (p *Placer) Round(now int64, view cluster.View, kind cluster.Slot) *Round {
 	if p.topology == nil {
 		p.Reset(view)
 	}
-	r := &Round{placer: p, now: now, view: view, kind: kind, taken: make(map[cluster.TaskID]bool)}
+	r := &Round{placer: p, now: now, view: view, kind: kind}
+	if p.patient() {
+		r.taken = make(map[cluster.TaskID]bool)
+	}
 	machines := view.MachinesWithFree(kind)
 	if p.patient() && p.alive <= maxPatientMachines {
 		machines = view.Machines()
@@ -97,7 +100,9 @@ func (r *Round) Done() (starts []Start, wake int64) {
 // take gives a slot of machine i to a task.
 func (r *Round) take(i int, t *cluster.Task, level locality.Level) {
 	r.free[i]--
-	r.taken[t.ID] = true
+	if r.taken != nil {
+		r.taken[t.ID] = true
+	}
 	r.starts = append(r.starts, Start{
 		Task: t.ID, Machine: r.machines[i].Name, Local: level == locality.Node, RackLocal: level == locality.Rack,
 	})

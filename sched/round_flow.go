@@ -54,16 +54,20 @@ func (r *Round) tasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
 const spareCandidates = 256
 
 // candidates are tasks that wait, in order of number: all of them when there are
-// few, else those on machines with free slots, as many as they have, and the
-// first of the others. So the cost depends on the slots and not on the tasks.
+// few, else as many on each machine as it has free slots, and the first of the
+// others when that is not enough. So the cost depends on the slots and not on the
+// tasks.
 func (r *Round) candidates(o offer, all bool) []*cluster.Task {
 	chosen := make(map[int]bool)
 	if want := o.grant + spareCandidates; !all && o.stage.Waiting() > want {
+		short := false
 		for i, m := range r.machines {
-			r.choose(o, m, r.free[i], chosen)
+			if r.choose(o, m, r.free[i], chosen) < r.free[i] {
+				short = true
+			}
 		}
 		for t := range o.stage.Pending() {
-			if len(chosen) >= want {
+			if len(chosen) >= want || !short && len(chosen) >= o.grant {
 				break
 			}
 			if !r.taken[t.ID] {
@@ -91,17 +95,18 @@ func (r *Round) waiting(stage *cluster.Stage) (out []*cluster.Task) {
 	return out
 }
 
-// choose picks tasks on a machine that are not picked yet.
-func (r *Round) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) {
+// choose picks tasks on a machine that are not picked yet, and returns how many.
+func (r *Round) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) (n int) {
 	for _, host := range names(m) {
 		for t := range o.stage.PendingOn(host) {
-			if most == 0 {
-				return
+			if n == most {
+				return n
 			}
 			if !chosen[t.ID.Number] && !r.taken[t.ID] {
 				chosen[t.ID.Number] = true
-				most--
+				n++
 			}
 		}
 	}
+	return n
 }

@@ -62,11 +62,11 @@ func (r *Round) hurry(o offer) {
 }
 
 // patience is for how long a slot stays free for the stage: as the policy says,
-// but no longer than two of its tasks have taken so far.
+// but no longer than three of its tasks have taken so far.
 func (r *Round) patience(stage *cluster.Stage) int64 {
 	patience := r.placer.Patience
 	if ended := stage.Launched - stage.Running; ended > 0 {
-		patience = min(patience, 2*stage.SlotMillis/int64(ended))
+		patience = min(patience, 3*stage.SlotMillis/int64(ended))
 	}
 	return patience
 }

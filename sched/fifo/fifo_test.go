@@ -34,12 +34,19 @@ func (w *world) join(name string, maps, reduces int) {
 	w.apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
 }
 
+func spec(maps, reduces int) cluster.JobSpec {
+	return cluster.JobSpec{Graph: dag.MapReduce(maps, reduces), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}
+}
+
+func withPriority(s cluster.JobSpec, priority int) cluster.JobSpec {
+	s.Priority = priority
+	return s
+}
+
 // submit starts a job whose split i lies on hosts[i]; "" is nowhere.
 func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
 	w.t.Helper()
-	delta := w.apply(cluster.SubmitJob{Spec: cluster.JobSpec{
-		Graph: dag.MapReduce(len(hosts), reduces), MaxAttempts: [2]int{4, 4}, Priority: priority, SlowStartPPM: 1_000_000,
-	}})
+	delta := w.apply(cluster.SubmitJob{Spec: withPriority(spec(len(hosts), reduces), priority)})
 	splits := make([]cluster.Split, len(hosts))
 	for i, host := range hosts {
 		if host != "" {
@@ -125,19 +132,21 @@ func TestDecide(t *testing.T) {
 func TestRandomRuns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
-		observer := new(Policy)
+		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
+		observer := New(placement)
 		observer.Reset(0, w.state.View())
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			for _, delta := range randomStep(rt, w, observer) {
 				observer.Observe(w.now, w.state.View(), delta)
 			}
-			fresh := new(Policy)
+			fresh := New(placement)
 			fresh.Reset(w.now, w.state.View())
 			plan, again := observer.Decide(w.now, w.state.View()), fresh.Decide(w.now, w.state.View())
-			if !reflect.DeepEqual(plan, again) {
+			if !reflect.DeepEqual(plan, again) || observer.NextWake() != fresh.NextWake() {
 				rt.Fatalf("observing gives %v, reset gives %v", plan, again)
 			}
-			checkPlan(rt, w.state.View(), plan)
+			waits := placement.Method == sched.Delay || placement.Patience > 0
+			checkPlan(rt, w.state.View(), plan, waits && observer.NextWake() > w.now)
 		}
 	})
 }
@@ -156,12 +165,12 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	}
 	job := cluster.JobID{Cluster: "1", Number: rapid.IntRange(1, jobs+1).Draw(rt, "job")}
 	machine := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "machine")
-	switch rapid.IntRange(0, 7).Draw(rt, "verb") {
+	switch rapid.IntRange(0, 8).Draw(rt, "verb") {
 	case 0:
 		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: [2]int{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
 	case 1, 2:
 		try(cluster.SubmitJob{Spec: cluster.JobSpec{
-			Graph: dag.MapReduce(rapid.IntRange(1, 3).Draw(rt, "maps"), 1), MaxAttempts: [2]int{2, 2},
+			Graph: dag.MapReduce(rapid.IntRange(1, 9).Draw(rt, "maps"), 1), MaxAttempts: [2]int{2, 2},
 			Priority: rapid.IntRange(0, 1).Draw(rt, "priority"),
 		}})
 	case 3, 4:
@@ -179,19 +188,25 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 		try(cluster.SetPriority{Job: job, Priority: rapid.IntRange(0, 2).Draw(rt, "priority")})
 	case 6:
 		for _, s := range p.Decide(w.now, view).Starts {
-			try(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local})
+			try(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal})
 		}
 	case 7:
 		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
 			try(cluster.FinishAttempt{Attempt: m.Attempts[0].ID})
+		}
+	case 8:
+		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
+			try(cluster.FailAttempt{Attempt: m.Attempts[0].ID})
 		}
 	}
 	return deltas
 }
 
 // checkPlan holds a plan to what any FIFO plan must keep: no task twice, no
-// more than the free slots, and no slot idle that a waiting task could use.
-func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan) {
+// more than the free slots, and no slot idle that a waiting task could use,
+// unless slots wait for better tasks and the policy will look again. A task that
+// has failed may wait for another machine.
+func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan, waits bool) {
 	type slot struct {
 		machine string
 		kind    cluster.Slot
@@ -219,7 +234,7 @@ func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	for j := range view.Jobs() {
 		for _, stage := range j.Stages {
 			for task := range stage.Pending() {
-				if j.Ready(stage) && !planned[task.ID] && idle[stage.Slot] > 0 {
+				if j.Ready(stage) && !planned[task.ID] && task.Charged == 0 && !waits && idle[stage.Slot] > 0 {
 					rt.Fatalf("%v waits beside %d idle slots", task.ID, idle[stage.Slot])
 				}
 			}

@@ -1,0 +1,52 @@
+package fifo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// full is a cluster of machines with 12 map slots and one job of many maps with
+// three hosts each, in which only a few slots are free.
+func full(b *testing.B, machines, maps, free int) *world {
+	w, random := newWorld(b), rand.New(rand.NewPCG(1, 1))
+	name := func(i int) string { return fmt.Sprintf("host%d", i) }
+	for i := range machines {
+		w.apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: [2]int{12, 1}})
+	}
+	delta := w.apply(cluster.SubmitJob{Spec: spec(maps, 0)})
+	splits := make([]cluster.Split, maps)
+	for i := range splits {
+		splits[i] = cluster.Split{Bytes: 128 << 20, Hosts: []string{name(random.IntN(machines)), name(random.IntN(machines)), name(random.IntN(machines))}}
+	}
+	if err := w.state.Load(delta.Submitted, splits); err != nil {
+		b.Fatal(err)
+	}
+	w.apply(cluster.StartJob{Job: delta.Submitted})
+	for n := range machines*12 - free {
+		w.apply(cluster.StartAttempt{Task: cluster.TaskID{Job: delta.Submitted, Stage: "m", Number: n}, Machine: name(n % machines)})
+	}
+	return w
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, size := range [][3]int{{1, 100, 2}, {100, 1300, 10}, {1000, 20_000, 10}, {1000, 112_000, 10}, {1000, 112_000, 1000}} {
+		for _, placement := range placements {
+			name := fmt.Sprintf("%d machines, %d maps, %d free, %s, patience %d", size[0], size[1], size[2], placement.Method, placement.Patience)
+			b.Run(name, func(b *testing.B) {
+				w := full(b, size[0], size[1], size[2])
+				p := New(placement)
+				p.Reset(w.now, w.state.View())
+				b.ReportAllocs()
+				var plan sched.Plan
+				for b.Loop() {
+					plan = p.Decide(w.now, w.state.View())
+				}
+				b.ReportMetric(float64(len(plan.Starts)), "starts")
+			})
+		}
+	}
+}

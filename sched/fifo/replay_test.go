@@ -1,0 +1,194 @@
+package fifo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+)
+
+// replay runs one job of maps under virtual time.
+type replay struct {
+	*world
+	policy   *Policy
+	duration func(machine string) int64 // ms that a task takes
+	ends     map[cluster.AttemptID]int64
+}
+
+// run returns how many maps started where their split lies and when the job was
+// done, ms after its start.
+func (r *replay) run(job cluster.JobID) (local int, elapsed int64) {
+	r.policy.Reset(r.now, r.state.View())
+	begin := r.now
+	j := r.state.View().Job(job)
+	for j.State == cluster.JobRunning {
+		r.decide()
+		r.sleep()
+		r.finish()
+	}
+	return j.Stages[0].LocalStarts, r.now - begin
+}
+
+func (r *replay) at(c cluster.Command) {
+	r.t.Helper()
+	delta, err := r.state.Apply(cluster.Entry{At: r.now, Command: c})
+	if err != nil {
+		r.t.Fatalf("%+v: %v", c, err)
+	}
+	r.policy.Observe(r.now, r.state.View(), delta)
+}
+
+// decide asks the policy until it has nothing more to say.
+func (r *replay) decide() {
+	for {
+		plan := r.policy.Decide(r.now, r.state.View())
+		if len(plan.Starts) == 0 {
+			return
+		}
+		for _, s := range plan.Starts {
+			_, _, task, _ := r.state.View().Task(s.Task)
+			id := cluster.AttemptID{Task: s.Task, Number: len(task.Attempts)}
+			r.at(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal})
+			r.ends[id] = r.now + r.duration(s.Machine)
+		}
+	}
+}
+
+// sleep goes on to when the next attempt ends or the policy wants to be asked.
+func (r *replay) sleep() {
+	next := r.policy.NextWake()
+	if next != 0 && next <= r.now {
+		r.t.Fatalf("at %d the policy wants to wake at %d", r.now, next)
+	}
+	for _, end := range r.ends {
+		if next == 0 || end < next {
+			next = end
+		}
+	}
+	if next == 0 {
+		r.t.Fatal("tasks wait, nothing runs and nobody wakes up")
+	}
+	r.now = next
+}
+
+func (r *replay) finish() {
+	for machine := range r.state.View().Machines() {
+		for _, a := range append([]*cluster.Attempt(nil), machine.Attempts...) {
+			if r.ends[a.ID] == r.now {
+				delete(r.ends, a.ID)
+				r.at(cluster.FinishAttempt{Attempt: a.ID})
+			}
+		}
+	}
+}
+
+// blocks is 26 blocks of which each lies on one of four machines.
+func blocks(r *rand.Rand) (hosts []string, best int) {
+	load := make([]int, 4)
+	for range 26 {
+		m := r.IntN(len(load))
+		load[m]++
+		hosts = append(hosts, fmt.Sprintf("10.0.0.%d", m))
+	}
+	for _, n := range load {
+		best += min(n, 8) // four waves of two slots
+	}
+	return hosts, best
+}
+
+// outcome is averages over many placements of blocks.
+type outcome struct {
+	local, best, seconds float64
+	worst                int // by how many tasks a run missed the best
+}
+
+// measure replays the case of the paper's evaluation: 26 maps, replication 1, four
+// machines of two slots. The best is what is local when every machine runs as
+// many waves as the job needs and the blocks are known beforehand.
+func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) {
+	const runs = 100
+	for seed := range uint64(runs) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		hosts, best := blocks(random)
+		w := newWorld(t)
+		for i := range 4 {
+			w.apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+		}
+		job := w.submit(0, 0, hosts...)
+		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
+		r.duration = func(string) int64 { return 5000 - jitter + random.Int64N(2*jitter+1) }
+		local, elapsed := r.run(job)
+		o.local += float64(local) / runs
+		o.best += float64(best) / runs
+		o.seconds += float64(elapsed) / 1000 / runs
+		o.worst = max(o.worst, best-local)
+	}
+	return o
+}
+
+func TestReplayOfThePapersEvaluation(t *testing.T) {
+	patient := sched.Placement{Patience: sched.DefaultPatience}
+	delay := sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 5000, Rack: 5000}}
+	for _, jitter := range []int64{0, 500, 1500} {
+		none := measure(t, sched.Placement{Method: sched.None}, jitter)
+		for _, tt := range []struct {
+			name      string
+			placement sched.Placement
+			atLeast   float64 // local of 26
+			atMost    float64 // of the time that none takes
+			worst     int
+		}{
+			{"flow", patient, 24.5, 1.15, 1},
+			{"flow that leaves no slot free", sched.Placement{}, 21.5, 1.01, 7},
+			{"delay", delay, 23.5, 1.15, 5},
+		} {
+			o := measure(t, tt.placement, jitter)
+			t.Logf("tasks of 5000 ms ± %d, %s: %+v; none: %+v", jitter, tt.name, o, none)
+			if o.local < tt.atLeast || o.worst > tt.worst || o.seconds > tt.atMost*none.seconds {
+				t.Errorf("%s at ± %d ms: %+v, want %v local, %d from the best, and %v of the %.1f s without it",
+					tt.name, jitter, o, tt.atLeast, tt.worst, tt.atMost, none.seconds)
+			}
+		}
+		if none.local < 5.5 || none.local > 7.5 || none.best < 24.5 || none.best > 25 {
+			t.Errorf("without placement %.1f of %.1f are local; chance is 6.5 of 24.7", none.local, none.best)
+		}
+	}
+}
+
+// TestOneSlowMachine holds patience to its bound: waiting for a machine that is
+// much slower than the others costs little, since what waits goes elsewhere when
+// slots have been free for three tasks' time.
+func TestOneSlowMachine(t *testing.T) {
+	elapsed := func(placement sched.Placement) int64 {
+		w := newWorld(t)
+		for i := range 4 {
+			w.apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+		}
+		hosts, _ := blocks(rand.New(rand.NewPCG(1, 1)))
+		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
+		job := w.submit(0, 0, hosts...)
+		r.duration = func(machine string) int64 {
+			if machine == "n0" {
+				return 20_000
+			}
+			return 5000
+		}
+		_, ms := r.run(job)
+		return ms
+	}
+	patient, none := elapsed(sched.Placement{Patience: sched.DefaultPatience}), elapsed(sched.Placement{Method: sched.None})
+	if patient > 2*none {
+		t.Errorf("with patience the job takes %d ms, without any placement %d", patient, none)
+	}
+}
+
+// placements are all kinds of them.
+var placements = []sched.Placement{
+	{},
+	{Patience: 100},
+	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.None},
+}
