@@ -21,9 +21,10 @@ type lead struct {
 	waited  map[cluster.JobID]*record // those with waiters
 	submits map[submitKey]chan<- submitted
 	nodes   map[string]*node
+	changes []pendingChange // that are on their way through the log
 	written []cluster.JobID // whose history is written, oldest first
-	wake    int64 // ms since the epoch when to step at the latest, 0 for never
-	review  int64 // ms since the epoch when to look for silent tasknodes, 0 for never
+	wake    int64           // ms since the epoch when to step at the latest, 0 for never
+	review  int64           // ms since the epoch when to look for silent tasknodes, 0 for never
 }
 
 // stepUp begins to lead. Everything that machines and jobs need to hear follows
@@ -64,6 +65,9 @@ func (m *Master) stepDown(cause error) {
 	l.end()
 	for _, answer := range l.submits {
 		answer <- submitted{err: cause}
+	}
+	for _, c := range l.changes {
+		c.answer <- cause
 	}
 	for _, r := range l.waited {
 		for _, q := range r.waiters {
@@ -109,6 +113,7 @@ func (m *Master) step() {
 		m.begin(w)
 	}
 	m.answerWaiters()
+	m.answerChanges()
 }
 
 // follow keeps what stands beside the state up to date.

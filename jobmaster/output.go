@@ -41,11 +41,29 @@ func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
 			r.err = w.makeOutput(ctx)
 		}
 	case control.WorkCommit:
-		r.err = w.commit(ctx)
+		if r.err = w.commit(ctx); r.err == nil {
+			w.removeStaged(ctx)
+		}
 	case control.WorkCleanUp:
 		r.err = w.removeOutput(ctx)
+		w.removeStaged(ctx)
 	}
 	return r
+}
+
+// removeStaged removes what the client staged for this job alone: nothing runs
+// any more that would read it. It lies in a directory of its own; one that holds
+// more stays.
+func (w *work) removeStaged(ctx context.Context) {
+	fsys, splits, err := w.m.cfg.Resolve(ctx, w.spec.SplitsPath)
+	if err == nil {
+		err = fsys.Remove(ctx, splits, false)
+	}
+	if err != nil {
+		w.m.cfg.Logger.Warn("staged splits stay", "job", w.job, "file", w.spec.SplitsPath, "error", err)
+		return
+	}
+	_ = fsys.Remove(ctx, path.Dir(splits), false)
 }
 
 // output resolves the job's output directory; fsys is nil when it has none.

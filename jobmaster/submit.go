@@ -87,53 +87,19 @@ func (m *Master) answerSubmit(e cluster.Entry, delta cluster.Delta, err error) {
 	}
 }
 
-type killRequest struct {
-	job   cluster.JobID
-	cause string
-	all   bool // every job that is not over, instead of job
-	done  chan<- error
-}
-
-// Kill asks for the end of a job. It returns once the request is taken; a job
-// that has ended is left as it is. Unknown jobs wrap cluster.ErrUnknown.
-func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
-	id, err := cluster.ParseJobID(jobID)
-	if err != nil {
-		return fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
-	}
-	done := make(chan error, 1)
-	err, asked := ask(ctx, m, &killRequest{job: id, cause: cause, done: done}, done)
-	return errors.Join(err, asked)
-}
+// killAllRequest kills every job that is not over.
+type killAllRequest struct{ cause string }
 
 // KillAll asks for the end of every job that is not over.
-func (m *Master) KillAll(cause string) {
-	m.inbox.Put(&killRequest{all: true, cause: cause, done: make(chan error, 1)})
-}
+func (m *Master) KillAll(cause string) { m.inbox.Put(&killAllRequest{cause}) }
 
-func (r *killRequest) refuse(err error) { r.done <- err }
+func (r *killAllRequest) refuse(error) {}
 
-func (r *killRequest) handle(m *Master) {
-	if r.all {
-		for j := range m.view.Jobs() {
-			m.killJob(j, r.cause)
+func (r *killAllRequest) handle(m *Master) {
+	for j := range m.view.Jobs() {
+		if j.State < cluster.JobAborting {
+			m.request(cluster.KillJob{Job: j.ID, Cause: r.cause})
 		}
-		r.done <- nil
-		return
-	}
-	j, err := m.jobNamed(r.job.String())
-	switch {
-	case errors.Is(err, cluster.ErrRetired): // it has ended
-		err = nil
-	case err == nil:
-		m.killJob(j, r.cause)
-	}
-	r.done <- err
-}
-
-func (m *Master) killJob(j *cluster.Job, cause string) {
-	if j.State < cluster.JobAborting {
-		m.request(cluster.KillJob{Job: j.ID, Cause: cause})
 	}
 }
 

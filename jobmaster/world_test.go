@@ -51,6 +51,13 @@ type world struct {
 	}
 }
 
+func policyNamed(name string) (sched.Policy, error) {
+	if name != "fifo" {
+		return nil, fmt.Errorf("no policy %q", name)
+	}
+	return new(fifo.Policy), nil
+}
+
 func newWorld(t *testing.T, masters int) *world {
 	w := &world{t: t, fs: mem.New(mem.Options{}), expiry: 10 * time.Second}
 	w.ctx, w.end = context.WithCancel(context.Background())
@@ -78,7 +85,7 @@ type fakeLog struct {
 func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	m, err := jobmaster.New(jobmaster.Config{
-		ClusterID: "1", Log: l, Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil }, NodeExpiry: w.expiry, HistoryDir: "mem:///history", KeepJobs: 2,
+		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, HistoryDir: "mem:///history", KeepJobs: 2,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
 		},

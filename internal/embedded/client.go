@@ -116,19 +116,19 @@ func (c *localClient) admit(ctx context.Context, key submission, id string) erro
 	return c.engine.master.Kill(ctx, id, ended)
 }
 
-// stage writes the splits to a file and names it in spec.
+// stage writes the splits to a file, in a directory of its own, and names it in
+// spec.
 func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error {
 	data, hash, err := jobmaster.EncodeSplits(splits)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(c.engine.dir, "splits-")
+	dir, err := os.MkdirTemp(c.engine.dir, "staged-")
 	if err != nil {
 		return err
 	}
-	spec.SplitsPath, spec.SplitsHash = stagingScheme+filepath.Base(f.Name()), hash
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	spec.SplitsPath, spec.SplitsHash = stagingScheme+filepath.Base(dir)+"/splits", hash
+	return os.WriteFile(filepath.Join(dir, "splits"), data, 0o600)
 }
 
 // Follow implements client.Client.

@@ -1,0 +1,121 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// change is a command that somebody asks for, and how to tell that it, or
+// something that makes it needless, has been applied.
+type change struct {
+	command cluster.Command // nil when it is needless already
+	holds   func() bool
+}
+
+// pendingChange waits for its change to be in the log.
+type pendingChange struct {
+	holds  func() bool
+	answer chan<- error
+}
+
+type changeRequest struct {
+	plan   func() (change, error)
+	answer chan<- error
+}
+
+// change asks for a change and returns when it is in the log.
+func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
+	answer := make(chan error, 1)
+	refused, err := ask(ctx, m, &changeRequest{plan, answer}, answer)
+	return errors.Join(refused, err)
+}
+
+func (q *changeRequest) refuse(err error) { q.answer <- err }
+
+func (q *changeRequest) handle(m *Master) {
+	c, err := q.plan()
+	if err != nil || c.command == nil {
+		q.answer <- err
+		return
+	}
+	m.request(c.command)
+	m.changes = append(m.changes, pendingChange{c.holds, q.answer})
+}
+
+// answerChanges answers those whose change has been applied.
+func (m *Master) answerChanges() {
+	waiting := m.changes[:0]
+	for _, c := range m.changes {
+		if c.holds() {
+			c.answer <- nil
+			continue
+		}
+		waiting = append(waiting, c)
+	}
+	clear(m.changes[len(waiting):])
+	m.changes = waiting
+}
+
+// Kill asks for the end of a job. It returns once that is in the log; a job that
+// has ended is left as it is. Unknown jobs wrap cluster.ErrUnknown.
+func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
+	return m.change(ctx, func() (change, error) {
+		j, err := m.jobNamed(jobID)
+		switch {
+		case errors.Is(err, cluster.ErrRetired):
+			return change{}, nil
+		case err != nil || j.State >= cluster.JobAborting:
+			return change{}, err
+		}
+		return change{cluster.KillJob{Job: j.ID, Cause: cause}, func() bool { return j.State >= cluster.JobAborting }}, nil
+	})
+}
+
+// SetPolicy chooses the policy that gives out slots.
+func (m *Master) SetPolicy(ctx context.Context, name string) error {
+	if _, err := m.cfg.Policy(name); err != nil {
+		return err
+	}
+	return m.change(ctx, func() (change, error) {
+		return change{cluster.SetPolicy{Name: name}, func() bool { return m.view.Policy() == name }}, nil
+	})
+}
+
+// SetPriority changes how urgent a job is, -2 to 2.
+func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) error {
+	return m.change(ctx, func() (change, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return change{}, err
+		}
+		return change{
+			cluster.SetPriority{Job: j.ID, Priority: priority},
+			func() bool { return j.Spec.Priority == priority || j.State.Final() },
+		}, nil
+	})
+}
+
+// EndAttempt ends an attempt that runs, so that its task is tried again. With
+// fail it is charged like one that failed by itself.
+func (m *Master) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
+	return m.change(ctx, func() (change, error) {
+		id, err := cluster.ParseAttemptID(attemptID)
+		_, _, a, known := m.view.Attempt(id)
+		switch {
+		case err != nil:
+			return change{}, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+		case !known:
+			return change{}, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+		case a.State != cluster.AttemptRunning:
+			return change{}, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+		}
+		c := change{cluster.KillAttempt{Attempt: id, Cause: "killed by the user"}, func() bool { return a.State != cluster.AttemptRunning }}
+		if fail {
+			c.command = cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: cluster.Failure{Cause: "failed by the user", Offset: -1}}
+		}
+		return c, nil
+	})
+}
