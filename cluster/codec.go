@@ -11,7 +11,7 @@ import (
 // snapshots share with the rest of the package travel as maps under the names
 // of their fields, so a field may be added later: what was written before
 // decodes with its zero value. Renaming or removing one is another format, which
-// the golden files of the tests tell.
+// the golden files of the tests tell. Constants travel as their numbers.
 //
 // A field, a command or a version that is not known here is an error. Masters
 // that passed over what they do not understand would come to different states.

@@ -41,8 +41,8 @@ type resultRecord struct {
 }
 
 type jobRecord struct {
-	Spec    JobSpec  `cbor:"1,keyasint"`
-	State   JobState `cbor:"2,keyasint"`
+	Spec    JobSpec  `cbor:"1,keyasint,omitzero"`
+	State   JobState `cbor:"2,keyasint,omitempty"`
 	Outcome JobState `cbor:"3,keyasint,omitempty"`
 	Cause   string   `cbor:"4,keyasint,omitempty"`
 
@@ -53,7 +53,7 @@ type jobRecord struct {
 
 	Failures []Failure     `cbor:"9,keyasint,omitempty"`
 	Counters []CounterName `cbor:"10,keyasint,omitempty"`
-	Stages   []stageRecord `cbor:"11,keyasint"`
+	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
 	Faults  []machineFaults `cbor:"12,keyasint,omitempty"`
 	Retired bool            `cbor:"13,keyasint,omitempty"` // and nothing else is set
