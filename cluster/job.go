@@ -60,6 +60,7 @@ type JobSpec struct {
 	Priority  int // higher goes first; 0 is normal
 	Graph     dag.Graph
 	OutputDir string // full name, "" for a job without files of output
+	Placement string // how policies match its tasks with machines, "" as they like
 
 	MaxAttempts   [slotKinds]int // failed tries a task may have before its job fails; at least 1
 	SkipRecords   int            // failing records a task may skip; 0 is none

@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf"
@@ -24,6 +25,9 @@ func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 	spec.FaultDecayMillis = c.Duration(conf.FaultDecay).Milliseconds()
 	spec.Priority = priorities[c.String("mapreduce.job.priority")]
 	spec.Pool = c.String("mapreduce.job.queuename")
+	if method := c.String("hammr.job.placement"); !strings.EqualFold(method, "default") {
+		spec.Placement = strings.ToLower(method)
+	}
 	return c.Validate()
 }
 

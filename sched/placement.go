@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 )
 
@@ -41,7 +42,7 @@ func ParseMethod(name string) (Method, error) {
 // Placement says how a policy matches the tasks it has chosen with machines.
 // The zero value is Flow without waiting and without a table of racks.
 type Placement struct {
-	Method Method
+	Method Method // for jobs that do not name their own
 
 	// Racks is the operator's table of racks by name or address of a host. A
 	// machine that tells its rack needs no line.
@@ -59,3 +60,17 @@ type Placement struct {
 
 // DefaultPatience suits clusters of several machines, in ms.
 const DefaultPatience = 30_000
+
+// DefaultDelay suits tasks of some seconds and more. Hadoop's fair scheduler
+// waits as long when machines report every three seconds.
+var DefaultDelay = locality.Delay{Node: 4500, Rack: 4500}
+
+// methodOf is how tasks of a job are placed.
+func (p Placement) methodOf(j *cluster.Job) Method {
+	for _, m := range []Method{Method(j.Spec.Placement), p.Method} {
+		if slices.Contains(methods, m) {
+			return m
+		}
+	}
+	return Flow
+}

@@ -58,7 +58,7 @@ func (p *Placer) Round(now int64, view cluster.View, kind cluster.Slot) *Round {
 	return r
 }
 
-func (p *Placer) patient() bool { return p.Patience > 0 && (p.Method == Flow || p.Method == "") }
+func (p *Placer) patient() bool { return p.Patience > 0 }
 
 // Left is how many slots can still be offered.
 func (r *Round) Left() int {
@@ -72,14 +72,16 @@ func (r *Round) Left() int {
 // called once for a stage, and not when no slots are left.
 func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, slots int) {
 	o := offer{j, stage, min(slots, stage.Waiting(), r.left)}
+	method := r.placer.methodOf(j)
 	switch {
 	case o.grant <= 0:
 	case r.placer.alive == 1:
 		r.placeOnOne(o)
-	case !stage.Located() || r.placer.Method == None:
+	case !stage.Located() || method == None:
 		r.flush()
 		r.spread(o)
-	case r.placer.Method == Delay:
+	case method == Delay:
+		r.flush()
 		r.delay(o)
 	case r.isPatient(o):
 		r.batch = append(r.batch, o)

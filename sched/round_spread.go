@@ -49,7 +49,7 @@ func (r *Round) put(i int, o offer, t *cluster.Task, a locality.Affinity) {
 // affinity is where tasks of the stage run and where what they read lies. Tasks
 // of a stage that reads splits have none.
 func (r *Round) affinity(o offer) locality.Affinity {
-	if o.stage.Source || r.placer.Method == None {
+	if o.stage.Source || r.placer.methodOf(o.job) == None {
 		return locality.Affinity{}
 	}
 	a := locality.Affinity{Here: make([]int, len(r.machines)), Bytes: make([]int64, len(r.machines))}
@@ -77,7 +77,7 @@ func (r *Round) affinity(o offer) locality.Affinity {
 func (r *Round) placeOnOne(o offer) {
 	const only = 0
 	taken := make(map[int]bool)
-	if o.stage.Located() && r.placer.Method != None {
+	if o.stage.Located() && r.placer.methodOf(o.job) != None {
 		for _, host := range names(r.machines[only]) {
 			for t := range o.stage.PendingOn(host) {
 				if len(taken) == o.grant {
