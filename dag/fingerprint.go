@@ -15,14 +15,24 @@ func (g Graph) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// String lists the graph, a line for each stage and each edge.
+// String lists the graph, a line for each stage and each edge. What a graph
+// does not use has no word in its line, so that its fingerprint outlives new
+// fields.
 func (g Graph) String() string {
 	var b strings.Builder
 	for _, s := range g.Stages {
-		fmt.Fprintf(&b, "stage %q %d %v\n", s.Name, s.Nodes, s.Slots)
+		fmt.Fprintf(&b, "stage %q %d %v", s.Name, s.Nodes, s.Slots)
+		if len(s.Inputs) > 0 {
+			fmt.Fprintf(&b, " inputs %q", s.Inputs)
+		}
+		b.WriteByte('\n')
 	}
 	for _, e := range g.Edges {
-		fmt.Fprintf(&b, "edge %v %v %v\n", e, e.Channel, e.Connection)
+		fmt.Fprintf(&b, "edge %v %v %v", e, e.Channel, e.Connection)
+		if e.Input != "" {
+			fmt.Fprintf(&b, " input %q", e.Input)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

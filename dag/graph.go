@@ -12,6 +12,11 @@ type Stage struct {
 	Name  string   // unique in the graph, not empty
 	Nodes int      // how many; 0 for a stage whose input is empty
 	Slots SlotKind // what its Nodes occupy while they run
+
+	// Inputs are the names under which its program reads what leads into the
+	// stage. Validate refuses a graph that lacks one, or has another; none for
+	// a program that reads whatever there is.
+	Inputs []string
 }
 
 // Edge joins the Nodes of one stage to those of another.
@@ -20,6 +25,20 @@ type Edge struct {
 	To         string // name of the stage that reads
 	Channel    Channel
 	Connection Connection
+
+	// Input is the name under which the reader's program knows what comes along
+	// the edge; "" for the name of the stage that writes. It lets stages that
+	// run one program, such as the rounds of an iteration, each read from
+	// another stage.
+	Input string
+}
+
+// InputName is the name under which the reader's program knows the edge.
+func (e Edge) InputName() string {
+	if e.Input != "" {
+		return e.Input
+	}
+	return e.From
 }
 
 // SlotKind tells which slots of a machine a stage takes.
@@ -61,7 +80,11 @@ const (
 	Broadcast
 	// Gather gives all records of every writer to the only reader.
 	Gather
-	// PerMachine joins the writers of each machine to one reader there.
+	// PerMachine joins the writers of each machine to one reader there, which
+	// combines their records before they leave it. Which writers those are is
+	// known only when they have run, so the edge is a file and whoever reads
+	// the combined records reads those of all machines. The stage that combines
+	// has as many Nodes as machines may take part; those left over do nothing.
 	PerMachine
 )
 

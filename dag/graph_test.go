@@ -27,7 +27,7 @@ func TestValidateNamesEveryFaultAndItsPlace(t *testing.T) {
 	}{
 		{"empty", Graph{}, []string{"graph without stages"}},
 		{"stages", Graph{Stages: []Stage{{Name: "a", Nodes: -1}, {Name: "a"}, {}, {Name: "b", Slots: 9}}}, []string{
-			`stage "a": -1 nodes`, `stage "a": name used twice`, `stage 2: no name`, `stage "b": unknown kind of slots 9`,
+			`stage "a": -1 nodes instead of 0 to 2147483647`, `stage "a": name used twice`, `stage 2: no name`, `stage "b": unknown kind of slots 9`,
 		}},
 		{"unknown ends", Graph{Stages: []Stage{{Name: "a"}}, Edges: []Edge{{From: "x", To: "y"}}}, []string{
 			`edge "x" -> "y": no stage "x"`, `edge "x" -> "y": no stage "y"`,
@@ -45,6 +45,10 @@ func TestValidateNamesEveryFaultAndItsPlace(t *testing.T) {
 			Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 			Edges:  []Edge{{From: "a", To: "b"}, {From: "b", To: "c"}, {From: "c", To: "b"}},
 		}, []string{"cycle b -> c -> b"}},
+		{"cycles", Graph{
+			Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}},
+			Edges:  []Edge{{From: "d", To: "a"}, {From: "a", To: "d"}, {From: "a", To: "e"}, {From: "e", To: "b"}, {From: "b", To: "c"}, {From: "c", To: "e"}},
+		}, []string{"cycle a -> d -> a", "cycle b -> c -> e -> b"}},
 		{"own reader", Graph{Stages: []Stage{{Name: "a"}}, Edges: []Edge{{From: "a", To: "a"}}}, []string{"cycle a -> a"}},
 	}
 	for _, tt := range tests {
@@ -65,6 +69,22 @@ func TestValidateNamesEveryFaultAndItsPlace(t *testing.T) {
 	}
 }
 
+// TestFingerprintsOutliveVersions holds what other versions have computed.
+func TestFingerprintsOutliveVersions(t *testing.T) {
+	for _, c := range []struct {
+		graph Graph
+		want  string
+	}{
+		{MapReduce(3, 2), "f3ce75078e264ed4"},
+		{MapReduce(1, 0), "8c32e08b008d31ff"},
+		{MapReduce(100_000, 1000), "45b148e208c7bcf2"},
+	} {
+		if got := c.graph.Fingerprint(); got != c.want {
+			t.Errorf("fingerprint %s, want %s, of\n%v", got, c.want, c.graph)
+		}
+	}
+}
+
 func TestFingerprintTellsGraphsApart(t *testing.T) {
 	if got := MapReduce(3, 2).Fingerprint(); got != MapReduce(3, 2).Fingerprint() {
 		t.Errorf("fingerprint changes from call to call: %s", got)
@@ -72,7 +92,10 @@ func TestFingerprintTellsGraphsApart(t *testing.T) {
 	seen := make(map[string]string)
 	other := MapReduce(3, 2)
 	other.Edges[0].Connection = Broadcast
-	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other} {
+	named, reading := MapReduce(3, 2), MapReduce(3, 2)
+	named.Edges[0].Input = "words"
+	reading.Stages[1].Inputs = []string{"map"}
+	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other, named, reading} {
 		if twin, dup := seen[g.Fingerprint()]; dup {
 			t.Errorf("same fingerprint for\n%sand\n%s", twin, g)
 		}

@@ -3,11 +3,23 @@ package dag
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
-// Validate reports every fault of the graph at once, each with the stage or
-// edge it is at; nil means that the graph can be run.
+const (
+	// MaxNodes is the most Nodes that a stage has: their number fits 32 bits in
+	// messages.
+	MaxNodes = math.MaxInt32
+
+	// maxNameBytes leaves room for numbers and suffixes in the names of files,
+	// which most file systems hold to 255 bytes.
+	maxNameBytes = 100
+)
+
+// Validate reports every fault of the graph at once, each with the stage, edge
+// or bundle it is at; nil means that the graph can be run by a cluster that is
+// large enough (see CheckFits).
 func (g Graph) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -18,9 +30,9 @@ func (g Graph) Validate() error {
 	}
 	g.checkStages(fault)
 	g.checkEdges(fault)
-	if cycle := g.cycle(); cycle != nil {
-		fault("cycle %s", strings.Join(cycle, " -> "))
-	}
+	g.checkInputs(fault)
+	g.checkCombines(fault)
+	g.checkCycles(fault)
 	return errors.Join(faults...)
 }
 
@@ -34,10 +46,13 @@ func (g Graph) checkStages(fault faultFunc) {
 			fault("stage %d: no name", i)
 		case seen[s.Name]:
 			fault("stage %q: name used twice", s.Name)
+		case !usableInFileNames(s.Name):
+			fault("stage %q: name not usable in names of files; 1 to %d letters of ASCII, digits, dots, hyphens and underscores are, a letter or digit first",
+				s.Name, maxNameBytes)
 		}
 		seen[s.Name] = true
-		if s.Nodes < 0 {
-			fault("stage %q: %d nodes", s.Name, s.Nodes)
+		if s.Nodes < 0 || s.Nodes > MaxNodes {
+			fault("stage %q: %d nodes instead of 0 to %d", s.Name, s.Nodes, MaxNodes)
 		}
 		if s.Slots.String() == "unknown" {
 			fault("stage %q: unknown kind of slots %d", s.Name, int(s.Slots))
@@ -45,92 +60,68 @@ func (g Graph) checkStages(fault faultFunc) {
 	}
 }
 
+// usableInFileNames reports whether a name can be part of the name of a file on
+// every file system, and does not hide that file: names that begin with _ or a
+// dot are passed over when inputs are listed.
+func usableInFileNames(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return len(name) <= maxNameBytes && strings.Trim(name, letters+"._-") == "" && strings.Contains(letters, name[:1])
+}
+
 func (g Graph) checkEdges(fault faultFunc) {
 	type ends struct{ from, to string }
 	seen := make(map[ends]bool, len(g.Edges))
+	places := g.places()
 	for _, e := range g.Edges {
-		if e.Channel.String() == "unknown" {
-			fault("edge %v: unknown channel %d", e, int(e.Channel))
-		}
-		if e.Connection.String() == "unknown" {
-			fault("edge %v: unknown connection %d", e, int(e.Connection))
+		for _, text := range e.kindFaults() {
+			fault("edge %v: %s", e, text)
 		}
 		if seen[ends{e.From, e.To}] {
 			fault("edge %v: stages joined twice", e)
 		}
 		seen[ends{e.From, e.To}] = true
-		g.checkEnds(e, fault)
+		g.checkEnds(e, places, fault)
 	}
 }
 
-func (g Graph) checkEnds(e Edge, fault faultFunc) {
-	from, to := g.StageIndex(e.From), g.StageIndex(e.To)
-	if from < 0 {
+func (g Graph) checkEnds(e Edge, places map[string]int, fault faultFunc) {
+	from, known := places[e.From]
+	if !known {
 		fault("edge %v: no stage %q", e, e.From)
 	}
-	if to < 0 {
+	to, also := places[e.To]
+	if !also {
 		fault("edge %v: no stage %q", e, e.To)
 	}
-	if from < 0 || to < 0 {
+	if !known || !also {
 		return
 	}
-	writers, readers := g.Stages[from].Nodes, g.Stages[to].Nodes
-	if e.Connection == OneToOne && writers != readers {
-		fault("edge %v: one-to-one between %d and %d nodes", e, writers, readers)
-	}
-	if e.Connection == Gather && readers != 1 {
-		fault("edge %v: gather into %d nodes instead of 1", e, readers)
+	if text := e.countFault(g.Stages[from].Nodes, g.Stages[to].Nodes); text != "" {
+		fault("edge %v: %s", e, text)
 	}
 }
 
-// cycle is a walk along edges that ends where it began, nil when there is none.
-func (g Graph) cycle() []string {
-	const (
-		unseen = iota
-		onPath
-		done
-	)
-	mark := make(map[string]int, len(g.Stages))
-	var path []string
-	var visit func(name string) []string
-	visit = func(name string) []string {
-		mark[name] = onPath
-		path = append(path, name)
-		for _, e := range g.Edges {
-			if e.From != name {
-				continue
-			}
-			if mark[e.To] == onPath {
-				return closedWalk(path, e.To)
-			}
-			if mark[e.To] == unseen {
-				if c := visit(e.To); c != nil {
-					return c
-				}
-			}
-		}
-		mark[name] = done
-		path = path[:len(path)-1]
-		return nil
+// kindFaults are what is unknown of how the edge joins.
+func (e Edge) kindFaults() []string {
+	var parts []string
+	if e.Channel.String() == "unknown" {
+		parts = append(parts, fmt.Sprintf("unknown channel %d", int(e.Channel)))
 	}
-	for _, s := range g.Stages {
-		if mark[s.Name] == unseen {
-			if c := visit(s.Name); c != nil {
-				return c
-			}
-		}
+	if e.Connection.String() == "unknown" {
+		parts = append(parts, fmt.Sprintf("unknown connection %d", int(e.Connection)))
 	}
-	return nil
+	return parts
 }
 
-// closedWalk is the part of path from name on, and name again.
-func closedWalk(path []string, name string) []string {
-	for i, p := range path {
-		if p == name {
-			return append(append([]string(nil), path[i:]...), name)
-		}
+// countFault is why the edge cannot join that many Nodes, "" when it can.
+func (e Edge) countFault(writers, readers int) string {
+	switch {
+	case e.Connection == OneToOne && writers != readers:
+		return fmt.Sprintf("one-to-one between %d and %d nodes", writers, readers)
+	case e.Connection == Gather && readers != 1:
+		return fmt.Sprintf("gather into %d nodes instead of 1", readers)
 	}
-	return nil
+	return ""
 }
 
 func (e Edge) String() string { return fmt.Sprintf("%q -> %q", e.From, e.To) }

@@ -1,0 +1,127 @@
+package dag
+
+import "slices"
+
+// Layout derives who runs with whom, in time proportional to the stages and
+// edges, however many Nodes they have. Of a graph that Validate refuses, edges
+// that make no sense by themselves are left out.
+func (g Graph) Layout() *Layout {
+	l := &Layout{nodes: make([]int, len(g.Stages))}
+	for i, s := range g.Stages {
+		l.nodes[i] = max(s.Nodes, 0)
+	}
+	joints := g.joints()
+	l.deriveGroups(g.slotKinds(joints), joints)
+	l.deriveBundles(joints)
+	l.deriveOrder(joints)
+	return l
+}
+
+// joint is an edge that makes sense, with its stages by place.
+type joint struct {
+	Edge
+	from, to int
+}
+
+// joints are the edges of known kinds whose stages exist and have Nodes in
+// numbers that fit the connection.
+func (g Graph) joints() []joint {
+	places := g.places()
+	var joints []joint
+	for _, e := range g.Edges {
+		from, known := places[e.From]
+		to, also := places[e.To]
+		if known && also && len(e.kindFaults()) == 0 && e.countFault(g.Stages[from].Nodes, g.Stages[to].Nodes) == "" {
+			joints = append(joints, joint{Edge: e, from: from, to: to})
+		}
+	}
+	return joints
+}
+
+// places are the places of the stages by name; of two with one name the first
+// counts, as in StageIndex.
+func (g Graph) places() map[string]int {
+	places := make(map[string]int, len(g.Stages))
+	for i, s := range g.Stages {
+		if _, twice := places[s.Name]; !twice {
+			places[s.Name] = i
+		}
+	}
+	return places
+}
+
+// slotKinds are what SlotsOf says of each stage.
+func (g Graph) slotKinds(joints []joint) []SlotKind {
+	kinds := make([]SlotKind, len(g.Stages))
+	for i := range kinds {
+		kinds[i] = SlotMap
+	}
+	for _, j := range joints {
+		kinds[j.to] = SlotReduce
+	}
+	for i, s := range g.Stages {
+		if s.Slots != SlotDefault {
+			kinds[i] = s.Slots
+		}
+	}
+	return kinds
+}
+
+// deriveGroups makes classes of groups: what shared memory joins.
+func (l *Layout) deriveGroups(kinds []SlotKind, joints []joint) {
+	m := newMerger(l.nodes)
+	for _, j := range joints {
+		if j.Channel == ChannelSHM {
+			m.join(j.from, j.to, j.Connection == OneToOne)
+		}
+	}
+	classOf, classes := m.classes()
+	l.groupOf = classOf
+	for _, c := range classes {
+		group := GroupClass{Stages: c.members, Count: c.count}
+		for _, stage := range c.members {
+			group.Slots = group.Slots.Plus(slotsFor(kinds[stage], share(l.nodes[stage], c.count)))
+		}
+		l.Groups = append(l.Groups, group)
+	}
+}
+
+// deriveBundles makes classes of bundles: what TCP joins.
+func (l *Layout) deriveBundles(joints []joint) {
+	counts := make([]int, len(l.Groups))
+	for i, group := range l.Groups {
+		counts[i] = group.Count
+	}
+	m := newMerger(counts)
+	for _, j := range joints {
+		if j.Channel == ChannelTCP && l.carries(j) {
+			m.join(l.groupOf[j.from], l.groupOf[j.to], j.Connection == OneToOne)
+		}
+	}
+	_, classes := m.classes()
+	for i, c := range classes {
+		bundle := BundleClass{Groups: c.members, Count: c.count}
+		for _, class := range c.members {
+			l.Groups[class].Bundle = i
+			bundle.Slots = bundle.Slots.Plus(l.Groups[class].Slots.Times(share(counts[class], c.count)))
+		}
+		l.Bundles = append(l.Bundles, bundle)
+	}
+}
+
+// deriveOrder notes which bundles read whose files.
+func (l *Layout) deriveOrder(joints []joint) {
+	for _, j := range joints {
+		if j.Channel == ChannelFile && l.carries(j) {
+			reader := &l.Bundles[l.bundleOf(j.to)]
+			reader.After = append(reader.After, l.bundleOf(j.from))
+		}
+	}
+	for i := range l.Bundles {
+		slices.Sort(l.Bundles[i].After)
+		l.Bundles[i].After = slices.Compact(l.Bundles[i].After)
+	}
+}
+
+// carries reports whether an edge joins any Nodes at all.
+func (l *Layout) carries(j joint) bool { return l.nodes[j.from] > 0 && l.nodes[j.to] > 0 }

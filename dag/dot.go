@@ -1,0 +1,65 @@
+package dag
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// dotStyles is how channels are drawn: files solid and shared memory dashed, as
+// in figure 1 of the paper; streams bold.
+var dotStyles = map[Channel]string{ChannelFile: "solid", ChannelTCP: "bold", ChannelSHM: "dashed"}
+
+// Dot writes the graph in the language of Graphviz: stages are boxes, what runs
+// in one process lies in a filled frame, what starts together in a dashed one.
+// The graph need not be valid.
+func (g Graph) Dot(w io.Writer) error {
+	var b bytes.Buffer
+	b.WriteString("digraph job {\n")
+	b.WriteString("  node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\"];\n")
+	b.WriteString("  edge [fontname=\"Helvetica\", fontsize=10];\n")
+	b.WriteString("  graph [fontname=\"Helvetica\", fontsize=11, labeljust=l];\n")
+	l := g.Layout()
+	for i := range l.Bundles {
+		g.dotBundle(&b, l, i)
+	}
+	for _, j := range g.joints() {
+		label := fmt.Sprintf("%v\n%v", j.Channel, j.Connection)
+		if j.Input != "" {
+			label = j.Input + "\n" + label
+		}
+		fmt.Fprintf(&b, "  s%d -> s%d [style=%s, label=%s];\n", j.from, j.to, dotStyles[j.Channel], dotText(label))
+	}
+	b.WriteString("}\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (g Graph) dotBundle(b *bytes.Buffer, l *Layout, bundle int) {
+	class := l.Bundles[bundle]
+	fmt.Fprintf(b, "  subgraph cluster_b%d {\n", bundle)
+	fmt.Fprintf(b, "    style=dashed; label=%s;\n", dotText(fmt.Sprintf("%d x bundle b%d: %v", class.Count, bundle, class.Slots)))
+	for _, group := range class.Groups {
+		g.dotGroup(b, l, bundle, group)
+	}
+	b.WriteString("  }\n")
+}
+
+func (g Graph) dotGroup(b *bytes.Buffer, l *Layout, bundle, group int) {
+	class := l.Groups[group]
+	label := fmt.Sprintf("%d x group g%d: %v", l.GroupsPerBundle(bundle, group), group, class.Slots)
+	fmt.Fprintf(b, "    subgraph cluster_g%d {\n", group)
+	fmt.Fprintf(b, "      style=filled; color=gray90; label=%s;\n", dotText(label))
+	for _, stage := range class.Stages {
+		s := g.Stages[stage]
+		text := fmt.Sprintf("%s\n%d x %v slot", s.Name, l.NodesPerGroup(group, stage), g.SlotsOf(s.Name))
+		fmt.Fprintf(b, "      s%d [label=%s];\n", stage, dotText(text))
+	}
+	b.WriteString("    }\n")
+}
+
+// dotText is a quoted string of Graphviz. Its line breaks are written \n.
+func dotText(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}

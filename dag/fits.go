@@ -1,0 +1,96 @@
+package dag
+
+import (
+	"errors"
+	"fmt"
+)
+
+// CheckFits reports each group and bundle that could never start on a cluster
+// of machines with those slots, even if nothing else ran there; nil means that
+// no such reason was found. A group needs its slots on one machine, a bundle
+// those of all its groups at once.
+//
+// It is exact for bundles whose groups are all alike. Of groups of different
+// sizes each kind is placed as if alone, so that packing them together may fail
+// where this finds nothing.
+//
+// The graph is one that Validate accepts. Machines that may join later are not
+// the caller's to know: it decides whether what does not fit is refused or
+// waits.
+func (g Graph) CheckFits(machines []SlotCounts) error {
+	l := g.Layout()
+	f := fitting{graph: g, layout: l, machines: machines}
+	for _, m := range machines {
+		f.total = f.total.Plus(m)
+	}
+	for i := range l.Bundles {
+		if l.Bundles[i].Count > 0 && f.checkGroups(i) {
+			f.checkBundle(i)
+		}
+	}
+	return errors.Join(f.faults...)
+}
+
+type fitting struct {
+	graph    Graph
+	layout   *Layout
+	machines []SlotCounts
+	total    SlotCounts
+	faults   []error
+}
+
+func (f *fitting) fault(format string, args ...any) {
+	f.faults = append(f.faults, fmt.Errorf("dag: "+format, args...))
+}
+
+// checkGroups reports whether each group of a bundle has a machine that can
+// take it.
+func (f *fitting) checkGroups(bundle int) bool {
+	fine := true
+	for _, class := range f.layout.Bundles[bundle].Groups {
+		if group := f.layout.Groups[class]; f.room(class, 1) == 0 {
+			fine = false
+			f.fault("group %s: slots for %v on one machine, which none of %d machines has; largest: %v",
+				f.graph.stageSet(group.Stages), group.Slots, len(f.machines), f.largest())
+		}
+	}
+	return fine
+}
+
+// checkBundle looks for room for all groups of a bundle at once.
+func (f *fitting) checkBundle(bundle int) {
+	b := f.layout.Bundles[bundle]
+	if !b.Slots.FitsInto(f.total) {
+		f.fault("%s: slots for %v at once, of which the cluster has %v", f.graph.named(f.layout, bundle), b.Slots, f.total)
+		return
+	}
+	for _, class := range b.Groups {
+		group := f.layout.Groups[class]
+		need := f.layout.GroupsPerBundle(bundle, class)
+		if room := f.room(class, need); room < need {
+			f.fault("%s: %d groups %s at once, each with slots for %v on one machine; %d machines have room for %d",
+				f.graph.named(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), room)
+		}
+	}
+}
+
+// room is how many groups of a class all machines can take at once, as far as
+// up to enough.
+func (f *fitting) room(class, enough int) int {
+	n := 0
+	for _, m := range f.machines {
+		if n += f.layout.Groups[class].Slots.timesIn(m, enough-n); n >= enough {
+			return enough
+		}
+	}
+	return n
+}
+
+// largest is the most slots of each kind that any machine has.
+func (f *fitting) largest() SlotCounts {
+	var most SlotCounts
+	for _, m := range f.machines {
+		most.Map, most.Reduce = max(most.Map, m.Map), max(most.Reduce, m.Reduce)
+	}
+	return most
+}

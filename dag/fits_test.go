@@ -1,0 +1,119 @@
+package dag
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestCheckFitsNamesWhatCannotStart(t *testing.T) {
+	machines := slices.Repeat([]SlotCounts{{Map: 2, Reduce: 1}}, 4)
+	wide := samples()["stream"]
+	wide.Stages[2].Nodes = 9
+	all := wide
+	all.Edges = slices.Clone(wide.Edges)
+	all.Edges[0].Connection = AllToAll
+	pairs := Graph{
+		Stages: []Stage{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 3, Slots: SlotMap}, {Name: "sum", Nodes: 1}},
+		Edges: []Edge{
+			{From: "a", To: "b", Channel: ChannelSHM, Connection: OneToOne},
+			{From: "b", To: "sum", Channel: ChannelTCP, Connection: Gather},
+		},
+	}
+	crumbs := []SlotCounts{{Map: 3, Reduce: 1}, {Map: 3, Reduce: 1}}
+	for _, c := range []struct {
+		name     string
+		graph    Graph
+		machines []SlotCounts
+		want     string // "" for one that fits
+	}{
+		{"MapReduce", MapReduce(100_000, 1000), machines, ""},
+		{"pipeline", samples()["pipeline"], machines, ""},
+		{"maps without map slots", MapReduce(2, 1), []SlotCounts{{Reduce: 2}},
+			`dag: group {map}: slots for 1 map on one machine, which none of 1 machines has; largest: 2 reduce`},
+		{"nothing to run", MapReduce(0, 0), nil, ""},
+		{"gang", wide, machines,
+			`dag: bundle {parse, enrich, count}: slots for 4 map, 13 reduce at once, of which the cluster has 8 map, 4 reduce`},
+		{"group", all, machines,
+			`dag: group {parse, enrich}: slots for 4 map, 4 reduce on one machine, which none of 4 machines has; largest: 2 map, 1 reduce`},
+		{"room in crumbs", pairs, crumbs,
+			`dag: bundle {a, b, sum}: 3 groups {a, b} at once, each with slots for 2 map on one machine; 2 machines have room for 2`},
+	} {
+		err := c.graph.CheckFits(c.machines)
+		if got := errorText(err); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestCheckFitsAgainstPacking tries every way to put groups on machines.
+func TestCheckFitsAgainstPacking(t *testing.T) {
+	refused := 0
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGraph(t)
+		var machines []SlotCounts
+		for range rapid.IntRange(1, 3).Draw(t, "machines") {
+			machines = append(machines, SlotCounts{Map: rapid.IntRange(0, 3).Draw(t, "map"), Reduce: rapid.IntRange(0, 3).Draw(t, "reduce")})
+		}
+		l := g.Layout()
+		packs, alike := true, true
+		for i, bundle := range l.Bundles {
+			if bundle.Count == 0 {
+				continue
+			}
+			var groups []SlotCounts
+			for _, class := range bundle.Groups {
+				groups = append(groups, slices.Repeat([]SlotCounts{l.Groups[class].Slots}, l.GroupsPerBundle(i, class))...)
+			}
+			packs = packs && pack(groups, slices.Clone(machines))
+			alike = alike && len(bundle.Groups) == 1
+		}
+		err := g.CheckFits(machines)
+		if packs && err != nil || alike && !packs && err == nil {
+			t.Fatalf("packs onto %v: %v, but the fault is %v\n%v", machines, packs, err, g)
+		}
+		if err != nil {
+			refused++
+		}
+	})
+	if refused == 0 {
+		t.Error("every graph that was drawn fits")
+	}
+}
+
+func pack(groups, room []SlotCounts) bool {
+	if len(groups) == 0 {
+		return true
+	}
+	for i := range room {
+		if !groups[0].FitsInto(room[i]) {
+			continue
+		}
+		was := room[i]
+		room[i] = SlotCounts{Map: was.Map - groups[0].Map, Reduce: was.Reduce - groups[0].Reduce}
+		if pack(groups[1:], room) {
+			return true
+		}
+		room[i] = was
+	}
+	return false
+}
+
+func TestSlotCountsArePrinted(t *testing.T) {
+	var got []string
+	for _, c := range []SlotCounts{{}, {Map: 1}, {Reduce: 2}, {Map: 1, Reduce: 2}} {
+		got = append(got, c.String())
+	}
+	if want := "0 map; 1 map; 2 reduce; 1 map, 2 reduce"; strings.Join(got, "; ") != want {
+		t.Errorf("printed as %v, want %s", got, want)
+	}
+}

@@ -1,0 +1,73 @@
+package dag
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestPictures compares what people see of the samples with testdata/show. Run
+// with -update to write those files, then look at them.
+func TestPictures(t *testing.T) {
+	for name, g := range samples() {
+		for suffix, write := range map[string]func(io.Writer) error{".txt": g.Show, ".dot": g.Dot} {
+			var got bytes.Buffer
+			if err := write(&got); err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, filepath.Join("testdata", "show", name+suffix), got.Bytes())
+		}
+	}
+}
+
+func compareGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs:\n%s", path, got)
+	}
+}
+
+func TestPicturesOfGraphsWithoutSense(t *testing.T) {
+	g := Graph{
+		Stages: []Stage{{Name: "a\"\\\n", Nodes: -1}, {Name: "b", Slots: 9}},
+		Edges:  []Edge{{From: "x", To: "b"}, {From: "a\"\\\n", To: "b", Channel: 7}},
+	}
+	var dot, text bytes.Buffer
+	if err := errors.Join(g.Dot(&dot), g.Show(&text)); err != nil {
+		t.Fatal(err)
+	}
+	if want := `s0 [label="a\"\\\n\n0 x map slot"];`; !bytes.Contains(dot.Bytes(), []byte(want)) {
+		t.Errorf("no %s in\n%s", want, dot.Bytes())
+	}
+	if !bytes.Contains(text.Bytes(), []byte("x (file, all-to-all)")) {
+		t.Errorf("no edge from x in\n%s", text.Bytes())
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestPicturesReportWhatTheyCannotWrite(t *testing.T) {
+	if MapReduce(1, 1).Show(fullDisk{}) == nil || MapReduce(1, 1).Dot(fullDisk{}) == nil {
+		t.Error("a full disk goes unnoticed")
+	}
+}

@@ -1,0 +1,54 @@
+package dag
+
+import "fmt"
+
+// SlotCounts says how many slots of each kind something takes, or has. A slot
+// is room for one Node.
+type SlotCounts struct {
+	Map    int
+	Reduce int
+}
+
+// Plus is what both take together.
+func (c SlotCounts) Plus(d SlotCounts) SlotCounts {
+	return SlotCounts{Map: c.Map + d.Map, Reduce: c.Reduce + d.Reduce}
+}
+
+// Times is what n of them take.
+func (c SlotCounts) Times(n int) SlotCounts {
+	return SlotCounts{Map: c.Map * n, Reduce: c.Reduce * n}
+}
+
+// FitsInto reports whether room has at least as many slots of each kind.
+func (c SlotCounts) FitsInto(room SlotCounts) bool {
+	return c.Map <= room.Map && c.Reduce <= room.Reduce
+}
+
+// timesIn is how many of c there is room for; most when c takes nothing.
+func (c SlotCounts) timesIn(room SlotCounts, most int) int {
+	if c.Map > 0 {
+		most = min(most, room.Map/c.Map)
+	}
+	if c.Reduce > 0 {
+		most = min(most, room.Reduce/c.Reduce)
+	}
+	return most
+}
+
+func (c SlotCounts) String() string {
+	switch {
+	case c.Reduce == 0:
+		return fmt.Sprintf("%d map", c.Map)
+	case c.Map == 0:
+		return fmt.Sprintf("%d reduce", c.Reduce)
+	}
+	return fmt.Sprintf("%d map, %d reduce", c.Map, c.Reduce)
+}
+
+// slotsFor is what nodes Nodes take of slots of a kind that is resolved.
+func slotsFor(kind SlotKind, nodes int) SlotCounts {
+	if kind == SlotReduce {
+		return SlotCounts{Reduce: nodes}
+	}
+	return SlotCounts{Map: nodes}
+}
