@@ -8,8 +8,9 @@ import (
 )
 
 // answerTimeout is how long a master may take for one answer before another one
-// is asked. A submission waits for the disks of most masters.
-const answerTimeout = 15 * time.Second
+// is asked. A submission waits for the disks of most masters, and a change of
+// the masters for a new one to catch up; one that is gone is noticed sooner.
+const answerTimeout = 30 * time.Second
 
 // Ask makes a call with one answer to the master that leads, as Do does:
 //

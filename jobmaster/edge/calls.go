@@ -30,8 +30,22 @@ func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.Submit
 	return &wire.SubmitResponse{JobId: id}, c.cfg.answer(err)
 }
 
+// read asks the master for what it knows, if it leads: one that was left behind
+// by the others would not notice at once.
+func read[T any](ctx context.Context, c *calls, ask func() (T, error)) (T, error) {
+	if err := c.cfg.Confirm(ctx); err != nil {
+		var none T
+		return none, c.cfg.answer(err)
+	}
+	answer, err := ask()
+	return answer, c.cfg.answer(err)
+}
+
 // Follow ends with the stream, whose end ends ctx.
 func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *connect.ServerStream[wire.JobStatus]) error {
+	if err := c.cfg.Confirm(ctx); err != nil {
+		return c.cfg.answer(err)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	_, err := c.cfg.Master.Follow(ctx, q.JobId, func(s *wire.JobStatus) {
@@ -43,8 +57,7 @@ func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *conne
 }
 
 func (c *calls) GetJob(ctx context.Context, q *wire.JobRequest) (*wire.JobStatus, error) {
-	status, err := c.cfg.Master.Job(ctx, q.JobId)
-	return status, c.cfg.answer(err)
+	return read(ctx, c, func() (*wire.JobStatus, error) { return c.cfg.Master.Job(ctx, q.JobId) })
 }
 
 func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillResponse, error) {
@@ -52,8 +65,8 @@ func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillRespon
 }
 
 func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	jobs, err := c.cfg.Master.Jobs(ctx, q.All)
-	return &wire.ListJobsResponse{Jobs: jobs}, c.cfg.answer(err)
+	jobs, err := read(ctx, c, func() ([]*wire.JobStatus, error) { return c.cfg.Master.Jobs(ctx, q.All) })
+	return &wire.ListJobsResponse{Jobs: jobs}, err
 }
 
 func (c *calls) SetPriority(ctx context.Context, q *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
@@ -69,8 +82,8 @@ func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wir
 }
 
 func (c *calls) ListNodes(ctx context.Context, _ *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	nodes, err := c.cfg.Master.Nodes(ctx)
-	return &wire.ListNodesResponse{Nodes: nodes}, c.cfg.answer(err)
+	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Nodes(ctx) })
+	return &wire.ListNodesResponse{Nodes: nodes}, err
 }
 
 func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {

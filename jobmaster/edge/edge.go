@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 
@@ -35,6 +36,10 @@ type Config struct {
 	// Leader is the address for calls, host:port, of the master that leads, ""
 	// for unknown; default unknown.
 	Leader func() string
+	// Confirm makes sure that this master still leads, before it answers with
+	// what it knows; its error wraps jobmaster.ErrNotLeader when another one
+	// does. Default nil, when the master's own word is taken.
+	Confirm func(ctx context.Context) error
 	// Admin changes the masters; default nil, when they cannot be changed.
 	Admin Admin
 	// Logger hears of callers that are refused; default nobody.
@@ -45,6 +50,9 @@ type Config struct {
 func New(cfg Config) http.Handler {
 	if cfg.Leader == nil {
 		cfg.Leader = func() string { return "" }
+	}
+	if cfg.Confirm == nil {
+		cfg.Confirm = func(context.Context) error { return nil }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

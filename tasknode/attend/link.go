@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
@@ -49,11 +50,16 @@ func (l *Link) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session
 // open opens a session with one master.
 func (l *Link) open(ctx context.Context, m *rpc.Master, hello *wire.Report) (*session, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := newSession(l, m, cancel)
-	limit := time.AfterFunc(helloTimeout, cancel)
-	defer limit.Stop()
-	err := s.begin(ctx, hello)
+	stream, err := m.Attend(ctx)
 	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s := &session{
+		link: l, master: m, stream: stream, reports: mailbox.New[*wire.Report](),
+		cancel: cancel, closed: make(chan struct{}),
+	}
+	if err := s.begin(hello); err != nil {
 		s.hangUp()
 		return nil, err
 	}

@@ -18,29 +18,28 @@ const sendTimeout = 30 * time.Second
 type session struct {
 	link    *Link
 	master  *rpc.Master
-	stream  *connect.BidiStreamForClientSimple[wire.Report, wire.Orders] // nil when it could not be opened
+	stream  *connect.BidiStreamForClientSimple[wire.Report, wire.Orders]
 	reports *mailbox.Mailbox[*wire.Report]
-	end     context.CancelFunc // ends the stream
+	cancel  context.CancelFunc // of the stream's context
 	closed  chan struct{}      // closed when nothing more is to be sent
 	once    sync.Once          // for Close
 	writing sync.WaitGroup
 }
 
-func newSession(l *Link, m *rpc.Master, end context.CancelFunc) *session {
-	return &session{
-		link: l, master: m, reports: mailbox.New[*wire.Report](),
-		end: end, closed: make(chan struct{}),
-	}
+// begin says hello and waits until the master takes the tasknode in.
+func (s *session) begin(hello *wire.Report) error {
+	limit := time.AfterFunc(helloTimeout, s.end)
+	defer limit.Stop()
+	_ = s.stream.Send(hello) // what went wrong is told by Receive
+	_, err := s.stream.Receive()
+	return err
 }
 
-// begin says hello and waits until the master takes the tasknode in.
-func (s *session) begin(ctx context.Context, hello *wire.Report) (err error) {
-	if s.stream, err = s.master.Attend(ctx); err != nil {
-		return err
-	}
-	_ = s.stream.Send(hello) // what went wrong is told by Receive
-	_, err = s.stream.Receive()
-	return err
+// end ends the stream: who sends or receives hears of it. The end of the context
+// alone is not seen while HTTP waits for the next report.
+func (s *session) end() {
+	s.cancel()
+	_ = s.stream.CloseRequest() // of a stream that has ended
 }
 
 // Send implements tasknode.Session.
@@ -91,8 +90,5 @@ func (s *session) Close() {
 // hangUp gives the stream back.
 func (s *session) hangUp() {
 	s.end()
-	if s.stream != nil {
-		_ = s.stream.CloseRequest() // of a stream that has ended
-		_ = s.stream.CloseResponse()
-	}
+	_ = s.stream.CloseResponse() // of a stream that has ended
 }
