@@ -28,6 +28,9 @@ type Config struct {
 	// HistoryDir is the full name of the directory for the histories of jobs that
 	// are over; default none are written.
 	HistoryDir string
+	// LogDir is the full name of the directory for the logs of attempts, below
+	// which each job has one; default none are kept. A job may name another.
+	LogDir string
 	// KeepJobs is how many jobs that are over stay in memory once their history
 	// is written; default 1000.
 	KeepJobs int

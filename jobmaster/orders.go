@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -53,6 +54,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Checkpoint: checkpointMessage(t.ID, t.Checkpoint), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
 		NodeAddress: m.view.Machine(a.Machine).Address, ShuffleToken: m.cfg.ShuffleToken,
+		LogDir: m.logDir(j.ID, r),
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)
@@ -64,6 +66,19 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		}
 	}
 	return start, true
+}
+
+// logDir is the directory for the logs of a job's attempts, "" when they are not
+// kept.
+func (m *Master) logDir(id cluster.JobID, r *record) string {
+	dir := m.cfg.LogDir
+	if own := r.spec.Properties[conf.JobLogDir]; own != "" {
+		dir = own
+	}
+	if dir == "" {
+		return ""
+	}
+	return joinName(dir, id.String())
 }
 
 func mapTasks(j *cluster.Job) (n int) {

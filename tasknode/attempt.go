@@ -48,6 +48,18 @@ func (a *attempt) run(ctx context.Context) {
 	}
 }
 
+// logTime bounds how long the logs of an attempt may take to be kept.
+const logTime = time.Minute
+
+// keepLogs keeps the logs, also when the node is about to end.
+func (a *attempt) keepLogs(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTime)
+	defer cancel()
+	if err := a.cfg.KeepLogs(ctx, a.start); err != nil {
+		a.cfg.Logger.Warn("logs of an attempt are not kept", "attempt", a.start.AttemptId, "error", err)
+	}
+}
+
 // report tells the jobmaster what happens meanwhile, if there is one to hear it.
 func (a *attempt) report(r *wire.Report) {
 	r.Machine, r.AttemptId = a.cfg.Name, a.start.AttemptId

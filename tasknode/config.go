@@ -43,6 +43,9 @@ type Config struct {
 	Heartbeat time.Duration
 	// Vitals is what a heartbeat tells of the machine; default nothing.
 	Vitals func() *wire.Report_Heartbeat
+	// KeepLogs keeps the logs of an attempt that has ended, whose local files go
+	// with the job; default nobody does. *LogKeeper has one.
+	KeepLogs func(context.Context, *taskproc.Start) error
 	// KillGrace is how long a task that is told to end may take; default 5 s.
 	KillGrace time.Duration
 	// Logger hears what the node does; default nobody.
@@ -53,6 +56,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Instance == "" {
 		c.Instance = rand.Text()
+	}
+	if c.KeepLogs == nil {
+		c.KeepLogs = func(context.Context, *taskproc.Start) error { return nil }
 	}
 	if c.Vitals == nil {
 		c.Vitals = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }

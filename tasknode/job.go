@@ -13,6 +13,7 @@ type job struct {
 	revision uint64                // of the jobmaster's log up to which outputs goes
 	complete bool
 	removed  bool // the job is over and goes with its last attempt
+	busy     int  // attempts that run, or whose logs are not kept yet
 }
 
 func (n *Node) job(id string) *job {
@@ -38,7 +39,7 @@ func (n *Node) publish(o *wire.Order_Outputs) {
 	j.outputs = slices.DeleteFunc(j.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
 	j.outputs = append(j.outputs, o.Outputs...)
 	j.complete = o.Complete
-	news := &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: o.Outputs, Complete: o.Complete}}}
+	news := &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: o.Outputs, Revoked: o.Revoked, Complete: o.Complete}}}
 	for _, a := range n.attempts {
 		if a.start.JobId == o.JobId && a.start.Kind == taskproc.Kind_REDUCE {
 			a.inbox.Put(news)

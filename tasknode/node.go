@@ -39,6 +39,7 @@ type (
 	ordered  struct{ orders []*wire.Order }
 	reported struct{ report *wire.Report }
 	ended    struct{ attempt *attempt }
+	logged   struct{ attempt *attempt }
 )
 
 // New makes a node. Run runs it.
@@ -140,8 +141,14 @@ func (e ended) handle(_ context.Context, n *Node) {
 	delete(n.attempts, id)
 	n.last[id] = e.attempt.last
 	n.send(e.attempt.last)
-	if j := n.jobs[e.attempt.start.JobId]; j != nil && j.removed {
-		n.removeJob(e.attempt.start.JobId)
+}
+
+// handle lets a job go whose last attempt was awaited.
+func (l logged) handle(_ context.Context, n *Node) {
+	j := n.job(l.attempt.start.JobId)
+	j.busy--
+	if j.removed {
+		n.removeJob(l.attempt.start.JobId)
 	}
 }
 
@@ -178,9 +185,12 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	if start.Kind == taskproc.Kind_REDUCE {
 		a.inbox.Put(j.all())
 	}
+	j.busy++
 	n.workers.Go(func() {
 		a.run(ctx)
 		n.inbox.Put(ended{a})
+		a.keepLogs(ctx)
+		n.inbox.Put(logged{a})
 	})
 }
 
@@ -196,10 +206,8 @@ func (n *Node) jobDir(id string) string { return filepath.Join(n.cfg.Dir, id) }
 func (n *Node) removeJob(id string) {
 	j := n.job(id)
 	j.removed = true
-	for _, a := range n.attempts {
-		if a.start.JobId == id {
-			return
-		}
+	if j.busy > 0 {
+		return
 	}
 	if err := removeTree(n.jobDir(id)); err != nil {
 		n.cfg.Logger.Warn("local files of a job stay", "job", id, "error", err)

@@ -28,7 +28,8 @@ type bench struct {
 	orders  *mailbox.Mailbox[*wire.Order]
 	reports chan *wire.Report
 	tasks   chan *fakeTask
-	refuse  error // of launches
+	refuse  error         // of launches
+	keep    chan struct{} // nil, or closed when logs are kept
 
 	session  *session
 	turnAway error // of attachments
@@ -42,6 +43,13 @@ func (b *bench) Attend(_ context.Context, hello *wire.Report) (Session, error) {
 	}
 	b.session = &session{b, make(chan struct{})}
 	return b.session, nil
+}
+
+func (b *bench) keepLogs(context.Context, *taskproc.Start) error {
+	if b.keep != nil {
+		<-b.keep
+	}
+	return nil
 }
 
 // session is one attachment to the bench.
@@ -102,7 +110,7 @@ func run(t *testing.T, play func(b *bench)) {
 			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
-		n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dir: b.dir, Launcher: b, Link: b})
+		n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dir: b.dir, Launcher: b, Link: b, KeepLogs: b.keepLogs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,6 +296,10 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 		publish(4, 5, true, nil, "d")
 		receive("c", true)
 		receive("d", true)
+		publish(5, 6, false, []string{"c"})
+		if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetRevoked()) != 1 || m.GetOutputs().Complete {
+			t.Errorf("heard %v, %v", m, err)
+		}
 		task.end(nil)
 		<-b.reports
 	})

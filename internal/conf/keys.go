@@ -95,6 +95,7 @@ var declared = []Key{
 
 	// Ours.
 	key("hammr.input.combine", Bool, "true", "read small files together in one split; Hadoop has a map for each file"),
+	key("hammr.job.log.dir", String, "", "full name of the directory for the logs of attempts; empty is the cluster's"),
 	key("hammr.job.fault.decay", Duration, "10m", "after which one failure on a machine is forgotten when machines are avoided; 0 is never").from(0),
 	key("hammr.job.partition.ranges", String, "", "set by a total-order job itself: the keys at which its partitions begin"),
 	key("hammr.job.placement", Class, "default", "how its tasks are matched with machines: flow moves the least bytes, delay lets slots wait for local tasks, none is blind; default is what the policy does").of("default", "flow", "delay", "none"),

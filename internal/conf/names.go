@@ -49,6 +49,7 @@ const (
 	ShuffleRetryDelayMax      = "mapreduce.reduce.shuffle.retry-delay.max.ms"
 	ShuffleFetchTimeout       = "hammr.shuffle.fetch.timeout"
 	FaultDecay                = "hammr.job.fault.decay"
+	JobLogDir                 = "hammr.job.log.dir"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
 	RecordSleep = "hammr.debug.record.sleep"

@@ -527,6 +527,7 @@ type Start struct {
 	BinarySha256  []byte                 `protobuf:"bytes,21,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                                  // over its bytes
 	NodeAddress   string                 `protobuf:"bytes,22,opt,name=node_address,json=nodeAddress,proto3" json:"node_address,omitempty"`                                                     // host:port of the shuffle server of the task's own machine, "" when it has none
 	ShuffleToken  string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
+	LogDir        string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" when they are not kept
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -722,12 +723,21 @@ func (x *Start) GetShuffleToken() string {
 	return ""
 }
 
+func (x *Start) GetLogDir() string {
+	if x != nil {
+		return x.LogDir
+	}
+	return ""
+}
+
 // Outputs tells a reduce task of finished maps. Later messages add to earlier
-// ones; complete says that no more will come.
+// ones; complete says that no more will come, but for those that take the place
+// of revoked ones.
 type Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Outputs       []*MapOutput           `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"`
 	Complete      bool                   `protobuf:"varint,2,opt,name=complete,proto3" json:"complete,omitempty"`
+	Revoked       []string               `protobuf:"bytes,3,rep,name=revoked,proto3" json:"revoked,omitempty"` // attempts whose outputs told of earlier are gone; their maps run again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -774,6 +784,13 @@ func (x *Outputs) GetComplete() bool {
 		return x.Complete
 	}
 	return false
+}
+
+func (x *Outputs) GetRevoked() []string {
+	if x != nil {
+		return x.Revoked
+	}
+	return nil
 }
 
 // Stop asks a map to end at a record boundary: it publishes its prefix and
@@ -2034,7 +2051,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\x03R\x05value\"\xc4\x06\n" +
+	"\x05value\x18\x03 \x01(\x03R\x05value\"\xdd\x06\n" +
 	"\x05Start\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
@@ -2065,13 +2082,15 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06binary\x18\x14 \x01(\tR\x06binary\x12#\n" +
 	"\rbinary_sha256\x18\x15 \x01(\fR\fbinarySha256\x12!\n" +
 	"\fnode_address\x18\x16 \x01(\tR\vnodeAddress\x12#\n" +
-	"\rshuffle_token\x18\x17 \x01(\tR\fshuffleToken\x1a=\n" +
+	"\rshuffle_token\x18\x17 \x01(\tR\fshuffleToken\x12\x17\n" +
+	"\alog_dir\x18\x18 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Y\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"s\n" +
 	"\aOutputs\x122\n" +
 	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x1a\n" +
-	"\bcomplete\x18\x02 \x01(\bR\bcomplete\";\n" +
+	"\bcomplete\x18\x02 \x01(\bR\bcomplete\x12\x18\n" +
+	"\arevoked\x18\x03 \x03(\tR\arevoked\";\n" +
 	"\x04Stop\x123\n" +
 	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"\a\n" +
 	"\x05Pause\"\x1c\n" +

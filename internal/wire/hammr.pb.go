@@ -828,6 +828,7 @@ type JobStatus struct {
 	Tasks          []*TaskStatus          `protobuf:"bytes,22,rep,name=tasks,proto3" json:"tasks,omitempty"`           // only when state is final
 	Partitions     []*Partition           `protobuf:"bytes,23,rep,name=partitions,proto3" json:"partitions,omitempty"` // only when state is final
 	OutputDir      string                 `protobuf:"bytes,24,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`
+	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"` // full name of the directory with a directory of logs for each attempt, "" when they are not kept
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1026,6 +1027,13 @@ func (x *JobStatus) GetPartitions() []*Partition {
 func (x *JobStatus) GetOutputDir() string {
 	if x != nil {
 		return x.OutputDir
+	}
+	return ""
+}
+
+func (x *JobStatus) GetLogDir() string {
+	if x != nil {
+		return x.LogDir
 	}
 	return ""
 }
@@ -3566,7 +3574,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xbc\x06\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"\xd5\x06\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -3599,7 +3607,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"partitions\x18\x17 \x03(\v2\x13.hammr.v1.PartitionR\n" +
 	"partitions\x12\x1d\n" +
 	"\n" +
-	"output_dir\x18\x18 \x01(\tR\toutputDir\"\xb5\a\n" +
+	"output_dir\x18\x18 \x01(\tR\toutputDir\x12\x17\n" +
+	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\xb5\a\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
