@@ -24,7 +24,8 @@ type copyPhase struct {
 	r        *Reduce
 	have     map[int32]bool                 // maps whose segments are taken in
 	pending  map[int32]bool                 // maps whose segments are being copied
-	outputs  map[string]*taskproc.MapOutput // given to the copier, by attempt
+	outputs  map[string]*taskproc.MapOutput // given to the copier at any time, by attempt
+	told     map[string]string              // addresses of those that are not revoked, by attempt
 	complete bool                           // no more outputs will be named
 	fetcher  *transfer.Fetcher              // nil until something is to be copied
 	copier   *transfer.Copier               // likewise
@@ -35,7 +36,7 @@ type copyPhase struct {
 func (r *Reduce) copyAll() (complete bool, err error) {
 	p := &copyPhase{
 		r: r, have: make(map[int32]bool), pending: make(map[int32]bool),
-		outputs: make(map[string]*taskproc.MapOutput),
+		outputs: make(map[string]*taskproc.MapOutput), told: make(map[string]string),
 	}
 	for _, o := range r.fetched {
 		p.have[o.Task] = true
@@ -85,6 +86,7 @@ func (p *copyPhase) results() <-chan struct{} {
 
 // hear takes in the outputs of finished maps, or begins to copy them.
 func (p *copyPhase) hear(news *taskproc.Outputs) error {
+	p.revoke(news.Revoked)
 	for _, o := range news.Outputs {
 		if p.have[o.Task] {
 			continue
@@ -100,10 +102,21 @@ func (p *copyPhase) hear(news *taskproc.Outputs) error {
 	return nil
 }
 
+// revoke gives up copies of outputs that are gone. What is taken in already
+// stays; the reduce waits for another output of each of the others.
+func (p *copyPhase) revoke(attempts []string) {
+	for _, attempt := range attempts {
+		if o := p.outputs[attempt]; o != nil {
+			p.copier.Drop(o.Task, attempt)
+			delete(p.told, attempt)
+		}
+	}
+}
+
 func (p *copyPhase) take(o *taskproc.MapOutput) error {
-	before := p.outputs[o.Attempt]
+	address, told := p.told[o.Attempt]
 	switch {
-	case before != nil && before.Address == o.Address: // told twice
+	case told && address == o.Address:
 	case p.pending[o.Task]: // of an attempt that was lost; which one comes in is the copier's to say
 		p.copy(o)
 	case o.Address == "" || o.Address == p.r.Start.NodeAddress:
@@ -166,7 +179,7 @@ func (p *copyPhase) copy(o *taskproc.MapOutput) {
 		p.openCopier()
 	}
 	p.pending[o.Task] = true
-	p.outputs[o.Attempt] = o
+	p.outputs[o.Attempt], p.told[o.Attempt] = o, o.Address
 	p.copier.Add(transfer.Segment{
 		Task:    o.Task,
 		Ordinal: ordinalOf(o),
@@ -182,8 +195,8 @@ func (p *copyPhase) openCopier() {
 	patience := r.Conf.Duration(conf.ShuffleFetchTimeout)
 	p.fetcher = transfer.NewFetcher(transfer.FetcherConfig{
 		Token:          r.Start.ShuffleToken,
-		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience),
-		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience),
+		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
+		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
 		Sources:        r.sources,
 	})
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -225,5 +227,43 @@ func TestReduceSkipsEmptyPartitions(t *testing.T) {
 	run.tell(true, o)
 	if last := run.finish(); last.GetDone() == nil || counters(last.GetDone().Counters)["Shuffled Maps"] != 1 || p.seen.Len() > 0 {
 		t.Errorf("last message %v", last)
+	}
+}
+
+// TestReduceWaitsForTheNextOutputOfARevokedOne: however long it takes, an output
+// that is known to be gone is not reported as lost.
+func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
+	var once sync.Once
+	asked := make(chan struct{})
+	dead := newMachine(t, func() string { once.Do(func() { close(asked) }); return "error" })
+	alive := newMachine(t, sound)
+	r := rand.New(rand.NewPCG(1, 1))
+	old, again := dead.write(t, r, 0, 3000), alive.write(t, r, 0, 3000)
+	p := new(reducer)
+	run := startReduce(t, p, &taskproc.Start{Maps: 1, Properties: map[string]string{"hammr.shuffle.fetch.timeout": "1m"}})
+	run.tell(true, old)
+	<-asked
+	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Revoked: []string{old.Attempt}, Complete: true}}})
+	run.tell(true, again) // of one attempt, which its machine offers anew
+	last := run.finish()
+	want, _ := readHere(t, []*taskproc.MapOutput{again})
+	if last.GetDone() == nil || p.seen.String() != want {
+		t.Errorf("last message %v", last)
+	}
+}
+
+func TestJoinNews(t *testing.T) {
+	output := func(attempt, address string) *taskproc.MapOutput {
+		return &taskproc.MapOutput{Attempt: attempt, Address: address}
+	}
+	news := joinNews(
+		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "1"), output("b", "1")}, Revoked: []string{"x"}},
+		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "2")}, Revoked: []string{"a", "y"}, Complete: true},
+	)
+	want := &taskproc.Outputs{
+		Outputs: []*taskproc.MapOutput{output("b", "1"), output("a", "2")}, Revoked: []string{"x", "a", "y"}, Complete: true,
+	}
+	if !proto.Equal(news, want) {
+		t.Errorf("joined to %v", news)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,12 +214,20 @@ func (s *session) listen() {
 func (s *session) deliver(news *taskproc.Outputs) {
 	select {
 	case earlier := <-s.news:
-		earlier.Outputs = append(earlier.Outputs, news.Outputs...)
-		earlier.Complete = earlier.Complete || news.Complete
-		news = earlier
+		news = joinNews(earlier, news)
 	default:
 	}
 	s.news <- news // has room: listen is the only sender
+}
+
+// joinNews is two messages in one, in which revoking comes before telling.
+func joinNews(earlier, later *taskproc.Outputs) *taskproc.Outputs {
+	kept := slices.DeleteFunc(earlier.Outputs, func(o *taskproc.MapOutput) bool { return slices.Contains(later.Revoked, o.Attempt) })
+	return &taskproc.Outputs{
+		Outputs:  append(kept, later.Outputs...),
+		Revoked:  append(earlier.Revoked, later.Revoked...),
+		Complete: earlier.Complete || later.Complete,
+	}
 }
 
 // tick asks for progress while the attempt runs.

@@ -42,7 +42,7 @@ type Result struct {
 	Segment Segment
 	Runs    []shuffle.Run // that the sink took in, when Err is nil
 	Err     error
-	Again   bool // the copy will be tried again, or one of a newer output
+	Again   bool // the copy will be tried again, or one of a newer output once there is one
 }
 
 // Copier copies segments as they become known. Its goroutines, as many as there
@@ -79,6 +79,14 @@ func (c *Copier) Add(s Segment) {
 	defer c.mu.Unlock()
 	c.mu.queue.add(s)
 	c.changedLocked()
+}
+
+// Drop says that an output is gone: it is not tried again, nor found to be lost,
+// and a newer one may be added. If it is being copied it may yet be taken in.
+func (c *Copier) Drop(task int32, attempt string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.queue.drop(task, attempt)
 }
 
 // Ready yields when there are results.

@@ -37,6 +37,7 @@ type entry struct {
 	tries        int       // that failed
 	began        time.Time // the copy under way
 	failingSince time.Time // start of the first try that failed; zero: none
+	dropped      bool      // there is no use in trying again
 }
 
 func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
@@ -75,6 +76,17 @@ func (q *queue) add(s Segment) {
 	e := &entry{Segment: s, source: q.source(s.Output.Address)}
 	q.waiting[s.Task] = e
 	e.source.waiting = append(e.source.waiting, e)
+}
+
+// drop ends the trying of an output. One that is being copied may yet succeed.
+func (q *queue) drop(task int32, attempt string) {
+	if e := q.copying[task]; e != nil && e.Output.Attempt == attempt {
+		e.dropped = true
+	}
+	if e := q.waiting[task]; e != nil && e.Output.Attempt == attempt {
+		e.source.remove(e)
+		delete(q.waiting, task)
+	}
 }
 
 // next begins the copy of a segment of the source with the fewest copies under
@@ -134,7 +146,7 @@ func (q *queue) succeeded(e *entry) {
 
 // failed ends a copy that can be tried again and leaves its source alone for a
 // while. It reports whether the segment waits for its next try, or has been
-// replaced by a newer one; else it is lost, for patience is over.
+// dropped or replaced by a newer one; else it is lost, for patience is over.
 func (q *queue) failed(e *entry, now time.Time) (again bool) {
 	q.end(e)
 	s := e.source
@@ -147,7 +159,7 @@ func (q *queue) failed(e *entry, now time.Time) (again bool) {
 	e.tries++
 	s.until = now.Add(q.delay(s.failures))
 	s.failures++
-	if q.waiting[e.Task] != nil {
+	if q.replaced(e) {
 		return true
 	}
 	longest := max(now.Sub(s.failingSince), now.Sub(e.failingSince))
@@ -173,17 +185,19 @@ func (q *queue) delay(failures int) time.Duration {
 func (q *queue) busy(e *entry, now time.Time, after time.Duration) {
 	q.end(e)
 	e.source.until = now.Add(min(max(after, q.minDelay), q.maxDelay))
-	if q.waiting[e.Task] == nil {
+	if !q.replaced(e) {
 		q.requeue(e)
 	}
 }
 
-// lost ends a copy for good; again reports whether a newer segment of the task
-// waits.
+// lost ends a copy for good; again reports whether that was known.
 func (q *queue) lost(e *entry) (again bool) {
 	q.end(e)
-	return q.waiting[e.Task] != nil
+	return q.replaced(e)
 }
+
+// replaced reports whether another segment of the task waits or will come.
+func (q *queue) replaced(e *entry) bool { return e.dropped || q.waiting[e.Task] != nil }
 
 func (q *queue) requeue(e *entry) {
 	q.waiting[e.Task] = e

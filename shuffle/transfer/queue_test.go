@@ -130,6 +130,27 @@ func TestQueueTakesTheNewerOutput(t *testing.T) {
 	}
 }
 
+func TestQueueDropsWhatIsGone(t *testing.T) {
+	q := newQueue(testPatience, testMin, testMax)
+	one, two := segment(0, "a"), segment(1, "a")
+	q.add(one)
+	q.add(two)
+	q.drop(1, "another attempt")
+	e, _ := q.next(epoch)
+	q.drop(0, one.Output.Attempt)
+	q.drop(1, two.Output.Attempt)
+	if again := q.failed(e, epoch.Add(10*testPatience)); !again {
+		t.Error("lost, though it was known to be gone")
+	}
+	if e, wait := q.next(epoch.Add(time.Hour)); e != nil || wait >= 0 {
+		t.Errorf("%v is copied", e.Output)
+	}
+	q.add(segment(0, "b"))
+	if e, _ := q.next(epoch.Add(time.Hour)); e == nil || e.Output.Address != "b" {
+		t.Errorf("%v instead of the newer output", e)
+	}
+}
+
 // TestQueueKeepsItsInvariants plays random copies against a dumb account of them.
 func TestQueueKeepsItsInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
