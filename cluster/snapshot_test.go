@@ -253,7 +253,7 @@ func TestSnapshotsThatCannotBeReadSayWhy(t *testing.T) {
 			t.Errorf("%.40q: %v, want %q", data, err, want)
 		}
 	}
-	for n := range good {
+	for n := 0; n < len(good); n += 5 {
 		if _, err := DecodeSnapshot(bytes.NewReader(good[:n])); err == nil {
 			t.Errorf("%d of %d bytes are taken for a snapshot", n, len(good))
 		}

@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -279,6 +280,22 @@ func propose(t testing.TB, leader *member, n int) (done bool) {
 		return done || leader.mu.term == 0 || len(leader.mu.terms) != leads
 	})
 	return done
+}
+
+// stall holds up every write of the member's log until resume is called or the
+// log ends.
+func (m *member) stall() (resume func()) {
+	resumed, ended := make(chan struct{}), m.log.ending.Done()
+	hold := func() error {
+		select {
+		case <-resumed:
+			return nil
+		case <-ended:
+			return errors.New("the log ended while its store stalled")
+		}
+	}
+	m.log.store.before.Store(&hold)
+	return func() { close(resumed) }
 }
 
 // upTo is the names of the first n numbered batches.

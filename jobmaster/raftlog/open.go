@@ -155,6 +155,9 @@ func (l *Log) openTransport() error {
 	l.stream = newStreamLayer(l.cfg.Stream, l.cfg.Advertise)
 	l.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: l.stream, MaxPool: pooledConns, Timeout: networkTimeout, Logger: newLogger(l.cfg.Logger),
+		// No pipelining: with one batch under way it gains nothing, and a
+		// follower whose disk stalled may never get out of one.
+		MaxRPCsInFlight: 1,
 	})
 	return nil
 }

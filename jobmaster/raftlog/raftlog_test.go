@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -152,7 +153,7 @@ func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
 	})
 	proposeAll(t, members, 0, 3)
 	leader := awaitLeader(t, members)
-	resume := leader.log.store.stall()
+	resume := leader.stall()
 	defer resume()
 	leader.log.Propose(numbered(3))
 	select {
@@ -172,11 +173,28 @@ func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
 	checkSameOrder(t, members)
 }
 
+func TestALeaderThatCannotWriteGivesUp(t *testing.T) {
+	t.Parallel()
+	members := startCluster(t, 3, nil)
+	proposeAll(t, members, 0, 3)
+	leader := awaitLeader(t, members)
+	full := func() error { return errors.New("no space left on device") }
+	leader.log.store.before.Store(&full)
+	leader.log.Propose(numbered(3))
+	leader.await("follows", func() bool { return leader.mu.term == 0 })
+	proposeAll(t, without(members, leader), 3, 10)
+	leader.log.store.before.Store(nil)
+	for _, m := range members {
+		m.awaitNames(upTo(10))
+	}
+	checkSameOrder(t, members)
+}
+
 func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
 	t.Parallel()
 	m := startCluster(t, 1, func(c *Config) { c.StoreDelay = 30 * time.Millisecond })[0]
 	m.awaitLead()
-	resume := m.log.store.stall()
+	resume := m.stall()
 	m.log.Propose(numbered(0))
 	resume()
 	m.awaitNames(upTo(1))

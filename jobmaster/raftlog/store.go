@@ -1,7 +1,6 @@
 package raftlog
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,26 +10,22 @@ import (
 )
 
 // store is the log on disk. It measures how long writes take, each of which ends
-// with an fsync, and can be slow or stall on command.
+// with an fsync, and can be slow on command.
 type store struct {
 	raft.LogStore
-	delay   time.Duration
-	ending  <-chan struct{}               // ends what a stall holds up
-	stalled atomic.Pointer[chan struct{}] // closed when the stall ends; nil without one
-	took    latencies
+	delay  time.Duration
+	ending <-chan struct{}              // ends the delay
+	before atomic.Pointer[func() error] // with which tests hold up writes or let them fail
+	took   latencies
 }
-
-var errStalled = errors.New("raftlog: the log ended while its store stalled")
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *store) StoreLogs(logs []*raft.Log) error {
 	began := time.Now()
-	if stall := s.stalled.Load(); stall != nil {
-		select {
-		case <-*stall:
-		case <-s.ending:
-			return errStalled
+	if before := s.before.Load(); before != nil {
+		if err := (*before)(); err != nil {
+			return err
 		}
 	}
 	if s.delay > 0 {
@@ -42,16 +37,6 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	err := s.LogStore.StoreLogs(logs)
 	s.took.add(time.Since(began))
 	return err
-}
-
-// stall holds up every write that begins before resume is called.
-func (s *store) stall() (resume func()) {
-	stall := make(chan struct{})
-	s.stalled.Store(&stall)
-	return func() {
-		s.stalled.Store(nil)
-		close(stall)
-	}
 }
 
 // Latency tells how long the latest writes to a log took, fsync included.
