@@ -31,6 +31,15 @@ type Config struct {
 	// LogDir is the full name of the directory for the logs of attempts, below
 	// which each job has one; default none are kept. A job may name another.
 	LogDir string
+	// StagingDir is the full name of the directory where clients stage programs
+	// and splits; default none that the master looks after.
+	StagingDir string
+	// Retention is how long histories, logs and programs stay when no job uses
+	// them any more; default for ever.
+	Retention time.Duration
+	// SweepInterval is how often the leader looks for what is older; default an
+	// hour.
+	SweepInterval time.Duration
 	// KeepJobs is how many jobs that are over stay in memory once their history
 	// is written; default 1000.
 	KeepJobs int
@@ -46,6 +55,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.SweepInterval == 0 {
+		c.SweepInterval = time.Hour
 	}
 	if c.KeepJobs == 0 {
 		c.KeepJobs = 1000

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -117,6 +118,54 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 		}
 		if _, err := w.leader().Job(w.ctx, "job_1_0099"); !errors.Is(err, cluster.ErrUnknown) {
 			w.t.Errorf("unknown job: %v", err)
+		}
+	})
+}
+
+func TestWhatOldJobsHaveLeftGoes(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		synctest.Wait()
+		create := func(names ...string) {
+			for _, name := range names {
+				f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		}
+		spec := w.spec(1, 0)
+		spec.Binary = "mem:///staging/artifacts/used"
+		create("/staging/artifacts/used", "/staging/artifacts/unused", "/staging/jobs/gone-1/splits", "/staging/artifacts/.hidden",
+			"/logs/job_1_0001/a/stderr", "/logs/job_0_0001/a/stderr", "/history/job_0_0001.jsonl")
+		if _, err := w.leader().Submit(w.ctx, spec); err != nil {
+			w.t.Fatal(err)
+		}
+		left := func() string {
+			var names []string
+			for _, dir := range []string{"/staging/artifacts", "/staging/jobs", "/logs", "/history"} {
+				list, err := w.fs.List(w.ctx, dir)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				for _, e := range list {
+					names = append(names, e.Path)
+				}
+			}
+			return strings.Join(names, " ")
+		}
+		before := left()
+		time.Sleep(23 * time.Hour)
+		create("/logs/job_0_0002/a/stderr")
+		if got := left(); got != strings.Replace(before, "/logs/job_1_0001", "/logs/job_0_0002 /logs/job_1_0001", 1) {
+			w.t.Errorf("after 23 hours %s are left", got)
+		}
+		time.Sleep(3 * time.Hour)
+		if got, want := left(), "/staging/artifacts/.hidden /staging/artifacts/used /logs/job_0_0002 /logs/job_1_0001"; got != want {
+			w.t.Errorf("after 26 hours are left\n%s, want\n%s", got, want)
 		}
 	})
 }

@@ -54,6 +54,9 @@ func (m *Master) stepUp(ctx context.Context) {
 		}
 	}
 	m.reviewNodes()
+	if m.cfg.Retention > 0 {
+		m.workers.Go(func() { m.sweepEvery(ctx) })
+	}
 }
 
 // stepDown stops leading: who waits is told to ask elsewhere.

@@ -86,6 +86,7 @@ func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	m, err := jobmaster.New(jobmaster.Config{
 		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, HistoryDir: "mem:///history", KeepJobs: 2,
+		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
 		},
