@@ -29,19 +29,9 @@ func (c StartAttempt) apply(tx *transition) error {
 	if p.task.Split >= 0 {
 		p.task.Range, p.task.Ranged = c.Range, true
 	}
-	a := &Attempt{
-		ID:      AttemptID{Task: c.Task, Number: len(p.task.Attempts)},
-		Machine: c.Machine, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
-		Range: c.Range, StartedAt: tx.at,
-	}
-	p.task.Attempts = append(p.task.Attempts, a)
 	p.task.State = TaskRunning
 	p.stage.launch(tx.at, c)
-	p.job.Occupied++
-	m.Attempts = append(m.Attempts, a)
-	m.Used[a.Slot]++
-	tx.indexFree(m)
-	tx.delta.Started = append(tx.delta.Started, a.ID)
+	tx.occupy(p, m)
 	return nil
 }
 

@@ -46,6 +46,7 @@ var verbs = []verb{
 	verbOf[RetireJob]("retire_job"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPriority]("set_priority"),
+	verbOf[SpeculateTask]("speculate_task"),
 	verbOf[SplitTask]("split_task"),
 	verbOf[StartAttempt]("start_attempt"),
 	verbOf[StartJob]("start_job"),

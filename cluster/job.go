@@ -70,6 +70,8 @@ type JobSpec struct {
 	MaxMachineFaults int   // failures on a machine after which the job avoids it; 0 is never
 	FaultDecayMillis int64 // after which one of them is forgotten; 0 is never
 
+	Speculative [slotKinds]bool // slow tasks may be tried a second time beside the first
+
 	Document []byte // the job as submitted, encoded by the body
 }
 

@@ -81,7 +81,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy", "retire", "killattempt",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
@@ -132,6 +132,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "priority":
 		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
+	case "speculate":
+		return SpeculateTask{drawTask(t, s), drawMachine(t)}
 	case "retire":
 		return RetireJob{drawJob(t, s)}
 	case "killattempt":

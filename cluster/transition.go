@@ -73,6 +73,21 @@ func (tx *transition) kill(p place, cause string) {
 	tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
 }
 
+// occupy makes a new attempt at a task and gives it a slot of a machine.
+func (tx *transition) occupy(p place, m *Machine) {
+	a := &Attempt{
+		ID:      AttemptID{Task: p.task.ID, Number: len(p.task.Attempts)},
+		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
+		Range: p.task.Range, StartedAt: tx.at,
+	}
+	p.task.Attempts = append(p.task.Attempts, a)
+	p.job.Occupied++
+	m.Attempts = append(m.Attempts, a)
+	m.Used[a.Slot]++
+	tx.indexFree(m)
+	tx.delta.Started = append(tx.delta.Started, a.ID)
+}
+
 // leave takes an attempt from its slot.
 func (tx *transition) leave(p place) {
 	a := p.attempt

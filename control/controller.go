@@ -14,6 +14,7 @@ type Controller struct {
 	inFlight bool            // a batch is on its way
 	decide   bool            // the state has changed since the policy was last asked
 	watch    watch
+	slow     slowTasks
 
 	out Output // of the step under way
 }
@@ -36,7 +37,7 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = earliest(c.watch.next(), c.policy.NextWake())
+	c.out.Wake = earliest(earliest(c.watch.next(), c.policy.NextWake()), c.slow.wake)
 	return c.out
 }
 
@@ -63,6 +64,7 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.remind(ev.Name)
 	case AttemptProgressed:
 		c.watch.progressed(now, ev.Attempt, ev.Mark)
+		c.slow.progressed(ev.Attempt, ev.Fraction)
 	case AttemptFinished:
 		c.finished(ev)
 	case AttemptFailed:
@@ -105,6 +107,7 @@ func (c *Controller) propose(now int64) {
 		c.decide = false
 		c.plan(now)
 	}
+	c.speculate(now)
 	if len(c.facts) == 0 {
 		return
 	}

@@ -167,7 +167,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 			attempt := cluster.AttemptID{Task: cluster.TaskID{Job: id, Stage: "m"}}
 			b.ReportAllocs()
 			for mark := uint64(0); b.Loop(); mark++ {
-				run(AttemptProgressed{attempt, mark})
+				run(AttemptProgressed{Attempt: attempt, Mark: mark})
 			}
 		})
 	}

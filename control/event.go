@@ -44,8 +44,9 @@ type MachineConnected struct{ Name string }
 // AttemptProgressed says that an attempt is alive. Mark changes when it has come
 // further.
 type AttemptProgressed struct {
-	Attempt cluster.AttemptID
-	Mark    uint64
+	Attempt  cluster.AttemptID
+	Mark     uint64
+	Fraction float64 // of its work done, 0 to 1; not positive when unknown
 }
 
 // AttemptFinished says that an attempt has processed Range and is gone.

@@ -16,6 +16,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Ended {
 		c.watch.remove(id)
+		c.slow.remove(id)
 	}
 	for _, id := range delta.Asked {
 		c.ask(id)

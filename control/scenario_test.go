@@ -138,6 +138,8 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
 	case cluster.EndAttempt:
 		return fmt.Sprintf("%s %v stuck=%v", verb, c.Attempt, c.Stuck != nil)
+	case cluster.SpeculateTask:
+		return fmt.Sprintf("%s %v on %s", verb, c.Task, c.Machine)
 	case cluster.CheckpointAttempt:
 		return fmt.Sprintf("%s %v", verb, c.Attempt)
 	}
@@ -177,8 +179,12 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
 	case "split": // ATTEMPT OFFSET
 		return request(cluster.SplitTask{Attempt: s.attempt(arg(1)), At: dag.Position{Offset: s.number(arg(2))}})
-	case "progress": // ATTEMPT MARK
-		return []Event{AttemptProgressed{s.attempt(arg(1)), uint64(s.number(arg(2)))}}
+	case "progress": // ATTEMPT MARK [PERCENT]
+		ev := AttemptProgressed{Attempt: s.attempt(arg(1)), Mark: uint64(s.number(arg(2)))}
+		if len(words) == 4 {
+			ev.Fraction = float64(s.number(arg(3))) / 100
+		}
+		return []Event{ev}
 	case "done": // ATTEMPT [FROM TO]
 		r := s.rangeOf(s.attempt(arg(1)))
 		if len(words) == 4 {
@@ -222,6 +228,8 @@ func (s *stage) spec(words []string) cluster.JobSpec {
 			spec.SkipRecords = int(n)
 		case "slow":
 			spec.SlowStartPPM = int(n)
+		case "speculative":
+			spec.Speculative = [2]bool{n&1 != 0, n&2 != 0}
 		case "tries":
 			spec.MaxAttempts = [2]int{int(n), int(n)}
 		}

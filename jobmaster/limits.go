@@ -21,6 +21,7 @@ func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 	spec.SkipRecords = c.Int("mapreduce.map.skip.maxrecords")
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
 	spec.TimeoutMillis = c.Duration("mapreduce.task.timeout").Milliseconds()
+	spec.Speculative = [2]bool{c.Bool("mapreduce.map.speculative"), c.Bool("mapreduce.reduce.speculative")}
 	spec.MaxMachineFaults = c.Int("mapreduce.job.maxtaskfailures.per.tracker")
 	spec.FaultDecayMillis = c.Duration(conf.FaultDecay).Milliseconds()
 	spec.Priority = priorities[c.String("mapreduce.job.priority")]

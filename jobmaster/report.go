@@ -65,7 +65,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	r := m.record(a.ID.Task.Job)
 	r.progress[a.ID] = p
 	r.stale = true
-	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p)})
+	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction})
 }
 
 // finished keeps the part of the output's description that is too large for the

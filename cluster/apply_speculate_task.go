@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+)
+
+// SpeculateTask gives a slot of another machine to a task that runs already: the
+// attempt that finishes first wins, and the other is killed.
+type SpeculateTask struct {
+	Task    TaskID
+	Machine string
+}
+
+func (c SpeculateTask) apply(tx *transition) error {
+	p, err := tx.task(c.Task)
+	if err != nil {
+		return err
+	}
+	m := tx.byName[c.Machine]
+	if err := c.check(p, m); err != nil {
+		return err
+	}
+	p.stage.Launched++
+	tx.occupy(p, m)
+	return nil
+}
+
+func (c SpeculateTask) check(p place, m *Machine) error {
+	running := 0
+	for _, a := range p.task.Attempts {
+		if a.State == AttemptRunning {
+			running++
+		}
+	}
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case p.job.State != JobRunning || running != 1:
+		return fmt.Errorf("%w: %v has %d running attempts, not 1", ErrRefused, c.Task, running)
+	case p.task.Checkpoint != nil:
+		return fmt.Errorf("%w: %v goes on from a checkpoint", ErrRefused, c.Task)
+	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
+		return fmt.Errorf("%w: %v has been on %s", ErrRefused, c.Task, c.Machine)
+	case m.Free(p.stage.Slot) < 1:
+		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
+	}
+	return nil
+}

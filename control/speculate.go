@@ -1,0 +1,115 @@
+package control
+
+import (
+	"github.com/hammr/hammr/cluster"
+)
+
+// Speculative execution, after Hadoop's DefaultSpeculator: when no task of a
+// stage waits any more, the running one whose attempt is expected to end last is
+// tried a second time, if a new attempt is expected to end before it. It takes
+// only slots that the policy has left.
+const (
+	// speculationPeriod is how often running tasks are looked at, ms.
+	speculationPeriod = 1000
+	// speculationAge is how old an attempt has to be to be judged, ms.
+	speculationAge = 15_000
+	// speculationPercent is the share of a stage's running tasks that may have a
+	// second attempt; one may in any case.
+	speculationPercent = 10
+)
+
+// slowTasks knows how far running attempts are.
+type slowTasks struct {
+	fraction map[cluster.AttemptID]float64
+	wake     int64 // when to look again, ms since the epoch; 0 while no job speculates
+}
+
+func (s *slowTasks) progressed(id cluster.AttemptID, fraction float64) {
+	if s.fraction == nil {
+		s.fraction = make(map[cluster.AttemptID]float64)
+	}
+	s.fraction[id] = fraction
+}
+
+func (s *slowTasks) remove(id cluster.AttemptID) { delete(s.fraction, id) }
+
+// speculate proposes second attempts, at most every speculationPeriod.
+func (c *Controller) speculate(now int64) {
+	if now < c.slow.wake {
+		return
+	}
+	c.slow.wake = 0
+	for j := range c.view.Jobs() {
+		if j.State != cluster.JobRunning {
+			continue
+		}
+		for _, stage := range j.Stages {
+			if j.Spec.Speculative[stage.Slot] && stage.Running > 0 {
+				c.slow.wake = now + speculationPeriod
+				c.speculateStage(now, j, stage)
+			}
+		}
+	}
+}
+
+func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.Stage) {
+	if stage.Waiting() > 0 || stage.Finished == 0 {
+		return
+	}
+	usual := stage.SlotMillis / int64(stage.Finished)
+	var slowest *cluster.Task
+	var latest int64
+	doubled := 0
+	for _, t := range stage.Tasks {
+		if t.State != cluster.TaskRunning {
+			continue
+		}
+		if len(running(t)) > 1 {
+			doubled++
+			continue
+		}
+		if end := c.expectedEnd(now, running(t)[0]); end > max(latest, now+usual) {
+			slowest, latest = t, end
+		}
+	}
+	if slowest == nil || doubled >= max(1, stage.Running*speculationPercent/100) {
+		return
+	}
+	if m := c.machineFor(slowest, stage.Slot); m != "" {
+		c.fact(cluster.SpeculateTask{Task: slowest.ID, Machine: m})
+	}
+}
+
+func running(t *cluster.Task) (attempts []*cluster.Attempt) {
+	for _, a := range t.Attempts {
+		if a.State == cluster.AttemptRunning {
+			attempts = append(attempts, a)
+		}
+	}
+	return attempts
+}
+
+// expectedEnd is when an attempt ends if it goes on as so far; 0 when that
+// cannot be told.
+func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
+	age, fraction := now-a.StartedAt, c.slow.fraction[a.ID]
+	if age < speculationAge || fraction <= 0 {
+		return 0
+	}
+	return a.StartedAt + int64(float64(age)/min(fraction, 1))
+}
+
+// machineFor is a machine with a free slot on which the task has not been, ""
+// when there is none.
+func (c *Controller) machineFor(t *cluster.Task, kind cluster.Slot) string {
+	for m := range c.view.MachinesWithFree(kind) {
+		been := false
+		for _, a := range t.Attempts {
+			been = been || a.Machine == m.Name
+		}
+		if !been {
+			return m.Name
+		}
+	}
+	return ""
+}
