@@ -107,7 +107,7 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 			}
 		}
 	}()
-	skipping := m.Skipping()
+	skipping, brake := m.Skipping(), newBrake(t)
 	for reader.Next() {
 		if m.Signalled() {
 			m.CountRecords(records)
@@ -120,6 +120,9 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 		if skipping && m.Skip(reader.Position()) {
 			m.Counters.Add(counter.MapSkippedRecords, 1)
 			continue
+		}
+		if err := brake.record(); err != nil {
+			return false, err
 		}
 		mapping = true
 		key, value := reader.Record()

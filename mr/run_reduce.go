@@ -51,7 +51,7 @@ type groupLoop[K, V, KO, VO any] struct {
 }
 
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
-	values := g.values
+	values, brake := g.values, newBrake(g.task)
 	for {
 		if g.reduce.Signalled() {
 			if act, err := g.reduce.Attend(); act == task.Stop {
@@ -60,6 +60,9 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 		}
 		if !g.groups.NextGroup() {
 			return false, g.groups.Err()
+		}
+		if err := brake.record(); err != nil {
+			return false, err
 		}
 		key, err := g.job.keys.Decode(g.groups.Key())
 		if err != nil {
