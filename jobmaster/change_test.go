@@ -16,7 +16,7 @@ func TestChangesAreInTheLogWhenTheyAreAnswered(t *testing.T) {
 		w.elect(0)
 		w.addNode("a", 2, 2)
 		id := w.submit(4, 2)
-		time.Sleep(500 * time.Millisecond)
+		w.sleep(500 * time.Millisecond)
 		m := w.leader()
 		check := func(what string, err, want error) {
 			w.t.Helper()
@@ -51,7 +51,7 @@ func TestChangesThatMayBeLostAreNotPromised(t *testing.T) {
 		w.loseProposals()
 		killed := make(chan error, 1)
 		go func() { killed <- w.masters[0].Kill(w.ctx, id, "test") }()
-		time.Sleep(time.Second)
+		w.sleep(time.Second)
 		select {
 		case err := <-killed:
 			w.t.Fatalf("a kill that nobody has heard of is answered: %v", err)

@@ -18,14 +18,6 @@ const (
 	wholeParts = "_SUCCESS part-r-00000 part-r-00001"
 )
 
-func inWorld(t *testing.T, masters int, play func(w *world)) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, masters)
-		defer w.close()
-		play(w)
-	})
-}
-
 func (w *world) wantDone(id string) {
 	w.t.Helper()
 	if s := w.wait(id); s.State != wire.JobState_SUCCEEDED {

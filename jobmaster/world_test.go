@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -66,6 +67,15 @@ func newWorld(t *testing.T, masters int) *world {
 		w.addMaster()
 	}
 	return w
+}
+
+// inWorld plays in a world of its own, in virtual time.
+func inWorld(t *testing.T, masters int, play func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, masters)
+		defer w.close()
+		play(w)
+	})
 }
 
 // close ends every daemon and waits for it.
@@ -390,3 +400,6 @@ func (w *world) output() string {
 	}
 	return strings.Join(names, " ")
 }
+
+// sleep lets virtual time pass.
+func (w *world) sleep(d time.Duration) { time.Sleep(d) }

@@ -28,8 +28,10 @@ func (n *Node) job(id string) *job {
 // publish takes in a part of the log and passes it on to the reduces that run.
 func (n *Node) publish(o *wire.Order_Outputs) {
 	j := n.job(o.JobId)
+	revoked := o.Revoked
 	switch o.Revision {
 	case 0: // a master begins anew
+		revoked = append(revoked, gone(j.outputs, o.Outputs)...)
 		j.outputs = nil
 	case j.revision:
 	default:
@@ -39,12 +41,26 @@ func (n *Node) publish(o *wire.Order_Outputs) {
 	j.outputs = slices.DeleteFunc(j.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
 	j.outputs = append(j.outputs, o.Outputs...)
 	j.complete = o.Complete
-	news := &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: o.Outputs, Revoked: o.Revoked, Complete: o.Complete}}}
+	news := &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: o.Outputs, Revoked: revoked, Complete: o.Complete}}}
 	for _, a := range n.attempts {
 		if a.start.JobId == o.JobId && a.start.Kind == taskproc.Kind_REDUCE {
 			a.inbox.Put(news)
 		}
 	}
+}
+
+// gone are the attempts whose outputs are in before and not in now.
+func gone(before, now []*taskproc.MapOutput) (attempts []string) {
+	there := make(map[string]bool, len(now))
+	for _, m := range now {
+		there[m.Attempt] = true
+	}
+	for _, m := range before {
+		if !there[m.Attempt] {
+			attempts = append(attempts, m.Attempt)
+		}
+	}
+	return attempts
 }
 
 // all is the first message about outputs to a reduce.

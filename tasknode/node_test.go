@@ -296,7 +296,11 @@ func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
 		publish(4, 5, true, nil, "d")
 		receive("c", true)
 		receive("d", true)
-		publish(5, 6, false, []string{"c"})
+		publish(0, 1, true, nil, "d")
+		if m, err := task.Receive(); err != nil || strings.Join(m.GetOutputs().GetRevoked(), " ") != "b c" || !m.GetOutputs().Complete {
+			t.Errorf("of a new master heard %v, %v", m, err)
+		}
+		publish(1, 2, false, []string{"d"})
 		if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetRevoked()) != 1 || m.GetOutputs().Complete {
 			t.Errorf("heard %v, %v", m, err)
 		}
