@@ -21,7 +21,8 @@
 // A lead is a time during which this server leads. The herald tells the
 // jobmaster of it once a barrier has come through Raft, so everything committed
 // before has been handed over. A batch belongs to the lead in which it was
-// proposed and never enters the log in a later one. A batch that certainly never
+// proposed and never enters the log in a later one; a batch that is handed over
+// between Leading and Following was proposed in between. A batch that certainly never
 // entered the log is tried again while its lead lasts. When the outcome is
 // unknown, Raft has stepped down, and Following says so.
 //

@@ -38,7 +38,7 @@ func (f *fsm) Apply(entry *raft.Log) any {
 		f.log.fatal(f.fault)
 		return nil
 	}
-	f.log.emit(jobmaster.Committed{Batch: batch})
+	f.log.emitOf(entry.Term, jobmaster.Committed{Batch: batch})
 	return nil
 }
 
@@ -65,6 +65,7 @@ func (f *fsm) Restore(from io.ReadCloser) error {
 	if f.whileOpening(s, err) || err != nil {
 		return err
 	}
+	f.log.tellFollowing() // Only a server that follows is sent one.
 	if !f.log.emit(jobmaster.Restored{Snapshot: s}) {
 		return errClosed
 	}

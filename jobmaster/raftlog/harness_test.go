@@ -77,6 +77,7 @@ type member struct {
 		terms     []uint64   // in which it led
 		snapshots int        // asked for
 		restored  int        // got
+		mine      []string   // proposed in this lead and not come back
 	}
 }
 
@@ -181,7 +182,7 @@ func (m *member) take(event jobmaster.LogEvent) {
 		if m.mu.term == 0 {
 			m.t.Errorf("%s is told to follow while it follows", m.cfg.ID)
 		}
-		m.mu.term = 0
+		m.mu.term, m.mu.mine = 0, nil
 	case jobmaster.SnapshotWanted:
 		e.Answer <- m.mu.state.Snapshot()
 		m.mu.snapshots++
@@ -205,6 +206,10 @@ func (m *member) apply(batch []cluster.Entry) {
 		}
 	}
 	m.mu.batches = append(m.mu.batches, names)
+	if m.mu.term != 0 && !slices.Equal(names, m.mu.mine) {
+		m.t.Errorf("%s leads, proposed %v and is handed %v", m.cfg.ID, m.mu.mine, names)
+	}
+	m.mu.mine = nil
 }
 
 // batch has an entry for each name. The same name twice is the same entry.
@@ -268,13 +273,27 @@ func proposeAll(t testing.TB, members []*member, from, to int) {
 	}
 }
 
+// propose hands a batch to the log as a jobmaster does: while it leads.
+func (m *member) propose(batch []cluster.Entry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.term == 0 {
+		return
+	}
+	m.mu.mine = nil
+	for _, e := range batch {
+		m.mu.mine = append(m.mu.mine, e.Command.(cluster.SubmitJob).Spec.Name)
+	}
+	m.log.Propose(batch)
+}
+
 // propose reports whether the number was committed before the lead was over.
 func propose(t testing.TB, leader *member, n int) (done bool) {
 	t.Helper()
 	leader.mu.Lock()
 	leads, before := len(leader.mu.terms), len(leader.mu.batches)
 	leader.mu.Unlock()
-	leader.log.Propose(numbered(n))
+	leader.propose(numbered(n))
 	leader.await(fmt.Sprintf("commits %d or follows", n), func() bool {
 		done = len(leader.mu.batches) > before
 		return done || leader.mu.term == 0 || len(leader.mu.terms) != leads

@@ -19,7 +19,13 @@ type leadership struct {
 		held   bool   // it lasts
 	}
 	changed chan struct{} // holds a token when mu changed
-	told    atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows; set by the herald
+	told    atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows
+	telling struct {
+		sync.Mutex        // held while told changes and the event is handed over
+		term       uint64 // of the lead told
+		over       uint64 // the jobmaster will not hear of leads up to this one again
+		seen       uint64 // latest term of a batch handed over
+	}
 }
 
 func (l *leadership) set(held bool) {
@@ -46,12 +52,13 @@ func (l *leadership) holds(number uint64) bool {
 	return held && current == number
 }
 
-// during calls f while the lead cannot end, and reports whether it lasted. When
-// the next lead begins, whatever f put into the log stands before its barrier.
+// during calls f while the next lead cannot begin, and reports whether this one
+// lasted for all we know. Whatever f puts into the log stands before the barrier
+// of the next lead.
 func (l *leadership) during(number uint64, f func()) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if !l.mu.held || l.mu.number != number {
+	if !l.mu.held || l.mu.number != number || l.told.Load() != number {
 		return false
 	}
 	f()
@@ -81,18 +88,63 @@ func (l *Log) herald() {
 // tell brings the jobmaster up to what Raft says now.
 func (l *Log) tell() {
 	number, held := l.lead.current()
-	if told := l.lead.told.Load(); told != 0 && (!held || told != number) {
-		l.lead.told.Store(0)
-		l.emit(jobmaster.Following{})
+	if !held || l.lead.told.Load() != number {
+		l.tellFollowing()
 	}
-	if !held || l.lead.told.Load() == number {
+	if !held || !l.lead.isNew(number) {
 		return
 	}
 	if term, ok := l.catchUp(number); ok {
-		l.hosts.forget()
-		l.lead.told.Store(number)
-		l.emit(jobmaster.Leading{Term: term})
+		l.tellLeading(number, term)
 	}
+}
+
+// isNew reports whether the jobmaster has not heard of a lead yet.
+func (l *leadership) isNew(number uint64) bool {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	return number > l.telling.over && l.told.Load() == 0
+}
+
+func (l *Log) tellLeading(number, term uint64) {
+	t := &l.lead.telling
+	t.Lock()
+	defer t.Unlock()
+	if !l.lead.holds(number) || t.seen > term {
+		return
+	}
+	t.term = term
+	l.hosts.forget()
+	l.lead.told.Store(number)
+	l.emit(jobmaster.Leading{Term: term})
+}
+
+func (l *Log) tellFollowing() {
+	l.lead.telling.Lock()
+	defer l.lead.telling.Unlock()
+	l.tellFollowingLocked()
+}
+
+func (l *Log) tellFollowingLocked() {
+	if told := l.lead.told.Load(); told != 0 {
+		l.lead.telling.over = told
+		l.lead.told.Store(0)
+		l.emit(jobmaster.Following{})
+	}
+}
+
+// emitOf hands over what was committed in a term. When that is a later term than
+// the one in which the jobmaster leads, another server has led, and the
+// jobmaster hears so first, however late Raft tells us.
+func (l *Log) emitOf(term uint64, event jobmaster.LogEvent) bool {
+	t := &l.lead.telling
+	t.Lock()
+	t.seen = max(t.seen, term)
+	if term > t.term {
+		l.tellFollowingLocked()
+	}
+	t.Unlock()
+	return l.emit(event)
 }
 
 // catchUp waits until everything committed before a lead has been handed over.

@@ -18,7 +18,7 @@ func TestOneServerLeadsAndKeepsItsLog(t *testing.T) {
 	m := startCluster(t, 1, nil)[0]
 	m.awaitLead()
 	proposeAll(t, []*member{m}, 0, 20)
-	m.log.Propose(batch(20, "20", "21", "22"))
+	m.propose(batch(20, "20", "21", "22"))
 	m.awaitNames(upTo(23))
 	if n := len(m.mu.batches); n != 21 || len(m.mu.batches[20]) != 3 {
 		t.Errorf("21 batches came as %d", n)
@@ -75,7 +75,7 @@ func TestNothingIsLostWhenLeadersEnd(t *testing.T) {
 		proposeAll(t, members, next, next+count/rounds/2)
 		next += count / rounds / 2
 		leader := awaitLeader(t, members)
-		leader.log.Propose(numbered(next)) // nobody waits for this one
+		leader.propose(numbered(next)) // nobody waits for this one
 		leader.close()
 		i := slices.Index(members, leader)
 		end := (round + 1) * count / rounds
@@ -155,7 +155,7 @@ func TestALeaderWhoseStoreStallsGivesUp(t *testing.T) {
 	leader := awaitLeader(t, members)
 	resume := leader.stall()
 	defer resume()
-	leader.log.Propose(numbered(3))
+	leader.propose(numbered(3))
 	select {
 	case err := <-leader.fatal:
 		if !strings.Contains(err.Error(), "nothing was committed for 500ms") || !strings.Contains(err.Error(), leader.cfg.Dir) {
@@ -180,7 +180,7 @@ func TestALeaderThatCannotWriteGivesUp(t *testing.T) {
 	leader := awaitLeader(t, members)
 	full := func() error { return errors.New("no space left on device") }
 	leader.log.store.before.Store(&full)
-	leader.log.Propose(numbered(3))
+	leader.propose(numbered(3))
 	leader.await("follows", func() bool { return leader.mu.term == 0 })
 	proposeAll(t, without(members, leader), 3, 10)
 	leader.log.store.before.Store(nil)
@@ -195,7 +195,7 @@ func TestAStallThatEndsInTimeHarmsNobody(t *testing.T) {
 	m := startCluster(t, 1, func(c *Config) { c.StoreDelay = 30 * time.Millisecond })[0]
 	m.awaitLead()
 	resume := m.stall()
-	m.log.Propose(numbered(0))
+	m.propose(numbered(0))
 	resume()
 	m.awaitNames(upTo(1))
 	proposeAll(t, []*member{m}, 1, 4)
@@ -357,7 +357,7 @@ func BenchmarkCommit(b *testing.B) {
 			leader := awaitLeader(b, members)
 			n := 0
 			for b.Loop() {
-				leader.log.Propose(batch(n*16, strings.Fields(strings.Repeat("x ", 16))...))
+				leader.propose(batch(n*16, strings.Fields(strings.Repeat("x ", 16))...))
 				n++
 				leader.await("commits a batch", func() bool { return len(leader.mu.batches) == n })
 			}
