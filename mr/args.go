@@ -18,13 +18,15 @@ type options struct {
 	report  string
 	quiet   bool
 	workers int // 0: as many as cores
+	cluster clusterOptions
 	help    bool
 	args    []string // the program's own
 }
 
 // parseArgs reads a command line as Hadoop does: generic options come first
 // and end at the first argument that is none; what follows is the program's.
-// --report, --quiet, --workers and --help stand anywhere before "--".
+// --report, --quiet, --workers, --master, --token-file, --detach and --help stand
+// anywhere before "--".
 func parseArgs(args []string) (*options, error) {
 	o := new(options)
 	args, err := o.takeLong(args)
@@ -57,9 +59,11 @@ func (o *options) takeLong(args []string) (rest []string, err error) {
 			return append(rest, args[i:]...), nil
 		case "--quiet":
 			o.quiet = true
+		case "--detach":
+			o.cluster.detach = true
 		case "--help", "-h":
 			o.help = true
-		case "--report", "--workers":
+		case "--report", "--workers", "--master", "--token-file":
 			if !hasValue {
 				if i++; i == len(args) {
 					return nil, fmt.Errorf("option %s: a value is missing", name)
@@ -77,8 +81,15 @@ func (o *options) takeLong(args []string) (rest []string, err error) {
 }
 
 func (o *options) setLong(name, value string) error {
-	if name == "--report" {
+	switch name {
+	case "--report":
 		o.report = value
+		return nil
+	case "--master":
+		o.cluster.masters = value
+		return nil
+	case "--token-file":
+		o.cluster.tokenFile = value
 		return nil
 	}
 	n, err := strconv.Atoi(value)

@@ -36,6 +36,9 @@ type Driver struct {
 	engine  engine
 	report  reporter
 	temps   []string
+
+	interrupt <-chan struct{} // closed by Ctrl-C
+	detached  bool            // a job goes on without us
 }
 
 // JobRun says what a job is to be run on.
@@ -164,6 +167,10 @@ func (d *Driver) Remove(ctx context.Context, name string) error {
 func (d *Driver) close(ctx context.Context) error {
 	var errs []error
 	for _, dir := range d.temps {
+		if d.detached {
+			fmt.Fprintf(d.Stderr, "Directory %s is left, which the job may still need.\n", dir)
+			continue
+		}
 		errs = append(errs, d.Remove(ctx, dir))
 	}
 	return errors.Join(append(errs, d.engine.close())...)

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/embedded"
@@ -16,13 +17,19 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// engine is what jobs run on: the embedded one, started at the first job.
+// engine is what jobs run on: a cluster, or the embedded engine, which is
+// started at the first job.
 type engine struct {
 	workers int
-	running *embedded.Engine
+	running *embedded.Engine // nil until it is started
+	cluster clusterOptions
+	remote  *remote.Client // nil until the first job on a cluster
 }
 
 func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
+	if e.cluster.remote() {
+		return e.remoteClient(d)
+	}
 	if e.running != nil {
 		return e.running.Client(), nil
 	}
@@ -42,10 +49,14 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 }
 
 func (e *engine) close() error {
-	if e.running == nil {
-		return nil
+	var faults []error
+	if e.running != nil {
+		faults = append(faults, e.running.Close())
 	}
-	return e.running.Close()
+	if e.remote != nil {
+		faults = append(faults, e.remote.Close())
+	}
+	return errors.Join(faults...)
 }
 
 // reporter keeps what --report is to say: the last job that ran.
@@ -63,7 +74,7 @@ func (r *reporter) write() error {
 
 // runProgram runs the client's part of a program.
 func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (err error) {
-	d, err := newDriver(p, o, stdout, stderr)
+	d, err := newDriver(ctx, p, o, stdout, stderr)
 	if err != nil {
 		return err
 	}
@@ -80,7 +91,10 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 	return run(ctx, d)
 }
 
-func newDriver(p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
+func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
+	if err := o.cluster.check(o.workers); err != nil {
+		return nil, err
+	}
 	jobs, err := p.jobs()
 	if err != nil {
 		return nil, err
@@ -88,8 +102,9 @@ func newDriver(p *Program, o *options, stdout, stderr io.Writer) (*Driver, error
 	d := &Driver{
 		Args: o.args, Stdout: stdout, Stderr: stderr,
 		program: p, jobs: jobs,
-		engine: engine{workers: o.workers},
-		report: reporter{path: o.report},
+		engine:    engine{workers: o.workers, cluster: o.cluster},
+		interrupt: ctx.Done(),
+		report:    reporter{path: o.report},
 	}
 	if o.report != "" {
 		if err := report.Check(o.report); err != nil {

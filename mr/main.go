@@ -65,7 +65,7 @@ func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int 
 	switch {
 	case ctx.Err() != nil:
 		return ExitInterrupted
-	case err == nil:
+	case err == nil, errors.Is(err, errDetached):
 		return ExitDone
 	case errors.Is(err, ErrUsage):
 		if err != ErrUsage {
@@ -103,5 +103,8 @@ Options anywhere before "--":
   --report FILE       write a JSON report of the job
   --quiet             print errors only
   --workers N         run N map and N reduce tasks at once (default: as many as cores)
+  --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
+  --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
+  --detach            print the job's id once the cluster has it, and end
   -h, --help          show this text
 `

@@ -9,6 +9,7 @@ import (
 	"os/user"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/counter"
@@ -18,28 +19,39 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// killedByUser is the cause of jobs that the user ends.
+const killedByUser = "killed by the user"
+
 // submitAndFollow runs one job and returns its final status.
 func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
 	spec, splits, err := d.prepare(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
-	client, err := d.engine.client(ctx, d)
+	engine, err := d.engine.client(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	id, err := client.Submit(ctx, spec, splits)
+	if d.engine.cluster.remote() {
+		return d.runRemote(ctx, engine, spec, splits)
+	}
+	id, err := engine.Submit(ctx, spec, splits)
 	if err != nil {
 		return nil, err
 	}
 	d.console.Running(id)
+	return d.followToEnd(ctx, engine, spec, id)
+}
+
+// followToEnd follows a job that the end of ctx kills.
+func (d *Driver) followToEnd(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	stop := context.AfterFunc(ctx, func() {
-		_ = client.Kill(context.WithoutCancel(ctx), id, "killed by the user")
+		_ = c.Kill(context.WithoutCancel(ctx), id, killedByUser)
 	})
 	defer stop()
 	// A killed job is followed to its end: only then is nothing of it left.
 	stopBar := d.console.Live()
-	status, err := client.Follow(context.WithoutCancel(ctx), id, d.show())
+	status, err := c.Follow(context.WithoutCancel(ctx), id, d.show())
 	stopBar()
 	if err != nil {
 		return nil, err
@@ -73,7 +85,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, err
 	}
 	spec := &wire.JobSpec{
-		Name: j.Name(), Program: j.Name(), User: userName(), Config: config,
+		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
 	}
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {

@@ -15,6 +15,8 @@ const (
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
+	ClientTimeout = "hammr.client.timeout"
+
 	JobName    = "mapreduce.job.name"
 	JobReduces = "mapreduce.job.reduces"
 	JobMaps    = "mapreduce.job.maps"

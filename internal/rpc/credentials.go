@@ -152,3 +152,12 @@ func checkName(clusterID string) error {
 	}
 	return nil
 }
+
+// FindToken is Find in the store of the user who runs the process.
+func FindToken(tokenFile string, masters []string) (token, clusterID string, err error) {
+	store, err := UserStore()
+	if err != nil && tokenFile == "" && os.Getenv(TokenFileVariable) == "" {
+		return "", "", err
+	}
+	return store.Find(tokenFile, masters)
+}

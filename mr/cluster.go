@@ -1,0 +1,181 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+// clusterOptions are what the user says of a cluster.
+type clusterOptions struct {
+	masters   string // "" stands for HAMMR_MASTER, "local" for the embedded engine
+	tokenFile string // "" for the usual places
+	detach    bool
+}
+
+func (o *clusterOptions) list() string {
+	if o.masters != "" {
+		return o.masters
+	}
+	return os.Getenv(rpc.MasterVariable)
+}
+
+// remote reports whether jobs run on a cluster.
+func (o *clusterOptions) remote() bool {
+	list := o.list()
+	return list != "" && list != "local"
+}
+
+// check refuses what does not go together. workers is 0 when it is not given.
+func (o *clusterOptions) check(workers int) error {
+	switch {
+	case !o.remote() && o.detach:
+		return fmt.Errorf("%w: --detach without --master: the engine of this process ends with it", ErrUsage)
+	case o.remote() && workers != 0:
+		return fmt.Errorf("%w: --workers with --master: the slots of the cluster decide how many tasks run", ErrUsage)
+	case o.remote():
+		if _, err := rpc.ParseMasters(o.list()); err != nil {
+			return fmt.Errorf("%w: %w", ErrUsage, err)
+		}
+	}
+	return nil
+}
+
+// remoteClient speaks to the cluster.
+func (e *engine) remoteClient(d *Driver) (client.Client, error) {
+	if e.remote != nil {
+		return e.remote, nil
+	}
+	masters, err := rpc.ParseMasters(e.cluster.list())
+	if err != nil {
+		return nil, err
+	}
+	token, id, err := rpc.FindToken(e.cluster.tokenFile, masters)
+	if err != nil {
+		return nil, err
+	}
+	e.remote, err = remote.New(remote.Config{
+		Resolve: d.files.Resolve,
+		Config: rpc.Config{
+			Masters: masters, Token: token, ClusterID: id, Timeout: d.conf.Duration(conf.ClientTimeout),
+			Waiting: func(err error) { d.console.Log(console.Warn, console.ClassJob, err.Error()) },
+		},
+	})
+	return e.remote, err
+}
+
+// errDetached ends a program whose job goes on without it.
+var errDetached = errors.New("the job goes on without this program")
+
+// runRemote runs a job on a cluster, and leaves it there if the user wants that.
+func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
+	if d.engine.cluster.detach && len(d.temps) > 0 {
+		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
+	}
+	if err := d.nameFully(ctx, spec); err != nil {
+		return nil, err
+	}
+	id, err := c.Submit(ctx, spec, splits)
+	if err != nil {
+		return nil, err
+	}
+	if d.engine.cluster.detach {
+		d.detached = true
+		fmt.Fprintln(d.Stdout, id)
+		return nil, errDetached
+	}
+	d.console.Running(id)
+	return d.followRemote(ctx, c, spec, id)
+}
+
+// followRemote follows a job to its end, or until the user leaves it alone.
+func (d *Driver) followRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
+	var last *wire.JobStatus
+	show := d.show()
+	stopBar := d.console.Live()
+	status, err := c.Follow(ctx, id, func(s *wire.JobStatus) { last = s; show(s) })
+	stopBar()
+	switch {
+	case err == nil:
+		return status, d.conclude(ctx, spec, status)
+	case ctx.Err() == nil:
+		return nil, fmt.Errorf("job %s is lost sight of, and may go on; watch it with %q: %w", id, d.waitCommand(id), err)
+	case !d.interrupted() || d.wantsKilled(id):
+		return d.followToEnd(ctx, c, spec, id)
+	}
+	return nil, d.leave(spec, id, last)
+}
+
+func (d *Driver) interrupted() bool {
+	select {
+	case <-d.interrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// leave lets the job go on without us. last is what was seen of it, nil for
+// nothing.
+func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
+	d.detached = true
+	if last != nil {
+		doc := report.FromStatus(last, spec.Properties)
+		d.report.last = &doc
+	}
+	d.console.Clear()
+	fmt.Fprintf(d.Stderr, "Job %s goes on. Watch it with: %s\n", id, d.waitCommand(id))
+	return errDetached
+}
+
+// waitCommand is how to go on watching a job.
+func (d *Driver) waitCommand(id string) string {
+	command := "hammr job wait " + id
+	if d.engine.cluster.masters != "" {
+		command += " --master " + d.engine.cluster.masters
+	}
+	return command
+}
+
+// nameFully gives files names that mean the same on every machine. Splits and
+// output have theirs.
+func (d *Driver) nameFully(ctx context.Context, spec *wire.JobSpec) error {
+	spec.Inputs = slices.Clone(spec.Inputs)
+	for i, name := range spec.Inputs {
+		if fsys, p, err := d.files.Resolve(ctx, name); err == nil { // custom inputs have names of their own
+			spec.Inputs[i] = storage.Name(fsys, p)
+		}
+	}
+	side := spec.Properties[conf.Files]
+	if side == "" {
+		return nil
+	}
+	var full []string
+	for name := range strings.SplitSeq(side, ",") {
+		location, alias, found := strings.Cut(strings.TrimSpace(name), "#")
+		if !found {
+			alias = path.Base(location)
+		}
+		fsys, p, err := d.files.Resolve(ctx, location)
+		if err != nil {
+			return fmt.Errorf("side file: %w", err)
+		}
+		full = append(full, storage.Name(fsys, p)+"#"+alias)
+	}
+	spec.Properties[conf.Files] = strings.Join(full, ",")
+	return nil
+}
