@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/examples/randomtextwriter"
 	"github.com/hammr/hammr/examples/randomwriter"
 	"github.com/hammr/hammr/examples/secondarysort"
+	"github.com/hammr/hammr/examples/sleep"
 	"github.com/hammr/hammr/examples/sort"
 	"github.com/hammr/hammr/examples/teragen"
 	"github.com/hammr/hammr/examples/terasort"
@@ -35,6 +36,7 @@ func Programs() []*mr.Program {
 		randomtextwriter.Program(),
 		randomwriter.Program(),
 		secondarysort.Program(),
+		sleep.Program(),
 		sort.Program(),
 		teragen.Program(),
 		terasort.Program(),

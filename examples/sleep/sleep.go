@@ -1,0 +1,98 @@
+// Package sleep occupies the engine without work: maps and reduces that sleep,
+// for trying out schedulers and measuring what a task costs. It counts as
+// Hadoop's SleepJob does: a map sleeps in records of -recordt, a reduce in key
+// groups of the same length, and every map emits one record for each group of
+// every reduce. A map without time (-mt 0) has one record all the same, so that
+// the reduces do get their groups.
+package sleep
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// Config is how long to sleep, and in how many parts.
+type Config struct {
+	MapTime    time.Duration // of each map
+	ReduceTime time.Duration // of each reduce
+	Records    int64         // of each map, at least 1
+	Groups     int64         // of each reduce; 0 when it does not sleep
+}
+
+type nothing = struct{}
+
+// work is the mapper. The records of all maps are numbered in one row.
+func work(t *mr.Task, number int64, _ nothing, out mr.Emitter[int64, nothing]) error {
+	c := mr.ConfigOf[Config](t)
+	record := number % c.Records
+	if err := sleep(t, c.MapTime, record, c.Records); err != nil {
+		return err
+	}
+	first, end := c.keys(record, int64(t.Reduces()))
+	for key := first; key < end; key++ {
+		out.Emit(key, nothing{})
+	}
+	return nil
+}
+
+// keys are those that the record of a map emits: its share of a key for each
+// group of each reduce. The first records have one more where it does not come
+// out even.
+func (c *Config) keys(record, reduces int64) (first, end int64) {
+	share, more := c.Groups*reduces/c.Records, c.Groups*reduces%c.Records
+	first = share*record + min(record, more)
+	end = first + share
+	if record < more {
+		end++
+	}
+	return first, end
+}
+
+// rest is the reducer. Of n reduces, one gets every nth key.
+func rest(t *mr.Task, key int64, _ iter.Seq[nothing], _ mr.Emitter[int64, nothing]) error {
+	c := mr.ConfigOf[Config](t)
+	return sleep(t, c.ReduceTime, key/int64(t.Reduces()), c.Groups)
+}
+
+// sleep sleeps one of the parts that all is cut into. The last one has what does
+// not come out even.
+func sleep(t *mr.Task, all time.Duration, part, parts int64) error {
+	one := all / time.Duration(parts)
+	left := all - time.Duration(part)*one
+	t.SetStatus("Sleeping... (%d) ms left", left.Milliseconds())
+	if part == parts-1 {
+		one = left
+	}
+	return t.Sleep(one)
+}
+
+// Job sleeps.
+var Job = mr.WithConfig(mr.New("sleep",
+	newInput(),
+	mr.MapFunc(work),
+	mr.ReduceFunc(rest),
+	mr.NullOutput[int64, nothing](),
+).Partition(func(key int64, reduces int) int {
+	return int(key % int64(reduces))
+}), Config{Records: 1})
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "sleep",
+		Summary: "A map/reduce program that sleeps in each map and reduce task.",
+		Usage: "[-m <maps>] [-r <reduces>] [-mt <map sleep time, ms>] [-rt <reduce sleep time, ms>]" +
+			" [-recordt <record sleep time, ms>]",
+		Jobs: []mr.Runnable{Job},
+		Run: func(ctx context.Context, d *mr.Driver) error {
+			o, err := parseOptions(d.Args)
+			if err != nil {
+				return err
+			}
+			return d.Run(ctx, Job, o.run())
+		},
+	}
+}
