@@ -20,7 +20,8 @@ type Round struct {
 	batch    []offer            // not placed yet
 
 	starts []Start
-	taken  map[cluster.TaskID]bool // tasks in starts; nil when no stage is placed twice
+	taken  map[cluster.TaskID]bool // those that have been placed by flow
+	placed map[*cluster.Stage]int  // how many of each stage
 	wake   int64
 }
 
@@ -41,9 +42,6 @@ func (p *Placer) Round(now int64, view cluster.View, kind cluster.Slot) *Round {
 		p.Reset(view)
 	}
 	r := &Round{placer: p, now: now, view: view, kind: kind}
-	if p.patient() {
-		r.taken = make(map[cluster.TaskID]bool)
-	}
 	machines := view.MachinesWithFree(kind)
 	if p.patient() && p.alive <= maxPatientMachines {
 		machines = view.Machines()
@@ -102,9 +100,6 @@ func (r *Round) Done() (starts []Start, wake int64) {
 // take gives a slot of machine i to a task.
 func (r *Round) take(i int, t *cluster.Task, level locality.Level) {
 	r.free[i]--
-	if r.taken != nil {
-		r.taken[t.ID] = true
-	}
 	r.starts = append(r.starts, Start{
 		Task: t.ID, Machine: r.machines[i].Name, Local: level == locality.Node, RackLocal: level == locality.Rack,
 	})

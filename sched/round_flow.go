@@ -18,17 +18,38 @@ func (r *Round) flush() {
 	last := batch[len(batch)-1]
 	if r.isPatient(last) {
 		r.place(batch, r.quota(last), nil)
-		r.recount()
 		r.hurry(last)
 	} else {
-		r.place(batch, nil, nil)
+		for r.place(batch, nil, nil) > 0 {
+			batch = r.cut(batch)
+		}
 	}
 	r.recount()
 }
 
-// place gives slots of the machines that keep wants to the tasks of the batch.
-// Quota is for the last offer.
-func (r *Round) place(batch []offer, quota []int, keep func(machine int) bool) {
+// cut is what stages of the batch that asked for more slots than there were may
+// still get: tasks that avoid machines leave slots to others.
+func (r *Round) cut(batch []offer) (again []offer) {
+	r.recount()
+	left := r.left
+	for _, o := range batch {
+		if o.grant = min(r.rest(o.stage), left); o.grant > 0 {
+			left -= o.grant
+			again = append(again, o)
+		}
+	}
+	return again
+}
+
+// place gives slots of the machines that keep wants to the tasks of the batch,
+// and returns how many. Quota is for the last offer.
+func (r *Round) place(batch []offer, quota []int, keep func(machine int) bool) int {
+	if len(batch) == 0 {
+		return 0
+	}
+	if r.taken == nil {
+		r.taken, r.placed = make(map[cluster.TaskID]bool), make(map[*cluster.Stage]int)
+	}
 	tasks := make([][]*cluster.Task, len(batch))
 	demands := make([]locality.Demand, len(batch))
 	for d, o := range batch {
@@ -36,9 +57,26 @@ func (r *Round) place(batch []offer, quota []int, keep func(machine int) bool) {
 		demands[d] = locality.Demand{Grant: o.grant, Avoid: r.avoided(o.job), Tasks: r.tasks(o.job, tasks[d])}
 	}
 	demands[len(batch)-1].Quota = quota
-	for _, s := range r.placer.topology.Flow(r.describe(nil, keep), demands) {
+	starts := r.placer.topology.Flow(r.describe(nil, keep), demands)
+	for _, s := range starts {
 		r.take(s.Machine, tasks[s.Demand][s.Task], s.Level)
+		r.taken[tasks[s.Demand][s.Task].ID] = true
+		r.placed[batch[s.Demand].stage]++
 	}
+	return len(starts)
+}
+
+// rest is how many tasks of a stage have not started in this round either.
+func (r *Round) rest(stage *cluster.Stage) int { return stage.Waiting() - r.placed[stage] }
+
+// waiting are those tasks.
+func (r *Round) waiting(stage *cluster.Stage) (out []*cluster.Task) {
+	for t := range stage.Pending() {
+		if !r.taken[t.ID] {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 func (r *Round) tasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
@@ -81,16 +119,6 @@ func (r *Round) candidates(o offer, all bool) []*cluster.Task {
 	var out []*cluster.Task
 	for _, n := range slices.Sorted(maps.Keys(chosen)) {
 		out = append(out, o.stage.Tasks[n])
-	}
-	return out
-}
-
-// waiting are the tasks of a stage that have not started in this round either.
-func (r *Round) waiting(stage *cluster.Stage) (out []*cluster.Task) {
-	for t := range stage.Pending() {
-		if !r.taken[t.ID] {
-			out = append(out, t)
-		}
 	}
 	return out
 }

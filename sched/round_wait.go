@@ -45,7 +45,7 @@ func (r *Round) quota(o offer) []int {
 func (r *Round) hurry(o offer) {
 	patience := r.patience(o.stage)
 	impatient := func(i int) bool { return r.free[i] > 0 && r.now-r.freeSince(o, i) >= patience }
-	rest, slots := len(r.waiting(o.stage)), 0
+	rest, slots := r.rest(o.stage), 0
 	if rest == 0 {
 		return
 	}
