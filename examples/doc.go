@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/examples/invertedindex"
 	"github.com/hammr/hammr/examples/join"
 	"github.com/hammr/hammr/examples/mean"
+	"github.com/hammr/hammr/examples/mrbench"
 	"github.com/hammr/hammr/examples/pagerank"
 	"github.com/hammr/hammr/examples/randomtextwriter"
 	"github.com/hammr/hammr/examples/randomwriter"
@@ -32,6 +33,7 @@ func Programs() []*mr.Program {
 		invertedindex.Program(),
 		join.Program(),
 		mean.Program(),
+		mrbench.Program(),
 		pagerank.Program(),
 		randomtextwriter.Program(),
 		randomwriter.Program(),

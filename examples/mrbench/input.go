@@ -1,0 +1,81 @@
+package mrbench
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// mapsProperty is the number of maps. They share the input evenly.
+const mapsProperty = "mrbench.maps"
+
+// pieces is a text file in as many splits as there are to be maps, be it in the
+// middle of lines: a line belongs to the map in whose split it begins.
+type pieces struct{ mr.Input[int64, []byte] }
+
+// Splits implements mr.Input.
+func (pieces) Splits(ctx context.Context, env *mr.InputEnv) ([]mr.Split, error) {
+	maps, err := strconv.ParseInt(env.Property(mapsProperty), 10, 32)
+	if err != nil || maps < 1 || len(env.Paths) != 1 {
+		return nil, fmt.Errorf("input %q in %s=%s pieces: expected one file, and at least one piece",
+			env.Paths, mapsProperty, env.Property(mapsProperty))
+	}
+	fsys, path, err := env.Files.Resolve(ctx, env.Paths[0])
+	if err != nil {
+		return nil, err
+	}
+	info, err := fsys.Stat(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return cut(fsys.URI()+path, info.Size, maps), nil
+}
+
+// cut cuts a file into n splits that differ by a byte at most.
+func cut(name string, size, n int64) []mr.Split {
+	splits := make([]mr.Split, n)
+	share, more := size/n, size%n
+	start := int64(0)
+	for i := range splits {
+		length := share
+		if int64(i) < more {
+			length++
+		}
+		splits[i].Parts = []mr.Part{{Path: name, Start: start, Length: length, FileSize: size}}
+		start += length
+	}
+	return splits
+}
+
+// writeLines writes the input: numbers of the same width, with zeros before
+// them, one a line.
+func (o *options) writeLines(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	width := o.width()
+	for line := range o.lines {
+		fmt.Fprintf(b, "%0*d\n", width, o.number(line))
+	}
+	return b.Flush()
+}
+
+// width is that of the greatest number, or what gives each map a byte at least.
+func (o *options) width() int64 {
+	perLine := (o.maps + max(o.lines, 1) - 1) / max(o.lines, 1)
+	return max(int64(len(fmt.Sprint(o.lines))), perLine)
+}
+
+// number is what stands in a line, counted from 0.
+func (o *options) number(line int64) int64 {
+	switch o.order {
+	case descending:
+		return o.lines - line
+	case random:
+		return rand.Int64()
+	}
+	return line
+}

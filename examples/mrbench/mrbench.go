@@ -1,0 +1,94 @@
+// Package mrbench measures what a small job costs from submission to end: it
+// runs one on a few lines of text, time after time, as Hadoop's mrbench does.
+// The number of maps is exact here, however few the lines are.
+package mrbench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// Job copies lines, each as a key with an empty value.
+var Job = mr.New("mrbench",
+	pieces{mr.TextLines()},
+	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, []byte]) error {
+		out.Emit(line, nil)
+		return nil
+	}),
+	mr.IdentityReducer[[]byte, []byte](),
+	mr.TextOutput[[]byte, []byte](),
+)
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "mrbench",
+		Summary: "A map/reduce benchmark that can create many small jobs.",
+		Usage: "[-baseDir <directory for input and output, default " + defaultDir + ">] [-numRuns <runs, default 1>]" +
+			" [-maps <maps of each run, default 2>] [-reduces <reduces of each run, default 1>]" +
+			" [-inputLines <lines, default 1>] [-inputType <ascending (default), descending or random>] [-verbose]",
+		Jobs: []mr.Runnable{Job},
+		Run:  run,
+	}
+}
+
+func run(ctx context.Context, d *mr.Driver) error {
+	o, err := parseOptions(d.Args)
+	if err != nil {
+		return err
+	}
+	bench := &bench{Driver: d, options: o, in: d.TempDir(o.unique("input"))}
+	if err := bench.makeInput(ctx); err != nil {
+		return err
+	}
+	var times []time.Duration
+	for range o.runs {
+		took, err := bench.runOnce(ctx)
+		if err != nil {
+			return err
+		}
+		times = append(times, took)
+	}
+	return o.report(d.Stdout, times)
+}
+
+// bench is one run of the program. What it leaves in its directory is removed
+// when the program ends.
+type bench struct {
+	*mr.Driver
+	options
+	in string // directory of the input
+}
+
+func (b *bench) makeInput(ctx context.Context) error {
+	w, err := b.Create(ctx, b.in+"/lines.txt")
+	if err != nil {
+		return err
+	}
+	if err := b.writeLines(w); err != nil {
+		_ = w.Abort()
+		return err
+	}
+	return w.Close()
+}
+
+// runOnce runs the job and returns how long it took.
+func (b *bench) runOnce(ctx context.Context) (time.Duration, error) {
+	run := mr.JobRun{In: []string{b.in + "/lines.txt"}, Out: b.TempDir(b.unique("output")), Set: map[string]string{
+		mapsProperty: fmt.Sprint(b.maps), "mapreduce.job.reduces": fmt.Sprint(b.reduces),
+	}}
+	began := time.Now()
+	if err := b.Run(ctx, Job, run); err != nil {
+		return 0, err
+	}
+	return time.Since(began), b.Remove(ctx, run.Out)
+}
+
+// unique is a name in the program's directory that nobody else has.
+func (o *options) unique(name string) string {
+	return fmt.Sprintf("%s/%s_%d", o.dir, name, rand.Uint32())
+}
