@@ -26,7 +26,8 @@
 // reduced cost, its cost plus the potential of its start minus that of its end,
 // that is not negative, which is what makes the flow optimal. A search takes to
 // the heap only when there are no more arcs of reduced cost 0 to follow, looks
-// one step ahead for the Sink, and ends as soon as it knows its distance. On
+// one step ahead for the Sink, tries first where earlier searches ended, and ends
+// as soon as it knows its distance. On
 // networks of tasks and machines almost every search ends before it needs the
 // heap.
 //

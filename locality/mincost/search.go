@@ -11,6 +11,7 @@ type search struct {
 	settled   []Node  // whose distance is final, in that order
 	near      []Node  // labelled with the distance at hand, in order
 	seen      int     // how many of near are settled
+	lucky     []Node  // those of them that come first
 	heap      []entry // labelled with a greater one
 }
 
@@ -22,6 +23,7 @@ type mark struct {
 	round     uint32 // in which distance and via were set, plus 1 when they are final; of an older one nothing holds
 	via       Arc    // on which the search came here
 	exit      Arc    // the cheapest with room from here to the Sink, noExit for none
+	lucky     uint32 // round of the latest search whose path ended with this node or one of the few after it
 }
 
 const noExit Arc = -1
@@ -148,7 +150,7 @@ func (s *search) begin(n *Network, v Node) {
 		s.round = 2
 	}
 	s.limit = math.MaxInt64
-	s.seen, s.settled, s.near, s.heap = 0, s.settled[:0], append(s.near[:0], v), s.heap[:0]
+	s.seen, s.lucky, s.settled, s.near, s.heap = 0, s.lucky[:0], s.settled[:0], append(s.near[:0], v), s.heap[:0]
 	n.marks[v].round, n.marks[v].distance = s.round, 0
 }
 
@@ -162,23 +164,40 @@ func (s *search) label(n *Network, w Node, distance int64, via Arc, near int64) 
 	}
 	m.round, m.distance, m.via = s.round, distance, via
 	if distance == near {
-		s.near = append(s.near, w)
+		s.pushNear(n, w)
 	} else {
 		s.pushHeap(entry{distance, w})
 	}
 	return true
 }
 
+// luckyRounds is for how many searches a node stays lucky, times two. Without
+// luck, searches among full machines wander for long before they come to the
+// few nodes that lead to free slots; with luck that lasts, they wander among
+// those.
+const luckyRounds = 8
+
+// pushNear queues a node at the distance at hand: first come, first seen, but
+// those through which the latest searches came to an end go before.
+func (s *search) pushNear(n *Network, v Node) {
+	if lucky := n.marks[v].lucky; lucky != 0 && s.round-lucky <= luckyRounds {
+		s.lucky = append(s.lucky, v)
+	} else {
+		s.near = append(s.near, v)
+	}
+}
+
 // next is the nearest node not seen so far, and its distance.
 func (s *search) next(n *Network) (v Node, distance int64, ok bool) {
 	for {
-		if s.seen < len(s.near) {
+		if len(s.lucky) == 0 && s.seen == len(s.near) && !s.advance(n) {
+			return 0, 0, false
+		}
+		if last := len(s.lucky) - 1; last >= 0 {
+			v, s.lucky = s.lucky[last], s.lucky[:last]
+		} else {
 			v = s.near[s.seen]
 			s.seen++
-		} else if len(s.heap) > 0 {
-			v = s.popHeap().node
-		} else {
-			return 0, 0, false
 		}
 		if m := &n.marks[v]; m.round == s.round {
 			m.round++
@@ -186,6 +205,20 @@ func (s *search) next(n *Network) (v Node, distance int64, ok bool) {
 			return v, m.distance, true
 		}
 	}
+}
+
+// advance goes on to the next distance at which there are nodes. They are taken
+// together, so that a short way to the Sink is not found after a long one.
+func (s *search) advance(n *Network) bool {
+	if len(s.heap) == 0 {
+		return false
+	}
+	s.seen, s.near = 0, s.near[:0]
+	distance := s.heap[0].distance
+	for len(s.heap) > 0 && s.heap[0].distance == distance {
+		s.pushNear(n, s.popHeap().node)
+	}
+	return true
 }
 
 // shift makes the arcs of the shortest path cost nothing, and no arc with room

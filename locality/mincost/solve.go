@@ -65,6 +65,10 @@ func (n *Network) regret(v Node) (sum int64) {
 	return sum - least*int64(len(open))
 }
 
+// luckyTail is how many nodes at the end of a path are lucky, with the last: a
+// machine, its rack and what leads to all racks.
+const luckyTail = 5
+
 // send takes units from v to the nearest place that wants some, and reports
 // whether there is one.
 func (n *Network) send(v Node) bool {
@@ -79,8 +83,12 @@ func (n *Network) send(v Node) bool {
 	for w := end; w != v; w = n.from(n.marks[w].via) {
 		units = min(units, n.arcs[n.marks[w].via].room)
 	}
+	tail := luckyTail
 	for w := end; w != v; w = n.from(n.marks[w].via) {
 		n.push(n.marks[w].via, units)
+		if tail--; tail > 0 {
+			n.marks[w].lucky = n.search.round
+		}
 	}
 	n.owe(v, -units)
 	n.owe(end, units)
