@@ -96,15 +96,17 @@ func (c *Cluster) judge(address string, err error) verdict {
 }
 
 // cause is what went wrong on the way, without what HTTP says of it.
-func cause(err error) error {
+func cause(err *connect.Error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &op):
 		return op.Err
+	case errors.Is(err, errWordless):
+		return errWordless
 	case errors.Is(err, context.DeadlineExceeded):
 		return errors.New("no answer")
 	}
-	return err
+	return err.Unwrap()
 }
 
 // judgeAnswer judges what a master has said itself.

@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 )
 
@@ -15,6 +17,10 @@ type ForeignError struct {
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s: %s listens there, not a hammr jobmaster; name the masters' RPC addresses (their port is 7070 by default)", e.Address, e.What)
 }
+
+// errWordless is how a server of TLS treats callers without, but also one that
+// is just being stopped.
+var errWordless = errors.New("closes connections without a word; is this the RPC address of a hammr jobmaster?")
 
 // listeningConn checks how the other side begins to speak: in HTTP/2 with the
 // head of a frame of settings,
@@ -34,6 +40,9 @@ const settingsHead = 9 // bytes
 // Read implements net.Conn.
 func (c *listeningConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	if len(c.heard) == 0 && n == 0 && errors.Is(err, io.EOF) {
+		return 0, errWordless
+	}
 	if missing := settingsHead - len(c.heard); missing > 0 {
 		c.heard = append(c.heard, p[:min(n, missing)]...)
 		if !beginsSettings(c.heard) {
@@ -62,8 +71,6 @@ func speaker(heard []byte) string {
 		return "an HTTP/1 server"
 	case bytes.HasPrefix(heard, []byte("SSH-")):
 		return "an SSH server"
-	case len(heard) > 1 && heard[0] == 0x15 && heard[1] == 3:
-		return "a TLS server"
 	}
 	return "a server of another protocol"
 }

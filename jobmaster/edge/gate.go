@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/rpc"
@@ -22,7 +23,7 @@ type gate struct {
 // ServeHTTP implements http.Handler.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(rpc.HeaderProtocol, rpc.Version)
-	if !g.refuse.IsSupported(r) {
+	if !strings.HasPrefix(r.URL.Path, "/hammr.") {
 		http.Error(w, "This is where a hammr jobmaster takes calls; people want the address of its pages.", http.StatusNotFound)
 		return
 	}
