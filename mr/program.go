@@ -60,11 +60,20 @@ func (p *Program) jobs() (map[string]anyJob, error) {
 	return jobs, nil
 }
 
+// taskName is how tasks name a job of the program: programs of one binary may
+// have different jobs of one name.
+func (p *Program) taskName(job string) string {
+	if job == p.Name {
+		return job
+	}
+	return p.Name + "/" + job
+}
+
 // tasks is the program as the engine's attempts see it.
 func (p *Program) tasks(jobs map[string]anyJob) task.Programs {
 	programs := make(task.Programs)
 	for name, j := range jobs {
-		programs[name] = j
+		programs[p.taskName(name)] = j
 	}
 	return programs
 }

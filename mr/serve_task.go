@@ -63,22 +63,39 @@ func taskServer(start *taskproc.Start, programs []Runnable) (*task.Server, error
 		return nil, err
 	}
 	tuneMemory(c, 1)
+	jobs, err := jobsOf(programs)
+	if err != nil {
+		return nil, err
+	}
 	known := make(task.Programs)
+	for name, j := range jobs {
+		known[name] = j
+	}
+	if j := jobs[start.Program]; j != nil {
+		if err := checkGraph(j.details(), c, start); err != nil {
+			return nil, fmt.Errorf("job %s: %w", start.Program, err)
+		}
+	}
+	return &task.Server{Programs: known, Files: router, Local: files.Local(c), Log: os.Stderr}, nil
+}
+
+// jobsOf are the jobs of several programs, as tasks name them.
+func jobsOf(programs []Runnable) (map[string]anyJob, error) {
+	all := make(map[string]anyJob)
 	for _, r := range programs {
 		jobs, err := r.program().jobs()
 		if err != nil {
 			return nil, err
 		}
-		if j := jobs[start.Program]; j != nil {
-			if err := checkGraph(j.details(), c, start); err != nil {
-				return nil, fmt.Errorf("job %s: %w", start.Program, err)
-			}
-		}
 		for name, j := range jobs {
-			known[name] = j
+			name = r.program().taskName(name)
+			if all[name] != nil {
+				return nil, fmt.Errorf("two jobs named %s among the programs of this binary", name)
+			}
+			all[name] = j
 		}
 	}
-	return &task.Server{Programs: known, Files: router, Local: files.Local(c), Log: os.Stderr}, nil
+	return all, nil
 }
 
 // checkGraph compares a job of this binary with the one that was submitted. The
