@@ -53,7 +53,7 @@ func TestCommandLines(t *testing.T) {
 		{"conf", exitDone, "mapreduce.job.reduces=1\n    reduce tasks", ""},
 		{"conf io.sort.mb", exitDone, "mapreduce.task.io.sort.mb\n", ""},
 		{"conf mapreduce.job.reduces", exitDone, "default  1\n", ""},
-		{"conf SPECULATIVE", exitDone, "mapreduce.map.speculative=true\n", ""},
+		{"conf SPECULATIVE", exitDone, "mapreduce.map.speculative=false\n", ""},
 		{"conf no.such", exitFailed, "", "property no.such: not one that is read here"},
 		{"conf a b", exitUsage, "", "at most 1 arg"},
 

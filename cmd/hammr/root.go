@@ -88,6 +88,8 @@ programs of your own.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newRun(), newFS(), newNew(), newConf(), newDev(), newVersion())
+	root.AddCommand(newDAG())
+	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}

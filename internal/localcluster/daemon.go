@@ -135,7 +135,7 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 	args := []string{
 		"jobmaster", "--id", m.ID, "--cluster-id", l.ID, "--dir", dir, "--address", m.Address, "--http", m.HTTP,
 		"--masters", l.masters(), "--token-file", filepath.Join(cfg.Dir, TokenFile),
-		"--staging", "file://" + filepath.Join(cfg.Dir, "staging"),
+		"--staging", "file://" + filepath.Join(cfg.Dir, stagingDir),
 	}
 	return newProgram(cfg, m.ID, dir, append(args, l.MasterFlags...))
 }

@@ -14,6 +14,8 @@
 //	logs/          a log for each daemon
 //	m1/ … n1/ …    a directory for each daemon
 //	staging/       splits and programs of jobs
+//	history/       what is known of jobs that are over
+//	joblogs/       what their tasks have printed
 //
 // Whoever ends a process first makes sure that it is the one that was started:
 // a process id alone may be somebody else's by now, so the time of its start

@@ -17,6 +17,7 @@ const (
 	layoutFile   = "layout.json"
 	startingFile = "cluster.json.starting" // State of what has been started and is not ready
 	lockFile     = "lock"
+	stagingDir   = "staging" // with history and joblogs beside it, which the masters make
 )
 
 // State is what runs.

@@ -64,7 +64,7 @@ func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 		return nil, err
 	}
 	l.add(cfg, more)
-	if err := os.MkdirAll(filepath.Join(dir, "staging"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, stagingDir), 0o755); err != nil {
 		return nil, err
 	}
 	return start(ctx, cfg, l)

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+func newClusterDown() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "down --dir DIR",
+		Short: "End the cluster of DIR; its files stay",
+		Long: `End the cluster of DIR: the processes that DIR/cluster.json names, if they are
+still the ones that were started. Its files stay, and 'hammr up --dir DIR'
+starts it again.`,
+		Example: "  hammr down --dir /tmp/cluster",
+		Args:    cobra.NoArgs,
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			state, _ := localcluster.ReadState(dir) // Down says what is wrong with it
+			running, err := localcluster.Down(ctx, dir)
+			switch {
+			case err != nil:
+				return err
+			case !running:
+				fmt.Fprintf(cmd.ErrOrStderr(), "No cluster runs in %s.\n", dir)
+				return nil
+			}
+			return forgetToken(state.ID)
+		}),
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the cluster")
+	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	return cmd
+}
+
+// forgetToken removes what keepToken has kept of a cluster.
+func forgetToken(clusterID string) error {
+	store, err := rpc.UserStore()
+	if err != nil || clusterID == "" {
+		return nil // then nothing was kept
+	}
+	return store.Forget(clusterID)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/jobmaster/raftlog"
+)
+
+// masterConfig is what a jobmaster is told.
+type masterConfig struct {
+	id, clusterID string
+	dir           string
+	address, http string
+	advertise     string
+	masters       []string
+	join          bool
+	tokenFile     string
+	staging       string
+	historyDir    string
+	jobLogDir     string
+	retention     time.Duration
+	expiry        time.Duration
+	profiles      bool
+	readyFile     string
+	log           daemon.LogConfig
+}
+
+func (c *masterConfig) settings() daemon.Settings {
+	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, retention: 7 * 24 * time.Hour}
+	return append(daemon.Settings{
+		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
+		daemon.Text("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Needed(),
+		daemon.Text("token-file", &c.tokenFile, "`file` with the cluster's secret").Needed(),
+		daemon.Text("address", &c.address, "`host:port` for clients, tasknodes and other masters"),
+		daemon.Text("http", &c.http, "`host:port` of its page of health and metrics"),
+		daemon.Text("advertise", &c.advertise, "`host:port` under which others reach --address (default its entry in --masters)"),
+		daemon.List("masters", &c.masters, "the first masters, as `id=host:port,...`, the same on each (default this one alone)"),
+		daemon.Switch("join", &c.join, "begin no cluster, but wait to be added to one by 'hammr master add'"),
+		daemon.Text("cluster-id", &c.clusterID, "`id` of the cluster, the same on each master (default the time, for one alone)"),
+		daemon.Text("staging", &c.staging, "full name of the `directory` for splits and programs (default /tmp/hammr/staging on fs.defaultFS)"),
+		daemon.Text("history-dir", &c.historyDir, "full name of the `directory` for what is known of old jobs (default history beside --staging)"),
+		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
+		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
+		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
+		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
+		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
+	}, c.log.Settings()...)
+}
+
+func newJobmaster() *cobra.Command {
+	var cfg masterConfig
+	cmd := &cobra.Command{
+		Use:   "jobmaster --id ID --dir DIR --token-file FILE [--masters ID=HOST:PORT,...]",
+		Short: "Be a master of a cluster",
+		Long: `Be a master of a cluster: one alone, or one of three or five that replicate
+their state. Each setting is a flag, a variable HAMMR_... of the environment, or
+a key in the file of --config; flags win over variables, variables over keys.`,
+		Example: `  hammr jobmaster --id m1 --dir /var/lib/hammr --token-file /etc/hammr/token
+  hammr jobmaster --config /etc/hammr/jobmaster.yaml
+  hammr jobmaster --id m2 --masters m1=a,m2=b,m3=c --cluster-id 1763700000000 \
+    --dir /var/lib/hammr --token-file /etc/hammr/token`,
+	}
+	return settled(cmd, cfg.settings(), func(ctx context.Context, cmd *cobra.Command) error {
+		return runJobmaster(ctx, cfg, cmd.ErrOrStderr())
+	})
+}
+
+func runJobmaster(ctx context.Context, cfg masterConfig, stderr io.Writer) error {
+	m, err := openMaster(cfg, stderr)
+	if err != nil {
+		return err
+	}
+	return m.run(ctx)
+}
+
+// peers reads the list of the first masters.
+func (c *masterConfig) peers() (peers []raftlog.Peer, err error) {
+	var faults []error
+	for _, entry := range c.masters {
+		id, address, ok := strings.Cut(entry, "=")
+		if !ok || id == "" || address == "" {
+			faults = append(faults, fmt.Errorf("--masters: %q: expected id=host:port", entry))
+			continue
+		}
+		peers = append(peers, raftlog.Peer{ID: id, Address: withDefaultPort(address, "7070")})
+	}
+	return peers, errors.Join(faults...)
+}

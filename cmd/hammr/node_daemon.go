@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/artifact"
+	"github.com/hammr/hammr/tasknode/attend"
+	"github.com/hammr/hammr/tasknode/process"
+)
+
+// nodeDaemon is a tasknode and all that it stands on.
+//
+// Goroutines: those of its parts, and one for each of the two listeners.
+type nodeDaemon struct {
+	cfg      nodeConfig
+	stderr   io.Writer
+	logger   *slog.Logger
+	token    string
+	conf     *conf.Conf
+	files    *storage.Router
+	lock     *os.File
+	listener net.Listener // of the shuffle server
+	page     net.Listener
+	shuffle  *transfer.Server
+	programs *artifact.Cache
+	launcher *process.Launcher
+	masters  *rpc.Cluster
+	node     *tasknode.Node
+	vitals   vitals
+}
+
+// openTasknode makes a tasknode ready to run, or leaves nothing open.
+func openTasknode(cfg nodeConfig, stderr io.Writer) (n *nodeDaemon, err error) {
+	n = &nodeDaemon{cfg: cfg, stderr: stderr, logger: cfg.log.Logger(stderr)}
+	for _, step := range []func() error{n.settle, n.openDir, n.openListeners, n.openParts, n.openNode} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, n.close())
+		}
+	}
+	return n, nil
+}
+
+// settle finds out what the configuration leaves open. It tells every fault.
+func (n *nodeDaemon) settle() (err error) {
+	var faults []error
+	n.token, err = rpc.ReadToken(n.cfg.tokenFile)
+	faults = append(faults, err)
+	n.cfg.masters, err = rpc.ParseMasters(strings.Join(n.cfg.masters, ","))
+	faults = append(faults, err)
+	n.cfg.dir, err = filepath.Abs(n.cfg.dir)
+	faults = append(faults, err)
+	if n.cfg.mapSlots+n.cfg.reduceSlots == 0 {
+		faults = append(faults, errors.New("--map-slots and --reduce-slots: both are 0, there would be nothing to run"))
+	}
+	if n.conf, err = (generic{}).load(n.stderr); err == nil {
+		n.files, err = files.NewRouter(n.conf, n.logger)
+	}
+	return errors.Join(append(faults, err)...)
+}
+
+// Below a tasknode's directory.
+const (
+	tasksDir    = "tasks"     // local files of attempts
+	programsDir = "artifacts" // programs that tasks run
+	nodeLock    = "lock"
+)
+
+// openDir makes the directory this tasknode's alone.
+func (n *nodeDaemon) openDir() (err error) {
+	if err := os.MkdirAll(filepath.Join(n.cfg.dir, tasksDir), 0o755); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if n.lock, err = os.OpenFile(filepath.Join(n.cfg.dir, nodeLock), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if err := syscall.Flock(int(n.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("--dir %s: another tasknode uses it; give each its own", n.cfg.dir)
+	}
+	n.vitals = vitals{dirs: []string{n.cfg.dir}}
+	return nil
+}
+
+func (n *nodeDaemon) openListeners() (err error) {
+	if n.listener, err = listen("address", withDefaultPort(n.cfg.address, "7071")); err != nil {
+		return err
+	}
+	if n.page, err = listen("http", withDefaultPort(n.cfg.http, "7081")); err != nil {
+		return err
+	}
+	if n.cfg.advertise == "" {
+		n.cfg.advertise, err = advertised(n.listener)
+	}
+	return err
+}
+
+// openParts opens what tasks need.
+func (n *nodeDaemon) openParts() (err error) {
+	n.shuffle, err = transfer.NewServer(transfer.ServerConfig{
+		Dirs: []string{filepath.Join(n.cfg.dir, tasksDir)}, Token: shuffleToken(n.token), Logger: n.logger,
+	})
+	if err != nil {
+		return err
+	}
+	n.programs, err = artifact.Open(artifact.Config{
+		Dir: filepath.Join(n.cfg.dir, programsDir), Fetch: n.openProgram, Logger: n.logger,
+	})
+	if err != nil {
+		return err
+	}
+	n.launcher, err = process.New(process.Config{Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, Logger: n.logger})
+	if err != nil {
+		return err
+	}
+	n.masters, err = rpc.New(rpc.Config{Masters: n.cfg.masters, Token: n.token, ClusterID: n.cfg.clusterID})
+	return err
+}
+
+// logsOf is the directory for what a task prints.
+func logsOf(s *taskproc.Start) string { return filepath.Join(s.LocalDir, "logs") }
+
+// openProgram opens a program in the staging directory.
+func (n *nodeDaemon) openProgram(ctx context.Context, name string) (io.ReadCloser, error) {
+	fsys, path, err := n.files.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.Open(ctx, path)
+}
+
+func (n *nodeDaemon) openNode() (err error) {
+	hosts, err := hostsOf(n.listener)
+	if err != nil {
+		return err
+	}
+	if n.cfg.rack == "" {
+		if n.cfg.rack, err = rackOf(n.conf.String("net.topology.table.file.name"), hosts); err != nil {
+			return err
+		}
+	}
+	n.node, err = tasknode.New(tasknode.Config{
+		Name: n.cfg.name, Rack: n.cfg.rack, Hosts: hosts,
+		Address: n.cfg.advertise, HTTP: n.page.Addr().String(),
+		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
+		Dir:      filepath.Join(n.cfg.dir, tasksDir),
+		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep,
+		Launcher: n.launcher, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
+		Heartbeat: n.cfg.heartbeat, Vitals: n.vitals.heartbeat, Logger: n.logger,
+	})
+	return err
+}
+
+// run runs tasks until ctx ends or the masters refuse this tasknode. Then it
+// ends the tasks and closes everything.
+func (n *nodeDaemon) run(ctx context.Context) error {
+	outlives, endShuffle := context.WithCancel(context.WithoutCancel(ctx))
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := n.shuffle.Serve(outlives, n.listener); err != nil {
+			n.logger.Error("map output is not served any more", "error", err)
+		}
+	})
+	stopPage := servePage(n.page, n.newPage())
+	n.logger.Info("tasknode serves", "name", n.cfg.name, "address", n.cfg.advertise, "http", n.page.Addr().String(), "dir", n.cfg.dir)
+	err := n.node.Run(ctx)
+	n.logger.Info("tasknode ends", "name", n.cfg.name, "error", err)
+	stopPage()
+	endShuffle()
+	serving.Wait()
+	return errors.Join(err, n.close())
+}
+
+// close closes what openTasknode has opened, as far as that is.
+func (n *nodeDaemon) close() error {
+	var faults []error
+	if n.launcher != nil {
+		n.launcher.Close()
+	}
+	if n.programs != nil {
+		n.programs.Close()
+	}
+	if n.shuffle != nil {
+		faults = append(faults, n.shuffle.Close())
+	}
+	if n.masters != nil {
+		faults = append(faults, n.masters.Close())
+	}
+	for _, l := range []net.Listener{n.listener, n.page} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			faults = append(faults, err)
+		}
+	}
+	if n.files != nil {
+		faults = append(faults, n.files.Close())
+	}
+	if n.lock != nil {
+		faults = append(faults, n.lock.Close())
+	}
+	return errors.Join(faults...)
+}
+
+func (n *nodeDaemon) sayReady() {
+	err := daemon.WriteReady(n.cfg.readyFile, daemon.Ready{
+		Name: n.cfg.name, Address: n.cfg.advertise, HTTP: n.page.Addr().String(), PID: os.Getpid(),
+	})
+	if err != nil {
+		n.logger.Error("nobody hears that this tasknode is ready", "error", err)
+	}
+}
+
+// readyLink tells when the tasknode has joined for the first time.
+type readyLink struct {
+	tasknode.Link
+	joined func()
+	once   sync.Once
+}
+
+// Attend implements tasknode.Link.
+func (l *readyLink) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	session, err := l.Link.Attend(ctx, hello)
+	if err == nil {
+		l.once.Do(l.joined)
+	}
+	return session, err
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// vitals is what a tasknode tells of its machine.
+type vitals struct {
+	dirs []string
+}
+
+// heartbeat is what is so now.
+func (v vitals) heartbeat() *wire.Report_Heartbeat {
+	h := &wire.Report_Heartbeat{Clock: time.Now().UnixMilli(), Load: load()}
+	for _, dir := range v.dirs {
+		d := &wire.Report_Heartbeat_Directory{Path: dir}
+		var fs unix.Statfs_t
+		if err := unix.Statfs(dir, &fs); err != nil {
+			d.Fault = err.Error()
+		} else {
+			d.Free, d.Total = int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
+		}
+		h.Directories = append(h.Directories, d)
+	}
+	return h
+}
+
+// load is the machine's load of the last minute, 0 where that cannot be told.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	value, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return value
+}
+
+// newPage is the tasknode's page.
+func (n *nodeDaemon) newPage() http.Handler {
+	return daemon.NewPage(daemon.PageConfig{
+		Title: "tasknode " + n.cfg.name, Profiles: n.cfg.profiles, Metrics: []prometheus.Collector{&nodeMetrics{n}},
+		Health: func(*http.Request) error {
+			for _, d := range n.vitals.heartbeat().Directories {
+				if d.Fault != "" {
+					return fmt.Errorf("directory %s: %s", d.Path, d.Fault)
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// nodeMetrics are a tasknode's figures for Prometheus.
+type nodeMetrics struct{ *nodeDaemon }
+
+var (
+	freeMetric     = metric("directory_free_bytes", "bytes left in a directory for local files", "directory")
+	requestsMetric = metric("shuffle_requests_total", "requests for map output")
+	bytesMetric    = metric("shuffle_sent_bytes_total", "bytes of map output sent")
+	busyMetric     = metric("shuffle_busy_total", "requests told to come again")
+	corruptMetric  = metric("shuffle_corrupt_total", "pieces of map output found bad on this machine's disks")
+)
+
+// Describe implements prometheus.Collector.
+func (*nodeMetrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{freeMetric, requestsMetric, bytesMetric, busyMetric, corruptMetric} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *nodeMetrics) Collect(to chan<- prometheus.Metric) {
+	for _, d := range c.vitals.heartbeat().Directories {
+		to <- prometheus.MustNewConstMetric(freeMetric, prometheus.GaugeValue, float64(d.Free), d.Path)
+	}
+	counts := c.shuffle.Counts()
+	for desc, n := range map[*prometheus.Desc]int64{
+		requestsMetric: counts.Requests, bytesMetric: counts.Bytes, busyMetric: counts.Busy, corruptMetric: counts.Corrupt,
+	} {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n))
+	}
+}

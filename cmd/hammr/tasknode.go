@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// nodeConfig is what a tasknode is told.
+type nodeConfig struct {
+	name          string
+	masters       []string
+	dir           string
+	address, http string
+	advertise     string
+	mapSlots      int
+	reduceSlots   int
+	rack          string
+	tokenFile     string
+	clusterID     string
+	heartbeat     time.Duration
+	cgroup        string
+	profiles      bool
+	readyFile     string
+	log           daemon.LogConfig
+}
+
+func (c *nodeConfig) settings() daemon.Settings {
+	*c = nodeConfig{address: ":7071", http: ":7081", mapSlots: 2, reduceSlots: 1, heartbeat: time.Second}
+	c.name, _ = os.Hostname() // without one a name has to be given
+	name := daemon.Text("name", &c.name, "`name` of this tasknode among the others (default the machine's)")
+	if c.name == "" {
+		name = name.Needed()
+	}
+	return append(daemon.Settings{
+		name,
+		daemon.List("masters", &c.masters, "addresses of masters, as `host:port,...`; one is enough to find the others").Needed(),
+		daemon.Text("dir", &c.dir, "`directory` for local files of tasks and for programs").Needed(),
+		daemon.Text("token-file", &c.tokenFile, "`file` with the cluster's secret").Needed(),
+		daemon.Number("map-slots", &c.mapSlots, 0, "`number` of map tasks at once"),
+		daemon.Number("reduce-slots", &c.reduceSlots, 0, "`number` of reduce tasks at once"),
+		daemon.Text("address", &c.address, "`host:port` where map output is fetched; a host makes this the address that HDFS sees"),
+		daemon.Text("http", &c.http, "`host:port` of its page of health and metrics"),
+		daemon.Text("advertise", &c.advertise, "`host:port` under which others reach --address (default the machine's name)"),
+		daemon.Text("rack", &c.rack, "`rack` of the machine, as /rack1 (default from Hadoop's topology table)"),
+		daemon.Text("cluster-id", &c.clusterID, "`id` of the cluster that it may join (default any)"),
+		daemon.Period("heartbeat", &c.heartbeat, "`time` between two signs of life"),
+		daemon.Text("cgroup", &c.cgroup, "`directory` of a control group that was given to it, to hold tasks to their memory"),
+		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
+		daemon.Text("ready-file", &c.readyFile, "`file` to write when it has joined"),
+	}, c.log.Settings()...)
+}
+
+func newTasknode() *cobra.Command {
+	var cfg nodeConfig
+	cmd := &cobra.Command{
+		Use:   "tasknode --masters HOST:PORT,... --dir DIR --token-file FILE",
+		Short: "Run tasks of a cluster on this machine",
+		Long: `Run tasks of a cluster on this machine. Each setting is a flag, a variable
+HAMMR_... of the environment, or a key in the file of --config; flags win over
+variables, variables over keys.`,
+		Example: `  hammr tasknode --masters a,b,c --dir /data/hammr --token-file /etc/hammr/token
+  hammr tasknode --config /etc/hammr/tasknode.yaml --map-slots 8`,
+	}
+	return settled(cmd, cfg.settings(), func(ctx context.Context, cmd *cobra.Command) error {
+		return runTasknode(ctx, cfg, cmd.ErrOrStderr())
+	})
+}
+
+func runTasknode(ctx context.Context, cfg nodeConfig, stderr io.Writer) error {
+	n, err := openTasknode(cfg, stderr)
+	if err != nil {
+		return err
+	}
+	return n.run(ctx)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// upConfig is what `hammr up` is told.
+type upConfig struct {
+	localcluster.Config
+	detach            bool
+	add               int
+	expiry, heartbeat time.Duration
+	log               daemon.LogConfig
+}
+
+func newClusterUp() *cobra.Command {
+	cfg := upConfig{Config: localcluster.Config{MapSlots: 2, ReduceSlots: 1}}
+	cmd := &cobra.Command{
+		Use:   "up --dir DIR [--masters N] [--tasknodes N] [--detach]",
+		Short: "Start a whole cluster on this machine",
+		Long: `Start a whole cluster on this machine, each daemon a process of its own, and
+print its masters. DIR gets everything: logs, cluster.json for programs to read,
+the token, and the daemons' files. A cluster that DIR had before is started as
+it was; one that runs already is made whole.
+
+It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.`,
+		Example: `  hammr up --dir /tmp/cluster --masters 3 --tasknodes 4 --detach
+  hammr up --dir /tmp/cluster --add 2
+  export HAMMR_MASTER=$(hammr up --dir /tmp/cluster --detach)`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&cfg.Dir, "dir", "", "`directory` of everything that the cluster writes")
+	flags.IntVar(&cfg.Masters, "masters", 1, "`number` of jobmasters: 1, 3 or 5")
+	flags.IntVar(&cfg.Tasknodes, "tasknodes", 0, "`number` of tasknodes (default as many as --addresses, else 1)")
+	flags.IntVar(&cfg.MapSlots, "map-slots", cfg.MapSlots, "`number` of map tasks that a tasknode runs at once")
+	flags.IntVar(&cfg.ReduceSlots, "reduce-slots", cfg.ReduceSlots, "`number` of reduce tasks that a tasknode runs at once")
+	flags.StringSliceVar(&cfg.Addresses, "addresses", nil, "`addresses` of this machine, one for each tasknode, joined by commas")
+	flags.IntVar(&cfg.add, "add", 0, "start so `many` more tasknodes of the cluster of DIR")
+	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
+	flags.DurationVar(&cfg.expiry, "expiry", 0, "`silence` after which a tasknode is given up (default 10s)")
+	flags.DurationVar(&cfg.heartbeat, "heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
+	for _, s := range cfg.log.Settings() {
+		flags.String(s.Name, s.Default, s.Usage)
+	}
+	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cfg.settle(cmd); err != nil {
+			return err
+		}
+		return untilSignal(func(ctx context.Context) error { return clusterUp(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()) })
+	}
+	return cmd
+}
+
+// settle finds out what the flags leave open.
+func (c *upConfig) settle(cmd *cobra.Command) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("own program, for the daemons to run: %w", err)
+	}
+	c.Program = []string{self}
+	c.Outlive = c.detach || c.add > 0
+	pass := func(to *[]string, name string) {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			*to = append(*to, "--"+name, f.Value.String())
+		}
+	}
+	pass(&c.MasterFlags, "expiry")
+	pass(&c.TasknodeFlags, "heartbeat")
+	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {
+		pass(to, "log-format")
+		pass(to, "log-level")
+	}
+	if c.add < 0 {
+		return fmt.Errorf("--add %d: expected a number of at least 1", c.add)
+	}
+	if cmd.Flags().Changed("add") && (cmd.Flags().Changed("masters") || cmd.Flags().Changed("tasknodes")) {
+		return errors.New("--add: it goes with neither --masters nor --tasknodes")
+	}
+	checked := c.Config
+	checked.EnsureDefaults()
+	if c.add > 0 {
+		checked.Tasknodes = c.add
+	}
+	return checked.Validate()
+}
+
+// clusterUp prints the masters on stdout, for scripts, and the rest on stderr.
+func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) error {
+	start := time.Now()
+	up := func() (*localcluster.Cluster, error) { return localcluster.Up(ctx, cfg.Config) }
+	if cfg.add > 0 {
+		up = func() (*localcluster.Cluster, error) { return localcluster.Add(ctx, cfg.Config, cfg.add) }
+	}
+	c, err := up()
+	if err != nil {
+		return err
+	}
+	if err := keepToken(cfg.Dir, c.State); err != nil {
+		fmt.Fprintf(stderr, "Clients need --token-file %s: %v\n", filepath.Join(cfg.Dir, localcluster.TokenFile), err)
+	}
+	masters := strings.Join(c.State.Addresses(), ",")
+	fmt.Fprintln(stdout, masters)
+	fmt.Fprintf(stderr, `%d masters and %d tasknodes are ready after %v, http://%s. To use them:
+  export HAMMR_MASTER=%s
+  hammr run wordcount IN OUT
+  hammr node list
+`, len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, masters)
+	if cfg.Outlive {
+		fmt.Fprintf(stderr, "  hammr down --dir %s\n", cfg.Dir)
+		c.Release()
+		return nil
+	}
+	fmt.Fprintln(stderr, "Ctrl-C ends the cluster.")
+	err = c.Wait(ctx, func(name, how string) { fmt.Fprintf(stderr, "%s ended: %s\n", name, how) })
+	return errors.Join(err, forgetToken(c.State.ID))
+}
+
+// keepToken gives the user a copy of the token, so that commands find it.
+func keepToken(dir string, s localcluster.State) error {
+	token, err := rpc.ReadToken(filepath.Join(dir, localcluster.TokenFile))
+	if err != nil {
+		return err
+	}
+	store, err := rpc.UserStore()
+	if err != nil {
+		return err
+	}
+	return store.Save(s.ID, token, s.Addresses())
+}
