@@ -19,12 +19,13 @@ import (
 	"github.com/hammr/hammr/examples/teragen"
 	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/examples/teravalidate"
+	"github.com/hammr/hammr/examples/testdfsio"
 	"github.com/hammr/hammr/examples/topn"
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/mr"
 )
 
-// Programs are the bundled programs, in order of name.
+// Programs are the bundled programs, in order of name, small letters or not.
 func Programs() []*mr.Program {
 	return []*mr.Program{
 		distinct.Program(),
@@ -43,6 +44,7 @@ func Programs() []*mr.Program {
 		teragen.Program(),
 		terasort.Program(),
 		teravalidate.Program(),
+		testdfsio.Program(),
 		topn.Program(),
 		wordcount.Program(),
 	}

@@ -12,7 +12,7 @@ import (
 func TestProgramsAreListedInOrder(t *testing.T) {
 	var names []string
 	for _, p := range Programs() {
-		names = append(names, p.Name)
+		names = append(names, strings.ToLower(p.Name))
 		if p.Summary == "" {
 			t.Errorf("%s has no summary", p.Name)
 		}
@@ -22,12 +22,12 @@ func TestProgramsAreListedInOrder(t *testing.T) {
 	}
 }
 
-// TestEveryProgramIsACommand expects a package and a main for each program, and
-// a program for each of those.
+// TestEveryProgramIsACommand expects a package and a main for each program, in
+// small letters, and a program for each of those.
 func TestEveryProgramIsACommand(t *testing.T) {
 	var names []string
 	for _, p := range Programs() {
-		names = append(names, p.Name)
+		names = append(names, strings.ToLower(p.Name))
 	}
 	for _, pattern := range []string{"*/*.go", "cmd/*/main.go"} {
 		files, err := filepath.Glob(pattern)

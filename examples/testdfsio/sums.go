@@ -1,0 +1,73 @@
+package testdfsio
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sums are what is added up over the files. The names and units are Hadoop's.
+type sums map[string]float64
+
+const (
+	sumTasks  = "l:tasks"  // files
+	sumSize   = "l:size"   // bytes
+	sumTime   = "l:time"   // milliseconds
+	sumRate   = "f:rate"   // thousandths of a MB/s
+	sumSquare = "f:sqrate" // thousandths of the square of a rate in MB/s
+)
+
+// megabyte is Hadoop's, 2^20 bytes.
+const megabyte = 1 << 20
+
+// sumsOf is what one file adds, in order of name.
+func sumsOf(bytes int64, took time.Duration) iter.Seq2[string, float64] {
+	took = max(took, time.Nanosecond)
+	rate := float64(bytes) / megabyte / took.Seconds()
+	return func(yield func(string, float64) bool) {
+		_ = yield(sumRate, rate*1000) && yield(sumSquare, rate*rate*1000) &&
+			yield(sumSize, float64(bytes)) && yield(sumTasks, 1) && yield(sumTime, took.Seconds()*1000)
+	}
+}
+
+// parse adds the lines of an output file.
+func (s sums) parse(content string) error {
+	for line := range strings.Lines(content) {
+		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("line %q: %w", line, err)
+		}
+		s[name] += value
+	}
+	return nil
+}
+
+// lines are the results as Hadoop prints them.
+func (s sums) lines(test string, now time.Time, took time.Duration) string {
+	files := s[sumTasks]
+	mean := s[sumRate] / 1000 / files
+	deviation := math.Sqrt(math.Abs(s[sumSquare]/1000/files - mean*mean))
+	var b strings.Builder
+	for _, line := range [][2]string{
+		{"----- TestDFSIO ----- ", test},
+		{"            Date & time", now.Format("Mon Jan 02 15:04:05 MST 2006")},
+		{"        Number of files", decimal(files)},
+		{" Total MBytes processed", decimal(s[sumSize] / megabyte)},
+		{"      Throughput mb/sec", decimal(s[sumSize] / megabyte / (s[sumTime] / 1000))},
+		{" Average IO rate mb/sec", decimal(mean)},
+		{"  IO rate std deviation", decimal(deviation)},
+		{"     Test exec time sec", decimal(took.Seconds())},
+	} {
+		fmt.Fprintf(&b, "%s: %s\n", line[0], line[1])
+	}
+	return b.String() + "\n"
+}
+
+// decimal has two places at most, as Java's format #.## has.
+func decimal(x float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
+}
