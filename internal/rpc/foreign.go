@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 )
 
 // ForeignError says that something else than a jobmaster listens at an address.
@@ -32,7 +33,8 @@ var errWordless = errors.New("closes connections without a word; is this the RPC
 type listeningConn struct {
 	net.Conn
 	address string
-	heard   []byte // the first bytes, until they are as many as settingsHead
+	heard   []byte      // the first bytes, until they are as many as settingsHead
+	note    func(error) // hears why the other side is none of us
 }
 
 const settingsHead = 9 // bytes
@@ -40,16 +42,26 @@ const settingsHead = 9 // bytes
 // Read implements net.Conn.
 func (c *listeningConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if len(c.heard) == 0 && n == 0 && errors.Is(err, io.EOF) {
-		return 0, errWordless
+	if len(c.heard) == settingsHead {
+		return n, err
 	}
-	if missing := settingsHead - len(c.heard); missing > 0 {
-		c.heard = append(c.heard, p[:min(n, missing)]...)
-		if !beginsSettings(c.heard) {
-			return 0, &ForeignError{c.address, speaker(c.heard)}
-		}
+	if strange := c.listen(p[:n], err); strange != nil {
+		c.note(strange)
+		return 0, strange
 	}
 	return n, err
+}
+
+// listen is what is strange about the first words, nil while nothing is.
+func (c *listeningConn) listen(words []byte, end error) error {
+	c.heard = append(c.heard, words[:min(len(words), settingsHead-len(c.heard))]...)
+	switch {
+	case len(c.heard) == 0 && (errors.Is(end, io.EOF) || errors.Is(end, syscall.ECONNRESET)):
+		return errWordless
+	case !beginsSettings(c.heard):
+		return &ForeignError{c.address, speaker(c.heard)}
+	}
+	return nil
 }
 
 // beginsSettings reports whether b can be the begin of a frame of settings.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type transport struct {
 	http      *http.Transport
 	token     string
 	clusterID string
+	strange   sync.Map // address → why the last connection to it was refused by us
 }
 
 func newTransport(cfg *Config) *transport {
@@ -24,21 +26,20 @@ func newTransport(cfg *Config) *transport {
 	} else {
 		protocols.SetHTTP2(true)
 	}
-	return &transport{
-		token: cfg.Token, clusterID: cfg.ClusterID,
-		http: &http.Transport{
-			Protocols:          protocols,
-			HTTP2:              http2Config(),
-			TLSClientConfig:    cfg.TLS,
-			DialContext:        dialer(cfg),
-			DisableCompression: true,
-			IdleConnTimeout:    90 * time.Second,
-		},
+	t := &transport{token: cfg.Token, clusterID: cfg.ClusterID}
+	t.http = &http.Transport{
+		Protocols:          protocols,
+		HTTP2:              http2Config(),
+		TLSClientConfig:    cfg.TLS,
+		DialContext:        t.dialer(cfg),
+		DisableCompression: true,
+		IdleConnTimeout:    90 * time.Second,
 	}
+	return t
 }
 
 // dialer connects to masters. Without TLS it listens to how they begin to speak.
-func dialer(cfg *Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
@@ -46,7 +47,8 @@ func dialer(cfg *Config) func(ctx context.Context, network, address string) (net
 		if err != nil || cfg.TLS != nil {
 			return conn, err
 		}
-		return &listeningConn{Conn: conn, address: address}, nil
+		note := func(why error) { t.strange.Store(address, why) }
+		return &listeningConn{Conn: conn, address: address, note: note}, nil
 	}
 }
 
@@ -55,6 +57,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	Show(r.Header, t.token, t.clusterID)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
+		// HTTP does not always pass on why a connection was not made.
+		if why, ok := t.strange.LoadAndDelete(r.URL.Host); ok {
+			err = why.(error)
+		}
 		return nil, err
 	}
 	if answer.Header.Get(HeaderProtocol) == "" {

@@ -37,7 +37,7 @@ const (
 
 // rig is a cluster on 127.0.0.1 with real masters, servers and connections.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	fs      storage.FS
 	log     sharedLog
 	masters []*master
@@ -52,7 +52,7 @@ type master struct {
 	server  *http.Server
 }
 
-func newRig(t *testing.T, masters int) *rig {
+func newRig(t testing.TB, masters int) *rig {
 	r := &rig{t: t, fs: mem.New(mem.Options{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	var daemons sync.WaitGroup

@@ -1,0 +1,56 @@
+package rpc
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseMasters(t *testing.T) {
+	for list, want := range map[string][]string{
+		"a":               {"a:7070"},
+		"a:1, b,c:65535,": {"a:1", "b:7070", "c:65535"},
+		"[::1]:7070":      {"[::1]:7070"},
+	} {
+		got, err := ParseMasters(list)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q is %v, %v", list, got, err)
+		}
+	}
+	for _, list := range []string{"", ",", "a:", ":7070", "a:b", "a:0", "a:70000", "::1", "http://a:7070"} {
+		if got, err := ParseMasters(list); err == nil {
+			t.Errorf("%q is taken as %v", list, got)
+		}
+	}
+}
+
+func TestEveryFaultIsReported(t *testing.T) {
+	_, err := New(Config{Masters: []string{"a", "b:1", "c"}, Timeout: -1})
+	for _, want := range []string{`"a"`, `"c"`, "Timeout"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %s in %v", want, err)
+		}
+	}
+}
+
+// FuzzBeginsSettings compares the check of the first bytes of a connection, as
+// they come one by one, with what a frame of settings is.
+func FuzzBeginsSettings(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 400"))
+	f.Add([]byte{0, 0, 18, 4, 0, 0, 0, 0, 0})
+	f.Add([]byte{0, 0, 18, 4, 1, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, heard []byte) {
+		heard = heard[:min(len(heard), settingsHead)]
+		pattern := []byte{0, 'x', 'x', 4, 0, 0, 0, 0, 0} // x is any
+		want := true
+		for i, b := range heard {
+			want = want && (pattern[i] == 'x' || pattern[i] == b)
+			if got := beginsSettings(heard[:i+1]); got != want {
+				t.Errorf("%x: %v, want %v", heard[:i+1], got, want)
+			}
+		}
+		if speaker(heard) == "" {
+			t.Error("a speaker without a name")
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package rpc
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTokenIsFound(t *testing.T) {
+	t.Setenv(TokenFileVariable, "")
+	dir := t.TempDir()
+	s := StoreAt(filepath.Join(dir, "hammr"))
+	find := func(file string, masters ...string) string {
+		t.Helper()
+		token, id, err := s.Find(file, masters)
+		if err != nil {
+			return err.Error()
+		}
+		return token + " of " + id
+	}
+	check := func(got, want string) {
+		t.Helper()
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+	check(find("", "a:1"), "no token for the cluster of a:1; give its file with --token-file or HAMMR_TOKEN_FILE")
+	for cluster, masters := range map[string][]string{"17": {"a:1", "b:1"}, "18": {"c:1"}} {
+		if err := s.Save(cluster, "secret"+cluster, masters); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(find("", "b:1"), "secret17 of 17")
+	check(find("", "x:1", "c:1"), "secret18 of 18")
+
+	if err := s.Save("19", "secret19", []string{"b:1"}); err != nil { // its port is taken over
+		t.Fatal(err)
+	}
+	if err := s.Forget("17"); err != nil {
+		t.Fatal(err)
+	}
+	check(find("", "a:1"), "no token")
+	check(find("", "b:1"), "secret19 of 19")
+
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte(" given\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(find(file, "b:1"), "given of ")
+	t.Setenv(TokenFileVariable, file)
+	check(find("", "b:1"), "given of ")
+	check(find(filepath.Join(dir, "missing"), "b:1"), "file of the cluster's token: ")
+}
+
+func TestTokensAreTheUsersAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := StoreAt(dir).Save("17", "secret", []string{"a:1"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tokens/17", "masters/a:1"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "tokens"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files, %v", len(left), err)
+	}
+}
+
+func TestFilesThatAreNoTokens(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	for name, content := range map[string]string{
+		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000),
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if token, err := ReadToken(file); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: token %q, %v", name, token, err)
+		}
+	}
+}
+
+func TestClusterIDsThatArePaths(t *testing.T) {
+	s := StoreAt(t.TempDir())
+	for _, id := range []string{"", ".", "..", "../x", "a/b", `a\b`} {
+		if s.Save(id, "t", nil) == nil || s.Forget(id) == nil {
+			t.Errorf("cluster id %q is taken", id)
+		}
+	}
+}
