@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // machineOffset is where an ELF header names the architecture.
@@ -65,6 +66,35 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(start.LocalDir, "tmp")); !os.IsNotExist(err) {
 			t.Errorf("%s: directory for temporary files: %v", name, err)
 		}
+	}
+}
+
+func TestProgramThatIsStillOpenIsWaitedFor(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := time.AfterFunc(busyPatience/20, func() { writer.Close() })
+	defer closed.Stop()
+	start := startMessage(t, "")
+	r := launch(t.Context(), t, newLauncher(t, Config{Programs: shelf{start.Binary: path}}), start)
+	if r.last().GetDone() == nil {
+		t.Error("the task is not done")
+	}
+	if err := r.gone(); err != nil {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

@@ -13,8 +13,11 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/artifact"
 	"golang.org/x/sys/unix"
 )
+
+var _ Programs = (*artifact.Cache)(nil)
 
 // shelf has programs by name; "self" is the test binary.
 type shelf map[string]string
