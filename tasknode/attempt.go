@@ -138,7 +138,19 @@ func (a *attempt) verdict(ctx context.Context, task Task, last *taskproc.FromTas
 	if _, killed := last.GetMessage().(*taskproc.FromTask_Killed); killed || a.isTold() {
 		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{}}}
 	}
-	return failure(errors.Join(errors.New("the task ended without a result"), task.Err()))
+	r := failure(a.endedWithoutResult(task))
+	if l, ok := task.(interface{ LogTail() string }); ok {
+		r.GetFailure().Log = l.LogTail()
+	}
+	return r
+}
+
+// endedWithoutResult is why a task said nothing at its end.
+func (a *attempt) endedWithoutResult(task Task) error {
+	if err := task.Err(); err != nil {
+		return fmt.Errorf("the task ended without a result: %w", err)
+	}
+	return errors.New("the task ended without a result")
 }
 
 func (a *attempt) isTold() bool {

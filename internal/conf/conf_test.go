@@ -78,7 +78,7 @@ func TestNamesAreDeclared(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	c := New()
-	if c.Int("mapreduce.task.io.sort.mb") != 100 || c.Int("mapreduce.task.io.sort.factor") != 64 ||
+	if c.Int("mapreduce.task.io.sort.mb") != 100 || c.Int("mapreduce.task.io.sort.factor") != 128 ||
 		c.Float("mapreduce.map.sort.spill.percent") != 0.8 || c.Bool("mapreduce.map.output.compress") ||
 		c.Bytes("dfs.blocksize") != 128<<20 || c.Duration("mapreduce.task.timeout") != 10*time.Minute ||
 		c.Duration("hammr.tasknode.expiry") != 10*time.Second || c.String("fs.defaultFS") != "file:///" ||
@@ -165,7 +165,7 @@ func TestValidateReportsAll(t *testing.T) {
 		"mapreduce.job.reduces=-1: expected 0 to 1000000; the default is 1",
 		"mapreduce.task.io.sort.mb=2048: expected 1 to 2047; the default is 100",
 		"mapreduce.map.sort.spill.percent=0: expected more than 0 and at most 1; the default is 0.80",
-		"mapreduce.task.io.sort.factor=1: expected 2 to 100000; the default is 64",
+		"mapreduce.task.io.sort.factor=1: expected 2 to 100000; the default is 128",
 		"mapreduce.task.timeout=-5: expected at least 0; the default is 600000",
 		"mapreduce.job.priority=URGENT: expected one of VERY_HIGH, HIGH,",
 		"split.minsize=10: expected at most mapreduce.input.fileinputformat.split.maxsize, which is 5",

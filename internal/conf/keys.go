@@ -63,7 +63,7 @@ var declared = []Key{
 
 	// Sort and shuffle.
 	key("mapreduce.task.io.sort.mb", Int, "100", "MiB in which a map gathers its output").in(1, 2047).was("io.sort.mb"),
-	key("mapreduce.task.io.sort.factor", Int, "64", "runs merged at once; Hadoop has 10, which costs a pass over the disk").in(2, 100_000).was("io.sort.factor"),
+	key("mapreduce.task.io.sort.factor", Int, "128", "runs merged at once; Hadoop has 10, which costs a pass over the disk").in(2, 100_000).was("io.sort.factor"),
 	key("mapreduce.map.sort.spill.percent", Float, "0.80", "share of the sort memory that starts a spill").over(0, 1).was("io.sort.spill.percent"),
 	key("mapreduce.map.output.compress", Bool, "false", "compress map output").was("mapred.compress.map.output"),
 	key("mapreduce.map.output.compress.codec", Class, "org.apache.hadoop.io.compress.DefaultCodec", "codec of map output").was("mapred.map.output.compression.codec"),

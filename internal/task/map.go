@@ -110,8 +110,18 @@ func (m *Map) CollectorOptions() (shuffle.Options, error) {
 		Memory:       int64(m.Conf.Int(conf.SortMB)) << 20,
 		SpillPercent: m.Conf.Float(conf.SpillPercent),
 		Factor:       m.Conf.Int(conf.SortFactor),
+		MaxRuns:      m.maxRuns(),
 		Codec:        codec,
 	}, err
+}
+
+// fewRuns is how many runs of a partition a map may publish in any case.
+const fewRuns = 4
+
+// maxRuns is how many runs of a partition the map may publish unmerged: as many
+// as a reduce, which gets them of every map, can merge in one pass.
+func (m *Map) maxRuns() int {
+	return max(fewRuns, m.Conf.Int(conf.SortFactor)/max(1, int(m.Start.Maps)))
 }
 
 // SetCollector hands over the collector that the record loop emits to; a job
