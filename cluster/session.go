@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // sessionWindow is how many of a client's newest sequence numbers are
@@ -13,16 +15,36 @@ const sessionWindow = 128
 // done once.
 type session struct {
 	newest  uint64
+	at      int64            // of the newest entry, ms since the epoch
 	results map[uint64]JobID // by sequence; of at least the newest sessionWindow
 }
 
 func (s *State) session(client string) *session {
 	se := s.sessions[client]
 	if se == nil {
+		s.forgetSessions()
 		se = &session{results: make(map[uint64]JobID)}
 		s.sessions[client] = se
 	}
 	return se
+}
+
+// maxSessions is how many clients are remembered. A client that sends something
+// a second time does so within minutes; this many do not come in that time.
+const maxSessions = 16_384
+
+// forgetSessions makes room for a new client: when there are too many, the half
+// that has been silent for longest is forgotten.
+func (s *State) forgetSessions() {
+	if len(s.sessions) < maxSessions {
+		return
+	}
+	clients := slices.SortedFunc(maps.Keys(s.sessions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.sessions[a].at, s.sessions[b].at), cmp.Compare(a, b))
+	})
+	for _, client := range clients[:len(clients)/2] {
+		delete(s.sessions, client)
+	}
 }
 
 // recall is what the entry with that number did when it came before.
@@ -36,7 +58,8 @@ func (se *session) recall(sequence uint64) (delta Delta, seen bool, err error) {
 	return Delta{}, false, nil
 }
 
-func (se *session) remember(sequence uint64, job JobID) {
+func (se *session) remember(sequence uint64, at int64, job JobID) {
+	se.at = max(se.at, at)
 	se.results[sequence] = job
 	se.newest = max(se.newest, sequence)
 	if len(se.results) > 2*sessionWindow {

@@ -50,7 +50,7 @@ func recordMachine(m *Machine) machineRecord {
 }
 
 func recordSession(client string, se *session) sessionRecord {
-	r := sessionRecord{Client: client, Newest: se.newest}
+	r := sessionRecord{Client: client, Newest: se.newest, At: se.at}
 	for _, sequence := range slices.Sorted(maps.Keys(se.results)) {
 		r.Results = append(r.Results, resultRecord{Sequence: sequence, Job: se.results[sequence]})
 	}

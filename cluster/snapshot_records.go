@@ -33,6 +33,7 @@ type sessionRecord struct {
 	Client  string         `cbor:"1,keyasint"`
 	Newest  uint64         `cbor:"2,keyasint"`
 	Results []resultRecord `cbor:"3,keyasint,omitempty"` // by sequence
+	At      int64          `cbor:"4,keyasint,omitempty"`
 }
 
 type resultRecord struct {

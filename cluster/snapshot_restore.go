@@ -63,7 +63,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 func (r *restorer) addSessions(records []sessionRecord) {
 	for _, c := range records {
 		se := r.session(c.Client)
-		se.newest = c.Newest
+		se.newest, se.at = c.Newest, c.At
 		for _, result := range c.Results {
 			se.results[result.Sequence] = result.Job
 		}

@@ -87,7 +87,7 @@ func (s *State) Apply(e Entry) (Delta, error) {
 	}
 	delta, err := s.applyOnce(e)
 	if err == nil {
-		se.remember(e.Sequence, delta.Submitted)
+		se.remember(e.Sequence, e.At, delta.Submitted)
 	}
 	return delta, err
 }

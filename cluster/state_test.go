@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -317,5 +318,26 @@ func TestRetiredJobs(t *testing.T) {
 	}
 	if left != 2 {
 		t.Errorf("%d jobs are left", left)
+	}
+}
+
+func TestSilentClientsAreForgottenWhenThereAreTooMany(t *testing.T) {
+	s := New("1")
+	apply(t, s, submit(0, 0))
+	ask := func(at int64, client string) {
+		t.Helper()
+		if _, err := s.Apply(Entry{At: at, Client: client, Sequence: 1, Command: SetPriority{job1, int(at)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range int64(maxSessions + 1) {
+		ask(n+1, fmt.Sprint("c", n))
+	}
+	if n := len(s.sessions); n != maxSessions/2+1 {
+		t.Errorf("%d clients are remembered", n)
+	}
+	ask(-1, fmt.Sprint("c", maxSessions/2)) // remembered: it does nothing
+	if p := s.jobs[0].Spec.Priority; p != maxSessions+1 {
+		t.Errorf("an entry that came before was applied again: %d", p)
 	}
 }
