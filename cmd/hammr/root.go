@@ -90,6 +90,7 @@ programs of your own.`,
 	root.AddCommand(newRun(), newFS(), newNew(), newConf(), newDev(), newVersion())
 	root.AddCommand(newDAG())
 	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
+	root.AddCommand(newRemotes().commands()...)
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func (r remotes) newJobHistory() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:   "history JOB",
+		Short: "Tell how a job went that is over",
+		Long: `Tell how a job went that is over: its phases, its tasks, and why attempts
+failed. Masters keep this when they forget the job itself.`,
+		Example: "  hammr job history job_1763700000000_0001 --json",
+		Args:    one("the id of a job"),
+	}, func(ctx context.Context, q *query) error {
+		s, err := q.job(ctx, q.args[0])
+		switch {
+		case err != nil:
+			return err
+		case s.State < wire.JobState_SUCCEEDED:
+			return fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
+		case q.flags.json:
+			return q.writeDocument(s)
+		}
+		q.writeHistory(q.stdout, s)
+		return nil
+	})
+}
+
+func (q *query) writeHistory(w io.Writer, s *wire.JobStatus) {
+	doc := document(s)
+	field(w, "Job", "%s", s.JobId)
+	fmt.Fprintln(w, strings.Repeat("=", 37))
+	field(w, "User", "%s", oneLine(s.User))
+	field(w, "JobName", "%s", oneLine(s.Name))
+	field(w, "Submitted At", "%s", q.time(s.SubmitTime))
+	field(w, "Launched At", "%s", q.time(s.StartTime))
+	field(w, "Finished At", "%s (%.3fs)", q.time(s.FinishTime), doc.ElapsedSeconds)
+	field(w, "Status", "%v", s.State)
+	if s.Cause != "" {
+		field(w, "Reason", "%s", s.Cause)
+	}
+	for _, p := range doc.Phases {
+		field(w, "Phase "+p.Name, "%.3fs", p.Seconds)
+	}
+	fmt.Fprintf(w, "%v\n\nTask Summary\n", doc.Counters)
+	fmt.Fprintln(w, strings.Repeat("=", 28))
+	taskSummary(doc.Tasks).write(w)
+	for _, f := range doc.Failures {
+		fmt.Fprintf(w, "\nFAILED %s on %s: %s\n", f.Attempt, f.Node, f.Cause)
+	}
+}
+
+// taskSummary counts tasks by how they have ended.
+func taskSummary(tasks []report.Task) *table {
+	t := &table{heading: []string{"Kind", "Total", "Successful", "Failed", "Killed", "Attempts"}}
+	for _, kind := range []report.Kind{report.Map, report.Reduce} {
+		var total, attempts int
+		ended := make(map[report.State]int)
+		for _, task := range tasks {
+			if task.Type == kind {
+				total++
+				attempts += len(task.Attempts)
+				ended[task.State]++
+			}
+		}
+		t.add(string(kind), strconv.Itoa(total), strconv.Itoa(ended[report.Succeeded]), strconv.Itoa(ended[report.Failed]),
+			strconv.Itoa(ended[report.Killed]), strconv.Itoa(attempts))
+	}
+	return t
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func (r remotes) newJobWait() *cobra.Command {
+	var quiet bool
+	cmd := r.asks(&cobra.Command{
+		Use:   "wait JOB",
+		Short: "Watch a job to its end, as 'hammr run' does",
+		Long: `Watch a job to its end, as 'hammr run' does. The exit code is 0 if it succeeds,
+and 1 if it does not. Ctrl-C ends the watching, not the job.`,
+		Example: "  hammr job wait job_1763700000000_0001",
+		Args:    one("the id of a job"),
+	}, func(ctx context.Context, q *query) error { return q.wait(ctx, q.args[0], quiet) })
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print errors only")
+	return cmd
+}
+
+func (q *query) wait(ctx context.Context, id string, quiet bool) error {
+	c := newConsole(q.stderr, quiet)
+	w := watcher{console: c}
+	stop := c.Live()
+	s, err := q.Follow(ctx, id, func(s *wire.JobStatus) { w.see(id, s) })
+	stop()
+	c.Clear()
+	if err != nil {
+		return jobFault(id, err)
+	}
+	conclude(c, s)
+	if q.flags.json {
+		err = q.writeDocument(s)
+	}
+	if err == nil && s.State != wire.JobState_SUCCEEDED {
+		return exitError(exitFailed)
+	}
+	return err
+}
+
+func newConsole(stderr io.Writer, quiet bool) *console.Console {
+	opts := console.Options{Err: stderr, Quiet: quiet}
+	if f, ok := stderr.(*os.File); ok {
+		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
+	}
+	return console.New(opts)
+}
+
+// watcher tells a console what is new about a job.
+type watcher struct {
+	console  *console.Console
+	begun    bool
+	failures int
+	reason   string // what the job waited for when it was last told
+}
+
+func (w *watcher) see(id string, s *wire.JobStatus) {
+	over := s.State >= wire.JobState_SUCCEEDED
+	if !w.begun {
+		w.begun = true
+		w.console.Running(id)
+		w.failures = len(s.Failures) // of those the user knows, or can ask
+	}
+	for ; w.failures < len(s.Failures); w.failures++ {
+		if f := s.Failures[w.failures]; !over {
+			w.console.TaskFailed(f.Attempt, f.Cause)
+		}
+	}
+	if s.Reason != w.reason && s.Reason != "" && !over {
+		w.console.Log(console.Info, console.ClassJob, "Job "+id+" waits: "+s.Reason)
+	}
+	w.reason = s.Reason
+	w.console.Progress(console.Progress{
+		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0,
+	})
+}
+
+// conclude tells how a job has ended.
+func conclude(c *console.Console, s *wire.JobStatus) {
+	if s.State == wire.JobState_SUCCEEDED {
+		c.Completed(s.JobId)
+		c.Counters(document(s).Counters)
+		return
+	}
+	c.Failed(s.JobId, s.State.String(), s.Cause)
+	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
+		c.Failure(report.FailureFromRecord(s.Failures[n-1]))
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+func (r remotes) newJobLogs() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:   "logs JOB [ATTEMPT]",
+		Short: "Print what the tasks of a job have printed",
+		Long: `Print what the tasks of a job have printed, once their attempts are over. It is
+read from the cluster's directory for logs, so it is there when the machine that
+ran them is not.`,
+		Example: "  hammr job logs job_1763700000000_0001",
+		Args:    cobra.RangeArgs(1, 2),
+	}, func(ctx context.Context, q *query) error {
+		only := ""
+		if len(q.args) == 2 {
+			only = q.args[1]
+		}
+		return q.logs(ctx, q.args[0], func(_, attempt string) bool { return only == "" || attempt == only })
+	})
+}
+
+func (r remotes) newTaskLogs() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:     "logs TASK|ATTEMPT",
+		Short:   "Print what a task has printed, once its attempts are over",
+		Example: "  hammr task logs attempt_1763700000000_0001_m_000000_0",
+		Args:    one("the id of a task or of an attempt"),
+	}, func(ctx context.Context, q *query) error {
+		job, err := jobOf(q.args[0])
+		if err != nil {
+			return err
+		}
+		return q.logs(ctx, job, func(task, attempt string) bool { return task == q.args[0] || attempt == q.args[0] })
+	})
+}
+
+// logs prints the logs of the attempts that are wanted.
+func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt string) bool) error {
+	s, err := q.job(ctx, job)
+	if err != nil {
+		return err
+	}
+	if s.LogDir == "" {
+		return fmt.Errorf("job %s keeps no logs", job)
+	}
+	router, err := q.openFiles(q.stderr)
+	if err != nil {
+		return err
+	}
+	l := &logReader{query: q, router: router, dir: s.LogDir}
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			if wanted(t.Id, a.Id) {
+				err = errors.Join(err, l.read(ctx, a))
+			}
+		}
+	}
+	if err == nil && !l.found {
+		err = errors.New("no such attempt has begun; 'hammr task list " + job + "' lists them")
+	}
+	return errors.Join(err, l.write(), router.Close())
+}
+
+// logReader gathers logs.
+type logReader struct {
+	*query
+	router *storage.Router
+	dir    string // full name
+	found  bool
+	logs   []attemptLog
+}
+
+// attemptLog is a log as JSON.
+type attemptLog struct {
+	Attempt string `json:"attempt"`
+	Node    string `json:"node"`
+	Stream  string `json:"stream"` // stdout or stderr
+	Text    string `json:"text"`
+}
+
+// read reads the logs of one attempt. An attempt that has printed nothing has
+// none.
+func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
+	l.found = true
+	if a.State == wire.AttemptState_ATTEMPT_RUNNING {
+		fmt.Fprintf(l.stderr, "%s runs on %s; its logs can be read when it is over.\n", a.Id, a.Node)
+		return nil
+	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		text, err := l.content(ctx, l.dir+"/"+a.Id+"/"+stream)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.logs = append(l.logs, attemptLog{a.Id, a.Node, stream, text})
+	}
+	return nil
+}
+
+func (l *logReader) content(ctx context.Context, name string) (string, error) {
+	fsys, path, err := l.router.Resolve(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	f, err := fsys.Open(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // it was only read
+	text, err := io.ReadAll(f)
+	return string(text), err
+}
+
+func (l *logReader) write() error {
+	if l.logs == nil {
+		l.logs = []attemptLog{}
+	}
+	return l.answer(l.logs, func(w io.Writer) {
+		for _, log := range l.logs {
+			fmt.Fprintf(w, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
+		}
+	})
+}
