@@ -21,7 +21,8 @@ type proxy struct {
 		// after, unless nil, is what the calls of a connection carry after which
 		// it is cut as soon as the master answers.
 		after []byte
-		cuts  int // that after has led to
+		cuts  int  // that after has led to
+		still bool // nothing passes, though the connections stay
 	}
 }
 
@@ -77,7 +78,7 @@ func (p *proxy) calls(caller, master net.Conn, marked chan struct{}) {
 			seen = true
 			close(marked)
 		}
-		if _, failed := master.Write(buf[:n]); err != nil || failed != nil {
+		if !p.pass(master, buf[:n]) || err != nil {
 			return
 		}
 	}
@@ -101,10 +102,29 @@ func (p *proxy) answers(caller, master net.Conn, marked chan struct{}) {
 			}
 		default:
 		}
-		if _, failed := caller.Write(buf[:n]); err != nil || failed != nil {
+		if !p.pass(caller, buf[:n]) || err != nil {
 			return
 		}
 	}
+}
+
+// pass writes on what was read, and reports whether that went well.
+func (p *proxy) pass(to net.Conn, words []byte) bool {
+	p.mu.Lock()
+	still := p.mu.still
+	p.mu.Unlock()
+	if still {
+		return true
+	}
+	_, err := to.Write(words)
+	return err == nil
+}
+
+// stall makes the proxy keep everything to itself.
+func (p *proxy) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.still = true
 }
 
 // isAnswer reports whether frames of HTTP/2 have headers or data among them.

@@ -1,0 +1,86 @@
+package remote
+
+import (
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+func content(t *testing.T, fsys storage.FS, name string) string {
+	t.Helper()
+	f, err := fsys.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// only fails the test if anything but one file is in a directory.
+func only(t *testing.T, fsys storage.FS, file string) {
+	t.Helper()
+	list, err := fsys.List(t.Context(), path.Dir(file))
+	if err != nil || len(list) != 1 || list[0].Path != file {
+		t.Errorf("beside %s: %v, %v", file, list, err)
+	}
+}
+
+func TestPlaceIsDoneByMany(t *testing.T) {
+	a := area{mem.New(mem.Options{}), "/staging"}
+	const file, text = "/staging/artifacts/abc", "the program"
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			if err := a.place(t.Context(), file, int64(len(text)), strings.NewReader(text)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	clients.Wait()
+	only(t, a.fsys, file)
+	if got := content(t, a.fsys, file); got != text {
+		t.Errorf("placed %q", got)
+	}
+}
+
+func TestPlaceReplacesWhatIsCutShort(t *testing.T) {
+	a := area{mem.New(mem.Options{}), "/staging"}
+	const file = "/staging/artifacts/abc"
+	for _, text := range []string{"half", "the whole", "the whole"} {
+		if err := a.place(t.Context(), file, int64(len(text)), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		only(t, a.fsys, file)
+		if got := content(t, a.fsys, file); got != text {
+			t.Errorf("placed %q", got)
+		}
+	}
+}
+
+// failing is a reader that fails in the middle.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestPlaceLeavesNothingHalf(t *testing.T) {
+	a := area{mem.New(mem.Options{}), "/staging"}
+	broken := errors.New("broken")
+	const file = "/staging/jobs/c-1/splits"
+	err := a.place(t.Context(), file, 100, io.MultiReader(strings.NewReader("half"), failing{broken}))
+	if !errors.Is(err, broken) {
+		t.Errorf("error is %v", err)
+	}
+	if list, err := a.fsys.List(t.Context(), path.Dir(file)); err == nil && len(list) > 0 {
+		t.Errorf("left: %v", list)
+	}
+}

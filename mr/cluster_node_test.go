@@ -1,0 +1,155 @@
+package mr_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/jobmaster/edge"
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/attend"
+)
+
+const testToken = "secret"
+
+// testCluster is a cluster of one master and one tasknode, whose tasks are
+// goroutines of the test.
+type testCluster struct {
+	t         testing.TB
+	address   string
+	tokenFile string
+	router    *storage.Router
+	daemons   sync.WaitGroup
+	ctx       context.Context
+}
+
+// oneLog is the log of a single master.
+type oneLog chan jobmaster.LogEvent
+
+func (l oneLog) Propose(batch []cluster.Entry)     { l <- jobmaster.Committed{Batch: batch} }
+func (l oneLog) Events() <-chan jobmaster.LogEvent { return l }
+
+// newTestCluster runs tasks of those programs.
+func newTestCluster(t testing.TB, programs ...mr.Runnable) *testCluster {
+	c := &testCluster{t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
+	if err := os.WriteFile(c.tokenFile, []byte(testToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := conf.FromMap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.router, err = files.NewRouter(settings, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.ctx = ctx
+	server := c.startMaster()
+	c.startNode(programs)
+	t.Cleanup(func() {
+		cancel()
+		server.Close()
+		c.daemons.Wait()
+	})
+	return c
+}
+
+func (c *testCluster) startMaster() *http.Server {
+	log := make(oneLog, 2)
+	log <- jobmaster.Leading{}
+	master, err := jobmaster.New(jobmaster.Config{
+		ClusterID: "17", Log: log, Resolve: c.router.Resolve,
+		Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil },
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	info := &wire.Info{ClusterId: "17", StagingDir: "file:" + c.t.TempDir()}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.address = listener.Addr().String()
+	server := rpc.NewServer(edge.New(edge.Config{
+		Master: master, Token: testToken, ClusterID: "17", Info: func() *wire.Info { return info },
+	}), nil)
+	c.daemons.Go(func() { server.Serve(listener) })
+	c.daemons.Go(func() { master.Run(c.ctx) })
+	return server
+}
+
+func (c *testCluster) calls() rpc.Config {
+	return rpc.Config{Masters: []string{c.address}, Token: testToken}
+}
+
+func (c *testCluster) startNode(programs []mr.Runnable) {
+	masters, err := rpc.New(c.calls())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	node, err := tasknode.New(tasknode.Config{
+		Name: "n1", MapSlots: 2, ReduceSlots: 2, Dir: c.t.TempDir(),
+		Launcher: taskLauncher(programs), Link: attend.NewLink(masters),
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.daemons.Go(func() {
+		defer masters.Close()
+		if err := node.Run(c.ctx); err != nil {
+			c.t.Error(err)
+		}
+	})
+}
+
+// admin is somebody else who looks at the cluster.
+func (c *testCluster) admin() *remote.Client {
+	client, err := remote.New(remote.Config{Config: c.calls()})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// taskLauncher runs tasks of those programs as goroutines.
+type taskLauncher []mr.Runnable
+
+type goroutineTask struct {
+	conn net.Conn
+	gone chan struct{}
+	err  error
+}
+
+func (t *goroutineTask) Conn() io.ReadWriteCloser { return t.conn }
+func (t *goroutineTask) Gone() <-chan struct{}    { return t.gone }
+func (t *goroutineTask) Err() error               { return t.err }
+func (t *goroutineTask) Stack() string            { return "" }
+
+// Launch implements tasknode.Launcher.
+func (l taskLauncher) Launch(context.Context, *taskproc.Start) (tasknode.Task, error) {
+	ours, theirs := net.Pipe()
+	t := &goroutineTask{conn: ours, gone: make(chan struct{})}
+	go func() {
+		defer close(t.gone)
+		t.err = mr.ServeTaskOver(theirs, l...)
+	}()
+	return t, nil
+}

@@ -1,0 +1,61 @@
+package mr
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func TestConfirm(t *testing.T) {
+	for answer, want := range map[string]bool{"y\n": true, " Yes\n": true, "n\n": false, "\n": false, "": false, "no, yes\n": false} {
+		var out strings.Builder
+		if got := confirm(&out, strings.NewReader(answer), nil, "Kill? "); got != want || out.String() != "Kill? " {
+			t.Errorf("answer %q: %v, shown %q", answer, got, out.String())
+		}
+	}
+}
+
+func TestSecondCtrlCIsNoAnswer(t *testing.T) {
+	in, keyboard := io.Pipe()
+	defer keyboard.Close() // which ends the wait for the line
+	again := make(chan os.Signal, 1)
+	again <- os.Interrupt
+	if confirm(io.Discard, in, again, "Kill? ") {
+		t.Error("confirmed")
+	}
+}
+
+func TestNamesMeanTheSameEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	c, err := conf.FromMap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	router, err := files.NewRouter(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := []string{"in", "/abs/*.txt", "file:///x", "s3://not/known"}
+	spec := &wire.JobSpec{Inputs: given, Properties: map[string]string{conf.Files: "side, /etc/hosts#h"}}
+	d := &Driver{files: router}
+	if err := d.nameFully(context.Background(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"file:" + dir + "/in", "file:/abs/*.txt", "file:/x", "s3://not/known"}; !slices.Equal(spec.Inputs, want) {
+		t.Errorf("inputs are %q, want %q", spec.Inputs, want)
+	}
+	if got, want := spec.Properties[conf.Files], "file:"+dir+"/side#side,file:/etc/hosts#h"; got != want {
+		t.Errorf("side files are %q, want %q", got, want)
+	}
+	if given[0] != "in" {
+		t.Error("the caller's list is changed")
+	}
+}
