@@ -138,12 +138,12 @@ func runBraked(t *testing.T, ctx context.Context, r Runnable, options ...string)
 	return code, took, string(content), log.String()
 }
 
-// TestRecordsAndGroupsTakeLonger has 30 records and then 10 groups of a second
-// each, and a task that shows life all the while.
+// TestRecordsAndGroupsTakeLonger has 30 records and then 10 groups of 20 seconds
+// each.
 func TestRecordsAndGroupsTakeLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, alone, want, _ := runBraked(t, t.Context(), countdown())
-		code, took, got, log := runBraked(t, t.Context(), countdown(), "-D", conf.RecordSleep+"=20s", "-D", "mapreduce.task.timeout=3s")
+		code, took, got, log := runBraked(t, t.Context(), countdown(), "-D", conf.RecordSleep+"=20s")
 		if code != ExitDone || got != want {
 			t.Fatalf("exit code %d, output %q, want %q\n%s", code, got, want, log)
 		}

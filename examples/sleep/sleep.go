@@ -57,16 +57,27 @@ func rest(t *mr.Task, key int64, _ iter.Seq[nothing], _ mr.Emitter[int64, nothin
 	return sleep(t, c.ReduceTime, key/int64(t.Reduces()), c.Groups)
 }
 
+// statusStep is how often a sleep shows how long it is going to take.
+const statusStep = 250 * time.Millisecond
+
 // sleep sleeps one of the parts that all is cut into. The last one has what does
 // not come out even.
 func sleep(t *mr.Task, all time.Duration, part, parts int64) error {
 	one := all / time.Duration(parts)
 	left := all - time.Duration(part)*one
-	t.SetStatus("Sleeping... (%d) ms left", left.Milliseconds())
+	end := left - one
 	if part == parts-1 {
-		one = left
+		end = 0
 	}
-	return t.Sleep(one)
+	for left > end {
+		t.SetStatus("Sleeping... (%d) ms left", left.Milliseconds())
+		step := min(left-end, statusStep)
+		if err := t.Sleep(step); err != nil {
+			return err
+		}
+		left -= step
+	}
+	return nil
 }
 
 // Job sleeps.

@@ -49,7 +49,7 @@ func TestSleep(t *testing.T) {
 		{"-m 2 -r 1 -mt 0 -rt 3000", 2, 3 * time.Second, 2, 2 * 30, 30, 2 * 30},
 		{"-m 2 -r 1 -mt 60000 -rt 0 -recordt 60000", 2, time.Minute, 2, 0, 0, 0},
 		{"-m 4 -r 0 -mt 2000", 4, 2 * time.Second, 80, 0, 0, 0},
-		{"-m 2 -mt 1200000 -rt 900000 -recordt 1200000", 2, 35 * time.Minute, 2, 2, 1, 2}, // longer than mapreduce.task.timeout
+		{"-D mapreduce.task.timeout=2000 -m 2 -mt 1200000 -rt 900000 -recordt 1200000", 2, 35 * time.Minute, 2, 2, 1, 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			code, took, counters, log := counted(t, t.Context(), c.workers, fields(c.args)...)
