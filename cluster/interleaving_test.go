@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// TestNoTwoAttemptsAreEverVisible walks through every order in which the
+// attempts at a small job can start, run beside each other, finish, fail and be
+// lost with their machine, and be reported late or twice. What the job's output
+// is made of is one attempt a task, and once that is settled it stays.
+func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
+	for name, small := range map[string]struct{ maps, reduces, attempts int }{
+		"one map": {1, 0, 3}, "two maps": {2, 0, 2}, "map and reduce": {1, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := walk{t: t, attempts: small.attempts, seen: make(map[string]bool)}
+			s := New("1")
+			spec := submit(small.maps, small.reduces)
+			spec.Spec.MaxAttempts = [2]int{2, 2}
+			for _, c := range []Command{JoinMachine{Name: "a", Slots: [2]int{2, 1}}, JoinMachine{Name: "b", Slots: [2]int{2, 1}}, spec, StartJob{job1}} {
+				if _, err := s.Apply(Entry{At: 1, Command: c}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.visit(s)
+			t.Logf("%d states", len(w.seen))
+			if len(w.seen) < 100 || w.committed == 0 {
+				t.Errorf("%d states seen, %d of them after the commit", len(w.seen), w.committed)
+			}
+		})
+	}
+}
+
+type walk struct {
+	t         *testing.T
+	attempts  int // at each task, at most
+	seen      map[string]bool
+	committed int
+}
+
+// visit looks at a state and at all that can follow it.
+func (w *walk) visit(s *State) {
+	key := dump(s)
+	if w.seen[key] || w.t.Failed() {
+		return
+	}
+	w.seen[key] = true
+	w.check(s)
+	for _, c := range w.next(s) {
+		after, err := s.Snapshot().Restore()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := after.Apply(Entry{At: 1, Command: c}); err != nil {
+			if !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnknown) {
+				w.t.Errorf("%T: %v", c, err)
+			}
+			continue
+		}
+		w.checkStep(s, after, c)
+		w.visit(after)
+	}
+}
+
+// next is everything that anybody may say in a state, apt or not.
+func (w *walk) next(s *State) (commands []Command) {
+	j := s.jobs[0]
+	if !s.byName["b"].Lost {
+		commands = append(commands, ExpireMachine{"b", 1})
+	}
+	for _, stage := range j.Stages {
+		for _, task := range stage.Tasks {
+			if len(task.Attempts) < w.attempts {
+				for _, machine := range []string{"a", "b"} {
+					commands = append(commands, StartAttempt{Task: task.ID, Machine: machine}, SpeculateTask{task.ID, machine})
+				}
+			}
+			for _, a := range task.Attempts {
+				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
+				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out})
+				if a.OnMachine {
+					commands = append(commands, FailAttempt{Attempt: a.ID}, EndAttempt{Attempt: a.ID})
+				}
+			}
+		}
+	}
+	return append(commands, CommitJob{j.ID})
+}
+
+// check holds a state to what is visible in it.
+func (w *walk) check(s *State) {
+	w.t.Helper()
+	if err := s.CheckInvariants(); err != nil {
+		w.t.Errorf("%v\n%s", err, dump(s))
+	}
+	j := s.jobs[0]
+	for _, stage := range j.Stages {
+		for _, task := range stage.Tasks {
+			winners := 0
+			for _, a := range task.Attempts {
+				if a.State == AttemptSucceeded {
+					winners++
+				}
+			}
+			whole := task.State == TaskSucceeded
+			if whole != (winners == 1) || winners > 1 || whole != (task.Winner != nil) || whole != (task.Output != nil) {
+				w.t.Errorf("%v is %v with %d winners\n%s", task.ID, task.State, winners, dump(s))
+			}
+			if whole && (len(task.Output.Pieces) != 1 || task.Output.Pieces[0].Path != task.Winner.ID.String()) {
+				w.t.Errorf("the output of %v is %v, its winner %v", task.ID, task.Output.Pieces, task.Winner.ID)
+			}
+			if stage.Vital() && !whole && (j.State == JobCommitting || j.State == JobSucceeded) {
+				w.t.Errorf("%v is %v without %v\n%s", j.ID, j.State, task.ID, dump(s))
+			}
+		}
+	}
+	if j.State == JobSucceeded {
+		w.committed++
+	}
+}
+
+// checkStep holds a step to leaving alone what the commit reads.
+func (w *walk) checkStep(before, after *State, c Command) {
+	w.t.Helper()
+	if s := before.jobs[0].State; s != JobCommitting && s != JobSucceeded {
+		return
+	}
+	if b, a := outputOf(before), outputOf(after); a != b {
+		w.t.Errorf("%T %+v changes the output from %s to %s", c, c, b, a)
+	}
+}
+
+// outputOf is what the job's output is made of.
+func outputOf(s *State) (pieces string) {
+	for _, stage := range s.jobs[0].Stages {
+		for _, task := range stage.Tasks {
+			if stage.Vital() && task.Output != nil {
+				pieces += fmt.Sprintln(task.ID, task.Output.Pieces)
+			}
+		}
+	}
+	return pieces
+}
