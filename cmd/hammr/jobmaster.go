@@ -28,13 +28,14 @@ type masterConfig struct {
 	jobLogDir     string
 	retention     time.Duration
 	expiry        time.Duration
+	election      time.Duration
 	profiles      bool
 	readyFile     string
 	log           daemon.LogConfig
 }
 
 func (c *masterConfig) settings() daemon.Settings {
-	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, retention: 7 * 24 * time.Hour}
+	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, election: time.Second, retention: 7 * 24 * time.Hour}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
 		daemon.Text("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Needed(),
@@ -50,6 +51,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
 		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
 		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
+		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
 	}, c.log.Settings()...)

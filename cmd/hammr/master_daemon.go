@@ -161,7 +161,7 @@ func (m *masterDaemon) findAddress() (err error) {
 func (m *masterDaemon) openLog() (err error) {
 	cfg := raftlog.Config{
 		ID: m.cfg.id, ClusterID: m.cfg.clusterID, Dir: filepath.Join(m.cfg.dir, "raft"),
-		Stream: m.port.Masters(), Advertise: m.cfg.advertise, Logger: m.logger,
+		Stream: m.port.Masters(), Advertise: m.cfg.advertise, Heartbeat: m.cfg.election, Logger: m.logger,
 		Fatal: func(err error) { m.fatal <- err },
 	}
 	if !m.cfg.join {

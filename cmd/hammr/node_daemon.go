@@ -126,7 +126,9 @@ func (n *nodeDaemon) openParts() (err error) {
 	if err != nil {
 		return err
 	}
-	n.launcher, err = process.New(process.Config{Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, Logger: n.logger})
+	n.launcher, err = process.New(process.Config{
+		Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, OwnUser: n.cfg.ownUser, Logger: n.logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -134,8 +136,11 @@ func (n *nodeDaemon) openParts() (err error) {
 	return err
 }
 
-// logsOf is the directory for what a task prints.
-func logsOf(s *taskproc.Start) string { return filepath.Join(s.LocalDir, "logs") }
+// logsOf is the directory for what a task prints. It lies beside the attempt's
+// own, outlives a failed attempt and goes with the job.
+func logsOf(s *taskproc.Start) string {
+	return filepath.Join(filepath.Dir(s.LocalDir), "logs", s.AttemptId)
+}
 
 // openProgram opens a program in the staging directory.
 func (n *nodeDaemon) openProgram(ctx context.Context, name string) (io.ReadCloser, error) {

@@ -25,6 +25,7 @@ type nodeConfig struct {
 	clusterID     string
 	heartbeat     time.Duration
 	cgroup        string
+	ownUser       bool
 	profiles      bool
 	readyFile     string
 	log           daemon.LogConfig
@@ -51,6 +52,7 @@ func (c *nodeConfig) settings() daemon.Settings {
 		daemon.Text("cluster-id", &c.clusterID, "`id` of the cluster that it may join (default any)"),
 		daemon.Period("heartbeat", &c.heartbeat, "`time` between two signs of life"),
 		daemon.Text("cgroup", &c.cgroup, "`directory` of a control group that was given to it, to hold tasks to their memory"),
+		daemon.Switch("own-user", &c.ownUser, "as root, run tasks as root too instead of as the users whose jobs they are of"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it has joined"),
 	}, c.log.Settings()...)

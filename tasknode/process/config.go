@@ -36,6 +36,9 @@ type Config struct {
 	// 2) that has been given to the daemon and holds no process itself: each
 	// task gets a group below it. Default none, then memory is looked at.
 	Cgroup string
+	// OwnUser runs tasks as the daemon's user even if that is root; default only
+	// if it is not.
+	OwnUser bool
 	// Environ is the environment of tasks, to which the Launcher adds; default
 	// the daemon's own.
 	Environ []string

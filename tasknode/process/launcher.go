@@ -92,8 +92,10 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if t.limit, err = limitOf(start); err != nil {
 		return err
 	}
-	if t.owner, err = ownerOf(start.User); err != nil {
-		return err
+	if !l.cfg.OwnUser {
+		if t.owner, err = ownerOf(start.User); err != nil {
+			return err
+		}
 	}
 	t.path, t.release, err = l.cfg.Programs.Get(ctx, start.Binary, start.BinarySha256)
 	if err != nil {

@@ -89,3 +89,18 @@ func TestUserWithoutAnAccount(t *testing.T) {
 		}
 	}
 }
+
+// TestTaskOfARootDaemonThatKeepsItsUser has a daemon run the tasks of anybody as
+// itself.
+func TestTaskOfARootDaemonThatKeepsItsUser(t *testing.T) {
+	start := startMessage(t, "")
+	start.User = "no-such-user"
+	l := newLauncher(t, Config{OwnUser: true, Environ: append(os.Environ(), roleEnv+"=who")})
+	r := launch(t.Context(), t, l, start)
+	r.last()
+	_ = r.gone()
+	own := strconv.Itoa(os.Getuid())
+	if got := strings.Fields(r.log("stdout")); len(got) == 0 || got[0] != own || !strings.Contains(r.log("stdout"), "HADOOP_USER_NAME=no-such-user") {
+		t.Errorf("it runs as %q, want %s first", got, own)
+	}
+}

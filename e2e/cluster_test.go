@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// pieces makes a small file many maps.
+const pieces = "mapreduce.input.fileinputformat.split.maxsize=100k"
+
+// slowly makes a job last long enough for something to happen to it.
+var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2", "-D", pieces}
+
+// TestClusterWritesTheSameBytes runs programs embedded, on the smallest cluster
+// and on one of three masters and four tasknodes.
+func TestClusterWritesTheSameBytes(t *testing.T) {
+	prose, lines := proseFile(t, "prose", 2<<20), binaryLines(t, "lines", 2<<20)
+	programs := map[string][]string{
+		"wordcount": {"run", "wordcount", "-D", pieces, "-D", "mapreduce.job.reduces=3", "--quiet", prose},
+		"sort":      {"run", "sort", "-D", pieces, "-r", "3", "--quiet", lines},
+	}
+	want := make(map[string][]byte)
+	for name, args := range programs {
+		out := filepath.Join(t.TempDir(), "out")
+		done(t, append(args, out)...)
+		want[name] = parts(t, out, 3)
+	}
+	for name, size := range map[string][]string{
+		"one of each":            {"--masters", "1", "--tasknodes", "1"},
+		"3 masters, 4 tasknodes": {"--masters", "3", "--tasknodes", "4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, size...)
+			for name, args := range programs {
+				out := filepath.Join(t.TempDir(), "out")
+				e.done(append(args, out)...)
+				wantSame(t, parts(t, out, 3), want[name])
+			}
+		})
+	}
+}
+
+// slowJob is a wordcount under way on a cluster, some of whose maps are done.
+type slowJob struct {
+	*engine
+	in, out string
+	id      string
+}
+
+func startSlowJob(t *testing.T, e *engine) *slowJob {
+	t.Helper()
+	j := &slowJob{engine: e, in: proseFile(t, "prose", 1<<20), out: filepath.Join(t.TempDir(), "out")}
+	j.id = e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{j.in, j.out})...)
+	waitUntil(t, "some maps are done and some run", func() bool {
+		done, running := 0, 0
+		for _, task := range e.job(j.id).Tasks {
+			switch {
+			case task.Type == report.Map && task.State == report.Succeeded:
+				done++
+			case task.Type == report.Map && len(task.Attempts) > 0:
+				running++
+			}
+		}
+		return done > 0 && running > 0
+	})
+	return j
+}
+
+// succeeds waits for the job and wants the right bytes. It returns how many
+// attempts were made beyond one at each task.
+func (j *slowJob) succeeds(t *testing.T) (again int) {
+	t.Helper()
+	j.done("job", "wait", j.id, "--quiet")
+	want := filepath.Join(t.TempDir(), "want")
+	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", j.in, want)
+	wantSame(t, parts(t, j.out, 2), parts(t, want, 2))
+	for _, task := range j.job(j.id).Tasks {
+		again += len(task.Attempts) - 1
+	}
+	return again
+}
+
+// TestLeaderKilled kills the master that leads in the middle of a job: another
+// one goes on with it, and nothing is run again.
+func TestLeaderKilled(t *testing.T) {
+	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
+	must(t, syscall.Kill(j.leader(), syscall.SIGKILL))
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+}
+
+// TestTasknodeKilled kills a tasknode in the middle of a job: what it held is
+// run again elsewhere, and its tasks end with it.
+func TestTasknodeKilled(t *testing.T) {
+	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
+	j := startSlowJob(t, e)
+	victim := e.state.Tasknodes[0]
+	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))
+	waitUntil(t, "the tasks of the tasknode are gone", func() bool {
+		return !slices.ContainsFunc(e.processes(), func(line string) bool { return strings.Contains(line, victim.Dir+"/") })
+	})
+	if again := j.succeeds(t); again == 0 {
+		t.Error("nothing was run again")
+	}
+	var nodes []struct{ Name, State string }
+	e.json(&nodes, "node", "list")
+	if len(nodes) != 3 || nodes[0].State != "LOST" || nodes[1].State != "RUNNING" {
+		t.Errorf("nodes %v", nodes)
+	}
+}
+
+// TestClusterGoesOnAfterDown keeps what was done before, and adds a tasknode.
+func TestClusterGoesOnAfterDown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cluster")
+	t.Cleanup(func() { run(t, "down", "--dir", dir) })
+	up := func(args ...string) result {
+		t.Helper()
+		began := time.Now()
+		r := start(t, command{args: slices.Concat([]string{"up", "--dir", dir}, args)}).wait(t)
+		r.want(t, 0, "are ready after")
+		t.Logf("up took %v", time.Since(began).Round(time.Millisecond))
+		return r
+	}
+	masters := strings.TrimSpace(up("--detach", "--masters", "1", "--tasknodes", "1").stdout)
+	env := []string{"HAMMR_MASTER=" + masters, "HAMMR_TOKEN_FILE=" + dir + "/token"}
+	ask := func(args ...string) string {
+		t.Helper()
+		r := start(t, command{args: args, env: env}).wait(t)
+		r.want(t, 0)
+		return r.stdout
+	}
+	in, out := newFile(t, "in", []byte("a b a\n")), filepath.Join(t.TempDir(), "out")
+	ask("run", "wordcount", "--quiet", in, out)
+	done(t, "down", "--dir", dir)
+	if _, err := os.Stat(filepath.Join(dir, "cluster.json")); err == nil {
+		t.Error("cluster.json says that something runs")
+	}
+	if again := strings.TrimSpace(up("--detach").stdout); again != masters {
+		t.Errorf("masters are at %s, were at %s", again, masters)
+	}
+	up("--add", "1")
+	if jobs := ask("job", "list", "--all"); !strings.Contains(jobs, "Total jobs:1\n") || !strings.Contains(jobs, "SUCCEEDED") {
+		t.Errorf("jobs:\n%s", jobs)
+	}
+	if nodes := ask("node", "list"); !strings.Contains(nodes, "Total Nodes:2\n") {
+		t.Errorf("nodes:\n%s", nodes)
+	}
+	ask("run", "wordcount", "--quiet", in, out+"2")
+	wantSame(t, parts(t, out+"2", 1), parts(t, out, 1))
+}
