@@ -19,7 +19,7 @@ func (r *rig) attendance(name string) tasknode.Session {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	joined := &wire.Report_Joined{Instance: name, MapSlots: 2, ReduceSlots: 1, Clock: time.Now().UnixMilli()}
+	joined := &wire.Report_Joined{Instance: name, MapSlots: 2, Clock: time.Now().UnixMilli()}
 	s, err := attend.NewLink(masters).Attend(r.ctx, &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: joined}})
 	if err != nil {
 		r.t.Fatal(err)
