@@ -60,7 +60,7 @@ const maxSkew = 5 * time.Second
 func (t *tasknodes) welcome(hello *wire.Report) {
 	t.cfg.Logger.Info("tasknode attached", "tasknode", hello.Machine)
 	clock := hello.GetJoined().GetClock()
-	if ahead := time.UnixMilli(clock).Sub(time.Now()); clock != 0 && ahead.Abs() > maxSkew {
+	if ahead := time.Until(time.UnixMilli(clock)); clock != 0 && ahead.Abs() > maxSkew {
 		t.cfg.Logger.Warn("clock of a tasknode differs from the jobmaster's; set both by NTP", "tasknode", hello.Machine, "ahead", ahead)
 	}
 }
