@@ -168,7 +168,9 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "map() completion", "%g", s.MapProgress)
 	field(w, "reduce() completion", "%g", s.ReduceProgress)
 	field(w, "Job state", "%s", hadoopState(s.State))
-	field(w, "waits for", "%s", s.Reason)
+	if s.Reason != "" {
+		field(w, "waits for", "%s", s.Reason)
+	}
 	field(w, "reason for failure", "%s", s.Cause)
 	fmt.Fprintln(w, document(s).Counters)
 }

@@ -235,7 +235,7 @@ func (m *masterDaemon) close() error {
 func (m *masterDaemon) edge() http.Handler {
 	return edge.New(edge.Config{
 		Master: m.master, Token: m.token, ClusterID: m.cfg.clusterID, Info: m.info,
-		Leader: func() string { return m.log.Leader().Address },
+		Leader: func() string { return m.log.Leader().Address }, Confirm: m.log.ConfirmLead,
 		Admin:  masterAdmin{m.log}, Logger: m.logger,
 	})
 }

@@ -78,11 +78,7 @@ const changeTime = 20 * time.Second
 func change(limit time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	err := f(ctx)
-	if errors.Is(err, raftlog.ErrNotLeading) {
-		return fmt.Errorf("%w: %w", jobmaster.ErrNotLeader, err)
-	}
-	return err
+	return f(ctx)
 }
 
 func (a masterAdmin) AddMaster(id, address string) error {

@@ -54,7 +54,11 @@ func work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) 
 }
 
 func execute(args []string, stdout, stderr io.Writer) int {
-	root := newRoot()
+	return executeOn(newRoot(), args, stdout, stderr)
+}
+
+// executeOn runs a command line and returns the exit code.
+func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -71,7 +71,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {
-		case option == "--report" || option == "--workers":
+		case slices.Contains([]string{"--report", "--workers", "--master", "--token-file"}, option):
 			i++ // its value
 		case !strings.HasPrefix(option, "-"):
 			return option, slices.Delete(slices.Clone(args), i, i+1)

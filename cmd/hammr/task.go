@@ -102,16 +102,19 @@ enough fails its job. The id of a task stands for its attempts that run.`
 	return r.asks(cmd, func(ctx context.Context, q *query) error {
 		return q.each(func(id string) error {
 			attempts, err := q.attemptsOf(ctx, id)
+			if err != nil {
+				return err
+			}
 			for _, attempt := range attempts {
-				if err = q.EndAttempt(ctx, attempt, fail); err != nil {
-					break
+				switch err := q.EndAttempt(ctx, attempt, fail); {
+				case errors.Is(err, client.ErrUnknown):
+					return notFound{"task", attempt}
+				case err != nil:
+					return err
 				}
 				q.done(words, attempt)
 			}
-			if errors.Is(err, client.ErrUnknown) {
-				return notFound{"task", id}
-			}
-			return err
+			return nil
 		})
 	})
 }

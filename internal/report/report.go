@@ -55,8 +55,9 @@ type Report struct {
 	JobID          string            `json:"jobId"`
 	Name           string            `json:"name"`
 	State          State             `json:"state"`
-	StartTime      int64             `json:"startTime"`  // ms since the epoch
-	FinishTime     int64             `json:"finishTime"` // ms since the epoch; 0 while the job runs
+	WaitsFor       string            `json:"waitsFor,omitempty"` // why nothing of it runs, in documents of unfinished jobs
+	StartTime      int64             `json:"startTime"`          // ms since the epoch
+	FinishTime     int64             `json:"finishTime"`         // ms since the epoch; 0 while the job runs
 	ElapsedSeconds float64           `json:"elapsedSeconds"`
 	Phases         []Phase           `json:"phases"`
 	Tasks          []Task            `json:"tasks"`

@@ -17,6 +17,7 @@ func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
 		JobID:         s.GetJobId(),
 		Name:          s.GetName(),
 		State:         jobState(s.GetState()),
+		WaitsFor:      s.GetReason(),
 		Counters:      Counters(s),
 		Configuration: configuration,
 	}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fakeCluster is a cluster with a job under way, one that waits and one that has
+// failed.
+type fakeCluster struct {
+	address string // of the master that is asked; "" for any
+	changes *[]string
+	jobs    []*wire.JobStatus
+}
+
+func (f *fakeCluster) change(format string, args ...any) error {
+	*f.changes = append(*f.changes, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (f *fakeCluster) Submit(context.Context, *wire.JobSpec, []*taskproc.Split) (string, error) {
+	return "", errors.New("nothing is submitted here")
+}
+
+func (f *fakeCluster) Follow(ctx context.Context, id string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	s, err := f.Job(ctx, id)
+	if err == nil {
+		each(s)
+	}
+	return s, err
+}
+
+func (f *fakeCluster) Kill(_ context.Context, id, cause string) error {
+	return f.change("kill %s: %s", id, cause)
+}
+
+func (f *fakeCluster) Close() error { return nil }
+
+func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
+	info := &wire.Info{ClusterId: "1763700000000", Leader: "m2", Term: 7}
+	for i, address := range []string{"a:7070", "b:7070", "c:7070"} {
+		m := &wire.Info_Master{Id: fmt.Sprintf("m%d", i+1), Address: address, State: []string{"", "leader", "unreachable"}[i]}
+		if address == f.address {
+			m.Http, m.State = strings.Replace(address, "70", "80", 1), []string{"follower", "leader", ""}[i]
+		}
+		info.Masters = append(info.Masters, m)
+	}
+	if f.address == "c:7070" {
+		return nil, errors.New("no answer")
+	}
+	return info, nil
+}
+
+func (f *fakeCluster) Jobs(_ context.Context, all bool) (jobs []*wire.JobStatus, err error) {
+	for _, j := range f.jobs {
+		if all || j.State < wire.JobState_SUCCEEDED {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+func (f *fakeCluster) Job(_ context.Context, id string) (*wire.JobStatus, error) {
+	for _, j := range f.jobs {
+		if j.JobId == id {
+			return j, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, id)
+}
+
+func (f *fakeCluster) SetPriority(_ context.Context, id string, priority int) error {
+	return f.change("priority %s: %d", id, priority)
+}
+
+func (f *fakeCluster) EndAttempt(_ context.Context, id string, fail bool) error {
+	if strings.HasSuffix(id, "_9") {
+		return fmt.Errorf("%w: %s", client.ErrUnknown, id)
+	}
+	return f.change("end %s: %v", id, fail)
+}
+
+func (f *fakeCluster) Nodes(context.Context) ([]*wire.Node, error) {
+	return []*wire.Node{{
+		Name: "n1", State: "RUNNING", Address: "n1:7071", Http: "n1:7081", Rack: "/rack1", Hosts: []string{"n1", "10.0.0.1"},
+		MapSlots: 2, ReduceSlots: 1, MapsRunning: 1, LastHeartbeat: submitted + 5000, Load: 1.5, ClockSkew: -3,
+		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Free: 5 << 30, Total: 10 << 30}, {Path: "/data2", Free: 3 << 20, Total: 10 << 30}},
+		Attempts:    []string{"attempt_1763700000000_0001_m_000001_1"},
+	}, {
+		Name: "n2", State: "LOST", Address: "n2:7071", Http: "n2:7081", MapSlots: 2, ReduceSlots: 1,
+		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Fault: "input/output error"}},
+	}}, nil
+}
+
+func (f *fakeCluster) AddMaster(_ context.Context, id, address string) error {
+	return f.change("add %s at %s", id, address)
+}
+
+func (f *fakeCluster) RemoveMaster(_ context.Context, id string) error {
+	if id == "m9" {
+		return fmt.Errorf("%w: %s", client.ErrUnknown, id)
+	}
+	return f.change("remove %s", id)
+}
+
+func (f *fakeCluster) TransferLeadership(_ context.Context, id string) error {
+	return f.change("transfer to %q", id)
+}
+
+// submitted is when the first job was, 2025-11-21 04:40:00 UTC.
+const submitted = 1763700000000
+
+func fakeJobs(logDir string) []*wire.JobStatus {
+	running := &wire.JobStatus{
+		JobId: "job_1763700000000_0001", Name: "words of\nthe day", User: "ann", State: wire.JobState_RUNNING,
+		MapProgress: 0.75, ReduceProgress: 0.25, Maps: 2, MapsDone: 1, MapsRunning: 1, Reduces: 1,
+		SubmitTime: submitted, StartTime: submitted + 100, OutputDir: "hdfs://nn/out", LogDir: logDir,
+		Counters: []*taskproc.Counter{{Group: "Job Counters ", Name: "Launched map tasks", Value: 3}},
+		Tasks: []*wire.TaskStatus{
+			{Id: "task_1763700000000_0001_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0001_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_SUCCEEDED, StartTime: submitted + 100, FinishTime: submitted + 1350},
+			}},
+			{Id: "task_1763700000000_0001_m_000001", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0001_m_000001_0", Node: "n2", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 100, FinishTime: submitted + 200},
+				{Id: "attempt_1763700000000_0001_m_000001_1", Node: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 300},
+			}},
+			{Id: "task_1763700000000_0001_r_000000", Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_PENDING},
+		},
+	}
+	waiting := &wire.JobStatus{
+		JobId: "job_1763700000000_0002", Name: "sort", User: "bob", State: wire.JobState_RUNNING, Maps: 4, SubmitTime: submitted + 2000,
+		Reason: "4 map tasks wait for map slots",
+	}
+	failed := &wire.JobStatus{
+		JobId: "job_1763700000000_0003", Name: "grep", User: "bob", State: wire.JobState_FAILED, Cause: "task_1763700000000_0003_m_000000 failed 4 times",
+		Maps: 1, SubmitTime: submitted + 3000, StartTime: submitted + 3100, FinishTime: submitted + 5000,
+		Phases: []*wire.Phase{{Name: "setup", StartTime: submitted + 3000, FinishTime: submitted + 3100}},
+		Tasks: []*wire.TaskStatus{{Id: "task_1763700000000_0003_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_FAILED, Attempts: []*wire.TaskStatus_Attempt{
+			{Id: "attempt_1763700000000_0003_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_FAILED, StartTime: submitted + 3100, FinishTime: submitted + 4900},
+		}}},
+		Failures: []*wire.FailureRecord{{
+			Task: "task_1763700000000_0003_m_000000", Attempt: "attempt_1763700000000_0003_m_000000_0", Node: "n1", Cause: "boom", Offset: -1,
+		}},
+	}
+	return []*wire.JobStatus{running, waiting, failed}
+}
+
+// ask runs a command on the fake cluster.
+func ask(t *testing.T, changes *[]string, line ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	logs := t.TempDir()
+	attempt := filepath.Join(logs, "attempt_1763700000000_0001_m_000000_0")
+	if err := os.Mkdir(attempt, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(attempt, "stderr"), []byte("hello\nworld\n\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := remotes{
+		connect: func(f clusterFlags, _ func(error)) (administrator, error) {
+			return &fakeCluster{address: f.masters, changes: changes, jobs: fakeJobs("file://" + logs)}, nil
+		},
+		openFiles: func(io.Writer) (*storage.Router, error) { return openFiles(io.Discard) },
+		zone:      time.UTC,
+	}
+	t.Setenv("HAMMR_MASTER", "any:7070")
+	t.Setenv("HADOOP_CONF_DIR", "")
+	root := newRoot()
+	root.RemoveCommand(root.Commands()...)
+	root.AddCommand(r.commands()...)
+	var out, err bytes.Buffer
+	code = executeOn(root, line, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// TestAnswers compares everything that the commands say with golden files.
+func TestAnswers(t *testing.T) {
+	for name, line := range map[string]string{
+		"job-list":           "job list",
+		"job-list-all":       "job list --all",
+		"job-list-json":      "job list --all --json",
+		"job-status":         "job status job_1763700000000_0001",
+		"job-status-waits":   "job status job_1763700000000_0002",
+		"job-status-json":    "job status --json job_1763700000000_0003",
+		"job-counter":        "job counters job_1763700000000_0001 Job_Counters Launched_map_tasks",
+		"job-history":        "job history job_1763700000000_0003",
+		"job-history-early":  "job history job_1763700000000_0001",
+		"job-logs":           "job logs job_1763700000000_0001",
+		"job-logs-json":      "job logs job_1763700000000_0001 --json",
+		"job-logs-none":      "job logs job_1763700000000_0002",
+		"job-kill":           "job kill job_1763700000000_0001 job_1763700000000_0003 job_7_0001",
+		"job-priority":       "job priority job_1763700000000_0001 high",
+		"job-priority-wrong": "job priority job_1763700000000_0001 urgent",
+		"task-list":          "task list job_1763700000000_0001",
+		"task-list-pending":  "task list job_1763700000000_0001 --state pending --type reduce",
+		"task-list-json":     "task list job_1763700000000_0001 --json",
+		"task-kill":          "task kill task_1763700000000_0001_m_000001",
+		"task-kill-none":     "task kill task_1763700000000_0001_m_000000",
+		"task-fail":          "task fail attempt_1763700000000_0001_m_000001_1 attempt_1763700000000_0001_m_000001_9 nonsense",
+		"task-logs":          "task logs task_1763700000000_0001_m_000000",
+		"node-list":          "node list",
+		"node-list-json":     "node list --json",
+		"node-status":        "node status n1",
+		"node-status-json":   "node status n2 --json",
+		"node-unknown":       "node status n9",
+		"master-status":      "master status",
+		"master-status-json": "master status --json",
+		"master-add":         "master add m4 d",
+		"master-remove":      "master remove m9",
+		"master-transfer":    "master transfer m3",
+		"no-cluster":         "job list --master=",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var changes []string
+			var words []string
+			for _, word := range strings.Fields(line) {
+				if strings.HasPrefix(word, "Job_") || strings.HasPrefix(word, "Launched_") {
+					word = strings.ReplaceAll(word, "_", " ")
+				}
+				words = append(words, word)
+			}
+			code, stdout, stderr := ask(t, &changes, words...)
+			got := fmt.Sprintf("$ hammr %s\n%s", line, stdout)
+			if stderr != "" {
+				got += "--- stderr\n" + stderr
+			}
+			for _, change := range changes {
+				got += "--- asked: " + change + "\n"
+			}
+			compare(t, name, got+fmt.Sprintf("--- exit code %d\n", code))
+		})
+	}
+}
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestWait has lines of the console, whose times change.
+func TestWait(t *testing.T) {
+	var changes []string
+	code, stdout, stderr := ask(t, &changes, "job", "wait", "job_1763700000000_0003")
+	for _, text := range []string{
+		"Running job: job_1763700000000_0003\n", " map 0% reduce 0%\n",
+		"Job job_1763700000000_0003 failed with state FAILED due to: task_1763700000000_0003_m_000000 failed 4 times\n",
+		"Failure of task_1763700000000_0003_m_000000\n  cause:   boom\n",
+	} {
+		if !strings.Contains(stderr, text) {
+			t.Errorf("%q is not in\n%s", text, stderr)
+		}
+	}
+	if code != exitFailed || stdout != "" {
+		t.Errorf("exit code %d, stdout %q", code, stdout)
+	}
+	if code, _, stderr := ask(t, &changes, "job", "wait", "job_1_0009", "--quiet"); code != exitFailed || stderr != "hammr: Could not find job job_1_0009\n" {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	_, _, stderr = ask(t, &changes, "job", "wait", "job_1763700000000_0002")
+	if !strings.Contains(stderr, "Job job_1763700000000_0002 waits: 4 map tasks wait for map slots\n") {
+		t.Errorf("a job that waits:\n%s", stderr)
+	}
+}
