@@ -236,7 +236,7 @@ func (m *masterDaemon) edge() http.Handler {
 	return edge.New(edge.Config{
 		Master: m.master, Token: m.token, ClusterID: m.cfg.clusterID, Info: m.info,
 		Leader: func() string { return m.log.Leader().Address }, Confirm: m.log.ConfirmLead,
-		Admin:  masterAdmin{m.log}, Logger: m.logger,
+		Admin: masterAdmin{m.log}, Logger: m.logger,
 	})
 }
 

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
 
 // ErrNotLeading is the error of what only the leading master can do.
-var ErrNotLeading = errors.New("raftlog: this master does not lead")
+var ErrNotLeading = fmt.Errorf("raftlog: %w", jobmaster.ErrNotLeader)
 
 // Leader is the master that leads, as far as this one knows; zero when it knows
 // of none.
