@@ -41,6 +41,13 @@ func TestTimeAndMemoryAreNoProgress(t *testing.T) {
 		t.Error("records do not count as progress")
 	}
 	status := &taskproc.Progress{Fraction: 0.5, Status: "a"}
+	if progressMark(&taskproc.Progress{Signs: 1}) == progressMark(&taskproc.Progress{Signs: 2}) {
+		t.Error("a sign of life does not show")
+	}
+	a, b := &taskproc.Counter{Group: "g", Name: "a", Value: 1}, &taskproc.Counter{Group: "g", Name: "b", Value: 2}
+	if progressMark(&taskproc.Progress{Counters: []*taskproc.Counter{a, b}}) != progressMark(&taskproc.Progress{Counters: []*taskproc.Counter{b, a}}) {
+		t.Error("the order of the counters shows")
+	}
 	if progressMark(status) == progressMark(&taskproc.Progress{Fraction: 0.5, Status: "b"}) {
 		t.Error("status does not count as progress")
 	}

@@ -96,13 +96,19 @@ func progressMark(p *taskproc.Progress) uint64 {
 	maphash.WriteComparable(&h, positionOf(p.Position))
 	h.WriteString(p.Phase)
 	h.WriteString(p.Status)
-	for _, c := range p.Counters {
+	maphash.WriteComparable(&h, p.Signs)
+	return h.Sum64() + countersMark(p.Counters)
+}
+
+// countersMark is the same whatever the order of the counters.
+func countersMark(counters []*taskproc.Counter) (sum uint64) {
+	for _, c := range counters {
 		id := counter.ID{Group: c.Group, Name: c.Name}
 		if !passesByItself(id) {
-			maphash.WriteComparable(&h, c.Value)
+			sum += maphash.Comparable(markSeed, cluster.Counter{CounterName: cluster.CounterName(id), Value: c.Value})
 		}
 	}
-	return h.Sum64()
+	return sum
 }
 
 func passesByItself(id counter.ID) bool {

@@ -128,7 +128,7 @@ func TestVariables(t *testing.T) {
 		"default=${mapreduce.task.io.sort.factor}", "old=${io.sort.mb}", "home=${user.home}", "price=$5 {x}",
 	}})
 	want(t, c, "base=/data/ann", "my.dir=/data/ann/x", "both=/data/ann/x,/data/ann", "env=99", "def=1299", "unknown=${nothing}", "open=${base",
-		"empty=${}", "mapreduce.job.reduces=99", "mapreduce.task.io.sort.mb=99", "default=64", "old=99", "home=/home/ann", "price=$5 {x}")
+		"empty=${}", "mapreduce.job.reduces=99", "mapreduce.task.io.sort.mb=99", "default=128", "old=99", "home=/home/ann", "price=$5 {x}")
 }
 
 func TestVariablesThatGrow(t *testing.T) {

@@ -8,6 +8,7 @@ const (
 
 	UseDatanodeHostname = "dfs.client.use.datanode.hostname"
 	HDFSRetryTimeout    = "hammr.hdfs.retry.timeout"
+	HDFSLocalAddress    = "hammr.hdfs.local.address"
 	HDFSDataNodeTimeout = "hammr.hdfs.datanode.timeout"
 	Keytab              = "hammr.hdfs.keytab"
 	Principal           = "hammr.hdfs.principal"

@@ -35,6 +35,7 @@ type Attempt struct {
 	send   func(*taskproc.FromTask) error
 
 	signal  signals
+	signs   atomic.Uint64 // reports so far that a sign of life has caused
 	outputs outputs
 	resumed *taskproc.CheckpointBody // nil for a fresh start
 
@@ -90,6 +91,7 @@ func (a *Attempt) progress() *taskproc.Progress {
 		Phase:    a.mu.phase,
 		Status:   a.mu.status,
 		Counters: counterMessages(a.Counters),
+		Signs:    a.signs.Load(),
 	}
 }
 

@@ -241,6 +241,7 @@ func (s *session) tick(ended <-chan struct{}) {
 		case <-ticker.C:
 			s.attempt.signal.raise(&s.attempt.signal.sample)
 			if s.attempt.signal.alive.Swap(false) || s.attempt.inEngine() {
+				s.attempt.signs.Add(1)
 				_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.attempt.progress()}})
 			}
 		}

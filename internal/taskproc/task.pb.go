@@ -1061,6 +1061,7 @@ type Progress struct {
 	Counters      []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`   // all so far
 	Position      *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`   // map tasks
 	Records       int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`    // read so far
+	Signs         uint64                 `protobuf:"varint,7,opt,name=signs,proto3" json:"signs,omitempty"`        // rises with each sign of life that nothing else here shows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1133,6 +1134,13 @@ func (x *Progress) GetPosition() *Position {
 func (x *Progress) GetRecords() int64 {
 	if x != nil {
 		return x.Records
+	}
+	return 0
+}
+
+func (x *Progress) GetSigns() uint64 {
+	if x != nil {
+		return x.Signs
 	}
 	return 0
 }
@@ -2102,14 +2110,15 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04stop\x18\x03 \x01(\v2\x13.hammr.task.v1.StopH\x00R\x04stop\x12,\n" +
 	"\x05pause\x18\x04 \x01(\v2\x14.hammr.task.v1.PauseH\x00R\x05pause\x12)\n" +
 	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04killB\t\n" +
-	"\amessage\"\xd7\x01\n" +
+	"\amessage\"\xed\x01\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\tR\x06status\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x123\n" +
 	"\bposition\x18\x05 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x12\x18\n" +
-	"\arecords\x18\x06 \x01(\x03R\arecords\"\x90\x02\n" +
+	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x14\n" +
+	"\x05signs\x18\a \x01(\x04R\x05signs\"\x90\x02\n" +
 	"\x04Done\x12*\n" +
 	"\x05range\x18\x01 \x01(\v2\x14.hammr.task.v1.RangeR\x05range\x12,\n" +
 	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x120\n" +
