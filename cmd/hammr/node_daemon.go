@@ -46,6 +46,7 @@ type nodeDaemon struct {
 	masters  *rpc.Cluster
 	node     *tasknode.Node
 	vitals   vitals
+	source   string // address that connections to HDFS come from, "" for any
 }
 
 // openTasknode makes a tasknode ready to run, or leaves nothing open.
@@ -72,9 +73,22 @@ func (n *nodeDaemon) settle() (err error) {
 		faults = append(faults, errors.New("--map-slots and --reduce-slots: both are 0, there would be nothing to run"))
 	}
 	if n.conf, err = (generic{}).load(n.stderr); err == nil {
-		n.files, err = files.NewRouter(n.conf, n.logger)
+		err = n.openFiles()
 	}
 	return errors.Join(append(faults, err)...)
+}
+
+// openFiles opens the file systems that the configuration describes.
+func (n *nodeDaemon) openFiles() error {
+	n.source = sourceAddress(n.cfg.address)
+	if n.source != "" {
+		if _, err := n.conf.Set(conf.HDFSLocalAddress, n.source); err != nil {
+			return err
+		}
+	}
+	var err error
+	n.files, err = files.NewRouter(n.conf, n.logger)
+	return err
 }
 
 // Below a tasknode's directory.
@@ -167,7 +181,7 @@ func (n *nodeDaemon) openNode() (err error) {
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
 		Dir:      filepath.Join(n.cfg.dir, tasksDir),
 		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep,
-		Launcher: n.launcher, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
+		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
 		Heartbeat: n.cfg.heartbeat, Vitals: n.vitals.heartbeat, Logger: n.logger,
 	})
 	return err

@@ -2,11 +2,16 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/tasknode"
 )
 
 // hostsOf are the names and addresses under which storage may know the machine
@@ -39,6 +44,34 @@ func hostsOf(l net.Listener) ([]string, error) {
 		}
 	}
 	return hosts, nil
+}
+
+// sourceAddress is where connections to HDFS come from, so that a tasknode that
+// listens at an address of its own is near the DataNode of that address. It is
+// "", for the system to choose, where no such address is given.
+func sourceAddress(address string) string {
+	host, _, err := net.SplitHostPort(withDefaultPort(address, "0"))
+	if ip := net.ParseIP(host); err != nil || ip == nil || ip.IsUnspecified() || host == "127.0.0.1" {
+		return ""
+	}
+	return host
+}
+
+// addressedLauncher has tasks connect to HDFS from where their tasknode does.
+type addressedLauncher struct {
+	tasknode.Launcher
+	source string
+}
+
+// Launch implements tasknode.Launcher.
+func (l *addressedLauncher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
+	if l.source != "" {
+		if start.Properties == nil {
+			start.Properties = make(map[string]string)
+		}
+		start.Properties[conf.HDFSLocalAddress] = l.source
+	}
+	return l.Launcher.Launch(ctx, start)
 }
 
 // rackOf looks hosts up in Hadoop's topology table, a file with a host and its

@@ -56,6 +56,7 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 		DataTransferProtection: c.String("dfs.data.transfer.protection"),
 		Replication:            o.Replication,
 		BlockSize:              o.BlockSize,
+		LocalAddress:           c.String(conf.HDFSLocalAddress),
 		RetryTimeout:           c.Duration(conf.HDFSRetryTimeout),
 		DataNodeTimeout:        c.Duration(conf.HDFSDataNodeTimeout),
 		Kerberos:               kerberos(c),

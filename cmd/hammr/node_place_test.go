@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/tasknode"
+)
+
+func TestSourceAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.12:0": "127.0.0.12", "10.1.2.3": "10.1.2.3", ":7071": "", "0.0.0.0:7071": "", "127.0.0.1:7071": "", "host:7071": "",
+	} {
+		if got := sourceAddress(address); got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
+type recordingLauncher struct{ seen map[string]string }
+
+func (l *recordingLauncher) Launch(_ context.Context, start *taskproc.Start) (tasknode.Task, error) {
+	l.seen = start.Properties
+	return nil, nil
+}
+
+func TestTasksConnectFromTheTasknodesAddress(t *testing.T) {
+	for source, want := range map[string]string{"127.0.0.12": "127.0.0.12", "": ""} {
+		var inner recordingLauncher
+		if _, err := (&addressedLauncher{&inner, source}).Launch(t.Context(), new(taskproc.Start)); err != nil {
+			t.Fatal(err)
+		}
+		if got := inner.seen[conf.HDFSLocalAddress]; got != want {
+			t.Errorf("from %q: %q", source, got)
+		}
+	}
+}
+
+func TestHostsOfAListener(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string][]string{
+		"127.0.0.1:0": {"127.0.0.1", "localhost"}, "127.0.0.12:0": {"127.0.0.12"}, ":0": {name},
+	} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := hostsOf(l)
+		if err != nil || len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%s: %v, %v; want %v", address, got, err, want)
+		}
+		l.Close()
+	}
+}
+
+func TestRackFromTheTopologyTable(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "table")
+	if err := os.WriteFile(table, []byte("# hosts\nn1 /rack1\n10.0.0.2\t/rack2\nhalf\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for hosts, want := range map[string]string{"n1 10.0.0.1": "/rack1", "n2 10.0.0.2": "/rack2", "n3": "", "half": ""} {
+		if got, err := rackOf(table, strings.Fields(hosts)); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", hosts, got, err, want)
+		}
+	}
+	if got, err := rackOf("", []string{"n1"}); got != "" || err != nil {
+		t.Errorf("without a table: %q, %v", got, err)
+	}
+	if _, err := rackOf("/no/such", nil); err == nil {
+		t.Error("a table that is missing is no error")
+	}
+}
