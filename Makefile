@@ -16,7 +16,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak bench microbench proto clean
+.PHONY: all build test race lint fuzz soak bench bench-cluster microbench proto clean
 
 all: build
 
@@ -60,6 +60,10 @@ soak:
 # the input (12 times SIZE).
 bench:
 	go run ./bench/cmd/bench $(if $(CASE),-case '$(CASE)') -rounds $(ROUNDS) -size $(SIZE)
+
+# A cluster of processes on this machine against the same program in one process.
+bench-cluster:
+	go run ./bench/cmd/bench -case 'cluster-*' -rounds $(ROUNDS) -size $(SIZE)
 
 # Go benchmarks with allocations; BENCH chooses some by name.
 microbench:

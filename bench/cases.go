@@ -77,6 +77,7 @@ func contests() []Contest {
 			Contest{Name: "wordcount-" + in.Name, About: "wordcount of " + in.Name + " lines", Input: in, Ours: wordcount, Rival: fast2, Same: sameCounts},
 			Contest{Name: "sort-" + in.Name, About: "sort of " + in.Name + " lines", Input: in, Ours: sortLines, Rival: gnuSort, Same: sameBytes})
 	}
+	all = append(all, clusterContests()...)
 	return append(all, Contest{
 		Name: "wordcount-hdfs", About: "from an HDFS on this machine, against the local file; needs Java and Maven",
 		Input: textInput, Ours: hdfsWordcount, Rival: wordcount, Same: sameBytes, Goals: Goals{Ratio: 0.7},

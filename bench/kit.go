@@ -13,6 +13,8 @@ type Kit struct {
 	bin  string // programs, built for this run
 	work string // outputs and spills, removed at the end
 	hdfs string // URI of the HDFS that a contest has started
+
+	masters string // of the cluster that a contest has started, with commas between
 }
 
 // newKit builds the programs. The caller closes the kit.
