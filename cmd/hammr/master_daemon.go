@@ -1,21 +1,18 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -23,7 +20,6 @@ import (
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/jobmaster/edge"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -50,39 +46,14 @@ type masterDaemon struct {
 }
 
 // openMaster makes a jobmaster ready to run, or leaves nothing open.
-func openMaster(cfg masterConfig, stderr io.Writer) (m *masterDaemon, err error) {
-	logger := cfg.log.Logger(stderr)
-	m = &masterDaemon{cfg: cfg, stderr: stderr, logger: logger, fatal: make(chan error, 1)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, m.close())
+func openMaster(cfg masterConfig, stderr io.Writer) (*masterDaemon, error) {
+	m := &masterDaemon{cfg: cfg, stderr: stderr, logger: cfg.log.Logger(stderr), fatal: make(chan error, 1)}
+	for _, step := range []func() error{m.settle, m.openListeners, m.findAddress, m.openLog, m.openMaster} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, m.close())
 		}
-	}()
-	if err := m.settle(); err != nil {
-		return nil, err
 	}
-	if m.listener, err = listen("address", withDefaultPort(m.cfg.address, "7070")); err != nil {
-		return nil, err
-	}
-	if m.page, err = listen("http", withDefaultPort(m.cfg.http, "7080")); err != nil {
-		return nil, err
-	}
-	if err := m.findAddress(); err != nil {
-		return nil, err
-	}
-	m.port = daemon.NewPort(m.listener, daemon.PortConfig{
-		Cluster: m.cfg.clusterID, Token: m.token,
-		Refused: func(from net.Addr, err error) { logger.Warn("master refused", "from", from, "error", err) },
-	})
-	if err := m.openLog(); err != nil {
-		return nil, err
-	}
-	m.master, err = jobmaster.New(jobmaster.Config{
-		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
-		NodeExpiry: m.cfg.expiry, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
-		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: logger,
-	})
-	return m, err
+	return m, nil
 }
 
 // settle finds out what the configuration leaves open. It tells every fault.
@@ -158,7 +129,19 @@ func (m *masterDaemon) findAddress() (err error) {
 	return err
 }
 
+func (m *masterDaemon) openListeners() (err error) {
+	if m.listener, err = listen("address", withDefaultPort(m.cfg.address, "7070")); err != nil {
+		return err
+	}
+	m.page, err = listen("http", withDefaultPort(m.cfg.http, "7080"))
+	return err
+}
+
 func (m *masterDaemon) openLog() (err error) {
+	m.port = daemon.NewPort(m.listener, daemon.PortConfig{
+		Cluster: m.cfg.clusterID, Token: m.token,
+		Refused: func(from net.Addr, err error) { m.logger.Warn("master refused", "from", from, "error", err) },
+	})
 	cfg := raftlog.Config{
 		ID: m.cfg.id, ClusterID: m.cfg.clusterID, Dir: filepath.Join(m.cfg.dir, "raft"),
 		Stream: m.port.Masters(), Advertise: m.cfg.advertise, Heartbeat: m.cfg.election, Logger: m.logger,
@@ -173,90 +156,13 @@ func (m *masterDaemon) openLog() (err error) {
 	return os.WriteFile(filepath.Join(m.cfg.dir, clusterFile), []byte(m.cfg.clusterID+"\n"), 0o644)
 }
 
-// run serves until ctx ends or the log cannot go on. Then it hands the lead over
-// and closes everything.
-func (m *masterDaemon) run(ctx context.Context) error {
-	loop, endLoop := context.WithCancel(context.WithoutCancel(ctx))
-	var running sync.WaitGroup
-	running.Go(func() { m.master.Run(loop) })
-	server := rpc.NewServer(m.edge(), m.logger)
-	running.Go(func() {
-		if err := server.Serve(m.port.Clients()); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			m.logger.Error("calls are not served any more", "error", err)
-		}
+func (m *masterDaemon) openMaster() (err error) {
+	m.master, err = jobmaster.New(jobmaster.Config{
+		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
+		NodeExpiry: m.cfg.expiry, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
+		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
 	})
-	stopPage := servePage(m.page, m.newPage())
-	ready, endReady := context.WithCancel(ctx)
-	running.Go(func() { m.sayReady(ready) })
-	m.logger.Info("jobmaster serves", "id", m.cfg.id, "cluster", m.cfg.clusterID, "address", m.cfg.advertise, "http", m.page.Addr().String())
-	var err error
-	select {
-	case <-ctx.Done():
-		m.handOver()
-	case err = <-m.fatal:
-		err = fmt.Errorf("the log cannot go on: %w", err)
-	}
-	endReady()
-	endLoop() // which ends the calls under way
-	stopPage()
-	shutdown, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if server.Shutdown(shutdown) != nil {
-		server.Close()
-	}
-	err = errors.Join(err, m.close())
-	running.Wait()
-	m.logger.Info("jobmaster has ended", "id", m.cfg.id)
 	return err
-}
-
-// close closes what openMaster has opened, as far as that is.
-func (m *masterDaemon) close() error {
-	var faults []error
-	if m.log != nil {
-		faults = append(faults, m.log.Close())
-	}
-	if m.port != nil {
-		faults = append(faults, m.port.Close())
-	} else if m.listener != nil {
-		faults = append(faults, m.listener.Close())
-	}
-	if m.page != nil {
-		if err := m.page.Close(); !errors.Is(err, net.ErrClosed) {
-			faults = append(faults, err)
-		}
-	}
-	if m.files != nil {
-		faults = append(faults, m.files.Close())
-	}
-	return errors.Join(faults...)
-}
-
-func (m *masterDaemon) edge() http.Handler {
-	return edge.New(edge.Config{
-		Master: m.master, Token: m.token, ClusterID: m.cfg.clusterID, Info: m.info,
-		Leader: func() string { return m.log.Leader().Address }, Confirm: m.log.ConfirmLead,
-		Admin: masterAdmin{m.log}, Logger: m.logger,
-	})
-}
-
-// sayReady writes the ready file once a leader is known.
-func (m *masterDaemon) sayReady(ctx context.Context) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for m.log.Leader().ID == "" {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-	err := daemon.WriteReady(m.cfg.readyFile, daemon.Ready{
-		Name: m.cfg.id, Address: m.cfg.advertise, HTTP: m.page.Addr().String(), PID: os.Getpid(),
-	})
-	if err != nil {
-		m.logger.Error("nobody hears that this master is ready", "error", err)
-	}
 }
 
 // policyNamed makes the policy of a name.
