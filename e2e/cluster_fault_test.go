@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,6 +80,29 @@ func TestClientsThatAreNotLetIn(t *testing.T) {
 			r.want(t, 1, c.text)
 			r.within(t, 15*time.Second)
 		})
+	}
+}
+
+// TestPages shows health and figures of each daemon, and profiles of none.
+func TestPages(t *testing.T) {
+	e := newEngine(t)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for page, want := range map[string]string{
+		e.state.Masters[0].HTTP + "/health":            "ok",
+		e.state.Masters[0].HTTP + "/metrics":           "hammr_leads 1",
+		e.state.Tasknodes[0].HTTP + "/health":          "ok",
+		e.state.Tasknodes[0].HTTP + "/metrics":         "hammr_directory_free_bytes{",
+		e.state.Tasknodes[0].HTTP + "/debug/pprof/":    "404",
+		e.state.Masters[0].HTTP + "/debug/pprof/trace": "404",
+	} {
+		answer, err := client.Get("http://" + page)
+		must(t, err)
+		text, err := io.ReadAll(answer.Body)
+		must(t, err)
+		must(t, answer.Body.Close())
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s: %d %s, want %s in it", page, answer.StatusCode, text, want)
+		}
 	}
 }
 

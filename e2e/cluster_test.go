@@ -16,7 +16,8 @@ import (
 const pieces = "mapreduce.input.fileinputformat.split.maxsize=100k"
 
 // slowly makes a job last long enough for something to happen to it.
-var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2", "-D", pieces}
+var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2",
+	"-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
 
 // TestClusterWritesTheSameBytes runs programs embedded, on the smallest cluster
 // and on one of three masters and four tasknodes.
@@ -56,7 +57,7 @@ type slowJob struct {
 
 func startSlowJob(t *testing.T, e *engine) *slowJob {
 	t.Helper()
-	j := &slowJob{engine: e, in: proseFile(t, "prose", 1<<20), out: filepath.Join(t.TempDir(), "out")}
+	j := &slowJob{engine: e, in: proseFile(t, "prose", 400<<10), out: filepath.Join(t.TempDir(), "out")}
 	j.id = e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{j.in, j.out})...)
 	waitUntil(t, "some maps are done and some run", func() bool {
 		done, running := 0, 0

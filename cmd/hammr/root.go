@@ -83,11 +83,12 @@ func newRoot() *cobra.Command {
 		Use:   "hammr",
 		Short: "A MapReduce engine in Go over HDFS that never throws finished work away",
 		Long: `Hammr is a MapReduce engine in Go over HDFS or local files. This one binary has
-its bundled programs, a shell for its file systems, and what helps to write
-programs of your own.`,
+its bundled programs, a shell for its file systems, the daemons of a cluster and
+what looks after them, and what helps to write programs of your own.`,
 		Example: `  hammr run wordcount README.md /tmp/counts   # run a bundled program
   hammr fs -cat '/tmp/counts/part-*'          # look at what it wrote
-  hammr new mywords                           # begin a program of your own`,
+  hammr new mywords                           # begin a program of your own
+  hammr up --dir /tmp/cluster                 # a whole cluster on this machine`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

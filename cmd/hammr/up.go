@@ -107,7 +107,10 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 		up = func() (*localcluster.Cluster, error) { return localcluster.Add(ctx, cfg.Config, cfg.add) }
 	}
 	c, err := up()
-	if err != nil {
+	switch {
+	case err != nil && errors.Is(err, context.Canceled):
+		return exitError(exitInterrupted) // and all is taken down again
+	case err != nil:
 		return err
 	}
 	if err := keepToken(cfg.Dir, c.State); err != nil {
