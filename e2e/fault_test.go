@@ -47,6 +47,7 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 	f.in = readFile(t, binaryLines(t, "in", 12<<20))
 	before := blocks(f.c)
 	f.put(f.dir+"/in", f.in, "replication=3")
+	f.replicated(f.dir+"/in", 3)
 	for _, file := range blocks(f.c) {
 		if !slices.Contains(before, file) {
 			f.blocks = append(f.blocks, file)

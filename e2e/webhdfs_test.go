@@ -82,6 +82,49 @@ func (w *web) put(name string, content []byte, params ...string) {
 	w.call(http.MethodPut, to.Location, content, http.StatusCreated)
 }
 
+// replicated waits until every block of a file has so many copies: a DataNode
+// that is slow while the file is written is left out, and gets its copy later.
+func (w *web) replicated(name string, copies int) {
+	w.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		least := copies
+		for _, block := range w.blockHosts(name) {
+			least = min(least, len(block))
+		}
+		if least == copies {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-w.t.Context().Done():
+			w.t.Fatalf("%s: a block has %d copies, not %d", name, least, copies)
+		}
+	}
+}
+
+// blockHosts are the DataNodes that have each block of a file.
+func (w *web) blockHosts(name string) (hosts [][]string) {
+	w.t.Helper()
+	_, answer := w.call(http.MethodGet, w.address(name, "GETFILEBLOCKLOCATIONS"), nil, http.StatusOK)
+	var list struct {
+		BlockLocations struct {
+			BlockLocation []struct {
+				Names []string `json:"names"`
+			}
+		}
+	}
+	must(w.t, json.Unmarshal(answer, &list))
+	for _, b := range list.BlockLocations.BlockLocation {
+		hosts = append(hosts, b.Names)
+	}
+	if len(hosts) == 0 {
+		w.t.Fatalf("%s has no blocks: %s", name, answer)
+	}
+	return hosts
+}
+
 func (w *web) read(name string) []byte {
 	w.t.Helper()
 	_, content := w.call(http.MethodGet, w.address(name, "OPEN"), nil, http.StatusOK)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
@@ -89,7 +90,7 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 	if err := d.nameFully(ctx, spec); err != nil {
 		return nil, err
 	}
-	id, err := c.Submit(ctx, spec, splits)
+	id, err := submitWhole(ctx, c, spec, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +101,29 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 	}
 	d.console.Running(id)
 	return d.followRemote(ctx, c, spec, id)
+}
+
+// submitGrace is how long a submission under way may take when the user does
+// not wait any more.
+const submitGrace = 10 * time.Second
+
+// submitWhole submits a job. Once that has begun it goes on though ctx ends: the
+// user is to be told whether there is a job.
+func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	outlives, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-outlives.Done():
+		case <-time.After(submitGrace):
+			cancel(context.Cause(ctx))
+		}
+	})
+	defer stop()
+	return c.Submit(outlives, spec, splits)
 }
 
 // followRemote follows a job to its end, or until the user leaves it alone.
@@ -133,10 +157,11 @@ func (d *Driver) interrupted() bool {
 // nothing.
 func (d *Driver) leave(spec *wire.JobSpec, id string, last *wire.JobStatus) error {
 	d.detached = true
-	if last != nil {
-		doc := report.FromStatus(last, spec.Properties)
-		d.report.last = &doc
+	if last == nil {
+		last = &wire.JobStatus{JobId: id, Name: spec.Name, User: spec.User, State: wire.JobState_PREP}
 	}
+	doc := report.FromStatus(last, spec.Properties)
+	d.report.last = &doc
 	d.console.Clear()
 	fmt.Fprintf(d.Stderr, "Job %s goes on. Watch it with: %s\n", id, d.waitCommand(id))
 	return errDetached

@@ -124,9 +124,13 @@ func (l *Log) TransferLeadership(ctx context.Context, id string) error {
 }
 
 // ConfirmLead asks a majority of masters whether this one still leads. When it
-// does, nothing that it has handed over is stale.
+// does, nothing that it has handed over is stale. Any error wraps ErrNotLeading.
 func (l *Log) ConfirmLead(ctx context.Context) error {
-	return l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
+	err := l.asLeader(ctx, "confirming the lead", func() error { return l.raft.VerifyLeader().Error() })
+	if err != nil && !errors.Is(err, ErrNotLeading) {
+		return fmt.Errorf("%w: %w", ErrNotLeading, err)
+	}
+	return err
 }
 
 func (l *Log) addressOf(id string) (raft.ServerAddress, error) {
