@@ -109,13 +109,18 @@ func startHDFS(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 
 // uriOf is the URI of the HDFS in dir.
 func uriOf(dir string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "hdfs.json"))
-	if err != nil {
-		return "", fmt.Errorf("URI of the HDFS: %w", err)
-	}
 	var state struct{ URI string }
-	if err := json.Unmarshal(data, &state); err != nil {
+	if err := readJSON(filepath.Join(dir, "hdfs.json"), &state); err != nil {
 		return "", fmt.Errorf("URI of the HDFS: %w", err)
 	}
 	return state.URI, nil
+}
+
+// readJSON reads a file that holds one JSON document.
+func readJSON(name string, into any) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }

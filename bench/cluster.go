@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -87,12 +86,8 @@ func startCluster(masters, tasknodes int) func(ctx context.Context, k *Kit) (cle
 
 // mastersOf are the addresses of the masters of the cluster in dir.
 func mastersOf(dir string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "cluster.json"))
-	if err != nil {
-		return "", fmt.Errorf("masters of the cluster: %w", err)
-	}
 	var state struct{ Masters []struct{ Address string } }
-	if err := json.Unmarshal(data, &state); err != nil {
+	if err := readJSON(filepath.Join(dir, "cluster.json"), &state); err != nil {
 		return "", fmt.Errorf("masters of the cluster: %w", err)
 	}
 	var addresses []string

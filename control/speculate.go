@@ -64,11 +64,12 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 		if t.State != cluster.TaskRunning {
 			continue
 		}
-		if len(running(t)) > 1 {
+		attempts := running(t)
+		if len(attempts) > 1 {
 			doubled++
 			continue
 		}
-		if end := c.expectedEnd(now, running(t)[0]); end > max(latest, now+usual) {
+		if end := c.expectedEnd(now, attempts[0]); end > max(latest, now+usual) {
 			slowest, latest = t, end
 		}
 	}

@@ -72,7 +72,7 @@ func (m *Master) followHistory(ctx context.Context, id cluster.JobID, each func(
 func (q *followRequest) refuse(err error) { q.answer <- statusAnswer{err: err} }
 
 func (q *followRequest) handle(m *Master) {
-	if _, err := m.jobNamed(q.job.String()); err != nil {
+	if _, err := m.jobOf(q.job); err != nil {
 		q.answer <- statusAnswer{err: err}
 		return
 	}

@@ -185,11 +185,7 @@ func (a *archived) handle(m *Master) {
 // readHistory is the final status of a retired job.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
 	name := m.historyName(id)
-	fsys, path, err := m.cfg.Resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fsys.Open(ctx, path)
+	f, err := m.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

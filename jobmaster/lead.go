@@ -165,7 +165,7 @@ func (m *Master) policy() sched.Policy {
 		return p
 	}
 	m.cfg.Logger.Error("policy not known to this master: fifo takes its place", "policy", m.view.Policy(), "error", err)
-	return fifo.New(sched.Placement{Patience: sched.DefaultPatience, Delay: sched.DefaultDelay})
+	return fifo.New(sched.DefaultPlacement())
 }
 
 // request asks for a command.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
@@ -202,7 +203,7 @@ func (m *Master) Nodes(ctx context.Context) ([]*wire.Node, error) {
 		for machine := range m.view.Machines() {
 			out = append(out, m.nodeStatus(machine))
 		}
-		slices.SortFunc(out, func(a, b *wire.Node) int { return cmpStrings(a.Name, b.Name) })
+		slices.SortFunc(out, func(a, b *wire.Node) int { return strings.Compare(a.Name, b.Name) })
 		return out, nil
 	})
 }

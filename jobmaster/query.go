@@ -1,7 +1,6 @@
 package jobmaster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +34,6 @@ func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 	}
 	return got.value, got.err
 }
-
-func cmpStrings(a, b string) int { return cmp.Compare(a, b) }
 
 // Jobs has the status of every job without its tasks, failures and partitions,
 // in order of submission; those that are over only when all is set.
@@ -82,6 +79,12 @@ func (m *Master) jobNamed(jobID string) (*cluster.Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
 	}
+	return m.jobOf(id)
+}
+
+// jobOf is the job with an id; the error of one that is not in the state tells
+// whether it ever was.
+func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 	if j := m.view.Job(id); j != nil {
 		return j, nil
 	}

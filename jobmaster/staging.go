@@ -51,13 +51,18 @@ func DecodeSplits(r io.Reader, hash uint64) ([]*taskproc.Split, error) {
 	return splits, nil
 }
 
-// loadSplits reads the staging file of a job.
-func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
+// open opens a file by its full name.
+func (m *Master) open(ctx context.Context, name string) (storage.File, error) {
 	fsys, path, err := m.cfg.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsys.Open(ctx, path)
+	return fsys.Open(ctx, path)
+}
+
+// loadSplits reads the staging file of a job.
+func (m *Master) loadSplits(ctx context.Context, name string, hash uint64) ([]*taskproc.Split, error) {
+	f, err := m.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,11 @@ const DefaultPatience = 30_000
 // waits as long when machines report every three seconds.
 var DefaultDelay = locality.Delay{Node: 4500, Rack: 4500}
 
+// DefaultPlacement is what a cluster of several machines begins with.
+func DefaultPlacement() Placement {
+	return Placement{Patience: DefaultPatience, Delay: DefaultDelay}
+}
+
 // methodOf is how tasks of a job are placed.
 func (p Placement) methodOf(j *cluster.Job) Method {
 	for _, m := range []Method{Method(j.Spec.Placement), p.Method} {

@@ -170,7 +170,7 @@ func policyNamed(name string) (sched.Policy, error) {
 	if name != "fifo" {
 		return nil, fmt.Errorf("policy %q: not one of fifo", name)
 	}
-	return fifo.New(sched.Placement{Patience: sched.DefaultPatience, Delay: sched.DefaultDelay}), nil
+	return fifo.New(sched.DefaultPlacement()), nil
 }
 
 // defaultStaging is the staging directory where nobody has named one.
