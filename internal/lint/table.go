@@ -95,16 +95,17 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
-	{"internal/localcluster", []string{"internal/daemon"}},
+	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
 	{"bench", nil},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},
 
 	// Tools for tests.
-	{"internal/minihdfs", nil},
+	{"internal/minihdfs", []string{"internal/procfs"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},
+	{"internal/procfs", nil},
 	{"e2e", nil},
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // program is a daemon as it is to be started.
@@ -60,7 +61,7 @@ func (p program) start(parent *parent) (*child, error) {
 	if err := parent.start(cmd); err != nil {
 		return nil, fmt.Errorf("start of %s: %w", p.name, err)
 	}
-	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: startTime(cmd.Process.Pid)}
+	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: procfs.StartTime(cmd.Process.Pid)}
 	go func() {
 		c.end = cmd.Wait()
 		close(c.gone)

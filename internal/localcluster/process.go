@@ -1,7 +1,6 @@
 package localcluster
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // endGrace is how long a daemon that is told to end may take.
@@ -16,7 +17,7 @@ const endGrace = 10 * time.Second
 
 // alive reports whether the very process that was started runs.
 func (p Process) alive() bool {
-	return p.PID > 0 && p.Started != "" && startTime(p.PID) == p.Started && slices.Contains(commandLine(p.PID), p.Dir)
+	return p.PID > 0 && p.Started != "" && procfs.StartTime(p.PID) == p.Started && slices.Contains(commandLine(p.PID), p.Dir)
 }
 
 // end tells the process to end and waits until it is gone; one that takes too
@@ -55,20 +56,6 @@ func (p Process) awaitEnd(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// startTime is field 22 of /proc/PID/stat, "" for a process that is gone or a
-// zombie. The second field is a name in parentheses that may hold anything.
-func startTime(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return ""
-	}
-	return fields[19]
 }
 
 func commandLine(pid int) []string {

@@ -1,7 +1,6 @@
 package minihdfs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,9 +9,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // State describes a cluster that outlives the command that started it, as
@@ -184,24 +184,10 @@ func (p Process) end(ctx context.Context, sig syscall.Signal) error {
 	return nil
 }
 
-func (p Process) alive() bool { return p.PID > 0 && startTime(p.PID) == p.Started }
+func (p Process) alive() bool { return p.PID > 0 && procfs.StartTime(p.PID) == p.Started }
 
 func processOf(pid int, address string) Process {
-	return Process{PID: pid, Started: startTime(pid), Address: address}
-}
-
-// startTime is field 22 of /proc/PID/stat, "" for a process that is gone or a
-// zombie. The second field is a name in parentheses that may hold anything.
-func startTime(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" {
-		return ""
-	}
-	return fields[19]
+	return Process{PID: pid, Started: procfs.StartTime(pid), Address: address}
 }
 
 func readState(dir string) (*State, error) {

@@ -1,0 +1,27 @@
+// Package procfs tells processes apart that had one pid after the other, by what
+// Linux says of them below /proc.
+package procfs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// StartTime is when a process was started, in clock ticks since the machine was;
+// "" when there is no such process, or only its exit status is left. With the pid
+// it names a process for as long as the machine runs.
+func StartTime(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// The name, in parentheses, may hold anything; behind it stand the third
+	// field, the state, and the others.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	return fields[19]
+}
