@@ -340,7 +340,7 @@ func (w *world) spec(maps, reduces int) *wire.JobSpec {
 	for i := range splits {
 		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 100, Length: 100, FileSize: int64(maps) * 100}}}
 	}
-	data, hash, err := jobmaster.EncodeSplits(splits)
+	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"google.golang.org/protobuf/proto"
@@ -119,7 +118,7 @@ func (c *localClient) admit(ctx context.Context, key submission, id string) erro
 // stage writes the splits to a file, in a directory of its own, and names it in
 // spec.
 func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error {
-	data, hash, err := jobmaster.EncodeSplits(splits)
+	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ var importTable = []row{
 	{"internal/rpc", []string{"internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
-		"jobmaster", "storage", "internal/client", "internal/rpc", "internal/taskproc", "internal/wire",
+		"storage", "internal/client", "internal/rpc", "internal/taskproc", "internal/wire",
 	}},
 	{"internal/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -74,7 +73,7 @@ func (c *Client) openProgram() (*os.File, error) {
 
 // stageSplits writes the splits to a file and names it in spec.
 func (a area) stageSplits(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
-	data, hash, err := jobmaster.EncodeSplits(splits)
+	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {
 		return err
 	}

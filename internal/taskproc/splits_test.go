@@ -1,4 +1,4 @@
-package jobmaster
+package taskproc
 
 import (
 	"bytes"
@@ -6,17 +6,15 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
 
-func someSplits(n int) []*taskproc.Split {
-	splits := make([]*taskproc.Split, n)
+func someSplits(n int) []*Split {
+	splits := make([]*Split, n)
 	for i := range splits {
-		splits[i] = &taskproc.Split{
+		splits[i] = &Split{
 			Hosts: []string{"a", "b"},
-			Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 10, Length: 10, FileSize: 100}},
+			Parts: []*Split_Part{{Path: "mem:///in", Start: int64(i) * 10, Length: 10, FileSize: 100}},
 		}
 	}
 	return splits
@@ -47,12 +45,12 @@ func TestDamagedStagingFileIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range data {
-		if _, err := DecodeSplits(bytes.NewReader(data[:n]), hash); !errors.Is(err, storage.ErrCorrupt) {
+		if _, err := DecodeSplits(bytes.NewReader(data[:n]), hash); !errors.Is(err, ErrDamagedSplits) {
 			t.Errorf("first %d bytes: %v", n, err)
 		}
 		damaged := bytes.Clone(data)
 		damaged[n] ^= 0x10
-		if _, err := DecodeSplits(bytes.NewReader(damaged), hash); !errors.Is(err, storage.ErrCorrupt) {
+		if _, err := DecodeSplits(bytes.NewReader(damaged), hash); !errors.Is(err, ErrDamagedSplits) {
 			t.Errorf("damage at %d: %v", n, err)
 		}
 	}
