@@ -18,13 +18,14 @@ func (c ExpireMachine) apply(tx *transition) error {
 	if m == nil || m.Epoch != c.Epoch || m.Lost {
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)
 	}
-	tx.lose(m, "machine "+c.Name+" is lost")
+	tx.lose(m, "machine "+c.Name+" is lost", nil)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
 }
 
-// lose ends what runs on a machine and takes away its slots and its output.
-func (tx *transition) lose(m *Machine, cause string) {
+// lose ends what runs on a machine and takes away its slots and its output, but
+// for that of the attempts in held, which are in order.
+func (tx *transition) lose(m *Machine, cause string, held []AttemptID) {
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {
@@ -32,6 +33,7 @@ func (tx *transition) lose(m *Machine, cause string) {
 		}
 		if a.State == AttemptRunning {
 			tx.end(p, AttemptKilled, cause)
+			a.Lost = true
 		}
 		tx.leave(p)
 	}
@@ -39,30 +41,35 @@ func (tx *transition) lose(m *Machine, cause string) {
 	tx.lost++
 	tx.indexFree(m)
 	for j := range tx.View().Jobs() {
-		tx.loseOutputs(j, m.Name, cause)
+		tx.loseOutputs(j, m.Name, cause, held)
 	}
 }
 
 // loseOutputs makes tasks run again whose output lay on a lost machine and is
 // needed. A task that runs again may need output that nobody needed before, so
 // it looks until nothing more is found.
-func (tx *transition) loseOutputs(j *Job, machine, cause string) {
+func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptID) {
 	for found := true; found; {
 		found = false
 		for _, stage := range j.Stages {
-			if j.needed(stage) && tx.loseStage(j, stage, machine, cause) {
+			if j.needed(stage) && tx.loseStage(j, stage, machine, cause, held) {
 				found = true
 			}
 		}
 	}
 }
 
-func (tx *transition) loseStage(j *Job, stage *Stage, machine, cause string) (found bool) {
+func (tx *transition) loseStage(j *Job, stage *Stage, machine, cause string, held []AttemptID) (found bool) {
 	for _, t := range stage.Tasks {
-		if t.Winner != nil && t.Winner.Machine == machine {
-			tx.revoke(place{job: j, stage: stage, task: t}, cause)
-			found = true
+		if t.Winner == nil || t.Winner.Machine != machine {
+			continue
 		}
+		if _, there := slices.BinarySearchFunc(held, t.Winner.ID, AttemptID.Compare); there {
+			continue
+		}
+		t.Winner.Lost = true
+		tx.revoke(place{job: j, stage: stage, task: t}, cause)
+		found = true
 	}
 	return found
 }

@@ -1,10 +1,14 @@
 package cluster
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // JoinMachine adds a machine, or changes what is known of one that is there.
 // Another Instance than before means that its tasknode was started anew: what
-// ran under the old one is gone, with the output that lay there.
+// ran under the old one is gone, with the output that lay there and is not among
+// Held.
 type JoinMachine struct {
 	Name     string
 	Instance string // of the tasknode, another one after each start
@@ -13,11 +17,15 @@ type JoinMachine struct {
 	Rack     string
 	Hosts    []string
 	Slots    [slotKinds]int
+	Held     []AttemptID // finished attempts whose output it has found again, ascending
 }
 
 func (c JoinMachine) apply(tx *transition) error {
 	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 {
 		return fmt.Errorf("%w: machine %q with slots %v", ErrRefused, c.Name, c.Slots)
+	}
+	if !slices.IsSortedFunc(c.Held, AttemptID.Compare) {
+		return fmt.Errorf("%w: machine %q with outputs out of order", ErrRefused, c.Name)
 	}
 	m := tx.byName[c.Name]
 	if m == nil {
@@ -27,7 +35,7 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
-		tx.lose(m, "the tasknode of "+c.Name+" was started anew")
+		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held)
 	}
 	if m.Lost {
 		m.Lost = false

@@ -43,6 +43,7 @@ var verbs = []verb{
 	verbOf[KillJob]("kill_job"),
 	verbOf[LoseOutput]("lose_output"),
 	verbOf[PauseAttempt]("pause_attempt"),
+	verbOf[RestoreOutput]("restore_output"),
 	verbOf[RetireJob]("retire_job"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPriority]("set_priority"),

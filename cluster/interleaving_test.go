@@ -67,8 +67,10 @@ func (w *walk) visit(s *State) {
 // next is everything that anybody may say in a state, apt or not.
 func (w *walk) next(s *State) (commands []Command) {
 	j := s.jobs[0]
-	if !s.byName["b"].Lost {
+	if b := s.byName["b"]; !b.Lost {
 		commands = append(commands, ExpireMachine{"b", 1})
+	} else {
+		commands = append(commands, JoinMachine{Name: "b", Instance: "second"})
 	}
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
@@ -79,7 +81,7 @@ func (w *walk) next(s *State) (commands []Command) {
 			}
 			for _, a := range task.Attempts {
 				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
-				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out})
+				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out}, RestoreOutput{Attempt: a.ID, Output: out})
 				if a.OnMachine {
 					commands = append(commands, FailAttempt{Attempt: a.ID}, EndAttempt{Attempt: a.ID})
 				}

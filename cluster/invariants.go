@@ -93,6 +93,7 @@ func (c *checker) task(j *Job, t *Task) (occupied int) {
 	for n, a := range t.Attempts {
 		c.that(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
 		c.that(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
+		c.that(!a.Lost || a.State == AttemptKilled, "%v is lost and %v", a.ID, a.State)
 		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine {
 			occupied++

@@ -81,7 +81,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "expire", "priority", "policy", "retire", "killattempt", "speculate",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
@@ -134,6 +134,9 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
 	case "speculate":
 		return SpeculateTask{drawTask(t, s), drawMachine(t)}
+	case "restore":
+		a := drawAttempt(t, s)
+		return RestoreOutput{Attempt: a, Range: drawRange(t, s, a)}
 	case "retire":
 		return RetireJob{drawJob(t, s)}
 	case "killattempt":
@@ -141,7 +144,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "policy":
 		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy")}
 	}
-	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
+	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
+		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
 }
 
 func drawGraph(t *rapid.T) dag.Graph {

@@ -108,7 +108,7 @@ func recordTasks(s *Stage) []taskRecord {
 func recordAttempt(a *Attempt) attemptRecord {
 	return attemptRecord{
 		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), Pausing: a.Pausing,
-		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause,
+		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
 	}
 }
 

@@ -101,6 +101,7 @@ type attemptRecord struct {
 	StartedAt int64        `cbor:"6,keyasint,omitempty"`
 	EndedAt   int64        `cbor:"7,keyasint,omitempty"`
 	Cause     string       `cbor:"8,keyasint,omitempty"`
+	Lost      bool         `cbor:"9,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

@@ -154,7 +154,7 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 			ID:      AttemptID{Task: p.task.ID, Number: n},
 			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
 			Range: record.Range.asRange(), Pausing: record.Pausing,
-			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause,
+			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
 		if a.State == AttemptSucceeded {

@@ -91,7 +91,8 @@ const (
 	AttemptSucceeded
 	// AttemptFailed is final.
 	AttemptFailed
-	// AttemptKilled is final: it was told to end, or its machine was lost.
+	// AttemptKilled is final for one that was told to end. One that was lost
+	// with its machine may be made Succeeded by RestoreOutput.
 	AttemptKilled
 	// AttemptPreempted is final: its work is kept in a checkpoint.
 	AttemptPreempted
@@ -114,6 +115,7 @@ type Attempt struct {
 	OnMachine bool      // holds its slot; true while Running, and until its machine says that it is gone
 	Range     dag.Range // what it was started with; its task's range may have shrunk since
 	Pausing   bool      // it is asked to write a checkpoint and end
+	Lost      bool      // it is Killed because its machine was lost, which may come back with its output
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running
 	Cause     string // why it was killed or failed

@@ -1,0 +1,41 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// RestoreOutput says that a machine which was lost has come back with the output
+// of an attempt that had processed Range. Its task does not run again, unless
+// another attempt has finished it meanwhile: the first that finishes wins.
+type RestoreOutput struct {
+	Attempt  AttemptID
+	Range    dag.Range // zero for tasks that read no split
+	Output   Manifest
+	Counters []Counter
+}
+
+func (c RestoreOutput) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !p.attempt.Lost || tx.byName[p.attempt.Machine].Lost:
+		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
+	case p.job.State != JobRunning || p.task.State >= TaskSucceeded:
+		return fmt.Errorf("%w: %v is %v", ErrRefused, p.task.ID, p.task.State)
+	case c.Range != p.task.Range:
+		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, p.task.ID, p.task.Range, c.Range)
+	}
+	p.attempt.Lost = false
+	p.stage.Killed--
+	if p.task.State != TaskRunning {
+		tx.unsetPending(p.job, p.stage, p.task)
+		p.task.State = TaskRunning
+		p.stage.Running++
+	}
+	tx.succeed(p, c.Output, c.Counters)
+	return nil
+}
