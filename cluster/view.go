@@ -13,6 +13,9 @@ type View struct{ s *State }
 // View shows the state.
 func (s *State) View() View { return View{s} }
 
+// Cluster is the id of the cluster, the middle of all ids.
+func (v View) Cluster() string { return v.s.id }
+
 // Job is the job with that id, nil when there is none.
 func (v View) Job(id JobID) *Job {
 	j, _ := v.s.job(id)

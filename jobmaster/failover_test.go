@@ -91,7 +91,11 @@ func TestMasterRestoredFromASnapshotTakesOver(t *testing.T) {
 func (w *world) copyState(from, to int) {
 	answer := make(chan *cluster.Snapshot, 1)
 	w.logs[from].queue.Put(jobmaster.SnapshotWanted{Answer: answer})
-	w.logs[to].queue.Put(jobmaster.Restored{Snapshot: <-answer})
+	state, err := (<-answer).Restore()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.logs[to].queue.Put(jobmaster.Restored{State: state})
 }
 
 func TestSilentTasknodeIsGivenUp(t *testing.T) {

@@ -34,8 +34,9 @@ type Following struct{}
 // Answer has room for it.
 type SnapshotWanted struct{ Answer chan<- *cluster.Snapshot }
 
-// Restored is the state that replaces what was applied so far.
-type Restored struct{ Snapshot *cluster.Snapshot }
+// Restored is the state that replaces what was applied so far. From now on it is
+// the receiver's.
+type Restored struct{ State *cluster.State }
 
 func (Committed) logEvent()      {}
 func (Leading) logEvent()        {}

@@ -113,18 +113,8 @@ func (m *Master) hear(ctx context.Context, e LogEvent) {
 	case SnapshotWanted:
 		e.Answer <- m.state.Snapshot()
 	case Restored:
-		m.restore(e.Snapshot)
+		m.adopt(e.State) // A master that leads is never told to.
 	}
-}
-
-// restore replaces the state. A master that leads is never told to.
-func (m *Master) restore(s *cluster.Snapshot) {
-	state, err := s.Restore()
-	if err != nil {
-		m.cfg.Logger.Error("snapshot refused; this master has to be given a new directory", "error", err)
-		return
-	}
-	m.adopt(state)
 }
 
 func (m *Master) now() int64 { return m.cfg.Now().UnixMilli() }

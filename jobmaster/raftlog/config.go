@@ -13,7 +13,7 @@ type Config struct {
 	// ID names this server among the masters, for its whole life; there is no
 	// default.
 	ID string
-	// ClusterID names the cluster; there is no default.
+	// ClusterID names the cluster, as its state does; there is no default.
 	ClusterID string
 	// Dir holds the log and the snapshots. It is made when it is missing. It
 	// should lie on a disk that no shuffle writes to. There is no default.

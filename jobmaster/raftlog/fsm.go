@@ -19,9 +19,9 @@ type fsm struct {
 	opened chan struct{} // closed when what was restored while opening is handed over
 	mu     struct {
 		sync.Mutex
-		opened   bool              // the channel is closed
-		restored *cluster.Snapshot // while opening: to be handed over first
-		fault    error             // while opening: why a snapshot was not restored
+		opened   bool           // the channel is closed
+		restored *cluster.State // while opening: to be handed over first
+		fault    error          // while opening: why a snapshot was not restored
 	}
 }
 
@@ -59,21 +59,55 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	}
 }
 
-// Restore hands over the state that a snapshot holds.
+// Restore hands over the state that a snapshot holds. When there is none in it,
+// an older snapshot may do while the log opens. Later it is what the leader has
+// sent: this server can never catch up, so it ends, and keeps what it had.
 func (f *fsm) Restore(from io.ReadCloser) error {
-	s, err := cluster.DecodeSnapshot(from)
-	if f.whileOpening(s, err) || err != nil {
+	state, err := f.read(from)
+	switch {
+	case f.whileOpening(state, err):
 		return err
+	case err != nil:
+		f.fault = fmt.Errorf("raftlog: snapshot that the leader has sent: %w", err)
+		f.log.fatal(f.fault)
+		return f.fault
 	}
 	f.log.tellFollowing() // Only a server that follows is sent one.
-	if !f.log.emit(jobmaster.Restored{Snapshot: s}) {
+	if !f.log.emit(jobmaster.Restored{State: state}) {
 		return errClosed
 	}
 	return nil
 }
 
-// whileOpening keeps a snapshot for handOverFirst, when that has not ended.
-func (f *fsm) whileOpening(s *cluster.Snapshot, fault error) bool {
+const restoreRemedy = "let this master run the version of hammr that the others run, or give it a new directory"
+
+// read makes the state that a snapshot holds.
+func (f *fsm) read(from io.Reader) (*cluster.State, error) {
+	state, err := f.decode(from)
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, restoreRemedy)
+	}
+	return state, nil
+}
+
+func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
+	snapshot, err := cluster.DecodeSnapshot(from)
+	if err != nil {
+		return nil, err
+	}
+	state, err := snapshot.Restore()
+	if err != nil {
+		return nil, err
+	}
+	own := cluster.New(f.log.cfg.ClusterID).View().Cluster()
+	if id := state.View().Cluster(); id != own {
+		return nil, fmt.Errorf("the snapshot is of cluster %s, not of %s", id, own)
+	}
+	return state, nil
+}
+
+// whileOpening keeps a state for handOverFirst, when that has not ended.
+func (f *fsm) whileOpening(s *cluster.State, fault error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.opened {
@@ -95,7 +129,7 @@ func (f *fsm) handOverFirst() {
 			close(f.opened)
 			return
 		}
-		f.log.send(jobmaster.Restored{Snapshot: s})
+		f.log.send(jobmaster.Restored{State: s})
 	}
 }
 

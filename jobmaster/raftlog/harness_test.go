@@ -84,7 +84,7 @@ type member struct {
 // testConfig is quick, but has patience with a busy machine.
 func testConfig(t testing.TB, id string) Config {
 	return Config{
-		ID: id, ClusterID: "c1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
+		ID: id, ClusterID: "1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
 		Heartbeat: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
 	}
 }
@@ -93,7 +93,7 @@ func startMember(t testing.TB, cfg Config) *member {
 	t.Helper()
 	m := &member{t: t, fatal: make(chan error, 1), stop: make(chan struct{})}
 	cfg.Fatal = func(err error) { m.fatal <- err }
-	m.mu.state = cluster.New("1")
+	m.mu.state = cluster.New(cfg.ClusterID)
 	log, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -187,12 +187,7 @@ func (m *member) take(event jobmaster.LogEvent) {
 		e.Answer <- m.mu.state.Snapshot()
 		m.mu.snapshots++
 	case jobmaster.Restored:
-		state, err := e.Snapshot.Restore()
-		if err != nil {
-			m.t.Error(err)
-			return
-		}
-		m.mu.state = state
+		m.mu.state = e.State
 		m.mu.restored++
 	}
 }

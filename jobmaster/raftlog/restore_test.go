@@ -1,0 +1,155 @@
+package raftlog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hashicorp/raft"
+)
+
+// badSnapshots are snapshots that arrive as they were sent and still hold no
+// state for this cluster, by what is said of each.
+func badSnapshots(t *testing.T) map[string][]byte {
+	t.Helper()
+	var foreign bytes.Buffer
+	if err := cluster.New("2").Snapshot().Encode(&foreign); err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{
+		"not a snapshot": []byte("garbage"),
+		"reads format":   []byte("hammr-snapshot 99\n"),
+		"unexpected EOF": foreign.Bytes()[:foreign.Len()-1],
+		"the snapshot is of cluster 2, not of 1;": foreign.Bytes(),
+	}
+}
+
+// putSnapshot makes data the newest snapshot that a leader can send.
+func (m *member) putSnapshot(data []byte) {
+	m.t.Helper()
+	config := m.log.raft.GetConfiguration()
+	index := m.log.raft.LastIndex()
+	sink, err := m.log.snapshots.Create(1, index, m.log.raft.CurrentTerm(), config.Configuration(), config.Index(), m.log.transport)
+	if err == nil {
+		_, err = io.Copy(sink, bytes.NewReader(data))
+	}
+	if err := errors.Join(err, sink.Close()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// TestAFollowerThatCannotTakeTheSnapshotEnds sends a follower that lags a
+// snapshot that is none for it. It ends, says why and what to do, and keeps what
+// it had; the others go on.
+func TestAFollowerThatCannotTakeTheSnapshotEnds(t *testing.T) {
+	t.Parallel()
+	for want, data := range badSnapshots(t) {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			few := func(c *Config) { c.TrailingLogs = 1 }
+			members := startCluster(t, 3, few)
+			proposeAll(t, members, 0, 5)
+			late := without(members, awaitLeader(t, members))[0]
+			late.awaitNames(upTo(5))
+			late.close()
+			rest := without(members, late)
+			proposeAll(t, rest, 5, 15)
+			for _, m := range rest {
+				m.awaitNames(upTo(15))
+				if err := m.log.raft.Snapshot().Error(); err != nil {
+					t.Fatal(err)
+				}
+				m.putSnapshot(data)
+			}
+			proposeAll(t, rest, 15, 20)
+			late = late.restart(few)
+			err := <-late.fatal
+			for _, part := range []string{"snapshot that the leader has sent", want, restoreRemedy} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("it ends with %v, want %q", err, part)
+				}
+			}
+			if got := late.names(); !slices.Equal(got, upTo(5)[:len(got)]) {
+				t.Errorf("it has %v", got)
+			}
+			proposeAll(t, rest, 20, 22)
+		})
+	}
+}
+
+// TestAnOlderSnapshotIsTakenAtTheStart damages the newest of two.
+func TestAnOlderSnapshotIsTakenAtTheStart(t *testing.T) {
+	t.Parallel()
+	m := startCluster(t, 1, nil)[0]
+	m.awaitLead()
+	for n := range 2 {
+		proposeAll(t, []*member{m}, 5*n, 5*n+5)
+		if err := m.log.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.close()
+	damage(t, m.cfg.Dir, 2, 1)
+	m = m.restart(nil)
+	m.awaitNames(upTo(10))
+	m.awaitLead()
+	proposeAll(t, []*member{m}, 10, 11)
+}
+
+func TestASnapshotThatCannotBeReadStopsTheStart(t *testing.T) {
+	t.Parallel()
+	m := startCluster(t, 1, nil)[0]
+	m.awaitLead()
+	proposeAll(t, []*member{m}, 0, 3)
+	if err := m.log.raft.Snapshot().Error(); err != nil {
+		t.Fatal(err)
+	}
+	m.close()
+	damage(t, m.cfg.Dir, 1, 1)
+	log, err := Open(m.cfg)
+	if err == nil {
+		log.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), m.cfg.Dir) {
+		t.Errorf("it starts: %v", err)
+	}
+}
+
+func TestASnapshotOfAnotherClusterStopsTheStart(t *testing.T) {
+	t.Parallel()
+	m := startCluster(t, 1, nil)[0]
+	m.awaitLead()
+	m.putSnapshot(badSnapshots(t)["the snapshot is of cluster 2, not of 1;"])
+	m.close()
+	log, err := Open(m.cfg)
+	if err == nil {
+		log.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "of cluster 2") || !strings.Contains(err.Error(), restoreRemedy) {
+		t.Errorf("it starts: %v", err)
+	}
+}
+
+// damage writes over the newest snapshots of a directory that has so many.
+func damage(t *testing.T, dir string, have, newest int) {
+	t.Helper()
+	store, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := store.List()
+	if err != nil || len(found) != have {
+		t.Fatalf("snapshots %v, %v", found, err)
+	}
+	for _, s := range found[:newest] {
+		if err := os.WriteFile(filepath.Join(dir, "snapshots", s.ID, "state.bin"), []byte("garbage"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
