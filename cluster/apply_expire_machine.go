@@ -37,9 +37,9 @@ func (tx *transition) lose(m *Machine, cause string, held []AttemptID) {
 		}
 		tx.leave(p)
 	}
-	m.Lost, m.Slots = true, [slotKinds]int{}
+	m.Lost = true
 	tx.lost++
-	tx.indexFree(m)
+	tx.setSlots(m)
 	for j := range tx.View().Jobs() {
 		tx.loseOutputs(j, m.Name, cause, held)
 	}

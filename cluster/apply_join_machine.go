@@ -9,6 +9,8 @@ import (
 // Another Instance than before means that its tasknode was started anew: what
 // ran under the old one is gone, with the output that lay there and is not among
 // Held.
+//
+// One that is excluded may join, and gets nothing to do.
 type JoinMachine struct {
 	Name     string
 	Instance string // of the tasknode, another one after each start
@@ -42,8 +44,8 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.lost--
 		m.Epoch++
 	}
-	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Slots = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
-	tx.indexFree(m)
+	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Offered = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
+	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
 }

@@ -9,7 +9,10 @@ import (
 type SubmitJob struct{ Spec JobSpec }
 
 func (c SubmitJob) apply(tx *transition) error {
-	if err := c.Spec.validate(); err != nil {
+	if c.Spec.Pool == "" {
+		c.Spec.Pool = DefaultPool
+	}
+	if err := errors.Join(c.Spec.validate(), tx.checkPool(c.Spec.Pool)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	j := &Job{

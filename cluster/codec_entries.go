@@ -30,6 +30,7 @@ type verb struct {
 
 // verbs are all commands, each under the name of its file.
 var verbs = []verb{
+	verbOf[AdmitMachine]("admit_machine"),
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
 	verbOf[CloseJob]("close_job"),
 	verbOf[CommitJob]("commit_job"),
@@ -46,6 +47,8 @@ var verbs = []verb{
 	verbOf[RestoreOutput]("restore_output"),
 	verbOf[RetireJob]("retire_job"),
 	verbOf[SetPolicy]("set_policy"),
+	verbOf[SetPool]("set_pool"),
+	verbOf[SetPools]("set_pools"),
 	verbOf[SetPriority]("set_priority"),
 	verbOf[SpeculateTask]("speculate_task"),
 	verbOf[SplitTask]("split_task"),

@@ -22,6 +22,7 @@ func (s *State) CheckInvariants() error {
 			lost++
 		}
 	}
+	c.that(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
 	c.that(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.faults...)
 }
@@ -139,6 +140,7 @@ func (c *checker) ranges(j *Job, s *Stage) {
 func (c *checker) machine(s *State, i int, m *Machine) {
 	c.that(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
 	c.that(c.held[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.held[m.Name])
+	c.that(m.Slots == m.slots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
 	for kind := range m.Used {
 		free := m.Free(Slot(kind)) > 0
 		c.that(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)

@@ -56,8 +56,8 @@ func (s JobState) Final() bool { return s >= JobSucceeded }
 type JobSpec struct {
 	Name      string
 	User      string
-	Pool      string
-	Priority  int // higher goes first; 0 is normal
+	Pool      string // one of View.Pools; submitted as "" it is DefaultPool
+	Priority  int    // higher goes first; 0 is normal
 	Graph     dag.Graph
 	OutputDir string // full name, "" for a job without files of output
 	Placement string // how policies match its tasks with machines, "" as they like

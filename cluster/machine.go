@@ -3,15 +3,17 @@ package cluster
 // Machine is a tasknode.
 type Machine struct {
 	Name     string
-	Instance string   // of its tasknode, another one after each start
-	Address  string   // of its shuffle server, "" when its files are local to every task
-	HTTP     string   // of its page of metrics and logs, "" when it has none
-	Rack     string   // "" when unknown
-	Hosts    []string // names and addresses under which storage may know it
-	Slots    [slotKinds]int
-	Used     [slotKinds]int // slots held
+	Instance string         // of its tasknode, another one after each start
+	Address  string         // of its shuffle server, "" when its files are local to every task
+	HTTP     string         // of its page of metrics and logs, "" when it has none
+	Rack     string         // "" when unknown
+	Hosts    []string       // names and addresses under which storage may know it
+	Offered  [slotKinds]int // slots that its tasknode has
+	Slots    [slotKinds]int // of them that may be given out: none while it is lost or excluded
+	Used     [slotKinds]int // slots held; more than Slots when it was excluded in the midst of work
 	Epoch    int            // how often it has joined, not counting what it told anew while it was there
-	Lost     bool           // it has expired and not joined since: it has no slots
+	Lost     bool           // it has expired and not joined since
+	Excluded bool           // it is to take no new tasks; what it runs goes on and its output is served
 
 	// FreeSince is when a slot of a kind last became free while none was: for
 	// so long one at least is free. It means nothing while none is.
@@ -24,3 +26,11 @@ type Machine struct {
 
 // Free is how many slots of a kind can be given out.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
+
+// slots are what Slots has to be.
+func (m *Machine) slots() [slotKinds]int {
+	if m.Lost || m.Excluded {
+		return [slotKinds]int{}
+	}
+	return m.Offered
+}

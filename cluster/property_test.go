@@ -41,7 +41,7 @@ func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
@@ -56,9 +56,9 @@ func dump(s *State) string {
 		}
 	}
 	for _, m := range s.machines {
-		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.Excluded, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
-	return b.String() + s.policy
+	return b.String() + s.policy + fmt.Sprint(s.pools)
 }
 
 // loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
@@ -81,11 +81,12 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "policy", "retire", "killattempt", "speculate",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
 			Graph:            drawGraph(t),
+			Pool:             rapid.SampledFrom([]string{"", "", "default", "a"}).Draw(t, "pool"),
 			MaxAttempts:      [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
 			MaxMachineFaults: rapid.IntRange(0, 2).Draw(t, "faults"), FaultDecayMillis: 10,
 			SkipRecords: rapid.IntRange(0, 2).Draw(t, "skip"), SlowStartPPM: rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(t, "slow start"),
@@ -132,6 +133,12 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "priority":
 		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
+	case "pool":
+		return SetPool{drawJob(t, s), rapid.SampledFrom([]string{"default", "a", "b"}).Draw(t, "pool")}
+	case "pools":
+		return SetPools{rapid.SliceOfN(rapid.SampledFrom([]string{"", "default", "a", "b"}), 0, 3).Draw(t, "pools")}
+	case "admit":
+		return AdmitMachine{drawMachine(t), rapid.Bool().Draw(t, "excluded")}
 	case "speculate":
 		return SpeculateTask{drawTask(t, s), drawMachine(t)}
 	case "restore":

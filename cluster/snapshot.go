@@ -23,7 +23,7 @@ type Snapshot struct {
 // once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, Jobs: len(s.jobs)},
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, Pools: s.pools, Jobs: len(s.jobs)},
 		jobs:    make([]jobRecord, len(s.jobs)),
 	}
 	for _, m := range s.machines {
@@ -41,7 +41,7 @@ func (s *State) Snapshot() *Snapshot {
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-		Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost, FreeSince: m.FreeSince,
+		Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, Excluded: m.Excluded, FreeSince: m.FreeSince,
 	}
 	for _, a := range m.Attempts {
 		r.Attempts = append(r.Attempts, a.ID)

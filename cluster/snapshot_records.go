@@ -12,13 +12,14 @@ type clusterRecord struct {
 	Machines []machineRecord `cbor:"3,keyasint,omitempty"`
 	Sessions []sessionRecord `cbor:"4,keyasint,omitempty"`
 	Jobs     int             `cbor:"5,keyasint"` // how many follow
+	Pools    []string        `cbor:"6,keyasint,omitempty"`
 }
 
 type machineRecord struct {
 	Name     string         `cbor:"1,keyasint"`
 	Address  string         `cbor:"2,keyasint,omitempty"`
 	Hosts    []string       `cbor:"3,keyasint,omitempty"`
-	Slots    [slotKinds]int `cbor:"4,keyasint"`
+	Offered  [slotKinds]int `cbor:"4,keyasint"`
 	Epoch    int            `cbor:"5,keyasint"`
 	Attempts []AttemptID    `cbor:"6,keyasint,omitempty"` // in order of start
 	Instance string         `cbor:"7,keyasint,omitempty"`
@@ -27,6 +28,7 @@ type machineRecord struct {
 	Lost     bool           `cbor:"10,keyasint,omitempty"`
 
 	FreeSince [slotKinds]int64 `cbor:"11,keyasint,omitzero"`
+	Excluded  bool             `cbor:"12,keyasint,omitempty"`
 }
 
 type sessionRecord struct {

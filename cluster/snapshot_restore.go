@@ -13,6 +13,9 @@ import (
 func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: New(s.cluster.ID)}
 	r.policy = s.cluster.Policy
+	if len(s.cluster.Pools) > 0 {
+		r.pools = s.cluster.Pools
+	}
 	r.addMachines(s.cluster.Machines)
 	r.addSessions(s.cluster.Sessions)
 	for i := range s.jobs {
@@ -50,8 +53,9 @@ func (r *restorer) addMachines(records []machineRecord) {
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-			Slots: m.Slots, Epoch: m.Epoch, Lost: m.Lost, index: i,
+			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, Excluded: m.Excluded, index: i,
 		}
+		machine.Slots = machine.slots()
 		r.machines = append(r.machines, machine)
 		if m.Lost {
 			r.lost++

@@ -162,8 +162,8 @@ func liveOn(t testing.TB, s *State) {
 		s.Apply(Entry{At: 6, Command: StartAttempt{Task: a.Task, Machine: "n", Range: whole}})
 	}
 	mustApply(t, s,
-		SetPriority{job1, 3}, SetPolicy{"other"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
-		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, ExpireMachine{"n", 1}, submit(3, 1), KillJob{job1, "x"})
+		SetPriority{job1, 3}, SetPolicy{"other"}, SetPools{[]string{"urgent"}}, SetPool{job1, "urgent"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
+		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{"n", 1}, submit(3, 1), KillJob{job1, "x"})
 }
 
 func mustApply(t testing.TB, s *State, commands ...Command) {
@@ -188,7 +188,7 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := restored(t, data)
-	if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" {
+	if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" || j.Spec.Pool != "urgent" || len(s.View().Pools()) != 2 {
 		t.Errorf("the first job is %+v", j)
 	}
 }
@@ -201,7 +201,7 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		computed string // or known otherwise
 	}{
 		{State{}, clusterRecord{}, "byName free lost"},
-		{Machine{}, machineRecord{}, "Used index"},
+		{Machine{}, machineRecord{}, "Slots Used index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded"},
 		{Stage{}, stageRecord{}, "Name Code Index Slot Source Sink Finished Running upstream pending byHost"},

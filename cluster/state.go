@@ -21,6 +21,7 @@ var (
 type State struct {
 	id       string // the T in ids
 	policy   string
+	pools    []string   // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
 	jobs     []*Job     // by number, from 1 at index 0; nil once retired
 	machines []*Machine // in order of their first joining
 	lost     int        // of the machines
@@ -33,7 +34,7 @@ type State struct {
 // of all ids and holds no '_'.
 func New(id string) *State {
 	return &State{
-		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo",
+		id: strings.ReplaceAll(id, "_", "-"), policy: "fifo", pools: []string{DefaultPool},
 		byName: make(map[string]*Machine), sessions: make(map[string]*session),
 	}
 }
@@ -56,14 +57,14 @@ type Command interface {
 // several lists and more than once in each.
 type Delta struct {
 	Submitted JobID       // by SubmitJob, also when it came before; else zero
-	Jobs      []JobID     // that are new or whose state or priority changed
+	Jobs      []JobID     // that are new or whose state, priority or pool changed
 	Started   []AttemptID // that their machine is to start
 	Ended     []AttemptID // with a verdict
 	Asked     []AttemptID // whose machine is to hear something: kill, stop or pause
 	Freed     []AttemptID // that left their slot
 	Published []AttemptID // whose output other tasks may read
 	Revoked   []AttemptID // whose output is gone
-	Machines  []string    // that joined or expired
+	Machines  []string    // that joined or expired, or are excluded or admitted
 	Retired   []JobID     // that left the state
 	Policy    bool        // another policy gives out slots
 }

@@ -104,6 +104,12 @@ func (tx *transition) leave(p place) {
 	tx.delta.Freed = append(tx.delta.Freed, a.ID)
 }
 
+// setSlots gives a machine the slots that it is to have now.
+func (tx *transition) setSlots(m *Machine) {
+	m.Slots = m.slots()
+	tx.indexFree(m)
+}
+
 func (tx *transition) indexFree(m *Machine) {
 	for kind := range tx.free {
 		if m.Free(Slot(kind)) > 0 {

@@ -79,5 +79,8 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 	}
 }
 
+// Pools are the names of the pools that jobs may be put into, ascending.
+func (v View) Pools() []string { return v.s.pools }
+
 // Policy is the name of the policy that gives out slots.
 func (v View) Policy() string { return v.s.policy }

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// free are the names of the machines with a free slot for maps.
+func free(s *State) (names []string) {
+	for m := range s.View().MachinesWithFree(MapSlot) {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// TestExcludedMachineEndsItsWork excludes a machine with an attempt and output,
+// and sees it emptied as the job goes on elsewhere.
+func TestExcludedMachineEndsItsWork(t *testing.T) {
+	s := New("1")
+	old, other := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
+	apply(t, s,
+		JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}, submit(2, 1), StartJob{job1},
+		StartAttempt{Task: old.Task, Machine: "n"}, StartAttempt{Task: other.Task, Machine: "n"},
+		FinishAttempt{Attempt: old})
+	n := s.View().Machine("n")
+	if delta := apply(t, s, AdmitMachine{"n", true}); !slices.Equal(delta.Machines, []string{"n"}) {
+		t.Errorf("machines that changed are %v", delta.Machines)
+	}
+	if free(s) != nil || n.Free(MapSlot) > 0 || n.Free(ReduceSlot) > 0 || !s.View().Holds(n) {
+		t.Errorf("after being excluded: free %v, %+v", free(s), n)
+	}
+	apply(t, s, FinishAttempt{Attempt: other})
+	if !s.View().Holds(n) || s.View().Job(job1).Stages[0].Finished != 2 {
+		t.Error("its output is not needed any more, or gone")
+	}
+	apply(t, s, JoinMachine{Name: "m", Slots: [2]int{1, 1}})
+	reduce := attemptAt(TaskID{job1, "r", 0}, 0)
+	if _, err := s.Apply(Entry{Command: StartAttempt{Task: reduce.Task, Machine: "n"}}); !errors.Is(err, ErrRefused) {
+		t.Errorf("a task starts on an excluded machine: %v", err)
+	}
+	apply(t, s, StartAttempt{Task: reduce.Task, Machine: "m"}, FinishAttempt{Attempt: reduce, Output: Manifest{Pieces: []Piece{{Path: "p"}}}})
+	if s.View().Holds(n) {
+		t.Error("something of it is needed though the job has its output")
+	}
+}
+
+func TestExcludedMachineComesBackExcluded(t *testing.T) {
+	s := New("1")
+	join := JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}
+	apply(t, s, join, AdmitMachine{"n", true}, ExpireMachine{"n", 1})
+	join.Instance, join.Slots = "j", [2]int{3, 1}
+	apply(t, s, join)
+	if n := s.View().Machine("n"); free(s) != nil || n.Lost || n.Offered != join.Slots {
+		t.Errorf("it came back as %+v", n)
+	}
+	apply(t, s, AdmitMachine{"n", false})
+	if n := s.View().Machine("n"); !slices.Equal(free(s), []string{"n"}) || n.Slots != join.Slots {
+		t.Errorf("after being admitted: %+v", n)
+	}
+	apply(t, s, ExpireMachine{"n", 2}, AdmitMachine{"n", true}, AdmitMachine{"n", false})
+	if free(s) != nil {
+		t.Error("a lost machine got slots by being admitted")
+	}
+	if _, err := s.Apply(Entry{Command: AdmitMachine{"x", true}}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("an unknown machine: %v", err)
+	}
+}
+
+// TestCheckpointsAreHeld keeps a machine on which a paused task has left its
+// checkpoint.
+func TestCheckpointsAreHeld(t *testing.T) {
+	s := New("1")
+	a := attemptAt(mapTask(0), 0)
+	apply(t, s,
+		JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 0), StartJob{job1}, StartAttempt{Task: a.Task, Machine: "n"},
+		AdmitMachine{"n", true}, CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}})
+	if !s.View().Holds(s.View().Machine("n")) {
+		t.Error("nobody misses the checkpoint")
+	}
+}

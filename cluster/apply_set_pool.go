@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SetPool moves a job that is not over to another pool.
+type SetPool struct {
+	Job  JobID
+	Pool string
+}
+
+func (c SetPool) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if j.State.Final() {
+		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, j.State)
+	}
+	if err := tx.checkPool(c.Pool); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	j.Spec.Pool = c.Pool
+	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
+	return nil
+}
+
+// checkPool refuses a pool that jobs cannot be put into.
+func (s *State) checkPool(name string) error {
+	if slices.Contains(s.pools, name) {
+		return nil
+	}
+	return fmt.Errorf("pool %q: not one of %s", name, strings.Join(s.pools, ", "))
+}
