@@ -1051,6 +1051,7 @@ type Order struct {
 	//	*Order_Outputs_
 	//	*Order_RemoveJob_
 	//	*Order_Acknowledge_
+	//	*Order_Repeat_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1156,6 +1157,15 @@ func (x *Order) GetAcknowledge() *Order_Acknowledge {
 	return nil
 }
 
+func (x *Order) GetRepeat() *Order_Repeat {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Repeat_); ok {
+			return x.Repeat
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1188,6 +1198,10 @@ type Order_Acknowledge_ struct {
 	Acknowledge *Order_Acknowledge `protobuf:"bytes,7,opt,name=acknowledge,proto3,oneof"`
 }
 
+type Order_Repeat_ struct {
+	Repeat *Order_Repeat `protobuf:"bytes,8,opt,name=repeat,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1201,6 +1215,8 @@ func (*Order_Outputs_) isOrder_Order() {}
 func (*Order_RemoveJob_) isOrder_Order() {}
 
 func (*Order_Acknowledge_) isOrder_Order() {}
+
+func (*Order_Repeat_) isOrder_Order() {}
 
 // Orders are orders that belong together, in their order.
 type Orders struct {
@@ -3100,6 +3116,52 @@ func (x *Order_Acknowledge) GetAttemptId() string {
 	return ""
 }
 
+// Repeat asks for the last report of a finished attempt that the tasknode
+// holds: its machine was given up, and the job could do with what it wrote.
+type Order_Repeat struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_Repeat) Reset() {
+	*x = Order_Repeat{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_Repeat) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_Repeat) ProtoMessage() {}
+
+func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_Repeat.ProtoReflect.Descriptor instead.
+func (*Order_Repeat) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 7}
+}
+
+func (x *Order_Repeat) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
 type Report_Joined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
@@ -3112,13 +3174,14 @@ type Report_Joined struct {
 	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`         // host:port of its page of metrics and logs, "" when there is none
 	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`      // of the machine, ms since the epoch
 	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`        // whose files it holds
+	Held          []string               `protobuf:"bytes,11,rep,name=held,proto3" json:"held,omitempty"`        // finished attempts whose segments it holds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3193,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3216,6 +3279,13 @@ func (x *Report_Joined) GetJobs() []string {
 	return nil
 }
 
+func (x *Report_Joined) GetHeld() []string {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
 // Heartbeat says that the machine is alive. It names no attempt.
 type Report_Heartbeat struct {
 	state         protoimpl.MessageState        `protogen:"open.v1"`
@@ -3228,7 +3298,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3310,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3285,7 +3355,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3367,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3317,13 +3387,14 @@ func (*Report_Started) Descriptor() ([]byte, []int) {
 type Report_Killed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StuckStack    string                 `protobuf:"bytes,1,opt,name=stuck_stack,json=stuckStack,proto3" json:"stuck_stack,omitempty"` // not empty: it ignored the order, and this is where it stands
+	Cause         string                 `protobuf:"bytes,2,opt,name=cause,proto3" json:"cause,omitempty"`                             // why it ended without being told to, "" when it was told
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3335,7 +3406,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3358,6 +3429,13 @@ func (x *Report_Killed) GetStuckStack() string {
 	return ""
 }
 
+func (x *Report_Killed) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 type Report_Heartbeat_Directory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -3370,7 +3448,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3382,7 +3460,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3438,7 +3516,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3450,7 +3528,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3608,7 +3686,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"partitions\x12\x1d\n" +
 	"\n" +
 	"output_dir\x18\x18 \x01(\tR\toutputDir\x12\x17\n" +
-	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\xb5\a\n" +
+	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\x90\b\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -3617,7 +3695,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\aoutputs\x18\x05 \x01(\v2\x17.hammr.v1.Order.OutputsH\x00R\aoutputs\x12:\n" +
 	"\n" +
 	"remove_job\x18\x06 \x01(\v2\x19.hammr.v1.Order.RemoveJobH\x00R\tremoveJob\x12?\n" +
-	"\vacknowledge\x18\a \x01(\v2\x1b.hammr.v1.Order.AcknowledgeH\x00R\vacknowledge\x1a:\n" +
+	"\vacknowledge\x18\a \x01(\v2\x1b.hammr.v1.Order.AcknowledgeH\x00R\vacknowledge\x120\n" +
+	"\x06repeat\x18\b \x01(\v2\x16.hammr.v1.Order.RepeatH\x00R\x06repeat\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -3642,10 +3721,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x1a,\n" +
 	"\vAcknowledge\x12\x1d\n" +
 	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a'\n" +
+	"\x06Repeat\x12\x1d\n" +
+	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptIdB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x86\b\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xb0\b\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -3658,7 +3740,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06paused\x18\b \x01(\v2\x15.hammr.task.v1.PausedH\x00R\x06paused\x121\n" +
 	"\x06killed\x18\t \x01(\v2\x17.hammr.v1.Report.KilledH\x00R\x06killed\x12:\n" +
 	"\theartbeat\x18\n" +
-	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x1a\x82\x02\n" +
+	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x1a\x96\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -3670,7 +3752,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04http\x18\b \x01(\tR\x04http\x12\x14\n" +
 	"\x05clock\x18\t \x01(\x03R\x05clock\x12\x12\n" +
 	"\x04jobs\x18\n" +
-	" \x03(\tR\x04jobs\x1a\xde\x01\n" +
+	" \x03(\tR\x04jobs\x12\x12\n" +
+	"\x04held\x18\v \x03(\tR\x04held\x1a\xde\x01\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
@@ -3680,10 +3763,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x04free\x18\x02 \x01(\x03R\x04free\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\x03R\x05total\x12\x14\n" +
 	"\x05fault\x18\x04 \x01(\tR\x05fault\x1a\t\n" +
-	"\aStarted\x1a)\n" +
+	"\aStarted\x1a?\n" +
 	"\x06Killed\x12\x1f\n" +
 	"\vstuck_stack\x18\x01 \x01(\tR\n" +
-	"stuckStackB\b\n" +
+	"stuckStack\x12\x14\n" +
+	"\x05cause\x18\x02 \x01(\tR\x05causeB\b\n" +
 	"\x06report\"#\n" +
 	"\tNotLeader\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\"\xa7\x01\n" +
@@ -3822,7 +3906,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -3870,32 +3954,33 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_Outputs)(nil),              // 43: hammr.v1.Order.Outputs
 	(*Order_RemoveJob)(nil),            // 44: hammr.v1.Order.RemoveJob
 	(*Order_Acknowledge)(nil),          // 45: hammr.v1.Order.Acknowledge
-	(*Report_Joined)(nil),              // 46: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 47: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 48: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 49: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 50: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 51: hammr.v1.Info.Master
-	(taskproc.Kind)(0),                 // 52: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 53: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 54: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 55: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 56: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 57: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 58: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 59: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 60: hammr.task.v1.MapOutput
+	(*Order_Repeat)(nil),               // 46: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 47: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 48: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 49: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 50: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 51: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 52: hammr.v1.Info.Master
+	(taskproc.Kind)(0),                 // 53: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 54: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 55: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 56: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 57: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 58: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 59: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 60: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 61: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	35, // 0: hammr.v1.Graph.stages:type_name -> hammr.v1.Graph.Stage
 	36, // 1: hammr.v1.Graph.edges:type_name -> hammr.v1.Graph.Edge
 	37, // 2: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
 	4,  // 3: hammr.v1.JobSpec.graph:type_name -> hammr.v1.Graph
-	52, // 4: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	53, // 4: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 5: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	38, // 6: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	53, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	54, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	6,  // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,  // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	7,  // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -3907,57 +3992,58 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	43, // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
 	44, // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
 	45, // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	11, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	46, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	48, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	54, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	55, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	56, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	57, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	49, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	47, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	51, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	5,  // 31: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10, // 32: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	50, // 33: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	31, // 34: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	2,  // 35: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	58, // 36: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	59, // 37: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	60, // 38: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	50, // 39: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	16, // 40: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	18, // 41: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	20, // 42: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	25, // 43: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	21, // 44: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	23, // 45: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	26, // 46: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	28, // 47: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	30, // 48: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	33, // 49: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	33, // 50: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	33, // 51: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13, // 52: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	17, // 53: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	19, // 54: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10, // 55: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10, // 56: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	22, // 57: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	24, // 58: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	27, // 59: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	29, // 60: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 61: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	34, // 62: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	34, // 63: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	34, // 64: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12, // 65: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	53, // [53:66] is the sub-list for method output_type
-	40, // [40:53] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	46, // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	11, // 21: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	47, // 22: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	49, // 23: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	55, // 24: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	56, // 25: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	57, // 26: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	58, // 27: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	50, // 28: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	48, // 29: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	3,  // 30: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	52, // 31: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	5,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10, // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	51, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	31, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	2,  // 36: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	59, // 37: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	60, // 38: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	61, // 39: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	51, // 40: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	16, // 41: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	18, // 42: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	20, // 43: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	25, // 44: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	21, // 45: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	23, // 46: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	26, // 47: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	28, // 48: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	30, // 49: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	33, // 50: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	33, // 51: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	33, // 52: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13, // 53: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	17, // 54: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	19, // 55: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10, // 56: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10, // 57: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	22, // 58: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	24, // 59: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	27, // 60: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	29, // 61: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32, // 62: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	34, // 63: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	34, // 64: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	34, // 65: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12, // 66: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	54, // [54:67] is the sub-list for method output_type
+	41, // [41:54] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -3973,6 +4059,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Outputs_)(nil),
 		(*Order_RemoveJob_)(nil),
 		(*Order_Acknowledge_)(nil),
+		(*Order_Repeat_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -3990,7 +4077,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   48,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
