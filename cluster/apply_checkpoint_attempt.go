@@ -15,7 +15,9 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	if p.attempt.State == AttemptRunning {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
-		p.task.Checkpoint = &saved
+		if !p.stage.Bundle.Gang { // whose tasks start anew together
+			p.task.Checkpoint = &saved
+		}
 		tx.end(p, AttemptPreempted, "")
 	}
 	tx.leave(p)

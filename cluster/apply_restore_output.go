@@ -24,7 +24,7 @@ func (c RestoreOutput) apply(tx *transition) error {
 	switch {
 	case !p.attempt.Lost || tx.byName[p.attempt.Machine].Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
-	case p.job.State != JobRunning || p.task.State >= TaskSucceeded:
+	case p.job.State != JobRunning || p.task.State >= TaskSucceeded || p.stage.Bundle.Gang:
 		return fmt.Errorf("%w: %v is %v", ErrRefused, p.task.ID, p.task.State)
 	case c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, p.task.ID, p.task.Range, c.Range)

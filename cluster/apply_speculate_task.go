@@ -38,6 +38,8 @@ func (c SpeculateTask) check(p place, m *Machine) error {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case p.job.State != JobRunning || running != 1:
 		return fmt.Errorf("%w: %v has %d running attempts, not 1", ErrRefused, c.Task, running)
+	case !p.stage.Alone():
+		return fmt.Errorf("%w: %v runs in a bundle", ErrRefused, c.Task)
 	case p.task.Checkpoint != nil:
 		return fmt.Errorf("%w: %v goes on from a checkpoint", ErrRefused, c.Task)
 	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):

@@ -22,9 +22,18 @@ func (c StartAttempt) apply(tx *transition) error {
 		return err
 	}
 	m := tx.byName[c.Machine]
-	if err := c.check(p, m); err != nil {
+	if !p.stage.Alone() {
+		return fmt.Errorf("%w: %v starts with its bundle, in %v slots", ErrRefused, c.Task, p.stage.Slots)
+	}
+	if err := c.check(p, m, [slotKinds]int{}); err != nil {
 		return err
 	}
+	c.start(tx, p, m)
+	return nil
+}
+
+// start gives the slots of a machine to a task, which has been checked.
+func (c StartAttempt) start(tx *transition, p place, m *Machine) {
 	tx.unsetPending(p.job, p.stage, p.task)
 	if p.task.Split >= 0 {
 		p.task.Range, p.task.Ranged = c.Range, true
@@ -32,18 +41,19 @@ func (c StartAttempt) apply(tx *transition) error {
 	p.task.State = TaskRunning
 	p.stage.launch(tx.at, c)
 	tx.occupy(p, m)
-	return nil
 }
 
-func (c StartAttempt) check(p place, m *Machine) error {
+// check holds a start against the state. Slots that are taken already are not
+// free on the machine.
+func (c StartAttempt) check(p place, m *Machine, taken [slotKinds]int) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case !p.job.Ready(p.stage):
 		return errTooEarly
-	case p.task.State != TaskPending && p.task.State != TaskPaused:
+	case !p.task.waits():
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Task, p.task.State)
-	case m.Free(p.stage.Slot) < 1:
+	case !m.hasRoom(p.stage.Slots, taken):
 		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
 	case p.task.Ranged && c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, c.Task, p.task.Range, c.Range)

@@ -18,16 +18,19 @@ func (c SubmitJob) apply(tx *transition) error {
 	j := &Job{
 		ID:          JobID{Cluster: tx.id, Number: len(tx.jobs) + 1},
 		Spec:        c.Spec,
-		Stages:      newStages(c.Spec.Graph),
 		SubmittedAt: tx.at,
 	}
+	j.lay()
 	tx.jobs = append(tx.jobs, j)
-	split := 0
 	for i, stage := range j.Stages {
-		for n := range c.Spec.Graph.Stages[i].Nodes {
+		first := -1
+		if stage.Source && stage.Alone() {
+			first = j.firstSplit(stage.Nodes[0])
+		}
+		for n := range j.Layout.Groups[i].Count {
 			t := &Task{Split: -1, Part: n}
-			if stage.Source {
-				t.Split, split = split, split+1
+			if first >= 0 {
+				t.Split = first + n
 			}
 			tx.addTask(j, stage, t)
 		}

@@ -53,6 +53,7 @@ var verbs = []verb{
 	verbOf[SpeculateTask]("speculate_task"),
 	verbOf[SplitTask]("split_task"),
 	verbOf[StartAttempt]("start_attempt"),
+	verbOf[StartBundle]("start_bundle"),
 	verbOf[StartJob]("start_job"),
 	verbOf[SubmitJob]("submit_job"),
 }

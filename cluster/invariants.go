@@ -11,7 +11,7 @@ import (
 // CheckInvariants recounts everything that the state keeps counts and indexes
 // of, and reports every difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
-	c := &checker{held: make(map[string][slotKinds]int)}
+	c := &checker{held: make(map[string][slotKinds]int), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
 		c.job(j)
 	}
@@ -30,6 +30,7 @@ func (s *State) CheckInvariants() error {
 type checker struct {
 	faults []error
 	held   map[string][slotKinds]int // slots by machine, as attempts tell
+	listed map[string]int            // attempts by machine, likewise
 }
 
 func (c *checker) that(ok bool, format string, args ...any) {
@@ -52,6 +53,9 @@ func (c *checker) job(j *Job) {
 			}
 		}
 	}
+	for _, b := range j.Bundles {
+		c.bundle(j, b)
+	}
 	c.that(j.Occupied == occupied, "%v: Occupied %d, counted %d", j.ID, j.Occupied, occupied)
 	c.that(j.unmet == unmet, "%v: unmet %d, counted %d", j.ID, j.unmet, unmet)
 	c.that(slices.Equal(j.sums, sums), "%v: sums %v, counted %v", j.ID, j.sums, sums)
@@ -65,8 +69,8 @@ func (c *checker) job(j *Job) {
 func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	finished, running, pending := 0, 0, 0
 	for n, t := range s.Tasks {
-		occupied += c.task(j, t)
-		waits := t.State == TaskPending || t.State == TaskPaused
+		occupied += c.task(j, s, t)
+		waits := t.waits()
 		switch {
 		case waits:
 			pending++
@@ -89,7 +93,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	return occupied
 }
 
-func (c *checker) task(j *Job, t *Task) (occupied int) {
+func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	won, running := 0, 0
 	for n, a := range t.Attempts {
 		c.that(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
@@ -98,9 +102,8 @@ func (c *checker) task(j *Job, t *Task) (occupied int) {
 		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine {
 			occupied++
-			held := c.held[a.Machine]
-			held[a.Slot]++
-			c.held[a.Machine] = held
+			c.held[a.Machine] = plus(c.held[a.Machine], s.Slots)
+			c.listed[a.Machine]++
 		}
 		switch a.State {
 		case AttemptSucceeded:
@@ -119,6 +122,23 @@ func (c *checker) task(j *Job, t *Task) (occupied int) {
 		c.that(t.Range.Contains(p), "%v skips %v outside %v", t.ID, p, t.Range)
 	}
 	return occupied
+}
+
+// bundle checks that the tasks of a gang wait together or not at all.
+func (c *checker) bundle(j *Job, b *Bundle) {
+	if !b.Gang || j.State != JobRunning {
+		return
+	}
+	for n := range b.Count {
+		waiting := 0
+		tasks := b.TasksOf(n)
+		for _, t := range tasks {
+			if t.waits() {
+				waiting++
+			}
+		}
+		c.that(waiting == 0 || waiting == len(tasks), "%v: %d of %d tasks of bundle %d of class %d wait", j.ID, waiting, len(tasks), n, b.Index)
+	}
 }
 
 // ranges checks that the tasks cut from one split lie end to end.
@@ -148,5 +168,5 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 	for _, a := range m.Attempts {
 		c.that(a.OnMachine && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
 	}
-	c.that(len(m.Attempts) == m.Used[MapSlot]+m.Used[ReduceSlot], "machine %s lists %d attempts of %v", m.Name, len(m.Attempts), m.Used)
+	c.that(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/dag"
 )
@@ -81,7 +82,10 @@ type Job struct {
 	ID     JobID
 	Spec   JobSpec
 	State  JobState
-	Stages []*Stage // as in Spec.Graph
+	Stages []*Stage // as the Groups of Layout
+
+	Layout  *dag.Layout // of Spec.Graph
+	Bundles []*Bundle   // as the Bundles of Layout
 
 	Outcome JobState // while Aborting: what will follow, JobFailed or JobKilled
 	Cause   string   // why it failed or was killed, "" while neither
@@ -98,7 +102,7 @@ type Job struct {
 	nameIndex map[CounterName]int // place of each name in names
 	sums      []int64             // over the finished tasks, beside names
 	unmet     int                 // tasks not succeeded in the stages that write output; 0 from Committing on
-	splits    []Split             // of the source stage; nil until loaded
+	splits    []Split             // of the source Nodes, stage by stage; nil until loaded
 	loaded    bool
 	faults    []machineFaults // replaced as a whole when it changes
 }
@@ -155,13 +159,79 @@ func (j *Job) CountersOf(t *Task) []Counter {
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 
-// SplitOf is the split that a task of the source stage reads; ok is false for
-// other tasks and while the splits are not loaded.
+// lay makes the job's stages and bundles from its graph.
+func (j *Job) lay() {
+	j.Layout = j.Spec.Graph.Layout()
+	j.Stages = newStages(j.Spec.Graph, j.Layout)
+	j.Bundles = newBundles(j.Layout, j.Stages)
+}
+
+// SplitOf is where the input of a task lies: its split; several in one, without
+// a range, when its group reads several; or what it combines of a machine. ok is
+// false for other tasks and while that is not known.
 func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
-	if t.Split < 0 || t.Split >= len(j.splits) {
+	if t.Split >= 0 {
+		if t.Split >= len(j.splits) {
+			return Split{}, false
+		}
+		return j.splits[t.Split], true
+	}
+	stage := j.stage(t.ID.Stage)
+	if home := stage.home(t); home != "" {
+		return Split{Hosts: []string{home}, Bytes: 1}, true
+	}
+	if !stage.Source || !j.loaded {
 		return Split{}, false
 	}
-	return j.splits[t.Split], true
+	for _, source := range j.SourcesOf(t) {
+		split := j.splits[source.Split]
+		s.Bytes += split.Bytes
+		for _, host := range split.Hosts {
+			if !slices.Contains(s.Hosts, host) {
+				s.Hosts = append(s.Hosts, host)
+			}
+		}
+	}
+	return s, true
+}
+
+// Source is a Node that reads a split.
+type Source struct {
+	Stage int // place in the graph's stages
+	Node  int // number in the stage
+	Split int // number of the split among those of the job
+}
+
+// SourcesOf are the Nodes of a task that read splits.
+func (j *Job) SourcesOf(t *Task) (sources []Source) {
+	stage := j.stage(t.ID.Stage)
+	if !stage.Source {
+		return nil
+	}
+	if t.Split >= 0 {
+		return []Source{{Stage: stage.Nodes[0], Node: t.Part, Split: t.Split}}
+	}
+	for _, span := range j.Layout.Nodes(dag.GroupID{Class: stage.Index, Index: t.ID.Number}) {
+		if !j.Spec.Graph.IsSource(j.Spec.Graph.Stages[span.Stage].Name) {
+			continue
+		}
+		first := j.firstSplit(span.Stage)
+		for n := span.First; n < span.End; n++ {
+			sources = append(sources, Source{Stage: span.Stage, Node: n, Split: first + n})
+		}
+	}
+	return sources
+}
+
+// firstSplit is the number of the split that the first Node of a source stage of
+// the graph reads.
+func (j *Job) firstSplit(stage int) (n int) {
+	for _, s := range j.Spec.Graph.Stages[:stage] {
+		if j.Spec.Graph.IsSource(s.Name) {
+			n += s.Nodes
+		}
+	}
+	return n
 }
 
 // RangeOf is what a task is to read: the whole split, or what was left of it.

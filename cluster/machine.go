@@ -24,6 +24,31 @@ type Machine struct {
 	index int // in State.machines
 }
 
+func plus(a, b [slotKinds]int) [slotKinds]int {
+	for kind := range a {
+		a[kind] += b[kind]
+	}
+	return a
+}
+
+func minus(a, b [slotKinds]int) [slotKinds]int {
+	for kind := range a {
+		a[kind] -= b[kind]
+	}
+	return a
+}
+
+// hasRoom reports whether a machine has so many slots free beside those that are
+// taken already.
+func (m *Machine) hasRoom(slots, taken [slotKinds]int) bool {
+	for kind, n := range slots {
+		if n > 0 && m.Free(Slot(kind))-taken[kind] < n {
+			return false
+		}
+	}
+	return true
+}
+
 // Free is how many slots of a kind can be given out.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 

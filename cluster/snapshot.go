@@ -73,6 +73,11 @@ func recordJob(j *Job) jobRecord {
 		r.Stages[i] = recordStage(stage)
 		r.tasks[i] = recordTasks(stage)
 	}
+	if slices.ContainsFunc(j.Bundles, func(b *Bundle) bool { return b.starts != nil }) {
+		for _, b := range j.Bundles {
+			r.BundleStarts = append(r.BundleStarts, b.starts)
+		}
+	}
 	return r
 }
 
@@ -80,6 +85,7 @@ func recordStage(s *Stage) stageRecord {
 	return stageRecord{
 		Tasks: len(s.Tasks), Writes: s.Writes, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
 		Launched: s.Launched, LocalStarts: s.LocalStarts, RackStarts: s.RackStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
+		Shares: slices.Clone(s.shares),
 	}
 }
 

@@ -61,6 +61,8 @@ type jobRecord struct {
 	Faults  []machineFaults `cbor:"12,keyasint,omitempty"`
 	Retired bool            `cbor:"13,keyasint,omitempty"` // and nothing else is set
 
+	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty where none was started whole
+
 	tasks [][]taskRecord // by stage; each is written by itself after the job
 }
 
@@ -77,6 +79,8 @@ type stageRecord struct {
 	Killed      int   `cbor:"8,keyasint,omitempty"`
 	SlotMillis  int64 `cbor:"9,keyasint,omitempty"`
 	RackStarts  int   `cbor:"10,keyasint,omitempty"`
+
+	Shares []share `cbor:"11,keyasint,omitempty"`
 }
 
 type taskRecord struct {

@@ -91,15 +91,17 @@ func (r *restorer) addJob(record *jobRecord) {
 		r.that(fmt.Errorf("%v: %w", j.ID, err))
 		return
 	}
-	if len(record.Stages) != len(j.Spec.Graph.Stages) {
-		r.that(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Spec.Graph.Stages)))
+	j.lay()
+	if len(record.Stages) != len(j.Stages) {
+		r.that(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Stages)))
 		return
 	}
-	if j.Stages = newStages(j.Spec.Graph); len(j.names) > 0 {
+	if len(j.names) > 0 {
 		j.nameIndex = maps.Collect(indexed(j.names))
 	}
+	r.that(j.takeStarts(record.BundleStarts))
 	for i, stage := range j.Stages {
-		stage.take(record.Stages[i])
+		r.that(stage.take(record.Stages[i]))
 		for n := range record.tasks[i] {
 			r.that(r.addTask(j, stage, &record.tasks[i][n]))
 		}
@@ -120,9 +122,32 @@ func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
 	}
 }
 
-func (s *Stage) take(r stageRecord) {
+// takeStarts takes over how often bundles were started.
+func (j *Job) takeStarts(starts [][]int) error {
+	if len(starts) > len(j.Bundles) {
+		return fmt.Errorf("%v: starts of %d classes of bundles, of which it has %d", j.ID, len(starts), len(j.Bundles))
+	}
+	for i, n := range starts {
+		if len(n) != 0 && len(n) != j.Bundles[i].Count {
+			return fmt.Errorf("%v: starts of %d bundles of class %d, of which it has %d", j.ID, len(n), i, j.Bundles[i].Count)
+		}
+		if len(n) > 0 {
+			j.Bundles[i].starts = n
+		}
+	}
+	return nil
+}
+
+// take takes over what a stage has counted. Its shares are those of its graph's
+// edges.
+func (s *Stage) take(r stageRecord) error {
+	if len(r.Shares) != len(s.shares) {
+		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.Shares), len(s.shares))
+	}
+	s.shares = slices.Clone(r.Shares)
 	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
 	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.Killed, r.SlotMillis
+	return nil
 }
 
 func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
@@ -142,6 +167,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	switch t.State {
 	case TaskPending, TaskPaused:
 		stage.pending.add(t.ID.Number)
+		j.indexHosts(stage, t)
 	case TaskRunning:
 		stage.Running++
 	case TaskSucceeded:
@@ -171,7 +197,7 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 		if m == nil {
 			return fmt.Errorf("%v is on the unknown machine %q", a.ID, a.Machine)
 		}
-		m.Used[a.Slot]++
+		m.Used = plus(m.Used, p.stage.Slots)
 		p.job.Occupied++
 	}
 	return nil

@@ -145,7 +145,7 @@ func livedState(t testing.TB, maps int) *State {
 func finished(a AttemptID) Command {
 	return FinishAttempt{
 		Attempt: a, Range: whole,
-		Output: Manifest{SegmentsPath: "/local/dir/job_1_0001/" + a.String() + "/segments", IndexChecksum: 1 << 60, Bytes: 1 << 27, Records: 1 << 20},
+		Output: Manifest{Segments: []Segments{{Path: "/local/dir/job_1_0001/" + a.String() + "/segments", IndexChecksum: 1 << 60}}, Bytes: 1 << 27, Records: 1 << 20},
 		Counters: []Counter{
 			{CounterName{"FileSystemCounter", "BYTES_READ"}, 1 << 27}, {CounterName{"TaskCounter", "MAP_INPUT_RECORDS"}, 1 << 20},
 			{CounterName{"TaskCounter", "MAP_OUTPUT_RECORDS"}, 1 << 22}, {CounterName{"TaskCounter", "SPILLED_RECORDS"}, 1 << 21},
@@ -203,8 +203,8 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		{State{}, clusterRecord{}, "byName free lost"},
 		{Machine{}, machineRecord{}, "Slots Used index"},
 		{session{}, sessionRecord{}, ""},
-		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded"},
-		{Stage{}, stageRecord{}, "Name Code Index Slot Source Sink Finished Running upstream pending byHost"},
+		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded Layout Bundles"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Finished Running upstream pending byHost"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},
@@ -269,17 +269,17 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full
 
 func TestSnapshotsThatContradictThemselvesAreRefused(t *testing.T) {
 	for want, damage := range map[string]func(*Snapshot){
-		"stands in it twice":        func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
-		"unknown machine":           func(s *Snapshot) { s.cluster.Machines[0].Name = "other" },
-		"lists 0 attempts of [2 0]": func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
-		"task_1_0001_m_000099":      func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },
-		"graph without stages":      func(s *Snapshot) { s.jobs[0].Spec.Graph = dag.Graph{} },
-		"1 stages for a graph":      func(s *Snapshot) { s.jobs[0].Stages = s.jobs[0].Stages[:1] },
-		"4 counters of 0":           func(s *Snapshot) { s.jobs[0].Counters = nil },
-		"part 7":                    func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
-		"without success":           func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
-		"RUNNING with 0 running":    func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
-		"COMMITTING with 2 tasks":   func(s *Snapshot) { s.jobs[0].State = JobCommitting },
+		"stands in it twice":      func(s *Snapshot) { s.cluster.Machines = append(s.cluster.Machines, s.cluster.Machines[0]) },
+		"unknown machine":         func(s *Snapshot) { s.cluster.Machines[0].Name = "other" },
+		"lists 0 attempts of 2":   func(s *Snapshot) { s.cluster.Machines[0].Attempts = nil },
+		"task_1_0001_m_000099":    func(s *Snapshot) { s.cluster.Machines[0].Attempts[0].Task.Number = 99 },
+		"graph without stages":    func(s *Snapshot) { s.jobs[0].Spec.Graph = dag.Graph{} },
+		"1 stages for a graph":    func(s *Snapshot) { s.jobs[0].Stages = s.jobs[0].Stages[:1] },
+		"4 counters of 0":         func(s *Snapshot) { s.jobs[0].Counters = nil },
+		"part 7":                  func(s *Snapshot) { s.jobs[0].tasks[0][0].Part = 7 },
+		"without success":         func(s *Snapshot) { s.jobs[0].tasks[0][0].Output = nil },
+		"RUNNING with 0 running":  func(s *Snapshot) { s.jobs[0].tasks[0][0].State = TaskRunning },
+		"COMMITTING with 2 tasks": func(s *Snapshot) { s.jobs[0].State = JobCommitting },
 	} {
 		snap := livedState(t, 8).Snapshot()
 		damage(snap)

@@ -39,9 +39,9 @@ func (s *State) Load(id JobID, splits []Split) error {
 
 func sourceNodes(j *Job) int {
 	n := 0
-	for i, stage := range j.Stages {
-		if stage.Source {
-			n += j.Spec.Graph.Stages[i].Nodes
+	for _, s := range j.Spec.Graph.Stages {
+		if j.Spec.Graph.IsSource(s.Name) {
+			n += s.Nodes
 		}
 	}
 	return n

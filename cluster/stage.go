@@ -3,19 +3,26 @@ package cluster
 import (
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/dag"
 )
 
-// Stage is one stage of a job with its tasks and the indexes over them.
+// Stage is the NodeGroups of a job that are alike, which are its tasks: a stage
+// of its graph, or several whose Nodes share processes; with the indexes over
+// them.
 type Stage struct {
-	Name   string
-	Code   string // in ids: "m", "r" or "s<index>"
-	Index  int    // in Job.Stages
-	Slot   Slot
-	Source bool // it reads splits
-	Sink   bool // no stage reads it: its output is the job's
-	Writes bool // its tasks write files of the job's output beside what other stages read
+	Name   string         // of the graph's stages, joined by +
+	Code   string         // in ids: "m", "r" or "s<index>"
+	Index  int            // in Job.Stages and in the Groups of the layout
+	Nodes  []int          // places of its stages in the graph, ascending
+	Slots  [slotKinds]int // that a task takes
+	Slot   Slot           // the only kind of them; ReduceSlot if there are both
+	Bundle *Bundle        // class of the bundles that its tasks are in
+	Source bool           // it reads splits
+	Sink   bool           // what some of its Nodes write is read by nobody: it is the job's output
+	Writes bool           // its tasks write files of the job's output beside what other stages read
 	Tasks  []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
@@ -31,28 +38,62 @@ type Stage struct {
 	Killed      int   // attempts killed, lost or preempted
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
 
-	upstream []int                 // stages it reads, in order of edges
+	shares   []share               // of the per-machine edges that it reads, in order of edges
+	upstream []upstream            // stages whose files it reads, in order of edges
 	pending  numberSet             // tasks to be started
 	byHost   map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
 }
 
-func newStages(g dag.Graph) []*Stage {
-	stages := make([]*Stage, len(g.Stages))
-	for i, s := range g.Stages {
-		stages[i] = &Stage{
-			Name: s.Name, Code: stageCode(s.Name, i), Index: i,
-			Source: g.IsSource(s.Name), Sink: true, byHost: make(map[string]*numberSet),
+// upstream is a stage that another reads along an edge.
+type upstream struct {
+	stage *Stage
+	edge  int  // place in the graph's edges
+	whole bool // the reader starts only when all of it is finished
+}
+
+func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
+	stages := make([]*Stage, len(layout.Groups))
+	classOf := make(map[string]*Stage)
+	for i, class := range layout.Groups {
+		s := &Stage{
+			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet),
+			Slots: [slotKinds]int{MapSlot: class.Slots.Map, ReduceSlot: class.Slots.Reduce},
 		}
-		if g.SlotsOf(s.Name) == dag.SlotReduce {
-			stages[i].Slot = ReduceSlot
+		var names []string
+		for _, n := range class.Stages {
+			names = append(names, g.Stages[n].Name)
+			classOf[g.Stages[n].Name] = s
+			s.Source = s.Source || g.IsSource(g.Stages[n].Name)
+			s.Sink = s.Sink || g.IsSink(g.Stages[n].Name)
 		}
+		s.Name = strings.Join(names, "+")
+		s.Code = stageCode(s.Name, i)
+		if s.Slots[ReduceSlot] > 0 || s.Slots[MapSlot] == 0 && g.SlotsOf(names[0]) == dag.SlotReduce {
+			s.Slot = ReduceSlot
+		}
+		stages[i] = s
 	}
-	for _, e := range g.Edges {
-		from, to := g.StageIndex(e.From), g.StageIndex(e.To)
-		stages[from].Sink = false
-		stages[to].upstream = append(stages[to].upstream, from)
+	for i, e := range g.Edges {
+		from, to := classOf[e.From], classOf[e.To]
+		if e.Channel == dag.ChannelFile {
+			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || from.competes(to)})
+		}
+		if e.Connection == dag.PerMachine {
+			to.shares = append(to.shares, share{Edge: i})
+		}
 	}
 	return stages
+}
+
+// competes reports whether tasks of two stages take slots of one kind. A reader
+// that started early would hold slots that those it waits for need.
+func (s *Stage) competes(other *Stage) bool {
+	for kind := range s.Slots {
+		if s.Slots[kind] > 0 && other.Slots[kind] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func stageCode(name string, index int) string {
@@ -66,19 +107,42 @@ func stageCode(name string, index int) string {
 }
 
 // Ready reports whether tasks of the stage may start: enough of each stage that
-// it reads is finished.
+// it reads is finished, or all of it where both take slots of one kind.
 func (j *Job) Ready(s *Stage) bool {
 	if j.State != JobRunning {
 		return false
 	}
 	for _, up := range s.upstream {
-		u := j.Stages[up]
-		if u.Finished*1_000_000 < j.Spec.SlowStartPPM*len(u.Tasks) {
+		tasks := len(up.stage.Tasks)
+		if up.whole && up.stage.Finished < tasks || up.stage.Finished*1_000_000 < j.Spec.SlowStartPPM*tasks {
 			return false
 		}
 	}
 	return true
 }
+
+// EdgeComplete reports whether all that is to be written for an edge that is a
+// file has been.
+func (j *Job) EdgeComplete(edge int) bool {
+	s := j.StageOf(j.Spec.Graph.Edges[edge].From)
+	return s.Finished == len(s.Tasks)
+}
+
+// StageOf is the stage that a stage of the graph is part of; nil when the graph
+// has none of that name.
+func (j *Job) StageOf(name string) *Stage {
+	n := j.Spec.Graph.StageIndex(name)
+	for _, s := range j.Stages {
+		if slices.Contains(s.Nodes, n) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Alone reports whether a task of the stage starts by itself, in one slot. Tasks
+// of others start by StartBundle.
+func (s *Stage) Alone() bool { return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 && !s.Bundle.Gang }
 
 // Vital reports whether the job's output holds what the stage's tasks write, so
 // that the job is done only when all of them are.

@@ -55,11 +55,18 @@ type Task struct {
 
 // Manifest is what a finished attempt left behind.
 type Manifest struct {
-	Pieces        []Piece
-	SegmentsPath  string // data file with the sorted runs, "" for none
+	Pieces   []Piece
+	Segments []Segments
+	Bytes    int64 // in all partitions or pieces
+	Records  int64
+}
+
+// Segments is what one Node of the task wrote for one edge that is a file.
+type Segments struct {
+	Edge          int    // place in the graph's edges
+	Node          int    // number of the Node in its stage; of one cut from another, of its task
+	Path          string // data file with the sorted runs
 	IndexChecksum uint64 // xxhash64 of its index
-	Bytes         int64  // in all partitions or pieces
-	Records       int64
 }
 
 // Piece is one immutable file of a task's output.
@@ -70,6 +77,8 @@ type Piece struct {
 	Checksum uint64 // xxhash64 over the bytes
 	Records  int64
 	Suffix   string // file name suffix of the joined file, with the dot
+	Stage    int    // place in the graph's stages of the stage that wrote it
+	Part     int    // number in the name of the joined file
 }
 
 // Checkpoint names the file from which a paused task goes on.

@@ -62,6 +62,7 @@ func (tx *transition) end(p place, verdict AttemptState, cause string) {
 	if !slices.ContainsFunc(p.task.Attempts, isRunning) {
 		p.stage.Running--
 		tx.setPending(p.job, p.stage, p.task)
+		tx.breakUp(p)
 	}
 }
 
@@ -83,7 +84,7 @@ func (tx *transition) occupy(p place, m *Machine) {
 	p.task.Attempts = append(p.task.Attempts, a)
 	p.job.Occupied++
 	m.Attempts = append(m.Attempts, a)
-	m.Used[a.Slot]++
+	m.Used = plus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	tx.delta.Started = append(tx.delta.Started, a.ID)
 }
@@ -99,7 +100,7 @@ func (tx *transition) leave(p place) {
 	p.stage.SlotMillis += tx.at - a.StartedAt
 	m := tx.byName[a.Machine]
 	m.Attempts = slices.DeleteFunc(m.Attempts, func(b *Attempt) bool { return a == b })
-	m.Used[a.Slot]--
+	m.Used = minus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	tx.delta.Freed = append(tx.delta.Freed, a.ID)
 }
@@ -192,8 +193,9 @@ func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
 	stage.Finished++
 	if stage.Finished == len(stage.Tasks) {
 		stage.FinishedAt = tx.at
+		tx.settleShares(j, stage)
 	}
-	tx.delta.Published = append(tx.delta.Published, p.attempt.ID)
+	tx.publish(p)
 	for _, a := range t.Attempts {
 		if a.State == AttemptRunning {
 			tx.kill(place{j, stage, t, a}, "another attempt has finished")
@@ -202,6 +204,18 @@ func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
 	if stage.Vital() {
 		j.unmet--
 		tx.commitWhenDone(j)
+	}
+}
+
+// publish tells of the output of a task that has finished, or of those of its
+// whole gang once all of them have.
+func (tx *transition) publish(p place) {
+	if !p.job.Published(p.task) {
+		return
+	}
+	tx.delta.Published = append(tx.delta.Published, p.attempt.ID)
+	for _, o := range p.others() {
+		tx.delta.Published = append(tx.delta.Published, o.task.Winner.ID)
 	}
 }
 
@@ -229,6 +243,7 @@ func (tx *transition) revoke(p place, cause string) {
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil
 	tx.setPending(p.job, stage, t)
+	tx.breakUp(p)
 }
 
 // needed reports whether some task still to be finished reads the stage.
@@ -237,7 +252,8 @@ func (j *Job) needed(stage *Stage) bool {
 		return false
 	}
 	for _, s := range j.Stages {
-		if slices.Contains(s.upstream, stage.Index) && s.Finished < len(s.Tasks) {
+		reads := slices.ContainsFunc(s.upstream, func(up upstream) bool { return up.stage == stage })
+		if reads && s.Finished < len(s.Tasks) {
 			return true
 		}
 	}

@@ -136,6 +136,16 @@ func (g Graph) IsSource(name string) bool {
 	return true
 }
 
+// IsSink reports whether the named stage leads into no other.
+func (g Graph) IsSink(name string) bool {
+	for _, e := range g.Edges {
+		if e.From == name {
+			return false
+		}
+	}
+	return true
+}
+
 // SlotsOf is the kind of slots that the named stage takes, with the default
 // resolved: SlotMap or SlotReduce.
 func (g Graph) SlotsOf(name string) SlotKind {

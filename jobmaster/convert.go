@@ -6,23 +6,9 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // This file turns messages into the values of the core and back.
-
-func graphOf(g *wire.Graph) dag.Graph {
-	var out dag.Graph
-	for _, s := range g.GetStages() {
-		out.Stages = append(out.Stages, dag.Stage{Name: s.Name, Nodes: int(s.Nodes), Slots: dag.SlotKind(s.Slots)})
-	}
-	for _, e := range g.GetEdges() {
-		out.Edges = append(out.Edges, dag.Edge{
-			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection),
-		})
-	}
-	return out
-}
 
 func positionOf(p *taskproc.Position) dag.Position {
 	return dag.Position{Offset: p.GetOffset(), Skip: p.GetSkip()}
@@ -49,13 +35,16 @@ func splitOf(s *taskproc.Split) cluster.Split {
 }
 
 func manifestOf(d *taskproc.Done) cluster.Manifest {
-	m := cluster.Manifest{
-		SegmentsPath: d.Output.GetPath(), IndexChecksum: d.Output.GetIndexChecksum(),
-		Bytes: d.OutputBytes, Records: d.OutputRecords,
+	m := cluster.Manifest{Bytes: d.OutputBytes, Records: d.OutputRecords}
+	for _, o := range d.Outputs {
+		m.Segments = append(m.Segments, cluster.Segments{
+			Edge: int(o.Edge), Node: int(o.Task), Path: o.Path, IndexChecksum: o.IndexChecksum,
+		})
 	}
 	for _, p := range d.Pieces {
 		m.Pieces = append(m.Pieces, cluster.Piece{
 			Output: p.Output, Path: p.Path, Length: p.Length, Checksum: p.Checksum, Records: p.Records, Suffix: p.Suffix,
+			Stage: int(p.Stage), Part: int(p.Part),
 		})
 	}
 	return m

@@ -49,8 +49,6 @@ func (m *Master) stepUp(ctx context.Context) {
 	for j := range m.view.Jobs() {
 		if j.State.Final() {
 			m.archive(j.ID)
-		} else {
-			m.recollectOutputs(j)
 		}
 	}
 	m.reviewNodes()
@@ -125,7 +123,7 @@ func (m *Master) follow(delta cluster.Delta) {
 		r := m.record(id)
 		r.touch()
 		if m.view.Job(id).State.Final() {
-			r.splits, r.outputs, r.progress = nil, outputLog{}, nil
+			r.splits, r.outputs, r.progress = nil, outputLogs{}, nil
 			m.archive(id)
 		}
 	}

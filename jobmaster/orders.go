@@ -18,9 +18,8 @@ func (m *Master) send(o control.Order) {
 		if !ok {
 			return
 		}
-		if start.Kind == taskproc.Kind_REDUCE {
-			m.subscribe(o.Machine, o.Job)
-		}
+		j, stage, _, _ := m.view.Task(o.Attempt.Task)
+		m.subscribe(o.Machine, j, stage)
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: start}}})
 	case control.OrderKill:
 		m.deliver(o.Machine, killOrder(o.Attempt.String(), o.Cause))
@@ -42,12 +41,13 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	if !ok {
 		return nil, false
 	}
-	r := m.record(j.ID)
-	if t.Split >= len(r.splits) {
+	if !j.Loaded() {
 		return nil, false
 	}
+	r := m.record(j.ID)
+	_, stage, _, _ := m.view.Task(t.ID)
 	start := &taskproc.Start{
-		JobId: j.ID.String(), AttemptId: id.String(), Program: r.spec.Program, Kind: taskproc.Kind_REDUCE,
+		JobId: j.ID.String(), AttemptId: id.String(), Program: r.spec.Program, Kind: kindOf(stage),
 		Task: int32(t.ID.Number), Attempt: int32(id.Number), Part: int32(t.Part),
 		Properties: r.spec.Properties, Config: r.spec.Config,
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
@@ -55,17 +55,30 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
 		NodeAddress: m.view.Machine(a.Machine).Address, ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
+		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
+		Bundle: m.bundleMessage(j, stage, t), Shares: sharesMessage(j, stage, t),
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)
 	}
 	if t.Split >= 0 {
-		start.Kind, start.Split, start.Range = taskproc.Kind_MAP, r.splits[t.Split], rangeMessage(a.Range)
+		start.Split, start.Range = r.splits[t.Split], rangeMessage(a.Range)
 		for _, p := range t.Skip {
 			start.Skip = append(start.Skip, positionMessage(p))
 		}
+		return start, true
 	}
+	start.Sources = sourcesMessage(j, t, r.splits)
 	return start, true
+}
+
+// kindOf is MAP for tasks that read input, REDUCE for those that read only what
+// others wrote.
+func kindOf(stage *cluster.Stage) taskproc.Kind {
+	if stage.Source {
+		return taskproc.Kind_MAP
+	}
+	return taskproc.Kind_REDUCE
 }
 
 // logDir is the directory for the logs of a job's attempts, "" when they are not

@@ -117,9 +117,18 @@ type finalFile struct {
 	pieces []cluster.Piece
 }
 
+// letter is what stands for a stage in the names of files: "m" for one that reads
+// input, "r" for others, as in Hadoop.
+func letter(j *cluster.Job, stage int) string {
+	if stages := j.Spec.Graph.Stages; stage >= 0 && stage < len(stages) && j.Spec.Graph.IsSource(j.Spec.Graph.Stages[stage].Name) {
+		return "m"
+	}
+	return "r"
+}
+
 // finalFiles are the files of a job's output, in the order of their names'
-// tasks. Stages that others read may write some of them, too. Tasks cut from one task wrote parts of one file, in the order of their
-// ranges.
+// tasks. Stages that others read may write some of them, too. Tasks cut from one
+// task wrote parts of one file, in the order of their ranges.
 func finalFiles(j *cluster.Job) []finalFile {
 	var files []finalFile
 	index := make(map[string]int)
@@ -136,7 +145,7 @@ func finalFiles(j *cluster.Job) []finalFile {
 		})
 		for _, t := range tasks {
 			for _, p := range t.Output.Pieces {
-				name := fmt.Sprintf("%s-%s-%05d%s", p.Output, stage.Code, t.Part, p.Suffix)
+				name := fmt.Sprintf("%s-%s-%05d%s", p.Output, letter(j, p.Stage), p.Part, p.Suffix)
 				i, known := index[name]
 				if !known {
 					i = len(files)

@@ -219,8 +219,8 @@ func TestPiecesOfCutTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	}
 	whole := dag.Range{End: dag.Position{Offset: 100}}
 	task := func(n int) cluster.TaskID { return cluster.TaskID{Job: testJob, Stage: "m", Number: n} }
-	piece := func(path string) cluster.Manifest {
-		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path}}}
+	piece := func(part int, path string) cluster.Manifest {
+		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path, Part: part}}}
 	}
 	apply(cluster.JoinMachine{Name: "n", Slots: [2]int{5, 0}})
 	apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(2, 0), MaxAttempts: [2]int{1, 1}}})
@@ -231,11 +231,12 @@ func TestPiecesOfCutTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
 	apply(cluster.SplitTask{Attempt: cluster.AttemptID{Task: task(0)}, At: dag.Position{Offset: 30}})
 	end := func(n int, from, to int64, path string) {
 		t.Helper()
+		_, _, cut, _ := s.View().Task(task(n))
 		r := dag.Range{Start: dag.Position{Offset: from}, End: dag.Position{Offset: to}}
 		if n > 1 {
 			apply(cluster.StartAttempt{Task: task(n), Machine: "n", Range: r})
 		}
-		apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task(n)}, Range: r, Output: piece(path)})
+		apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task(n)}, Range: r, Output: piece(cut.Part, path)})
 	}
 	end(2, 60, 100, "last")
 	end(0, 0, 30, "first")

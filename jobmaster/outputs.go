@@ -4,18 +4,25 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// outputLog is where the outputs of a job's maps are: a log to which finished
-// and revoked outputs are added, and which each machine that runs reduces of the
-// job gets from its beginning.
+// outputLogs are a job's logs of what has been written for the edges of its
+// graph that are files.
+type outputLogs struct {
+	edges   map[int]*outputLog                          // by place in the graph's edges
+	offered map[cluster.AttemptID][]*taskproc.MapOutput // reported, not yet published
+}
+
+// outputLog is where the outputs are that were written for one edge: a log to
+// which finished and revoked outputs are added, and which each machine that runs
+// readers of the edge gets from its beginning.
 type outputLog struct {
 	entries  []outputEntry
-	sent     map[string]int                            // by machine: entries it has been sent
-	offered  map[cluster.AttemptID]*taskproc.MapOutput // reported, not yet published
-	complete bool                                      // every map is finished
+	sent     map[string]int // by machine: entries it has been sent
+	complete bool           // every writer is finished
 }
 
 // outputEntry is a finished output, or the attempt whose output is revoked.
@@ -24,104 +31,159 @@ type outputEntry struct {
 	revoked string
 }
 
-func (l *outputLog) offer(id cluster.AttemptID, o *taskproc.MapOutput) {
+func (l *outputLogs) offer(id cluster.AttemptID, outputs []*taskproc.MapOutput) {
 	if l.offered == nil {
-		l.offered = make(map[cluster.AttemptID]*taskproc.MapOutput)
+		l.offered = make(map[cluster.AttemptID][]*taskproc.MapOutput)
 	}
-	l.offered[id] = o
+	l.offered[id] = outputs
 }
 
-// published adds the output of an attempt that has won its task.
+// log is the log of an edge, made when it is first asked for.
+func (l *outputLogs) log(edge int) *outputLog {
+	if l.edges[edge] == nil {
+		if l.edges == nil {
+			l.edges = make(map[int]*outputLog)
+		}
+		l.edges[edge] = &outputLog{sent: make(map[string]int)}
+	}
+	return l.edges[edge]
+}
+
+// published adds the outputs of an attempt that has won its task.
 func (m *Master) published(id cluster.AttemptID) {
 	j, stage, t, _ := m.view.Task(id.Task)
-	if stage.Sink || t.Winner == nil {
+	if t.Winner == nil || !j.Loaded() {
 		return
 	}
-	m.addOutput(j, t)
-	m.record(j.ID).outputs.complete = mapsFinished(j)
-	m.sendOutputs(j.ID)
+	m.addOutputs(j, t)
+	for _, edge := range filesFrom(j, stage) {
+		m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+		m.sendOutputs(j, edge)
+	}
 }
 
-// recollectOutputs makes the log of a job anew from the state, in the order of
-// the tasks.
+// recollectOutputs makes the logs of a job from the state, in the order of the
+// tasks, once its splits are loaded: before that it is not known how the records
+// of equal keys are ordered, and nobody is told of any output.
 func (m *Master) recollectOutputs(j *cluster.Job) {
 	for _, stage := range j.Stages {
+		edges := filesFrom(j, stage)
 		for _, t := range stage.Tasks {
-			if !stage.Sink && t.Winner != nil {
-				m.addOutput(j, t)
+			if len(edges) > 0 && j.Published(t) {
+				m.addOutputs(j, t)
 			}
 		}
+		for _, edge := range edges {
+			m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+		}
 	}
-	m.record(j.ID).outputs.complete = mapsFinished(j)
 }
 
-// addOutput adds the output of a finished task to the log.
-func (m *Master) addOutput(j *cluster.Job, t *cluster.Task) {
-	l, id := &m.record(j.ID).outputs, t.Winner.ID
-	reported := l.offered[id]
-	delete(l.offered, id)
-	split, _ := j.SplitOf(t)
-	out := &taskproc.MapOutput{
-		Task: int32(t.ID.Number), Attempt: id.String(), Ordinal: int32(split.Ordinal), Start: positionMessage(t.Range.Start),
-		IndexChecksum: t.Output.IndexChecksum, Path: t.Output.SegmentsPath,
-		PartitionBytes: reported.GetPartitionBytes(),
+// addOutputs adds what a finished task has written to the logs.
+func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
+	r := m.record(j.ID)
+	reported := r.outputs.offered[t.Winner.ID]
+	delete(r.outputs.offered, t.Winner.ID)
+	for i, s := range t.Output.Segments {
+		out := &taskproc.MapOutput{
+			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
+			Path: s.Path, IndexChecksum: s.IndexChecksum,
+		}
+		out.Ordinal, out.Start = r.ordinal(j, t, s)
+		if i < len(reported) {
+			out.PartitionBytes = reported[i].PartitionBytes
+		}
+		if machine := m.view.Machine(t.Winner.Machine); machine != nil {
+			out.Address = machine.Address
+		}
+		l := r.outputs.log(s.Edge)
+		l.entries = append(l.entries, outputEntry{output: out})
 	}
-	if machine := m.view.Machine(t.Winner.Machine); machine != nil {
-		out.Address = machine.Address
-	}
-	l.entries = append(l.entries, outputEntry{output: out})
 }
 
-// revoked tells of an output that is gone.
+// ordinal is where the records of a Node stand among equal keys: by the place in
+// the input of what it has read, or, when that is no single split, behind all
+// input by its stage and number.
+func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (ordinal int32, start *taskproc.Position) {
+	if t.Split >= 0 {
+		split, _ := j.SplitOf(t)
+		return int32(split.Ordinal), positionMessage(t.Range.Start)
+	}
+	g := j.Spec.Graph
+	stage := g.StageIndex(g.Edges[s.Edge].From)
+	return int32(r.files + stage), &taskproc.Position{Offset: int64(s.Node)}
+}
+
+// revoked tells of outputs that are gone.
 func (m *Master) revoked(id cluster.AttemptID) {
-	l := &m.record(id.Task.Job).outputs
-	l.entries = append(l.entries, outputEntry{revoked: id.String()})
-	l.complete = false
-	m.sendOutputs(id.Task.Job)
+	j, stage, _, _ := m.view.Task(id.Task)
+	if !j.Loaded() {
+		return
+	}
+	for _, edge := range filesFrom(j, stage) {
+		l := m.record(j.ID).outputs.log(edge)
+		l.entries = append(l.entries, outputEntry{revoked: id.String()})
+		l.complete = false
+		m.sendOutputs(j, edge)
+	}
+}
+
+// filesFrom are the edges that are files and lead out of a stage, by place in
+// the graph.
+func filesFrom(j *cluster.Job, stage *cluster.Stage) []int {
+	return files(j, func(e dag.Edge) string { return e.From }, stage)
+}
+
+// filesInto are the edges that are files and lead into a stage.
+func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
+	return files(j, func(e dag.Edge) string { return e.To }, stage)
+}
+
+func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edges []int) {
+	for i, e := range j.Spec.Graph.Edges {
+		if e.Channel == dag.ChannelFile && slices.Contains(stage.Nodes, j.Spec.Graph.StageIndex(end(e))) {
+			edges = append(edges, i)
+		}
+	}
+	return edges
 }
 
 // sendOutputs brings every machine that listens up to date.
-func (m *Master) sendOutputs(id cluster.JobID) {
-	for machine := range m.record(id).outputs.sent {
-		m.sendOutputsTo(machine, id)
+func (m *Master) sendOutputs(j *cluster.Job, edge int) {
+	for machine := range m.record(j.ID).outputs.log(edge).sent {
+		m.sendOutputsTo(machine, j, edge)
 	}
 }
 
-// subscribe makes a machine listen, from the log's beginning.
-func (m *Master) subscribe(machine string, id cluster.JobID) {
-	l := &m.record(id).outputs
-	if l.sent == nil {
-		l.sent = make(map[string]int)
+// subscribe makes a machine listen to what a stage reads, from the beginning of
+// each log.
+func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage) {
+	for _, edge := range filesInto(j, stage) {
+		l := m.record(j.ID).outputs.log(edge)
+		if _, listens := l.sent[machine]; listens {
+			continue
+		}
+		l.sent[machine] = 0
+		l.complete = j.EdgeComplete(edge)
+		m.sendOutputsTo(machine, j, edge)
 	}
-	if _, listens := l.sent[machine]; listens {
-		return
-	}
-	l.sent[machine] = 0
-	l.complete = mapsFinished(m.view.Job(id))
-	m.sendOutputsTo(machine, id)
 }
 
 // forgetListener makes a machine be told from the beginning when it listens
 // again.
 func (m *Master) forgetListener(machine string) {
 	for _, r := range m.records {
-		delete(r.outputs.sent, machine)
-	}
-}
-
-func mapsFinished(j *cluster.Job) bool {
-	for _, s := range j.Stages {
-		if !s.Sink && s.Finished < len(s.Tasks) {
-			return false
+		for _, l := range r.outputs.edges {
+			delete(l.sent, machine)
 		}
 	}
-	return true
 }
 
-func (m *Master) sendOutputsTo(machine string, id cluster.JobID) {
-	l := &m.record(id).outputs
+func (m *Master) sendOutputsTo(machine string, j *cluster.Job, edge int) {
+	l := m.record(j.ID).outputs.log(edge)
 	order := &wire.Order_Outputs{
-		JobId: id.String(), Revision: uint64(l.sent[machine]), Next: uint64(len(l.entries)), Complete: l.complete,
+		JobId: j.ID.String(), Edge: int32(edge),
+		Revision: uint64(l.sent[machine]), Next: uint64(len(l.entries)), Complete: l.complete,
 	}
 	for _, e := range l.entries[l.sent[machine]:] {
 		if e.output != nil {

@@ -16,7 +16,8 @@ type record struct {
 	spec    *wire.JobSpec
 	splits  []*taskproc.Split // nil until loaded
 	bytes   int64             // of all splits
-	outputs outputLog
+	files   int               // of the input, which splits number
+	outputs outputLogs
 
 	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
 

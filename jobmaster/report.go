@@ -72,8 +72,8 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 // log. An attempt answers for its range from the start on, also when it went on
 // from a checkpoint; it may have ended early.
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
-	if d.Output != nil {
-		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Output)
+	if len(d.Outputs) > 0 {
+		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Outputs)
 	}
 	processed := a.Range
 	if d.Range != nil && !a.Range.Empty() {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
 )
@@ -52,6 +54,10 @@ func (r *submitRequest) refuse(err error) { r.answer <- submitted{err: err} }
 func (r *submitRequest) handle(m *Master) {
 	if other, busy := m.writerOf(r.spec.OutputDir); busy && m.submitterOf(other) != r.key {
 		r.answer <- submitted{err: fmt.Errorf("output directory %s is being written by %v", r.spec.OutputDir, other)}
+		return
+	}
+	if err := m.checkFits(r.spec); err != nil {
+		r.answer <- submitted{err: err}
 		return
 	}
 	m.submits[r.key] = r.answer
@@ -112,21 +118,37 @@ func jobSpec(spec *wire.JobSpec) (cluster.JobSpec, error) {
 	}
 	out := cluster.JobSpec{
 		Name: spec.Name, User: spec.User, OutputDir: spec.OutputDir,
-		Graph: graphOf(spec.Graph), Document: document,
+		Graph: taskproc.ToGraph(spec.Graph), Document: document,
 	}
 	limits := setLimits(&out, spec.Properties)
 	return out, errors.Join(out.Graph.Validate(), checkGraph(out.Graph, spec), limits)
 }
 
-// checkGraph refuses what tasks cannot do: they know maps and reduces joined by
-// files.
+// checkGraph holds a graph against what the client says of it.
 func checkGraph(g dag.Graph, spec *wire.JobSpec) error {
-	var faults []error
 	if want := g.Fingerprint(); spec.Fingerprint != "" && spec.Fingerprint != want {
-		faults = append(faults, fmt.Errorf("jobmaster: fingerprint %s of a graph whose own is %s", spec.Fingerprint, want))
+		return fmt.Errorf("jobmaster: fingerprint %s of a graph whose own is %s", spec.Fingerprint, want)
 	}
-	if len(g.Stages) > 0 && g.String() != dag.MapReduce(g.Stages[0].Nodes, int(spec.Reduces)).String() {
-		faults = append(faults, fmt.Errorf("jobmaster: the graph is not one of maps and %d reduces:\n%v", spec.Reduces, g))
+	return nil
+}
+
+// checkFits refuses a job with bundles that could never start on the machines
+// that are here. Tasks that start alone wait for a machine to come, and so does
+// everything while there is none.
+func (m *Master) checkFits(spec cluster.JobSpec) error {
+	var machines []dag.SlotCounts
+	for machine := range m.view.Machines() {
+		if !machine.Lost {
+			machines = append(machines, dag.SlotCounts{Map: machine.Slots[cluster.MapSlot], Reduce: machine.Slots[cluster.ReduceSlot]})
+		}
 	}
-	return errors.Join(faults...)
+	if len(machines) == 0 || startsAlone(spec.Graph.Layout()) {
+		return nil
+	}
+	return spec.Graph.CheckFits(machines)
+}
+
+// startsAlone reports whether each bundle is one group with one slot.
+func startsAlone(l *dag.Layout) bool {
+	return !slices.ContainsFunc(l.Bundles, func(b dag.BundleClass) bool { return b.Slots.Map+b.Slots.Reduce > 1 })
 }

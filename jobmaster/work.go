@@ -64,6 +64,14 @@ func (r *workResult) handle(m *Master) {
 	}
 }
 
+// lastOrdinal is the highest number of a file that a split reads.
+func lastOrdinal(s *taskproc.Split) (n int) {
+	for _, p := range s.Parts {
+		n = max(n, int(p.Ordinal))
+	}
+	return n
+}
+
 // loaded takes over the splits of a job, which may start then.
 func (m *Master) loaded(r *workResult) {
 	record := m.record(r.job)
@@ -71,6 +79,7 @@ func (m *Master) loaded(r *workResult) {
 	for i, s := range r.splits {
 		splits[i] = splitOf(s)
 		record.bytes += splits[i].Bytes
+		record.files = max(record.files, lastOrdinal(s)+1)
 	}
 	if err := m.state.Load(r.job, splits); err != nil {
 		m.request(cluster.FailJob{Job: r.job, Cause: fmt.Sprintf("splits: %v", err)})
@@ -81,5 +90,6 @@ func (m *Master) loaded(r *workResult) {
 		m.request(cluster.StartJob{Job: r.job})
 		return
 	}
+	m.recollectOutputs(m.view.Job(r.job))
 	m.events = append(m.events, control.SplitsLoaded{Job: r.job})
 }

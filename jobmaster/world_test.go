@@ -302,7 +302,7 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
 	done := &taskproc.Done{Range: start.Range}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
-		done.Output = &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
+		done.Outputs = []*taskproc.MapOutput{{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}}
 		return done, nil
 	}
 	name, text := start.OutputDir+"/"+start.AttemptId, fmt.Sprintf("%v %d\n", start.Kind, start.Task)
@@ -313,7 +313,7 @@ func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
 	if _, err := io.WriteString(f, text); err != nil {
 		return nil, err
 	}
-	done.Pieces = []*taskproc.Piece{{Output: "part", Path: name, Length: int64(len(text)), Records: 1}}
+	done.Pieces = []*taskproc.Piece{{Output: "part", Path: name, Length: int64(len(text)), Records: 1, Part: start.Part, Stage: start.GroupClass}}
 	return done, f.Close()
 }
 
@@ -357,7 +357,7 @@ func (w *world) spec(maps, reduces int) *wire.JobSpec {
 		w.t.Fatal(err)
 	}
 	return &wire.JobSpec{
-		Name: "test", Program: "fake", User: "me", OutputDir: "mem:///out", Reduces: int32(reduces), Graph: wire.FromGraph(g),
+		Name: "test", Program: "fake", User: "me", OutputDir: "mem:///out", Reduces: int32(reduces), Graph: taskproc.FromGraph(g),
 		Fingerprint: g.Fingerprint(), SplitsPath: "mem://" + name, SplitsHash: hash, ClientId: "client", Sequence: 1,
 	}
 }

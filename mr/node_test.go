@@ -167,9 +167,7 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 				continue // killed: the same again
 			}
 			ofSplit = append(ofSplit, done.Pieces...)
-			if done.Output != nil {
-				outputs = append(outputs, done.Output)
-			}
+			outputs = append(outputs, done.Outputs...)
 			end := done.Range.End
 			if end.Offset == work.End.Offset && end.Skip == work.End.Skip {
 				break

@@ -97,7 +97,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		}
 	}
 	graph := dag.MapReduce(len(splits), int(spec.Reduces))
-	spec.Graph, spec.Fingerprint = wire.FromGraph(graph), graph.Fingerprint()
+	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.Properties = c.Changed()
 	if name := c.String(conf.JobName); name != "" {
 		spec.Name = name

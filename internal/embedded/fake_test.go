@@ -62,13 +62,7 @@ func spec(maps, reduces int, properties ...string) (*wire.JobSpec, []*taskproc.S
 	g := dag.MapReduce(maps, reduces)
 	s := &wire.JobSpec{
 		Name: "test", Program: "fake", User: "me", OutputDir: "mem:///out", Reduces: int32(reduces),
-		Graph: &wire.Graph{}, Fingerprint: g.Fingerprint(), Properties: make(map[string]string),
-	}
-	for _, stage := range g.Stages {
-		s.Graph.Stages = append(s.Graph.Stages, &wire.Graph_Stage{Name: stage.Name, Nodes: int32(stage.Nodes), Slots: int32(stage.Slots)})
-	}
-	for _, e := range g.Edges {
-		s.Graph.Edges = append(s.Graph.Edges, &wire.Graph_Edge{From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection)})
+		Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(), Properties: make(map[string]string),
 	}
 	for _, p := range properties {
 		name, value, _ := strings.Cut(p, "=")
@@ -169,7 +163,7 @@ func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
 	if f.start.Reduces == 0 {
 		return f.withPiece(ctx, done, f.name())
 	}
-	done.Output = &taskproc.MapOutput{Path: f.start.LocalDir, IndexChecksum: 7, PartitionBytes: make([]int64, f.start.Reduces)}
+	done.Outputs = []*taskproc.MapOutput{{Path: f.start.LocalDir, IndexChecksum: 7, PartitionBytes: make([]int64, f.start.Reduces)}}
 	return message(done), nil
 }
 

@@ -38,8 +38,8 @@ var importTable = []row{
 	{"internal/files", []string{"storage", "storage/...", "internal/conf"}},
 
 	// One attempt, and the messages to and from it.
-	{"internal/taskproc", nil},
-	{"internal/wire", []string{"dag", "internal/taskproc"}},
+	{"internal/taskproc", []string{"dag"}},
+	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",

@@ -16,24 +16,28 @@ const ControlMark = "HAMMR_TASK_FD"
 // Inherited is the control socket of a process that a tasknode has started as a
 // task, nil in any other process. The mark and the socket are the process's
 // own: what it starts in turn gets neither, and a second call finds nothing.
-func Inherited() (net.Conn, error) {
-	mark, found := os.LookupEnv(ControlMark)
+func Inherited() (net.Conn, error) { return inherited(ControlMark) }
+
+// inherited is the socket whose descriptor is in an environment variable, nil
+// when that is not set.
+func inherited(variable string) (net.Conn, error) {
+	mark, found := os.LookupEnv(variable)
 	if !found {
 		return nil, nil
 	}
-	if err := os.Unsetenv(ControlMark); err != nil {
+	if err := os.Unsetenv(variable); err != nil {
 		return nil, err
 	}
 	fd, err := strconv.ParseUint(mark, 10, 16)
 	if err != nil || fd <= 2 {
-		return nil, fmt.Errorf("%s=%s: no descriptor of a control socket; only a tasknode sets it", ControlMark, mark)
+		return nil, fmt.Errorf("%s=%s: no descriptor of a socket; only a tasknode sets it", variable, mark)
 	}
 	syscall.CloseOnExec(int(fd))
 	f := os.NewFile(uintptr(fd), "control socket")
 	defer f.Close()
 	conn, err := net.FileConn(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s=%s: descriptor without a control socket: %w", ControlMark, mark, err)
+		return nil, fmt.Errorf("%s=%s: descriptor without a control socket: %w", variable, mark, err)
 	}
 	return conn, nil
 }

@@ -254,6 +254,59 @@ func (x *Split) GetCustom() []byte {
 	return nil
 }
 
+// Graph is dag.Graph.
+type Graph struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stages        []*Graph_Stage         `protobuf:"bytes,1,rep,name=stages,proto3" json:"stages,omitempty"`
+	Edges         []*Graph_Edge          `protobuf:"bytes,2,rep,name=edges,proto3" json:"edges,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Graph) Reset() {
+	*x = Graph{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Graph) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Graph) ProtoMessage() {}
+
+func (x *Graph) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Graph.ProtoReflect.Descriptor instead.
+func (*Graph) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Graph) GetStages() []*Graph_Stage {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+func (x *Graph) GetEdges() []*Graph_Edge {
+	if x != nil {
+		return x.Edges
+	}
+	return nil
+}
+
 // Piece is one immutable file of a task's output.
 type Piece struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -263,13 +316,15 @@ type Piece struct {
 	Checksum      uint64                 `protobuf:"varint,4,opt,name=checksum,proto3" json:"checksum,omitempty"` // xxhash64 over the bytes
 	Records       int64                  `protobuf:"varint,5,opt,name=records,proto3" json:"records,omitempty"`
 	Suffix        string                 `protobuf:"bytes,6,opt,name=suffix,proto3" json:"suffix,omitempty"` // file name suffix of the joined file (".gz"), with the dot
+	Stage         int32                  `protobuf:"varint,7,opt,name=stage,proto3" json:"stage,omitempty"`  // place in the graph's stages of the stage that wrote it
+	Part          int32                  `protobuf:"varint,8,opt,name=part,proto3" json:"part,omitempty"`    // number in the name of the joined file: the Node's, or that of the Node it was cut from
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Piece) Reset() {
 	*x = Piece{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[3]
+	mi := &file_internal_taskproc_task_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -281,7 +336,7 @@ func (x *Piece) String() string {
 func (*Piece) ProtoMessage() {}
 
 func (x *Piece) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[3]
+	mi := &file_internal_taskproc_task_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -294,7 +349,7 @@ func (x *Piece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piece.ProtoReflect.Descriptor instead.
 func (*Piece) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{3}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Piece) GetOutput() string {
@@ -339,10 +394,25 @@ func (x *Piece) GetSuffix() string {
 	return ""
 }
 
-// MapOutput tells where a finished map attempt's segments are.
+func (x *Piece) GetStage() int32 {
+	if x != nil {
+		return x.Stage
+	}
+	return 0
+}
+
+func (x *Piece) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+// MapOutput tells where the segments are that a finished Node, of a map or of
+// any other stage, wrote for one edge of the graph that is a file.
 type MapOutput struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
-	Task           int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // index of the map task
+	Task           int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // number of the Node in its stage; of one cut from another, a number of its own
 	Attempt        string                 `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Ordinal        int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"` // with start: order among equal keys
 	Start          *Position              `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`
@@ -350,13 +420,14 @@ type MapOutput struct {
 	Address        string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when the file is local
 	IndexChecksum  uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
 	PartitionBytes []int64                `protobuf:"varint,8,rep,packed,name=partition_bytes,json=partitionBytes,proto3" json:"partition_bytes,omitempty"`
+	Edge           int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *MapOutput) Reset() {
 	*x = MapOutput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[4]
+	mi := &file_internal_taskproc_task_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -368,7 +439,7 @@ func (x *MapOutput) String() string {
 func (*MapOutput) ProtoMessage() {}
 
 func (x *MapOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[4]
+	mi := &file_internal_taskproc_task_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -381,7 +452,7 @@ func (x *MapOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapOutput.ProtoReflect.Descriptor instead.
 func (*MapOutput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{4}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MapOutput) GetTask() int32 {
@@ -440,6 +511,13 @@ func (x *MapOutput) GetPartitionBytes() []int64 {
 	return nil
 }
 
+func (x *MapOutput) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
+}
+
 // Counter is one counter's value.
 type Counter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -452,7 +530,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[5]
+	mi := &file_internal_taskproc_task_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +542,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[5]
+	mi := &file_internal_taskproc_task_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +555,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{5}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Counter) GetGroup() string {
@@ -528,13 +606,19 @@ type Start struct {
 	NodeAddress   string                 `protobuf:"bytes,22,opt,name=node_address,json=nodeAddress,proto3" json:"node_address,omitempty"`                                                     // host:port of the shuffle server of the task's own machine, "" when it has none
 	ShuffleToken  string                 `protobuf:"bytes,23,opt,name=shuffle_token,json=shuffleToken,proto3" json:"shuffle_token,omitempty"`                                                  // what shuffle servers ask for, "" for nothing
 	LogDir        string                 `protobuf:"bytes,24,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                    // full name of the directory for the logs of the job's attempts, "" when they are not kept
+	Graph         *Graph                 `protobuf:"bytes,25,opt,name=graph,proto3" json:"graph,omitempty"`                                                                                    // of the job; absent: one of maps and reduces
+	GroupClass    int32                  `protobuf:"varint,26,opt,name=group_class,json=groupClass,proto3" json:"group_class,omitempty"`                                                       // place in dag.Layout.Groups of the class of the NodeGroup that the task is
+	Group         int32                  `protobuf:"varint,27,opt,name=group,proto3" json:"group,omitempty"`                                                                                   // number of that group in its class
+	Sources       []*Source              `protobuf:"bytes,28,rep,name=sources,proto3" json:"sources,omitempty"`                                                                                // what the group's source Nodes read, when it is not one Node that reads split
+	Bundle        *Bundle                `protobuf:"bytes,29,opt,name=bundle,proto3" json:"bundle,omitempty"`                                                                                  // the gang that the group is started in, absent for a group that starts alone
+	Shares        []*Share               `protobuf:"bytes,30,rep,name=shares,proto3" json:"shares,omitempty"`                                                                                  // of the group's Nodes that combine what a machine wrote
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Start) Reset() {
 	*x = Start{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[6]
+	mi := &file_internal_taskproc_task_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -546,7 +630,7 @@ func (x *Start) String() string {
 func (*Start) ProtoMessage() {}
 
 func (x *Start) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[6]
+	mi := &file_internal_taskproc_task_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -559,7 +643,7 @@ func (x *Start) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Start.ProtoReflect.Descriptor instead.
 func (*Start) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{6}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Start) GetJobId() string {
@@ -730,11 +814,247 @@ func (x *Start) GetLogDir() string {
 	return ""
 }
 
-// Outputs tells a reduce task of finished maps. Later messages add to earlier
-// ones; complete says that no more will come, but for those that take the place
-// of revoked ones.
+func (x *Start) GetGraph() *Graph {
+	if x != nil {
+		return x.Graph
+	}
+	return nil
+}
+
+func (x *Start) GetGroupClass() int32 {
+	if x != nil {
+		return x.GroupClass
+	}
+	return 0
+}
+
+func (x *Start) GetGroup() int32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
+func (x *Start) GetSources() []*Source {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *Start) GetBundle() *Bundle {
+	if x != nil {
+		return x.Bundle
+	}
+	return nil
+}
+
+func (x *Start) GetShares() []*Share {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+// Source is what one source Node of a group of several Nodes reads.
+type Source struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stage         int32                  `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"` // place in the graph's stages
+	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`   // number in the stage
+	Split         *Split                 `protobuf:"bytes,3,opt,name=split,proto3" json:"split,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Source) Reset() {
+	*x = Source{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Source) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Source) ProtoMessage() {}
+
+func (x *Source) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Source.ProtoReflect.Descriptor instead.
+func (*Source) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Source) GetStage() int32 {
+	if x != nil {
+		return x.Stage
+	}
+	return 0
+}
+
+func (x *Source) GetNode() int32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *Source) GetSplit() *Split {
+	if x != nil {
+		return x.Split
+	}
+	return nil
+}
+
+// Bundle says which groups start together, and where. TCP channels of two
+// starts of one bundle never meet: they carry the incarnation.
+type Bundle struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Class         int32                  `protobuf:"varint,1,opt,name=class,proto3" json:"class,omitempty"`             // place in dag.Layout.Bundles
+	Bundle        int32                  `protobuf:"varint,2,opt,name=bundle,proto3" json:"bundle,omitempty"`           // number in the class
+	Incarnation   int32                  `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"` // counts its starts, from 1
+	Groups        []*Bundle_Group        `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bundle) Reset() {
+	*x = Bundle{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bundle) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bundle) ProtoMessage() {}
+
+func (x *Bundle) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bundle.ProtoReflect.Descriptor instead.
+func (*Bundle) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Bundle) GetClass() int32 {
+	if x != nil {
+		return x.Class
+	}
+	return 0
+}
+
+func (x *Bundle) GetBundle() int32 {
+	if x != nil {
+		return x.Bundle
+	}
+	return 0
+}
+
+func (x *Bundle) GetIncarnation() int32 {
+	if x != nil {
+		return x.Incarnation
+	}
+	return 0
+}
+
+func (x *Bundle) GetGroups() []*Bundle_Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// Share is which writers' records a Node combines along a per-machine edge.
+type Share struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
+	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"` // number of the reading Node in its stage
+	Writers       []int32                `protobuf:"varint,3,rep,packed,name=writers,proto3" json:"writers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Share) Reset() {
+	*x = Share{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Share) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Share) ProtoMessage() {}
+
+func (x *Share) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Share.ProtoReflect.Descriptor instead.
+func (*Share) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Share) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
+}
+
+func (x *Share) GetNode() int32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *Share) GetWriters() []int32 {
+	if x != nil {
+		return x.Writers
+	}
+	return nil
+}
+
+// Outputs tells a task of what has been written for an edge of the graph, a
+// file, that it reads. Later messages about the edge add to earlier ones;
+// complete says that no more will come, but for those that take the place of
+// revoked ones.
 type Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Edge          int32                  `protobuf:"varint,4,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
 	Outputs       []*MapOutput           `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"`
 	Complete      bool                   `protobuf:"varint,2,opt,name=complete,proto3" json:"complete,omitempty"`
 	Revoked       []string               `protobuf:"bytes,3,rep,name=revoked,proto3" json:"revoked,omitempty"` // attempts whose outputs told of earlier are gone; their maps run again
@@ -744,7 +1064,7 @@ type Outputs struct {
 
 func (x *Outputs) Reset() {
 	*x = Outputs{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[7]
+	mi := &file_internal_taskproc_task_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +1076,7 @@ func (x *Outputs) String() string {
 func (*Outputs) ProtoMessage() {}
 
 func (x *Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[7]
+	mi := &file_internal_taskproc_task_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +1089,14 @@ func (x *Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outputs.ProtoReflect.Descriptor instead.
 func (*Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{7}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Outputs) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
 }
 
 func (x *Outputs) GetOutputs() []*MapOutput {
@@ -804,7 +1131,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[8]
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +1143,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[8]
+	mi := &file_internal_taskproc_task_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +1156,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{8}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Stop) GetPosition() *Position {
@@ -848,7 +1175,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[9]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +1187,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[9]
+	mi := &file_internal_taskproc_task_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +1200,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{9}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
 // Kill asks a task to end at once; what it wrote is removed.
@@ -886,7 +1213,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[10]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -898,7 +1225,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[10]
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -911,7 +1238,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{10}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Kill) GetCause() string {
@@ -938,7 +1265,7 @@ type ToTask struct {
 
 func (x *ToTask) Reset() {
 	*x = ToTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[11]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1277,7 @@ func (x *ToTask) String() string {
 func (*ToTask) ProtoMessage() {}
 
 func (x *ToTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[11]
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1290,7 @@ func (x *ToTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToTask.ProtoReflect.Descriptor instead.
 func (*ToTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{11}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ToTask) GetMessage() isToTask_Message {
@@ -1068,7 +1395,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1080,7 +1407,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[12]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1093,7 +1420,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{12}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1150,7 +1477,7 @@ type Done struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"` // map tasks: what was processed in fact
 	Pieces        []*Piece               `protobuf:"bytes,2,rep,name=pieces,proto3" json:"pieces,omitempty"`
-	Output        *MapOutput             `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"` // map tasks of a job with reduces
+	Outputs       []*MapOutput           `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"` // one for each Node of the group and edge that is a file, in the order of Nodes and edges
 	Counters      []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`
 	OutputBytes   int64                  `protobuf:"varint,5,opt,name=output_bytes,json=outputBytes,proto3" json:"output_bytes,omitempty"` // all partitions or pieces
 	OutputRecords int64                  `protobuf:"varint,6,opt,name=output_records,json=outputRecords,proto3" json:"output_records,omitempty"`
@@ -1160,7 +1487,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1172,7 +1499,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[13]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1185,7 +1512,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Done) GetRange() *Range {
@@ -1202,9 +1529,9 @@ func (x *Done) GetPieces() []*Piece {
 	return nil
 }
 
-func (x *Done) GetOutput() *MapOutput {
+func (x *Done) GetOutputs() []*MapOutput {
 	if x != nil {
-		return x.Output
+		return x.Outputs
 	}
 	return nil
 }
@@ -1247,7 +1574,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1586,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1599,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Failure) GetCause() string {
@@ -1341,7 +1668,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +1680,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +1693,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Paused) GetCheckpoint() *Checkpoint {
@@ -1385,7 +1712,7 @@ type Killed struct {
 
 func (x *Killed) Reset() {
 	*x = Killed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1397,7 +1724,7 @@ func (x *Killed) String() string {
 func (*Killed) ProtoMessage() {}
 
 func (x *Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1410,7 +1737,7 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 // FromTask is a message from a task to its tasknode.
@@ -1430,7 +1757,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1769,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1782,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -1560,7 +1887,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1899,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1912,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -1650,7 +1977,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1662,7 +1989,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1675,7 +2002,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -1767,7 +2094,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +2106,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +2119,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Pending) GetOutput() string {
@@ -1830,7 +2157,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2169,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2182,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -1955,7 +2282,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +2294,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,6 +2345,210 @@ func (x *Split_Part) GetOrdinal() int32 {
 	return 0
 }
 
+type Graph_Stage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Nodes         int32                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Slots         int32                  `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"` // dag.SlotKind
+	Inputs        []string               `protobuf:"bytes,4,rep,name=inputs,proto3" json:"inputs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Graph_Stage) Reset() {
+	*x = Graph_Stage{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Graph_Stage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Graph_Stage) ProtoMessage() {}
+
+func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Graph_Stage.ProtoReflect.Descriptor instead.
+func (*Graph_Stage) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *Graph_Stage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Graph_Stage) GetNodes() int32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *Graph_Stage) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *Graph_Stage) GetInputs() []string {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+type Graph_Edge struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	Channel       int32                  `protobuf:"varint,3,opt,name=channel,proto3" json:"channel,omitempty"`       // dag.Channel
+	Connection    int32                  `protobuf:"varint,4,opt,name=connection,proto3" json:"connection,omitempty"` // dag.Connection
+	Input         string                 `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Graph_Edge) Reset() {
+	*x = Graph_Edge{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Graph_Edge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Graph_Edge) ProtoMessage() {}
+
+func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Graph_Edge.ProtoReflect.Descriptor instead.
+func (*Graph_Edge) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{3, 1}
+}
+
+func (x *Graph_Edge) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Graph_Edge) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Graph_Edge) GetChannel() int32 {
+	if x != nil {
+		return x.Channel
+	}
+	return 0
+}
+
+func (x *Graph_Edge) GetConnection() int32 {
+	if x != nil {
+		return x.Connection
+	}
+	return 0
+}
+
+func (x *Graph_Edge) GetInput() string {
+	if x != nil {
+		return x.Input
+	}
+	return ""
+}
+
+type Bundle_Group struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Class         int32                  `protobuf:"varint,1,opt,name=class,proto3" json:"class,omitempty"`    // place in dag.Layout.Groups
+	Group         int32                  `protobuf:"varint,2,opt,name=group,proto3" json:"group,omitempty"`    // number in the class
+	Address       string                 `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"` // host:port of the server of its tasknode, "" when all run in one process
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bundle_Group) Reset() {
+	*x = Bundle_Group{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bundle_Group) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bundle_Group) ProtoMessage() {}
+
+func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bundle_Group.ProtoReflect.Descriptor instead.
+func (*Bundle_Group) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{9, 0}
+}
+
+func (x *Bundle_Group) GetClass() int32 {
+	if x != nil {
+		return x.Class
+	}
+	return 0
+}
+
+func (x *Bundle_Group) GetGroup() int32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
+func (x *Bundle_Group) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 var File_internal_taskproc_task_proto protoreflect.FileDescriptor
 
 const file_internal_taskproc_task_proto_rawDesc = "" +
@@ -2039,14 +2570,32 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\x03R\x06length\x12\x1b\n" +
 	"\tfile_size\x18\x04 \x01(\x03R\bfileSize\x12\x18\n" +
-	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\x99\x01\n" +
+	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xc9\x02\n" +
+	"\x05Graph\x122\n" +
+	"\x06stages\x18\x01 \x03(\v2\x1a.hammr.task.v1.Graph.StageR\x06stages\x12/\n" +
+	"\x05edges\x18\x02 \x03(\v2\x19.hammr.task.v1.Graph.EdgeR\x05edges\x1a_\n" +
+	"\x05Stage\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\x05R\x05nodes\x12\x14\n" +
+	"\x05slots\x18\x03 \x01(\x05R\x05slots\x12\x16\n" +
+	"\x06inputs\x18\x04 \x03(\tR\x06inputs\x1az\n" +
+	"\x04Edge\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x18\n" +
+	"\achannel\x18\x03 \x01(\x05R\achannel\x12\x1e\n" +
+	"\n" +
+	"connection\x18\x04 \x01(\x05R\n" +
+	"connection\x12\x14\n" +
+	"\x05input\x18\x05 \x01(\tR\x05input\"\xc3\x01\n" +
 	"\x05Piece\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\x03R\x06length\x12\x1a\n" +
 	"\bchecksum\x18\x04 \x01(\x04R\bchecksum\x12\x18\n" +
 	"\arecords\x18\x05 \x01(\x03R\arecords\x12\x16\n" +
-	"\x06suffix\x18\x06 \x01(\tR\x06suffix\"\x80\x02\n" +
+	"\x06suffix\x18\x06 \x01(\tR\x06suffix\x12\x14\n" +
+	"\x05stage\x18\a \x01(\x05R\x05stage\x12\x12\n" +
+	"\x04part\x18\b \x01(\x05R\x04part\"\x94\x02\n" +
 	"\tMapOutput\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x18\n" +
@@ -2055,11 +2604,12 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04path\x18\x05 \x01(\tR\x04path\x12\x18\n" +
 	"\aaddress\x18\x06 \x01(\tR\aaddress\x12%\n" +
 	"\x0eindex_checksum\x18\a \x01(\x04R\rindexChecksum\x12'\n" +
-	"\x0fpartition_bytes\x18\b \x03(\x03R\x0epartitionBytes\"I\n" +
+	"\x0fpartition_bytes\x18\b \x03(\x03R\x0epartitionBytes\x12\x12\n" +
+	"\x04edge\x18\t \x01(\x05R\x04edge\"I\n" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\x03R\x05value\"\xdd\x06\n" +
+	"\x05value\x18\x03 \x01(\x03R\x05value\"\xce\b\n" +
 	"\x05Start\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
@@ -2091,11 +2641,36 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\rbinary_sha256\x18\x15 \x01(\fR\fbinarySha256\x12!\n" +
 	"\fnode_address\x18\x16 \x01(\tR\vnodeAddress\x12#\n" +
 	"\rshuffle_token\x18\x17 \x01(\tR\fshuffleToken\x12\x17\n" +
-	"\alog_dir\x18\x18 \x01(\tR\x06logDir\x1a=\n" +
+	"\alog_dir\x18\x18 \x01(\tR\x06logDir\x12*\n" +
+	"\x05graph\x18\x19 \x01(\v2\x14.hammr.task.v1.GraphR\x05graph\x12\x1f\n" +
+	"\vgroup_class\x18\x1a \x01(\x05R\n" +
+	"groupClass\x12\x14\n" +
+	"\x05group\x18\x1b \x01(\x05R\x05group\x12/\n" +
+	"\asources\x18\x1c \x03(\v2\x15.hammr.task.v1.SourceR\asources\x12-\n" +
+	"\x06bundle\x18\x1d \x01(\v2\x15.hammr.task.v1.BundleR\x06bundle\x12,\n" +
+	"\x06shares\x18\x1e \x03(\v2\x14.hammr.task.v1.ShareR\x06shares\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"s\n" +
-	"\aOutputs\x122\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"^\n" +
+	"\x06Source\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\x05R\x05stage\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\x05R\x04node\x12*\n" +
+	"\x05split\x18\x03 \x01(\v2\x14.hammr.task.v1.SplitR\x05split\"\xdc\x01\n" +
+	"\x06Bundle\x12\x14\n" +
+	"\x05class\x18\x01 \x01(\x05R\x05class\x12\x16\n" +
+	"\x06bundle\x18\x02 \x01(\x05R\x06bundle\x12 \n" +
+	"\vincarnation\x18\x03 \x01(\x05R\vincarnation\x123\n" +
+	"\x06groups\x18\x04 \x03(\v2\x1b.hammr.task.v1.Bundle.GroupR\x06groups\x1aM\n" +
+	"\x05Group\x12\x14\n" +
+	"\x05class\x18\x01 \x01(\x05R\x05class\x12\x14\n" +
+	"\x05group\x18\x02 \x01(\x05R\x05group\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"I\n" +
+	"\x05Share\x12\x12\n" +
+	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x18\n" +
+	"\awriters\x18\x03 \x03(\x05R\awriters\"\x87\x01\n" +
+	"\aOutputs\x12\x12\n" +
+	"\x04edge\x18\x04 \x01(\x05R\x04edge\x122\n" +
 	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x1a\n" +
 	"\bcomplete\x18\x02 \x01(\bR\bcomplete\x12\x18\n" +
 	"\arevoked\x18\x03 \x03(\tR\arevoked\";\n" +
@@ -2118,11 +2693,11 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x123\n" +
 	"\bposition\x18\x05 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x12\x18\n" +
 	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x14\n" +
-	"\x05signs\x18\a \x01(\x04R\x05signs\"\x90\x02\n" +
+	"\x05signs\x18\a \x01(\x04R\x05signs\"\x92\x02\n" +
 	"\x04Done\x12*\n" +
 	"\x05range\x18\x01 \x01(\v2\x14.hammr.task.v1.RangeR\x05range\x12,\n" +
-	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x120\n" +
-	"\x06output\x18\x03 \x01(\v2\x18.hammr.task.v1.MapOutputR\x06output\x122\n" +
+	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x122\n" +
+	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12!\n" +
 	"\foutput_bytes\x18\x05 \x01(\x03R\voutputBytes\x12%\n" +
 	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\xe6\x01\n" +
@@ -2207,79 +2782,94 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),              // 0: hammr.task.v1.Kind
 	(*Position)(nil),       // 1: hammr.task.v1.Position
 	(*Range)(nil),          // 2: hammr.task.v1.Range
 	(*Split)(nil),          // 3: hammr.task.v1.Split
-	(*Piece)(nil),          // 4: hammr.task.v1.Piece
-	(*MapOutput)(nil),      // 5: hammr.task.v1.MapOutput
-	(*Counter)(nil),        // 6: hammr.task.v1.Counter
-	(*Start)(nil),          // 7: hammr.task.v1.Start
-	(*Outputs)(nil),        // 8: hammr.task.v1.Outputs
-	(*Stop)(nil),           // 9: hammr.task.v1.Stop
-	(*Pause)(nil),          // 10: hammr.task.v1.Pause
-	(*Kill)(nil),           // 11: hammr.task.v1.Kill
-	(*ToTask)(nil),         // 12: hammr.task.v1.ToTask
-	(*Progress)(nil),       // 13: hammr.task.v1.Progress
-	(*Done)(nil),           // 14: hammr.task.v1.Done
-	(*Failure)(nil),        // 15: hammr.task.v1.Failure
-	(*Paused)(nil),         // 16: hammr.task.v1.Paused
-	(*Killed)(nil),         // 17: hammr.task.v1.Killed
-	(*FromTask)(nil),       // 18: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),     // 19: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil), // 20: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),        // 21: hammr.task.v1.Pending
-	(*MergeInput)(nil),     // 22: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),     // 23: hammr.task.v1.Split.Part
-	nil,                    // 24: hammr.task.v1.Start.PropertiesEntry
+	(*Graph)(nil),          // 4: hammr.task.v1.Graph
+	(*Piece)(nil),          // 5: hammr.task.v1.Piece
+	(*MapOutput)(nil),      // 6: hammr.task.v1.MapOutput
+	(*Counter)(nil),        // 7: hammr.task.v1.Counter
+	(*Start)(nil),          // 8: hammr.task.v1.Start
+	(*Source)(nil),         // 9: hammr.task.v1.Source
+	(*Bundle)(nil),         // 10: hammr.task.v1.Bundle
+	(*Share)(nil),          // 11: hammr.task.v1.Share
+	(*Outputs)(nil),        // 12: hammr.task.v1.Outputs
+	(*Stop)(nil),           // 13: hammr.task.v1.Stop
+	(*Pause)(nil),          // 14: hammr.task.v1.Pause
+	(*Kill)(nil),           // 15: hammr.task.v1.Kill
+	(*ToTask)(nil),         // 16: hammr.task.v1.ToTask
+	(*Progress)(nil),       // 17: hammr.task.v1.Progress
+	(*Done)(nil),           // 18: hammr.task.v1.Done
+	(*Failure)(nil),        // 19: hammr.task.v1.Failure
+	(*Paused)(nil),         // 20: hammr.task.v1.Paused
+	(*Killed)(nil),         // 21: hammr.task.v1.Killed
+	(*FromTask)(nil),       // 22: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),     // 23: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil), // 24: hammr.task.v1.CheckpointBody
+	(*Pending)(nil),        // 25: hammr.task.v1.Pending
+	(*MergeInput)(nil),     // 26: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),     // 27: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),    // 28: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),     // 29: hammr.task.v1.Graph.Edge
+	nil,                    // 30: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),   // 31: hammr.task.v1.Bundle.Group
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	23, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	1,  // 3: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
-	0,  // 4: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	24, // 5: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
-	3,  // 6: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
-	2,  // 7: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
-	1,  // 8: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	19, // 9: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	5,  // 10: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	1,  // 11: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
-	7,  // 12: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
-	8,  // 13: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
-	9,  // 14: hammr.task.v1.ToTask.stop:type_name -> hammr.task.v1.Stop
-	10, // 15: hammr.task.v1.ToTask.pause:type_name -> hammr.task.v1.Pause
-	11, // 16: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
-	6,  // 17: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	1,  // 18: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	2,  // 19: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
-	4,  // 20: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
-	5,  // 21: hammr.task.v1.Done.output:type_name -> hammr.task.v1.MapOutput
-	6,  // 22: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
-	1,  // 23: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	19, // 24: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	13, // 25: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	14, // 26: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
-	15, // 27: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	16, // 28: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
-	17, // 29: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
-	0,  // 30: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	4,  // 31: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 32: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 33: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	5,  // 34: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	22, // 35: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	5,  // 36: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	21, // 37: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 38: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	27, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	28, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	29, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
+	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
+	30, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
+	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
+	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
+	23, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
+	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
+	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
+	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
+	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
+	31, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
+	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
+	12, // 21: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
+	13, // 22: hammr.task.v1.ToTask.stop:type_name -> hammr.task.v1.Stop
+	14, // 23: hammr.task.v1.ToTask.pause:type_name -> hammr.task.v1.Pause
+	15, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
+	7,  // 25: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	1,  // 26: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	2,  // 27: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
+	5,  // 28: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
+	6,  // 29: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
+	7,  // 30: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
+	1,  // 31: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	23, // 32: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	17, // 33: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	18, // 34: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
+	19, // 35: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	20, // 36: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
+	21, // 37: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
+	0,  // 38: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	5,  // 39: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 40: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	2,  // 41: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
+	6,  // 42: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
+	26, // 43: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	6,  // 44: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	25, // 45: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	1,  // 46: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	47, // [47:47] is the sub-list for method output_type
+	47, // [47:47] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -2287,14 +2877,14 @@ func file_internal_taskproc_task_proto_init() {
 	if File_internal_taskproc_task_proto != nil {
 		return
 	}
-	file_internal_taskproc_task_proto_msgTypes[11].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[15].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
 		(*ToTask_Stop)(nil),
 		(*ToTask_Pause)(nil),
 		(*ToTask_Kill)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[17].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[21].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
@@ -2307,7 +2897,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

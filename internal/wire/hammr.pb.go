@@ -271,60 +271,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
-}
-
-// Graph is dag.Graph.
-type Graph struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Stages        []*Graph_Stage         `protobuf:"bytes,1,rep,name=stages,proto3" json:"stages,omitempty"`
-	Edges         []*Graph_Edge          `protobuf:"bytes,2,rep,name=edges,proto3" json:"edges,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Graph) Reset() {
-	*x = Graph{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Graph) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Graph) ProtoMessage() {}
-
-func (x *Graph) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Graph.ProtoReflect.Descriptor instead.
-func (*Graph) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *Graph) GetStages() []*Graph_Stage {
-	if x != nil {
-		return x.Stages
-	}
-	return nil
-}
-
-func (x *Graph) GetEdges() []*Graph_Edge {
-	if x != nil {
-		return x.Edges
-	}
-	return nil
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -338,7 +285,7 @@ type JobSpec struct {
 	OutputDir     string                 `protobuf:"bytes,6,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`                                                            // full name with scheme, "" for a job without files of output
 	Reduces       int32                  `protobuf:"varint,7,opt,name=reduces,proto3" json:"reduces,omitempty"`                                                                                // 0 for a map-only job
 	Inputs        []string               `protobuf:"bytes,8,rep,name=inputs,proto3" json:"inputs,omitempty"`                                                                                   // what the user named as input, for reports
-	Graph         *Graph                 `protobuf:"bytes,9,opt,name=graph,proto3" json:"graph,omitempty"`
+	Graph         *taskproc.Graph        `protobuf:"bytes,9,opt,name=graph,proto3" json:"graph,omitempty"`
 	Fingerprint   string                 `protobuf:"bytes,10,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                  // of the graph
 	SplitsPath    string                 `protobuf:"bytes,11,opt,name=splits_path,json=splitsPath,proto3" json:"splits_path,omitempty"`  // staging file of the splits; set by the client library
 	SplitsHash    uint64                 `protobuf:"varint,12,opt,name=splits_hash,json=splitsHash,proto3" json:"splits_hash,omitempty"` // xxhash64 over that file
@@ -352,7 +299,7 @@ type JobSpec struct {
 
 func (x *JobSpec) Reset() {
 	*x = JobSpec{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[1]
+	mi := &file_internal_wire_hammr_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +311,7 @@ func (x *JobSpec) String() string {
 func (*JobSpec) ProtoMessage() {}
 
 func (x *JobSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[1]
+	mi := &file_internal_wire_hammr_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +324,7 @@ func (x *JobSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobSpec.ProtoReflect.Descriptor instead.
 func (*JobSpec) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *JobSpec) GetName() string {
@@ -436,7 +383,7 @@ func (x *JobSpec) GetInputs() []string {
 	return nil
 }
 
-func (x *JobSpec) GetGraph() *Graph {
+func (x *JobSpec) GetGraph() *taskproc.Graph {
 	if x != nil {
 		return x.Graph
 	}
@@ -504,7 +451,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[2]
+	mi := &file_internal_wire_hammr_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -516,7 +463,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[2]
+	mi := &file_internal_wire_hammr_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -529,7 +476,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Phase) GetName() string {
@@ -566,7 +513,7 @@ type TaskStatus struct {
 
 func (x *TaskStatus) Reset() {
 	*x = TaskStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	mi := &file_internal_wire_hammr_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +525,7 @@ func (x *TaskStatus) String() string {
 func (*TaskStatus) ProtoMessage() {}
 
 func (x *TaskStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	mi := &file_internal_wire_hammr_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +538,7 @@ func (x *TaskStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStatus.ProtoReflect.Descriptor instead.
 func (*TaskStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *TaskStatus) GetId() string {
@@ -641,7 +588,7 @@ type FailureRecord struct {
 
 func (x *FailureRecord) Reset() {
 	*x = FailureRecord{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +600,7 @@ func (x *FailureRecord) String() string {
 func (*FailureRecord) ProtoMessage() {}
 
 func (x *FailureRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +613,7 @@ func (x *FailureRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailureRecord.ProtoReflect.Descriptor instead.
 func (*FailureRecord) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FailureRecord) GetTask() string {
@@ -752,7 +699,7 @@ type Partition struct {
 
 func (x *Partition) Reset() {
 	*x = Partition{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +711,7 @@ func (x *Partition) String() string {
 func (*Partition) ProtoMessage() {}
 
 func (x *Partition) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +724,7 @@ func (x *Partition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Partition.ProtoReflect.Descriptor instead.
 func (*Partition) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Partition) GetPartition() int32 {
@@ -835,7 +782,7 @@ type JobStatus struct {
 
 func (x *JobStatus) Reset() {
 	*x = JobStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +794,7 @@ func (x *JobStatus) String() string {
 func (*JobStatus) ProtoMessage() {}
 
 func (x *JobStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +807,7 @@ func (x *JobStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobStatus.ProtoReflect.Descriptor instead.
 func (*JobStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *JobStatus) GetJobId() string {
@@ -1059,7 +1006,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1018,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1031,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Order) GetOrder() isOrder_Order {
@@ -1228,7 +1175,7 @@ type Orders struct {
 
 func (x *Orders) Reset() {
 	*x = Orders{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1240,7 +1187,7 @@ func (x *Orders) String() string {
 func (*Orders) ProtoMessage() {}
 
 func (x *Orders) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1253,7 +1200,7 @@ func (x *Orders) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Orders.ProtoReflect.Descriptor instead.
 func (*Orders) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Orders) GetOrders() []*Order {
@@ -1285,7 +1232,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1297,7 +1244,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1310,7 +1257,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Report) GetMachine() string {
@@ -1468,7 +1415,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1427,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1440,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *NotLeader) GetLeader() string {
@@ -1515,7 +1462,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1474,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1487,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1565,7 +1512,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1524,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1537,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
 }
 
 // Info is what any master tells anybody who has the token.
@@ -1609,7 +1556,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1621,7 +1568,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1634,7 +1581,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Info) GetClusterId() string {
@@ -1695,7 +1642,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1654,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1667,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -1739,7 +1686,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1698,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1711,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -1783,7 +1730,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1795,7 +1742,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1808,7 +1755,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FollowRequest) GetJobId() string {
@@ -1828,7 +1775,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1840,7 +1787,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1853,7 +1800,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -1878,7 +1825,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +1837,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +1850,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 type ListJobsRequest struct {
@@ -1915,7 +1862,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +1874,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +1887,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -1961,7 +1908,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +1920,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +1933,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2005,7 +1952,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +1964,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +1977,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2050,7 +1997,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2009,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2022,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2100,7 +2047,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +2059,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2125,7 +2072,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 // EndAttemptRequest ends the attempts of a task that run. It is tried again,
@@ -2140,7 +2087,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2099,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2112,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2190,7 +2137,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2202,7 +2149,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2215,7 +2162,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 type ListNodesRequest struct {
@@ -2226,7 +2173,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2185,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2251,7 +2198,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 // Node is one tasknode.
@@ -2278,7 +2225,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2290,7 +2237,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2303,7 +2250,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Node) GetName() string {
@@ -2420,7 +2367,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2379,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2392,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -2465,7 +2412,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +2424,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +2437,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -2515,7 +2462,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2527,7 +2474,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2540,135 +2487,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
-}
-
-type Graph_Stage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Nodes         int32                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
-	Slots         int32                  `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"` // dag.SlotKind
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Graph_Stage) Reset() {
-	*x = Graph_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Graph_Stage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Graph_Stage) ProtoMessage() {}
-
-func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Graph_Stage.ProtoReflect.Descriptor instead.
-func (*Graph_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{0, 0}
-}
-
-func (x *Graph_Stage) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Graph_Stage) GetNodes() int32 {
-	if x != nil {
-		return x.Nodes
-	}
-	return 0
-}
-
-func (x *Graph_Stage) GetSlots() int32 {
-	if x != nil {
-		return x.Slots
-	}
-	return 0
-}
-
-type Graph_Edge struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
-	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	Channel       int32                  `protobuf:"varint,3,opt,name=channel,proto3" json:"channel,omitempty"`       // dag.Channel
-	Connection    int32                  `protobuf:"varint,4,opt,name=connection,proto3" json:"connection,omitempty"` // dag.Connection
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Graph_Edge) Reset() {
-	*x = Graph_Edge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Graph_Edge) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Graph_Edge) ProtoMessage() {}
-
-func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Graph_Edge.ProtoReflect.Descriptor instead.
-func (*Graph_Edge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{0, 1}
-}
-
-func (x *Graph_Edge) GetFrom() string {
-	if x != nil {
-		return x.From
-	}
-	return ""
-}
-
-func (x *Graph_Edge) GetTo() string {
-	if x != nil {
-		return x.To
-	}
-	return ""
-}
-
-func (x *Graph_Edge) GetChannel() int32 {
-	if x != nil {
-		return x.Channel
-	}
-	return 0
-}
-
-func (x *Graph_Edge) GetConnection() int32 {
-	if x != nil {
-		return x.Connection
-	}
-	return 0
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 type TaskStatus_Attempt struct {
@@ -2684,7 +2503,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2696,7 +2515,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2709,7 +2528,7 @@ func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStatus_Attempt.ProtoReflect.Descriptor instead.
 func (*TaskStatus_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{3, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{2, 0}
 }
 
 func (x *TaskStatus_Attempt) GetId() string {
@@ -2756,7 +2575,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2768,7 +2587,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2781,7 +2600,7 @@ func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StartAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StartAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 0}
 }
 
 func (x *Order_StartAttempt) GetStart() *taskproc.Start {
@@ -2801,7 +2620,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2813,7 +2632,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2826,7 +2645,7 @@ func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_KillAttempt.ProtoReflect.Descriptor instead.
 func (*Order_KillAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 1}
 }
 
 func (x *Order_KillAttempt) GetAttemptId() string {
@@ -2854,7 +2673,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +2685,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +2698,7 @@ func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StopAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StopAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 2}
 }
 
 func (x *Order_StopAttempt) GetAttemptId() string {
@@ -2905,7 +2724,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2917,7 +2736,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2930,7 +2749,7 @@ func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_PauseAttempt.ProtoReflect.Descriptor instead.
 func (*Order_PauseAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 3}
 }
 
 func (x *Order_PauseAttempt) GetAttemptId() string {
@@ -2940,10 +2759,12 @@ func (x *Order_PauseAttempt) GetAttemptId() string {
 	return ""
 }
 
-// Outputs is a part of the job's log of finished maps, from revision on.
+// Outputs is a part of the log of what has been written for one edge of a
+// job's graph, from revision on.
 type Order_Outputs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Edge          int32                  `protobuf:"varint,7,opt,name=edge,proto3" json:"edge,omitempty"`         // place in the graph's edges
 	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"` // how long the log was before this part
 	Next          uint64                 `protobuf:"varint,6,opt,name=next,proto3" json:"next,omitempty"`         // and with it
 	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,3,rep,name=outputs,proto3" json:"outputs,omitempty"`
@@ -2955,7 +2776,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2967,7 +2788,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2980,7 +2801,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 4}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -2988,6 +2809,13 @@ func (x *Order_Outputs) GetJobId() string {
 		return x.JobId
 	}
 	return ""
+}
+
+func (x *Order_Outputs) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
 }
 
 func (x *Order_Outputs) GetRevision() uint64 {
@@ -3035,7 +2863,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3047,7 +2875,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3060,7 +2888,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 5}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -3081,7 +2909,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3093,7 +2921,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3106,7 +2934,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 6}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -3127,7 +2955,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3139,7 +2967,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3152,7 +2980,7 @@ func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Repeat.ProtoReflect.Descriptor instead.
 func (*Order_Repeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 7}
 }
 
 func (x *Order_Repeat) GetAttemptId() string {
@@ -3181,7 +3009,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3193,7 +3021,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3206,7 +3034,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 0}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -3298,7 +3126,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3310,7 +3138,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3323,7 +3151,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -3355,7 +3183,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3367,7 +3195,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3380,7 +3208,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 2}
 }
 
 // Killed ends an attempt that was told to end.
@@ -3394,7 +3222,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3406,7 +3234,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3419,7 +3247,7 @@ func (x *Report_Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Killed.ProtoReflect.Descriptor instead.
 func (*Report_Killed) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 3}
 }
 
 func (x *Report_Killed) GetStuckStack() string {
@@ -3448,7 +3276,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3460,7 +3288,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3473,7 +3301,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -3516,7 +3344,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3528,7 +3356,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3541,7 +3369,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -3576,21 +3404,7 @@ var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
-	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\x91\x02\n" +
-	"\x05Graph\x12-\n" +
-	"\x06stages\x18\x01 \x03(\v2\x15.hammr.v1.Graph.StageR\x06stages\x12*\n" +
-	"\x05edges\x18\x02 \x03(\v2\x14.hammr.v1.Graph.EdgeR\x05edges\x1aG\n" +
-	"\x05Stage\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05nodes\x18\x02 \x01(\x05R\x05nodes\x12\x14\n" +
-	"\x05slots\x18\x03 \x01(\x05R\x05slots\x1ad\n" +
-	"\x04Edge\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\x12\x18\n" +
-	"\achannel\x18\x03 \x01(\x05R\achannel\x12\x1e\n" +
-	"\n" +
-	"connection\x18\x04 \x01(\x05R\n" +
-	"connection\"\xb7\x04\n" +
+	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xbc\x04\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x12\n" +
@@ -3602,8 +3416,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"output_dir\x18\x06 \x01(\tR\toutputDir\x12\x18\n" +
 	"\areduces\x18\a \x01(\x05R\areduces\x12\x16\n" +
-	"\x06inputs\x18\b \x03(\tR\x06inputs\x12%\n" +
-	"\x05graph\x18\t \x01(\v2\x0f.hammr.v1.GraphR\x05graph\x12 \n" +
+	"\x06inputs\x18\b \x03(\tR\x06inputs\x12*\n" +
+	"\x05graph\x18\t \x01(\v2\x14.hammr.task.v1.GraphR\x05graph\x12 \n" +
 	"\vfingerprint\x18\n" +
 	" \x01(\tR\vfingerprint\x12\x1f\n" +
 	"\vsplits_path\x18\v \x01(\tR\n" +
@@ -3686,7 +3500,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"partitions\x12\x1d\n" +
 	"\n" +
 	"output_dir\x18\x18 \x01(\tR\toutputDir\x12\x17\n" +
-	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\x90\b\n" +
+	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\xa4\b\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -3709,9 +3523,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bposition\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x1a-\n" +
 	"\fPauseAttempt\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xba\x01\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xce\x01\n" +
 	"\aOutputs\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
+	"\x04edge\x18\a \x01(\x05R\x04edge\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x12\n" +
 	"\x04next\x18\x06 \x01(\x04R\x04next\x122\n" +
 	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x18\n" +
@@ -3906,144 +3721,140 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
 	(AttemptState)(0),                  // 2: hammr.v1.AttemptState
 	(Refusal_Reason)(0),                // 3: hammr.v1.Refusal.Reason
-	(*Graph)(nil),                      // 4: hammr.v1.Graph
-	(*JobSpec)(nil),                    // 5: hammr.v1.JobSpec
-	(*Phase)(nil),                      // 6: hammr.v1.Phase
-	(*TaskStatus)(nil),                 // 7: hammr.v1.TaskStatus
-	(*FailureRecord)(nil),              // 8: hammr.v1.FailureRecord
-	(*Partition)(nil),                  // 9: hammr.v1.Partition
-	(*JobStatus)(nil),                  // 10: hammr.v1.JobStatus
-	(*Order)(nil),                      // 11: hammr.v1.Order
-	(*Orders)(nil),                     // 12: hammr.v1.Orders
-	(*Report)(nil),                     // 13: hammr.v1.Report
-	(*NotLeader)(nil),                  // 14: hammr.v1.NotLeader
-	(*Refusal)(nil),                    // 15: hammr.v1.Refusal
-	(*InfoRequest)(nil),                // 16: hammr.v1.InfoRequest
-	(*Info)(nil),                       // 17: hammr.v1.Info
-	(*SubmitRequest)(nil),              // 18: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),             // 19: hammr.v1.SubmitResponse
-	(*FollowRequest)(nil),              // 20: hammr.v1.FollowRequest
-	(*KillRequest)(nil),                // 21: hammr.v1.KillRequest
-	(*KillResponse)(nil),               // 22: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),            // 23: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),           // 24: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                 // 25: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),         // 26: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),        // 27: hammr.v1.SetPriorityResponse
-	(*EndAttemptRequest)(nil),          // 28: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),         // 29: hammr.v1.EndAttemptResponse
-	(*ListNodesRequest)(nil),           // 30: hammr.v1.ListNodesRequest
-	(*Node)(nil),                       // 31: hammr.v1.Node
-	(*ListNodesResponse)(nil),          // 32: hammr.v1.ListNodesResponse
-	(*MasterRequest)(nil),              // 33: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 34: hammr.v1.MasterResponse
-	(*Graph_Stage)(nil),                // 35: hammr.v1.Graph.Stage
-	(*Graph_Edge)(nil),                 // 36: hammr.v1.Graph.Edge
-	nil,                                // 37: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 38: hammr.v1.TaskStatus.Attempt
-	(*Order_StartAttempt)(nil),         // 39: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 40: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 41: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 42: hammr.v1.Order.PauseAttempt
-	(*Order_Outputs)(nil),              // 43: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 44: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 45: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 46: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 47: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 48: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 49: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 50: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 51: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 52: hammr.v1.Info.Master
-	(taskproc.Kind)(0),                 // 53: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 54: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 55: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 56: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 57: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 58: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 59: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 60: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 61: hammr.task.v1.MapOutput
+	(*JobSpec)(nil),                    // 4: hammr.v1.JobSpec
+	(*Phase)(nil),                      // 5: hammr.v1.Phase
+	(*TaskStatus)(nil),                 // 6: hammr.v1.TaskStatus
+	(*FailureRecord)(nil),              // 7: hammr.v1.FailureRecord
+	(*Partition)(nil),                  // 8: hammr.v1.Partition
+	(*JobStatus)(nil),                  // 9: hammr.v1.JobStatus
+	(*Order)(nil),                      // 10: hammr.v1.Order
+	(*Orders)(nil),                     // 11: hammr.v1.Orders
+	(*Report)(nil),                     // 12: hammr.v1.Report
+	(*NotLeader)(nil),                  // 13: hammr.v1.NotLeader
+	(*Refusal)(nil),                    // 14: hammr.v1.Refusal
+	(*InfoRequest)(nil),                // 15: hammr.v1.InfoRequest
+	(*Info)(nil),                       // 16: hammr.v1.Info
+	(*SubmitRequest)(nil),              // 17: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),             // 18: hammr.v1.SubmitResponse
+	(*FollowRequest)(nil),              // 19: hammr.v1.FollowRequest
+	(*KillRequest)(nil),                // 20: hammr.v1.KillRequest
+	(*KillResponse)(nil),               // 21: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),            // 22: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),           // 23: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                 // 24: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),         // 25: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),        // 26: hammr.v1.SetPriorityResponse
+	(*EndAttemptRequest)(nil),          // 27: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),         // 28: hammr.v1.EndAttemptResponse
+	(*ListNodesRequest)(nil),           // 29: hammr.v1.ListNodesRequest
+	(*Node)(nil),                       // 30: hammr.v1.Node
+	(*ListNodesResponse)(nil),          // 31: hammr.v1.ListNodesResponse
+	(*MasterRequest)(nil),              // 32: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 33: hammr.v1.MasterResponse
+	nil,                                // 34: hammr.v1.JobSpec.PropertiesEntry
+	(*TaskStatus_Attempt)(nil),         // 35: hammr.v1.TaskStatus.Attempt
+	(*Order_StartAttempt)(nil),         // 36: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 37: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 38: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 39: hammr.v1.Order.PauseAttempt
+	(*Order_Outputs)(nil),              // 40: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 41: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 42: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 43: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 44: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 45: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 46: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 47: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 48: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 49: hammr.v1.Info.Master
+	(*taskproc.Graph)(nil),             // 50: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 51: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 52: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 53: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 54: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 55: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 56: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 57: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 58: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 59: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	35, // 0: hammr.v1.Graph.stages:type_name -> hammr.v1.Graph.Stage
-	36, // 1: hammr.v1.Graph.edges:type_name -> hammr.v1.Graph.Edge
-	37, // 2: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	4,  // 3: hammr.v1.JobSpec.graph:type_name -> hammr.v1.Graph
-	53, // 4: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
-	1,  // 5: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	38, // 6: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
-	0,  // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	54, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
-	6,  // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	8,  // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
-	7,  // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	9,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	39, // 13: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	40, // 14: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	41, // 15: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	42, // 16: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	43, // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	44, // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	45, // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	46, // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	11, // 21: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	47, // 22: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	49, // 23: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	55, // 24: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	56, // 25: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	57, // 26: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	58, // 27: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	50, // 28: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	48, // 29: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	3,  // 30: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	52, // 31: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	5,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10, // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	51, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	31, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	2,  // 36: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	59, // 37: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	60, // 38: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	61, // 39: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	51, // 40: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	16, // 41: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	18, // 42: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	20, // 43: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	25, // 44: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	21, // 45: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	23, // 46: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	26, // 47: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	28, // 48: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	30, // 49: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	33, // 50: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	33, // 51: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	33, // 52: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13, // 53: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	17, // 54: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	19, // 55: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10, // 56: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10, // 57: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	22, // 58: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	24, // 59: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	27, // 60: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	29, // 61: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 62: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	34, // 63: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	34, // 64: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	34, // 65: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12, // 66: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	54, // [54:67] is the sub-list for method output_type
-	41, // [41:54] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	34, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	50, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	51, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
+	35, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
+	52, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
+	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
+	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	36, // 11: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	37, // 12: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	38, // 13: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	39, // 14: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	40, // 15: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	41, // 16: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	42, // 17: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	43, // 18: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	10, // 19: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	44, // 20: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	46, // 21: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	53, // 22: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	54, // 23: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	55, // 24: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	56, // 25: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	47, // 26: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	45, // 27: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	3,  // 28: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	49, // 29: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	4,  // 30: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 31: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	48, // 32: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	30, // 33: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	2,  // 34: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	57, // 35: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	58, // 36: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	59, // 37: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	48, // 38: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	15, // 39: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 40: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 41: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 42: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 43: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 44: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 45: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 46: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	29, // 47: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	32, // 48: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	32, // 49: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	32, // 50: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 51: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 52: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 53: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 54: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 55: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 56: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 57: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 58: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 59: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	31, // 60: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	33, // 61: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	33, // 62: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	33, // 63: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 64: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	52, // [52:65] is the sub-list for method output_type
+	39, // [39:52] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -4051,7 +3862,7 @@ func file_internal_wire_hammr_proto_init() {
 	if File_internal_wire_hammr_proto != nil {
 		return
 	}
-	file_internal_wire_hammr_proto_msgTypes[7].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[6].OneofWrappers = []any{
 		(*Order_Start)(nil),
 		(*Order_Kill)(nil),
 		(*Order_Stop)(nil),
@@ -4061,7 +3872,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Acknowledge_)(nil),
 		(*Order_Repeat_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
 		(*Report_Started_)(nil),
 		(*Report_Progress)(nil),
@@ -4077,7 +3888,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   49,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

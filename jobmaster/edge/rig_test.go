@@ -202,7 +202,7 @@ func (r *rig) nodeWith(name string, l *launcher, cfg rpc.Config) <-chan error {
 func job(maps, reduces int) (*wire.JobSpec, []*taskproc.Split) {
 	g := dag.MapReduce(maps, reduces)
 	spec := &wire.JobSpec{
-		Name: "test", Program: "fake", User: "me", Reduces: int32(reduces), Graph: wire.FromGraph(g), Fingerprint: g.Fingerprint(),
+		Name: "test", Program: "fake", User: "me", Reduces: int32(reduces), Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(),
 	}
 	splits := make([]*taskproc.Split, maps)
 	for i := range splits {

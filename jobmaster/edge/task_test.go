@@ -49,7 +49,7 @@ func (l *launcher) play(ctx context.Context, end taskproc.TaskEnd) {
 	start := first.GetStart()
 	done := &taskproc.Done{Range: start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "tasks", Value: 1}}}
 	if start.Kind == taskproc.Kind_MAP {
-		done.Output = &taskproc.MapOutput{Path: start.LocalDir, PartitionBytes: make([]int64, start.Reduces)}
+		done.Outputs = []*taskproc.MapOutput{{Path: start.LocalDir, PartitionBytes: make([]int64, start.Reduces)}}
 		l.wait(ctx, start.AttemptId)
 	} else if !hearOfMaps(end) {
 		return

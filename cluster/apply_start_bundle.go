@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+)
+
+// StartBundle gives slots to all tasks of a bundle, or to none.
+type StartBundle struct {
+	Job    JobID
+	Class  int            // place in the Bundles of the job's layout
+	Number int            // in the class
+	Starts []StartAttempt // one for each task of the bundle
+}
+
+func (c StartBundle) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if c.Class < 0 || c.Class >= len(j.Bundles) {
+		return fmt.Errorf("%w: %v has no bundles of class %d", ErrRefused, c.Job, c.Class)
+	}
+	b := j.Bundles[c.Class]
+	tasks := b.TasksOf(c.Number)
+	if len(tasks) == 0 || len(c.Starts) != len(tasks) {
+		return fmt.Errorf("%w: %d starts for %d tasks of bundle %d", ErrRefused, len(c.Starts), len(tasks), c.Number)
+	}
+	if err := c.check(tx, tasks); err != nil {
+		return err
+	}
+	if b.starts == nil {
+		b.starts = make([]int, b.Count)
+	}
+	b.starts = slices.Clone(b.starts)
+	b.starts[c.Number]++
+	for _, s := range c.Starts {
+		p, _ := tx.task(s.Task)
+		s.start(tx, p, tx.byName[s.Machine])
+	}
+	return nil
+}
+
+// check holds each start against the state, and all of them together against the
+// slots that are free.
+func (c StartBundle) check(tx *transition, tasks []*Task) error {
+	taken := make(map[string][slotKinds]int)
+	named := make(map[TaskID]bool)
+	for _, s := range c.Starts {
+		p, err := tx.task(s.Task)
+		if err != nil {
+			return err
+		}
+		if named[s.Task] || !slices.Contains(tasks, p.task) {
+			return fmt.Errorf("%w: %v stands in bundle %d twice or not at all", ErrRefused, s.Task, c.Number)
+		}
+		named[s.Task] = true
+		m := tx.byName[s.Machine]
+		if err := s.check(p, m, taken[s.Machine]); err != nil {
+			return err
+		}
+		taken[s.Machine] = plus(taken[s.Machine], p.stage.Slots)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Bundle is the NodeGroupBundles of a job that are alike. What a bundle writes
+// to files counts as written when all of its tasks have finished; when one of
+// them ends otherwise, or its output is lost, all of them start anew.
+type Bundle struct {
+	Index  int      // in the Bundles of the layout
+	Stages []*Stage // whose tasks it has, in order
+	Count  int      // how many bundles
+	Gang   bool     // each has several tasks, which run at once
+
+	starts []int // by bundle: how often it has been started by StartBundle; nil before the first is
+}
+
+func newBundles(layout *dag.Layout, stages []*Stage) []*Bundle {
+	bundles := make([]*Bundle, len(layout.Bundles))
+	for i, class := range layout.Bundles {
+		b := &Bundle{Index: i, Count: class.Count, Gang: layout.IsGang(i)}
+		for _, g := range class.Groups {
+			b.Stages = append(b.Stages, stages[g])
+			stages[g].Bundle = b
+		}
+		bundles[i] = b
+	}
+	return bundles
+}
+
+// TasksOf are the tasks of one bundle, in order of stages. It is nil for a
+// number that there is not.
+func (b *Bundle) TasksOf(number int) []*Task {
+	if number < 0 || number >= b.Count {
+		return nil
+	}
+	var tasks []*Task
+	for _, s := range b.Stages {
+		each := len(s.Tasks) / b.Count
+		tasks = append(tasks, s.Tasks[number*each:(number+1)*each]...)
+	}
+	return tasks
+}
+
+// NumberOf is the number of the bundle that a task of the stage is in.
+func (b *Bundle) NumberOf(s *Stage, t *Task) int {
+	return t.ID.Number / (len(s.Tasks) / b.Count)
+}
+
+// Incarnation is how often a bundle has been started by StartBundle.
+func (b *Bundle) Incarnation(number int) int {
+	if number >= len(b.starts) {
+		return 0
+	}
+	return b.starts[number]
+}
+
+// Waiting are the numbers of the bundles that may start, all of whose tasks
+// wait, ascending. There are none of those whose tasks start alone.
+func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
+	if b.Count == 0 || b.Stages[0].Alone() {
+		return nil
+	}
+	for _, s := range b.Stages {
+		if s.Waiting() == 0 || !j.Ready(s) {
+			return nil
+		}
+	}
+	first := b.Stages[0]
+	each := len(first.Tasks) / b.Count
+	for n := range first.pending.all() {
+		if n%each == 0 && !slices.ContainsFunc(b.TasksOf(n/each), func(t *Task) bool { return !t.waits() }) {
+			numbers = append(numbers, n/each)
+		}
+	}
+	return numbers
+}
+
+func (t *Task) waits() bool { return t.State == TaskPending || t.State == TaskPaused }
+
+// Published reports whether what a task has written counts: it has finished,
+// and so have all others of its bundle.
+func (j *Job) Published(t *Task) bool {
+	if t.Winner == nil {
+		return false
+	}
+	s := j.stage(t.ID.Stage)
+	if !s.Bundle.Gang {
+		return true
+	}
+	return s.Bundle.finished(s.Bundle.NumberOf(s, t))
+}
+
+func (b *Bundle) finished(number int) bool {
+	return !slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.Winner == nil })
+}
+
+func (j *Job) stage(code string) *Stage {
+	i := slices.IndexFunc(j.Stages, func(s *Stage) bool { return s.Code == code })
+	if i < 0 {
+		return nil
+	}
+	return j.Stages[i]
+}
+
+// others yields the other tasks of the bundle that a task is in.
+func (p place) others() []place {
+	b := p.stage.Bundle
+	if !b.Gang {
+		return nil
+	}
+	var others []place
+	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
+		if t != p.task {
+			others = append(others, place{job: p.job, stage: p.job.stage(t.ID.Stage), task: t})
+		}
+	}
+	return others
+}
+
+// breakUp ends the other tasks of a gang, one of whose tasks has ended without
+// success: what runs is told to end, and what has finished counts no more.
+func (tx *transition) breakUp(p place) {
+	if p.job.State != JobRunning {
+		return
+	}
+	cause := fmt.Sprintf("its gang starts anew, since %v ended", p.task.ID)
+	for _, o := range p.others() {
+		for _, a := range o.task.Attempts {
+			if a.State == AttemptRunning {
+				o.attempt = a
+				tx.kill(o, cause)
+			}
+		}
+		if o.task.Winner != nil {
+			tx.revoke(o, cause)
+		}
+	}
+}

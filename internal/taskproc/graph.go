@@ -1,0 +1,32 @@
+package taskproc
+
+import "github.com/hammr/hammr/dag"
+
+// FromGraph is g as a message.
+func FromGraph(g dag.Graph) *Graph {
+	out := new(Graph)
+	for _, s := range g.Stages {
+		out.Stages = append(out.Stages, &Graph_Stage{Name: s.Name, Nodes: int32(s.Nodes), Slots: int32(s.Slots), Inputs: s.Inputs})
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, &Graph_Edge{
+			From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection), Input: e.Input,
+		})
+	}
+	return out
+}
+
+// ToGraph is the graph of a message; that of nil is empty. It may be one that
+// Validate refuses.
+func ToGraph(g *Graph) dag.Graph {
+	var out dag.Graph
+	for _, s := range g.GetStages() {
+		out.Stages = append(out.Stages, dag.Stage{Name: s.Name, Nodes: int(s.Nodes), Slots: dag.SlotKind(s.Slots), Inputs: s.Inputs})
+	}
+	for _, e := range g.GetEdges() {
+		out.Edges = append(out.Edges, dag.Edge{
+			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection), Input: e.Input,
+		})
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package taskproc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// NextMark is the environment variable that lets the process of a task wait for
+// another one when that is done: the number of the descriptor to wait at.
+//
+//	task process                              tasknode
+//	     ── last word on the control socket ──►
+//	     ── "over" ────────────────────────────► Handover.Over
+//	     ◄── control socket, stdout, stderr ──── Handover.Give
+//
+// A program that knows nothing of it ends after its task, which is as well.
+const NextMark = "HAMMR_TASK_NEXT_FD"
+
+// The one byte of a message at the descriptor of NextMark.
+const (
+	overByte = 'o' // the task is over, and nothing of it is left in the process
+	nextByte = 'n' // comes with the descriptors of the next one
+)
+
+// givenFiles is how many descriptors a process gets for its next task.
+const givenFiles = 3
+
+// Next is where the process of a task that is done waits for another one.
+type Next struct{ conn *net.UnixConn }
+
+// InheritedNext is where this process may wait for a second task, nil where
+// there is none. It is asked for once. Processes that are left behind by what a
+// task starts become this one's children from then on, so that Alone sees them.
+func InheritedNext() (*Next, error) {
+	conn, err := inherited(NextMark)
+	if conn == nil || err != nil {
+		return nil, err
+	}
+	unixConn, ok := conn.(*net.UnixConn)
+	if !ok {
+		conn.Close()
+		return nil, fmt.Errorf("%s: a socket of the wrong kind; only a tasknode sets it", NextMark)
+	}
+	return &Next{unixConn}, adoptOrphans()
+}
+
+// Alone reports whether nothing that this process has started, or that was
+// started by such, is left.
+func Alone() bool { return !hasDescendants() }
+
+// Await says that the task is over, waits for the next one and returns its
+// control socket, nil when there will be none. What the process prints goes
+// nowhere while it waits, and then to the next attempt's logs.
+func (n *Next) Await() (net.Conn, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = redirectOutput(int(null.Fd()), int(null.Fd()))
+	null.Close()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.conn.Write([]byte{overByte}); err != nil {
+		return nil, nil // the tasknode does not want another task from this process
+	}
+	fds, err := n.receive()
+	if len(fds) == 0 || err != nil {
+		return nil, err
+	}
+	defer closeAll(fds[1:])
+	control := os.NewFile(uintptr(fds[0]), "control socket")
+	defer control.Close()
+	if err := redirectOutput(fds[1], fds[2]); err != nil {
+		return nil, err
+	}
+	return net.FileConn(control)
+}
+
+// receive waits for the descriptors of the next task, none when there is none.
+func (n *Next) receive() (fds []int, err error) {
+	text, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(givenFiles*4))
+	count, size, _, _, err := n.conn.ReadMsgUnix(text, rights)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed) {
+		return nil, nil
+	}
+	if err == nil {
+		fds, err = rightsIn(rights[:size])
+	}
+	if err == nil && (count != 1 || text[0] != nextByte || len(fds) != givenFiles) {
+		err = fmt.Errorf("message of %d bytes with %d descriptors where a next task was to come", count, len(fds))
+	}
+	if err != nil {
+		closeAll(fds)
+		return nil, err
+	}
+	return fds, nil
+}
+
+// rightsIn are the descriptors of a message.
+func rightsIn(control []byte) (fds []int, err error) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	for i := 0; i < len(messages) && err == nil; i++ {
+		var more []int
+		more, err = unix.ParseUnixRights(&messages[i])
+		fds = append(fds, more...)
+	}
+	return fds, err
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd) // of no use any more
+	}
+}
+
+// Places are the variables of the environment that name where an attempt whose
+// local directory is dir has its files.
+func Places(dir string) map[string]string {
+	return map[string]string{"PWD": dir, "TMPDIR": filepath.Join(dir, "tmp")}
+}
