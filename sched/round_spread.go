@@ -60,13 +60,10 @@ func (r *Round) affinity(o offer) locality.Affinity {
 			}
 		}
 	}
-	g := o.job.Spec.Graph
-	for _, e := range g.Edges {
-		if e.To == o.stage.Name {
-			lies := r.placer.outputOf(o.job, o.job.Stages[g.StageIndex(e.From)])
-			for i, m := range r.machines {
-				a.Bytes[i] += lies[m.Name]
-			}
+	for up := range o.stage.Upstream() {
+		lies := r.placer.outputOf(o.job, up)
+		for i, m := range r.machines {
+			a.Bytes[i] += lies[m.Name]
 		}
 	}
 	return a

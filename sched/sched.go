@@ -33,9 +33,19 @@ type Policy interface {
 	NextWake() int64
 }
 
-// Plan is what a policy wants done.
+// Plan is what a policy wants done. Each task stands in it at most once, and all
+// starts together take no more slots of a machine than are free.
 type Plan struct {
-	Starts []Start // each task at most once; no more on a machine than it has free slots
+	Starts  []Start       // each task at most once; no more on a machine than it has free slots
+	Bundles []BundleStart // likewise; their tasks stand in no other
+}
+
+// BundleStart gives slots to all tasks of a bundle.
+type BundleStart struct {
+	Job    cluster.JobID
+	Class  int // place in cluster.Job.Bundles
+	Number int // in the class
+	Starts []Start
 }
 
 // Start gives a slot of a machine to a task.

@@ -111,7 +111,7 @@ func (p *Policy) Decide(now int64, view cluster.View) sched.Plan {
 // offer gives all slots that are left to the stages of one job.
 func offer(round *sched.Round, j *cluster.Job, kind cluster.Slot) {
 	for _, stage := range j.Stages {
-		if stage.Slot == kind && stage.Waiting() > 0 && j.Ready(stage) {
+		if stage.Alone() && stage.Slot == kind && stage.Waiting() > 0 && j.Ready(stage) {
 			if left := round.Left(); left > 0 {
 				round.Offer(j, stage, left)
 			}
