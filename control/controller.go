@@ -15,6 +15,7 @@ type Controller struct {
 	decide   bool            // the state has changed since the policy was last asked
 	watch    watch
 	slow     slowTasks
+	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 
 	out Output // of the step under way
 }
@@ -90,6 +91,7 @@ func (c *Controller) lead(now int64) {
 	for j := range c.view.Jobs() {
 		switch {
 		case j.State == cluster.JobRunning:
+			c.redo(j.ID)
 			c.out.Work = append(c.out.Work, Work{WorkSetUp, j.ID})
 		case !j.State.Final():
 			c.work(j.ID)
@@ -118,16 +120,35 @@ func (c *Controller) propose(now int64) {
 	c.inFlight = true
 }
 
-// plan asks the policy and turns its plan into commands. A task whose split is
-// not loaded here waits for the next change.
+// plan asks the policy and turns its plan into commands. A task of a job whose
+// splits are not loaded here waits for the next change.
 func (c *Controller) plan(now int64) {
-	for _, s := range c.policy.Decide(now, c.view).Starts {
-		j, _, t, ok := c.view.Task(s.Task)
-		if !ok || t.Split >= 0 && !j.Loaded() {
-			continue
+	plan := c.policy.Decide(now, c.view)
+	for _, s := range plan.Starts {
+		if start, ok := c.startOf(s); ok {
+			c.fact(start)
 		}
-		c.fact(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal})
 	}
+	for _, b := range plan.Bundles {
+		command := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
+		for _, s := range b.Starts {
+			if start, ok := c.startOf(s); ok {
+				command.Starts = append(command.Starts, start)
+			}
+		}
+		if len(command.Starts) == len(b.Starts) {
+			c.fact(command)
+		}
+	}
+	c.makeRoom()
+}
+
+func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {
+	j, _, t, ok := c.view.Task(s.Task)
+	if !ok || !j.Loaded() {
+		return cluster.StartAttempt{}, false
+	}
+	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
 }
 
 // earliest is the smaller of two times of which 0 means never.

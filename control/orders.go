@@ -21,6 +21,9 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	for _, id := range delta.Asked {
 		c.ask(id)
 	}
+	for _, id := range delta.Revoked {
+		c.redo(id.Task.Job)
+	}
 	jobs := slices.Clone(delta.Jobs)
 	for _, id := range delta.Freed {
 		if c.view.Job(id.Task.Job).Occupied == 0 {

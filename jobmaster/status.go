@@ -62,18 +62,27 @@ func addStage(s *wire.JobStatus, stage *cluster.Stage, r *record) {
 		}
 	}
 	total := len(stage.Tasks)
-	progress := 1.0
-	if total > 0 {
-		progress = min(fraction/float64(total), 1)
-	}
 	if stage.StartedAt != 0 && (s.StartTime == 0 || stage.StartedAt < s.StartTime) {
 		s.StartTime = stage.StartedAt
 	}
 	if stage.Source {
-		s.Maps, s.MapsDone, s.MapsRunning, s.MapProgress = int32(total), int32(stage.Finished), int32(stage.Running), progress
+		s.MapProgress = progress(s.MapProgress, s.Maps, fraction, total)
+		s.Maps, s.MapsDone, s.MapsRunning = s.Maps+int32(total), s.MapsDone+int32(stage.Finished), s.MapsRunning+int32(stage.Running)
 		return
 	}
-	s.Reduces, s.ReducesDone, s.ReducesRunning, s.ReduceProgress = int32(total), int32(stage.Finished), int32(stage.Running), progress
+	s.ReduceProgress = progress(s.ReduceProgress, s.Reduces, fraction, total)
+	s.Reduces, s.ReducesDone, s.ReducesRunning = s.Reduces+int32(total), s.ReducesDone+int32(stage.Finished), s.ReducesRunning+int32(stage.Running)
+}
+
+// progress is how far tasks have come that were so far before more tasks were
+// counted, which have come done tasks far together. No tasks have come to their
+// end.
+func progress(before float64, tasks int32, done float64, more int) float64 {
+	all := float64(tasks) + float64(more)
+	if all == 0 {
+		return 1
+	}
+	return min((before*float64(tasks)+done)/all, 1)
 }
 
 // phases are setup, map, reduce and commit, as far as the job has come.

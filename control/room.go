@@ -1,0 +1,111 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+)
+
+// When output is lost that running tasks of the same job wait for, whoever wrote
+// it has to run again, in slots that those tasks may hold: nobody could go on.
+// So as many of the waiting ones as it takes are told to end, the youngest first.
+// They are not charged. Maps and reduces have slots of their own and never come
+// to that.
+
+// redo notes that a job has lost output.
+func (c *Controller) redo(id cluster.JobID) {
+	if c.redone == nil {
+		c.redone = make(map[cluster.JobID]bool)
+	}
+	c.redone[id] = true
+}
+
+// makeRoom looks at the jobs that have lost output and have not made up for it.
+func (c *Controller) makeRoom() {
+	if len(c.redone) == 0 {
+		return
+	}
+	for j := range c.view.Jobs() {
+		if !c.redone[j.ID] {
+			continue
+		}
+		waits := false
+		for _, stage := range j.Stages {
+			if stage.Waiting() > 0 && j.State == cluster.JobRunning && len(readers(j, stage)) > 0 {
+				waits = true
+				c.makeRoomFor(j, stage)
+			}
+		}
+		if !waits {
+			delete(c.redone, j.ID)
+		}
+	}
+}
+
+// makeRoomFor ends running readers of a stage whose tasks find no slots.
+func (c *Controller) makeRoomFor(j *cluster.Job, stage *cluster.Stage) {
+	if !j.Ready(stage) {
+		return
+	}
+	for kind, slots := range stage.Slots {
+		if slots == 0 {
+			continue
+		}
+		missing := slots * stage.Waiting()
+		for m := range c.view.MachinesWithFree(cluster.Slot(kind)) {
+			missing -= m.Free(cluster.Slot(kind))
+		}
+		c.endReaders(j, stage, cluster.Slot(kind), missing)
+	}
+}
+
+// endReaders tells as many readers to end as have that many slots of a kind,
+// counting those that are ending already.
+func (c *Controller) endReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
+	var running []*cluster.Attempt
+	takes := make(map[cluster.AttemptID]int)
+	for _, reader := range readers(j, stage) {
+		for _, t := range reader.Tasks {
+			for _, a := range t.Attempts {
+				switch {
+				case !a.OnMachine || reader.Slots[kind] == 0:
+				case a.State == cluster.AttemptRunning:
+					running = append(running, a)
+					takes[a.ID] = reader.Slots[kind]
+				default:
+					slots -= reader.Slots[kind]
+				}
+			}
+		}
+	}
+	slices.SortFunc(running, func(a, b *cluster.Attempt) int {
+		if a.StartedAt != b.StartedAt {
+			return int(b.StartedAt - a.StartedAt)
+		}
+		return b.ID.Compare(a.ID)
+	})
+	for _, a := range running {
+		if slots <= 0 {
+			return
+		}
+		c.fact(cluster.KillAttempt{Attempt: a.ID, Cause: fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)})
+		slots -= takes[a.ID]
+	}
+}
+
+// readers are the stages that wait for files of a stage, directly or by way of
+// others.
+func readers(j *cluster.Job, stage *cluster.Stage) []*cluster.Stage {
+	found := []*cluster.Stage{stage}
+	for i := 0; i < len(found); i++ {
+		for _, e := range j.Spec.Graph.Edges {
+			to := j.StageOf(e.To)
+			if e.Channel == dag.ChannelFile && j.StageOf(e.From) == found[i] && !slices.Contains(found, to) {
+				found = append(found, to)
+			}
+		}
+	}
+	return found[1:]
+}
