@@ -76,7 +76,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	for i, e := range g.Edges {
 		from, to := classOf[e.From], classOf[e.To]
 		if e.Channel == dag.ChannelFile {
-			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || from.competes(to)})
+			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || compete(layout, from, to)})
 		}
 		if e.Connection == dag.PerMachine {
 			to.shares = append(to.shares, share{Edge: i})
@@ -85,15 +85,13 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	return stages
 }
 
-// competes reports whether tasks of two stages take slots of one kind. A reader
-// that started early would hold slots that those it waits for need.
-func (s *Stage) competes(other *Stage) bool {
-	for kind := range s.Slots {
-		if s.Slots[kind] > 0 && other.Slots[kind] > 0 {
-			return true
-		}
-	}
-	return false
+// compete reports whether bundles with tasks of two stages take slots of one
+// kind. A reader that started early would hold slots that those it waits for
+// need.
+func compete(layout *dag.Layout, a, b *Stage) bool {
+	x := layout.Bundles[layout.Groups[a.Index].Bundle].Slots
+	y := layout.Bundles[layout.Groups[b.Index].Bundle].Slots
+	return x.Map > 0 && y.Map > 0 || x.Reduce > 0 && y.Reduce > 0
 }
 
 func stageCode(name string, index int) string {
@@ -147,6 +145,17 @@ func (s *Stage) Alone() bool { return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 
 // Vital reports whether the job's output holds what the stage's tasks write, so
 // that the job is done only when all of them are.
 func (s *Stage) Vital() bool { return s.Sink || s.Writes }
+
+// Upstream yields the stages whose files the stage reads, in order of edges.
+func (s *Stage) Upstream() iter.Seq[*Stage] {
+	return func(yield func(*Stage) bool) {
+		for _, up := range s.upstream {
+			if !yield(up.stage) {
+				return
+			}
+		}
+	}
+}
 
 // Waiting is how many tasks of the stage are to be started.
 func (s *Stage) Waiting() int { return s.pending.count }
