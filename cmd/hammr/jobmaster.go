@@ -29,13 +29,17 @@ type masterConfig struct {
 	retention     time.Duration
 	expiry        time.Duration
 	election      time.Duration
+	vote, lease   time.Duration
+	stall         time.Duration
+	nice          int
 	profiles      bool
 	readyFile     string
 	log           daemon.LogConfig
 }
 
 func (c *masterConfig) settings() daemon.Settings {
-	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, election: time.Second, retention: 7 * 24 * time.Hour}
+	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, retention: 7 * 24 * time.Hour,
+		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
 		daemon.Text("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Needed(),
@@ -52,6 +56,10 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
 		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
 		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),
+		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
+		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
+		daemon.Period("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),
+		daemon.Number("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
 	}, c.log.Settings()...)

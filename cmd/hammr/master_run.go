@@ -18,7 +18,11 @@ import (
 // run serves until ctx ends or the log cannot go on. Then it hands the lead over
 // and closes everything.
 func (m *masterDaemon) run(ctx context.Context) error {
+	if err := daemon.SetNice(m.cfg.nice); err != nil {
+		m.logger.Info("this master runs at the priority of its neighbours", "nice", m.cfg.nice, "error", err)
+	}
 	loop, endLoop := context.WithCancel(context.WithoutCancel(ctx))
+	defer endLoop()
 	var running sync.WaitGroup
 	running.Go(func() { m.master.Run(loop) })
 	server := rpc.NewServer(m.edge(), m.logger)
@@ -29,14 +33,14 @@ func (m *masterDaemon) run(ctx context.Context) error {
 	})
 	stopPage := servePage(m.page, m.newPage())
 	ready, endReady := context.WithCancel(ctx)
+	defer endReady()
 	running.Go(func() { m.sayReady(ready) })
 	m.logger.Info("jobmaster serves", "id", m.cfg.id, "cluster", m.cfg.clusterID, "address", m.cfg.advertise, "http", m.page.Addr().String())
-	var err error
 	select {
 	case <-ctx.Done():
 		m.handOver()
-	case err = <-m.fatal:
-		err = fmt.Errorf("the log cannot go on: %w", err)
+	case err := <-m.fatal:
+		return m.abandon(fmt.Errorf("the log cannot go on: %w", err))
 	}
 	endReady()
 	endLoop() // which ends the calls under way
@@ -46,10 +50,26 @@ func (m *masterDaemon) run(ctx context.Context) error {
 	if server.Shutdown(shutdown) != nil {
 		server.Close()
 	}
-	err = errors.Join(err, m.close())
+	err := m.close()
 	running.Wait()
 	m.logger.Info("jobmaster has ended", "id", m.cfg.id)
 	return err
+}
+
+// abandonTime is how long a master that cannot serve tries to end in good order.
+const abandonTime = 2 * time.Second
+
+// abandon ends a master that cannot serve. What stalls its log stalls the end of
+// the log, too; the end of the process, which follows, does not wait for it.
+func (m *masterDaemon) abandon(cause error) error {
+	closed := make(chan error, 1)
+	go func() { closed <- m.close() }()
+	select {
+	case err := <-closed:
+		return errors.Join(cause, err)
+	case <-time.After(abandonTime):
+		return cause
+	}
 }
 
 // close closes what openMaster has opened, as far as that is.

@@ -40,15 +40,22 @@ type Config struct {
 	// comes any more. The daemon ends itself. There is no default.
 	Fatal func(error)
 
-	// Heartbeat is the time without a leader after which a server asks for
-	// votes; a leader without a majority gives up after half of it. Busy
-	// machines want more. Default 1s.
+	// Heartbeat is the time without a leader after which, up to twice as long, a
+	// server asks for votes. Less makes a new leader come sooner, more is kinder
+	// to machines so busy that they cannot answer in time. Default 700ms: one of
+	// three servers has a successor within 2s.
 	Heartbeat time.Duration
+	// Election is how long, up to twice as long, a server waits for votes before
+	// it asks again; at least Heartbeat, which is the default.
+	Election time.Duration
+	// Lease is the time without a majority after which a leader gives up; at most
+	// Heartbeat, which is the default. No read rests on it, see ConfirmLead.
+	Lease time.Duration
 	// WatchInterval is how often a leader that commits nothing tries whether it
 	// could; default 2s.
 	WatchInterval time.Duration
 	// WatchPatience is how long such a try may take before the leader gives
-	// up; default 10s.
+	// up; default 8s.
 	WatchPatience time.Duration
 
 	// SnapshotThreshold is how many entries after a snapshot another is taken;
@@ -77,9 +84,11 @@ type Peer struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
-	setDefault(&c.Heartbeat, time.Second)
+	setDefault(&c.Heartbeat, DefaultHeartbeat)
+	setDefault(&c.Election, c.Heartbeat)
+	setDefault(&c.Lease, c.Heartbeat)
 	setDefault(&c.WatchInterval, 2*time.Second)
-	setDefault(&c.WatchPatience, 10*time.Second)
+	setDefault(&c.WatchPatience, DefaultWatchPatience)
 	setDefault(&c.SnapshotThreshold, 8192)
 	setDefault(&c.SnapshotInterval, 2*time.Minute)
 	setDefault(&c.TrailingLogs, 10240)
@@ -95,6 +104,12 @@ func setDefault[T comparable](field *T, value T) {
 // minHeartbeat is the least that leaves time for a round over the network.
 const minHeartbeat = 50 * time.Millisecond
 
+// The defaults that those who configure a Log from outside show.
+const (
+	DefaultHeartbeat     = 700 * time.Millisecond
+	DefaultWatchPatience = 8 * time.Second
+)
+
 // Validate reports every fault of the configuration at once.
 func (c *Config) Validate() error {
 	var faults []error
@@ -109,6 +124,8 @@ func (c *Config) Validate() error {
 	check(c.Bind != "" || c.Stream != nil, "no Bind and no Stream")
 	check(c.Fatal != nil, "no Fatal")
 	check(c.Heartbeat >= minHeartbeat, "Heartbeat %v is less than %v", c.Heartbeat, minHeartbeat)
+	check(c.Election >= c.Heartbeat, "Election %v is less than Heartbeat %v", c.Election, c.Heartbeat)
+	check(c.Lease >= minHeartbeat/2 && c.Lease <= c.Heartbeat, "Lease %v, not within %v to Heartbeat %v", c.Lease, minHeartbeat/2, c.Heartbeat)
 	check(c.WatchInterval > 0 && c.WatchPatience > 0, "WatchInterval %v, WatchPatience %v", c.WatchInterval, c.WatchPatience)
 	check(c.SnapshotInterval >= 5*time.Millisecond, "SnapshotInterval %v is less than 5ms", c.SnapshotInterval)
 	check(c.StoreDelay >= 0, "StoreDelay %v", c.StoreDelay)

@@ -296,19 +296,20 @@ func propose(t testing.TB, leader *member, n int) (done bool) {
 	return done
 }
 
-// stall holds up every write of the member's log until resume is called or the
-// log ends.
+// stall holds up every write of the member's log until resume is called, or
+// fails it when the test ends before.
 func (m *member) stall() (resume func()) {
-	resumed, ended := make(chan struct{}), m.log.ending.Done()
+	resumed, ended := make(chan struct{}), make(chan struct{})
 	hold := func() error {
 		select {
 		case <-resumed:
 			return nil
 		case <-ended:
-			return errors.New("the log ended while its store stalled")
+			return errors.New("the store stalls for ever")
 		}
 	}
 	m.log.store.before.Store(&hold)
+	m.t.Cleanup(func() { close(ended) }) // before the member is closed
 	return func() { close(resumed) }
 }
 

@@ -102,7 +102,7 @@ func (l *Log) open() error {
 func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
-	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.Heartbeat, l.cfg.Heartbeat, l.cfg.Heartbeat/2
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.Heartbeat, l.cfg.Election, l.cfg.Lease
 	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.NotifyCh = l.notify

@@ -11,7 +11,7 @@ import (
 )
 
 func TestConfigurationsThatCannotWork(t *testing.T) {
-	bad := Config{Heartbeat: time.Millisecond, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
+	bad := Config{Heartbeat: time.Millisecond, Election: 1, Lease: time.Second, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
 	bad.EnsureDefaults()
 	log, err := Open(bad)
 	if err == nil {
@@ -19,7 +19,7 @@ func TestConfigurationsThatCannotWork(t *testing.T) {
 		t.Fatal("it opens")
 	}
 	for _, want := range []string{
-		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "Heartbeat 1ms is less than 50ms", "StoreDelay -1ns",
+		"no ID", "no ClusterID", "no Dir", "no Bind and no Stream", "no Fatal", "Heartbeat 1ms is less than 50ms", "Election 1ns is less than", "Lease 1s, not within", "StoreDelay -1ns",
 		`master "a" at "h" twice`, `address "h:0" is not one`, "missing port", `Bootstrap lacks this master, ""`,
 	} {
 		if !strings.Contains(err.Error(), want) {

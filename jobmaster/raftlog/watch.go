@@ -48,6 +48,10 @@ func (l *Log) probe(committed *uint64) error {
 	return nil // With any other error Raft has stepped down by itself.
 }
 
+// transferPatience is how long another server may take to have a lead handed
+// over. One whose disk stalls never hands it over.
+const transferPatience = 2 * time.Second
+
 // giveUp hands a lead that makes no progress to another server, or ends this
 // one.
 func (l *Log) giveUp(lead uint64, fault error) {
@@ -55,7 +59,7 @@ func (l *Log) giveUp(lead uint64, fault error) {
 		return
 	}
 	l.cfg.Logger.Error("this master leads without progress and gives up", "error", fault)
-	err, ok := l.within(l.cfg.WatchPatience, func() error { return l.raft.LeadershipTransfer().Error() })
+	err, ok := l.within(transferPatience, func() error { return l.raft.LeadershipTransfer().Error() })
 	if (!ok || err != nil) && l.lead.holds(lead) && l.ending.Err() == nil {
 		l.fatal(fault)
 	}
@@ -79,11 +83,16 @@ func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	return nil, false
 }
 
-// fatal ends the daemon, once. Nothing is handed over any more.
+// fatal ends the daemon, once. Nothing is handed over any more, and the other
+// masters hear nothing more: a leader whose disk stalls would tell them that it
+// lives for as long as its process takes to end.
 func (l *Log) fatal(err error) {
 	l.failOnce.Do(func() {
 		l.cfg.Logger.Error("this master cannot serve", "error", err)
 		l.end()
-		go l.cfg.Fatal(err)
+		go func() {
+			err = errors.Join(err, l.transport.Close())
+			l.cfg.Fatal(err)
+		}()
 	})
 }

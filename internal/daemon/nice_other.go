@@ -1,0 +1,16 @@
+//go:build !linux
+
+package daemon
+
+import (
+	"errors"
+	"fmt"
+)
+
+// SetNice sets the niceness of this process where that is known how to.
+func SetNice(niceness int) error {
+	if niceness == 0 {
+		return nil
+	}
+	return fmt.Errorf("niceness %d: %w", niceness, errors.ErrUnsupported)
+}
