@@ -7,59 +7,134 @@ import (
 
 // Bundle places a gang: groups that are joined by TCP and so start together or
 // not at all. It returns the machine of each group; ok is false when they do
-// not all fit now.
+// not all fit now. Rooms go by machine, and say what is free instead of the
+// machines' own Free and Used.
 //
 // They are placed close to each other, since what they send each other is as a
 // rule more than what they read: on one machine if one has room, else in one
 // rack, else anywhere. Among machines, racks and places in them it goes by the
-// bytes that travel. Groups of several slots are placed first, the largest
-// before others, each where its bytes are nearest; then those of one slot by
-// min-cost flow. With several large groups a fit may be missed that exists.
-func (t *Topology) Bundle(machines []Machine, groups []Group) (at []int, ok bool) {
-	b := &bundle{places: newPlaces(t, machines), groups: groups}
+// bytes that travel, and after that machines come first that have less to do.
+// Groups of several slots are placed before others, the largest first, each
+// where its bytes are nearest, then those of one slot by min-cost flow. So what
+// travels is the least there can be when groups have one slot each, or all are
+// on one machine.
+//
+// Where that leaves no room for the last ones, other places are tried for the
+// first, up to a bound: with many groups of different sizes a fit may be missed
+// that exists. With groups that are all alike none is.
+func (t *Topology) Bundle(machines []Machine, rooms []Room, groups []Group) (at []int, ok bool) {
+	b := newBundle(newPlaces(t, machines), rooms, groups)
 	if at, ok = b.onOneMachine(); ok {
 		return at, true
 	}
-	best := int64(-1)
-	for r := range b.racks {
-		inRack := func(m int) bool { return b.rackOf[m] == r }
-		if found, cost, fits := b.within(inRack); fits && (best < 0 || cost < best) {
-			at, ok, best = found, true, cost
-		}
+	if len(b.racks) > 1 {
+		at, ok = b.inOneRack()
 	}
-	if ok {
-		return at, true
+	if !ok {
+		at, _, ok = b.within(func(int) bool { return true })
 	}
-	at, _, ok = b.within(func(int) bool { return true })
 	return at, ok
 }
 
+// bundle is one call of Bundle.
 type bundle struct {
 	*places
+	rooms  []Room
 	groups []Group
+
+	need  Slots
+	costs [][]int64 // by group and machine: what travels how far; nil for nothing
+	avoid [][]int   // by group: machines where it does not start, ascending
+	picky bool      // some group avoids a machine
+
+	large   []int    // groups of several slots, the largest first
+	singles [2][]int // groups of one slot, by its kind
+	shapes  []shape  // of the large groups
 }
 
-func (b *bundle) slots() (n int) {
-	for _, g := range b.groups {
-		n += g.slots()
+// shape is how many groups take the same slots.
+type shape struct {
+	slots Slots
+	count int
+}
+
+func newBundle(p *places, rooms []Room, groups []Group) *bundle {
+	b := &bundle{places: p, rooms: rooms, groups: groups}
+	for i, g := range groups {
+		b.need = b.need.plus(g.Slots)
+		b.costs = append(b.costs, p.costs(g.Task))
+		b.avoid = append(b.avoid, p.avoided(Demand{}, g.Task))
+		b.picky = b.picky || len(b.avoid[i]) > 0
+		b.sort(i)
 	}
-	return n
+	slices.SortStableFunc(b.large, func(x, y int) int { return -cmp.Compare(groups[x].Slots.sum(), groups[y].Slots.sum()) })
+	return b
+}
+
+// sort enters a group among those of its size.
+func (b *bundle) sort(group int) {
+	slots := b.groups[group].Slots
+	if slots.sum() == 1 {
+		kind := slices.Index(slots[:], 1)
+		b.singles[kind] = append(b.singles[kind], group)
+		return
+	}
+	b.large = append(b.large, group)
+	for i := range b.shapes {
+		if b.shapes[i].slots == slots {
+			b.shapes[i].count++
+			return
+		}
+	}
+	b.shapes = append(b.shapes, shape{slots, 1})
+}
+
+// costs are the distances of a task by machine; nil when it reads nothing.
+func (p *places) costs(t Task) []int64 {
+	if len(t.Blocks) == 0 {
+		return nil
+	}
+	total, machines, racks := p.shares(t)
+	costs := make([]int64, len(p.machines))
+	byRack := slices.Repeat([]int64{2 * total}, len(p.racks))
+	for _, s := range racks {
+		byRack[s.place] -= s.bytes
+	}
+	for m := range costs {
+		costs[m] = byRack[p.rackOf[m]]
+	}
+	for _, s := range machines {
+		costs[s.place] -= s.bytes
+	}
+	return costs
+}
+
+func (b *bundle) cost(group, machine int) int64 {
+	if b.costs[group] == nil {
+		return 0
+	}
+	return b.costs[group][machine]
+}
+
+func (b *bundle) avoids(group, machine int) bool {
+	_, found := slices.BinarySearch(b.avoid[group], machine)
+	return found
 }
 
 // onOneMachine finds the machine with room for all that is nearest to what they
 // read, and among such the one that is loaded least.
 func (b *bundle) onOneMachine() (at []int, ok bool) {
-	need, best, least := b.slots(), -1, int64(0)
-	for i, m := range b.machines {
-		if m.Free < need {
+	best, least := -1, int64(0)
+	for m, room := range b.rooms {
+		if !b.need.fitsInto(room.Free) || b.avoidedBySome(m) {
 			continue
 		}
 		var cost int64
-		for _, g := range b.groups {
-			cost += b.distance(g.Task, i)
+		for g := range b.groups {
+			cost += b.cost(g, m)
 		}
-		if best < 0 || cost < least || cost == least && m.Used < b.machines[best].Used {
-			best, least = i, cost
+		if best < 0 || cost < least || cost == least && room.Used.sum() < b.rooms[best].Used.sum() {
+			best, least = m, cost
 		}
 	}
 	if best < 0 {
@@ -68,76 +143,41 @@ func (b *bundle) onOneMachine() (at []int, ok bool) {
 	return slices.Repeat([]int{best}, len(b.groups)), true
 }
 
+func (b *bundle) avoidedBySome(machine int) bool {
+	for g := range b.groups {
+		if b.avoids(g, machine) {
+			return true
+		}
+	}
+	return false
+}
+
+// inOneRack finds the rack in which the least travels.
+func (b *bundle) inOneRack() (at []int, ok bool) {
+	var least int64
+	for r := range b.racks {
+		inRack := func(m int) bool { return b.rackOf[m] == r }
+		if found, cost, fits := b.within(inRack); fits && (!ok || cost < least) {
+			at, least, ok = found, cost, true
+		}
+	}
+	return at, ok
+}
+
 // within places the groups on machines that are in scope, and tells how many
 // bytes travel how far.
 func (b *bundle) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
-	left, total := slices.Clone(b.machines), 0
-	for i := range left {
-		if !scope(i) {
-			left[i].Free = 0
+	p := &packing{bundle: b, free: make([]Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
+	for m, room := range b.rooms {
+		if scope(m) {
+			p.free[m] = room.Free
 		}
-		total += left[i].Free
 	}
-	if total < b.slots() {
+	if p.isHopeless() || !p.placeLarge(0) {
 		return nil, 0, false
 	}
-	at = make([]int, len(b.groups))
-	var singles []int
-	for _, g := range b.bySize() {
-		if b.groups[g].slots() <= 1 {
-			singles = append(singles, g)
-			continue
-		}
-		m := b.nearestWithRoom(g, left)
-		if m < 0 {
-			return nil, 0, false
-		}
-		at[g] = m
-		left[m].Free -= b.groups[g].slots()
-		left[m].Used += b.groups[g].slots()
+	for g, m := range p.at {
+		cost += b.cost(g, m)
 	}
-	b.placeSingles(singles, left, at)
-	for g, m := range at {
-		cost += b.distance(b.groups[g].Task, m)
-	}
-	return at, cost, true
+	return p.at, cost, true
 }
-
-// placeSingles fills at for groups of one slot, for which there is room.
-func (b *bundle) placeSingles(singles []int, left []Machine, at []int) {
-	demand := Demand{Grant: len(singles)}
-	for _, g := range singles {
-		demand.Tasks = append(demand.Tasks, b.groups[g].Task)
-	}
-	for _, s := range b.topology.Flow(left, []Demand{demand}) {
-		at[singles[s.Task]] = s.Machine
-	}
-}
-
-// bySize is the groups with the largest first.
-func (b *bundle) bySize() []int {
-	order := make([]int, len(b.groups))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(x, y int) int { return -cmp.Compare(b.groups[x].slots(), b.groups[y].slots()) })
-	return order
-}
-
-// nearestWithRoom is the machine with room for group g that is nearest to what
-// it reads, among such the one that has the least room; -1 when there is none.
-func (b *bundle) nearestWithRoom(g int, left []Machine) int {
-	best, least := -1, int64(0)
-	for i, m := range left {
-		if m.Free < b.groups[g].slots() {
-			continue
-		}
-		cost := b.distance(b.groups[g].Task, i)
-		if best < 0 || cost < least || cost == least && m.Free < left[best].Free {
-			best, least = i, cost
-		}
-	}
-	return best
-}
-
-func (g Group) slots() int { return max(g.Slots, 1) }

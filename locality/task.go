@@ -46,9 +46,3 @@ type Start struct {
 
 // weight is the bytes of a block as they count.
 func (b Block) weight() int64 { return max(b.Bytes, 1) }
-
-// Group is tasks that run side by side in the slots of one machine.
-type Group struct {
-	Task
-	Slots int // 0 counts as 1
-}

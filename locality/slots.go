@@ -1,0 +1,60 @@
+package locality
+
+// Slots counts slots by kind. What the kinds are is the caller's matter.
+type Slots [2]int
+
+// Room is the slots of a machine.
+type Room struct {
+	Free Slots // that can be given out
+	Used Slots // that are held
+}
+
+// Group is tasks that run side by side in slots of one machine.
+type Group struct {
+	Task
+	Slots Slots // what it takes; at least one
+}
+
+func (s Slots) plus(t Slots) Slots {
+	for kind := range s {
+		s[kind] += t[kind]
+	}
+	return s
+}
+
+func (s Slots) minus(t Slots) Slots {
+	for kind := range s {
+		s[kind] -= t[kind]
+	}
+	return s
+}
+
+func (s Slots) fitsInto(room Slots) bool {
+	for kind := range s {
+		if s[kind] > 0 && s[kind] > room[kind] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s Slots) sum() (n int) {
+	for _, of := range s {
+		n += of
+	}
+	return n
+}
+
+// Times is how often there is room for slots, of which there is at least one.
+func (s Slots) Times(room Slots) int {
+	times := -1
+	for kind, n := range s {
+		if n == 0 {
+			continue
+		}
+		if fit := max(room[kind], 0) / n; times < 0 || fit < times {
+			times = fit
+		}
+	}
+	return times
+}
