@@ -30,6 +30,8 @@ type Attachment struct {
 	lead     *lead
 	machine  string
 	instance string
+	held     []cluster.AttemptID // finished attempts whose segments it has, ascending
+	moved    bool                // it is reached at another address than before
 	send     func(*wire.Order)
 	end      func(error)
 }
@@ -75,11 +77,25 @@ func (q *attachRequest) handle(m *Master) {
 		n.skew = q.hello.Clock - m.now()
 	}
 	m.tidy(q)
-	m.request(cluster.JoinMachine{
-		Name: q.name, Instance: q.hello.Instance, Address: q.hello.Address, HTTP: q.hello.Http, Rack: q.hello.Rack,
-		Hosts: q.hello.Hosts, Slots: [2]int{int(q.hello.MapSlots), int(q.hello.ReduceSlots)},
-	})
+	m.join(q.attachment, q.hello)
 	q.answer <- nil
+}
+
+// join makes a machine of a tasknode, or tells anew what it is like. Only one
+// that was started again has to say what it holds.
+func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
+	c := cluster.JoinMachine{
+		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
+		Hosts: hello.Hosts, Slots: [2]int{int(hello.MapSlots), int(hello.ReduceSlots)},
+	}
+	a.held = m.heldBy(a.machine, hello.Held)
+	if before := m.view.Machine(a.machine); before != nil {
+		a.moved = before.Address != hello.Address
+		if !before.Lost && before.Instance != hello.Instance {
+			c.Held = a.held
+		}
+	}
+	m.request(c)
 }
 
 // tidy ends what the tasknode should not be doing any more. What it should be
@@ -127,6 +143,7 @@ func (m *Master) machineChanged(name string) {
 	}
 	if a := n.attachment; a != nil && a.instance == machine.Instance {
 		m.forgetListener(name)
+		m.takeBack(a)
 		m.events = append(m.events, control.MachineConnected{Name: name})
 		m.reviewNodes()
 	}

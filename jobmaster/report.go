@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -36,6 +37,9 @@ func (r *reported) handle(m *Master) {
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
+		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.Machine == a.machine {
+			m.restored(attempt, done)
+		}
 		a.send(acknowledgeOrder(r.report.AttemptId))
 		return
 	}
@@ -68,10 +72,16 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction})
 }
 
-// finished keeps the part of the output's description that is too large for the
-// log. An attempt answers for its range from the start on, also when it went on
-// from a checkpoint; it may have ended early.
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
+	m.events = append(m.events, control.AttemptFinished{
+		Attempt: a.ID, Range: m.offered(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
+	})
+}
+
+// offered keeps the part of an output's description that is too large for the
+// log, and returns what was processed: an attempt answers for its range from the
+// start on, also when it went on from a checkpoint; it may have ended early.
+func (m *Master) offered(a *cluster.Attempt, d *taskproc.Done) dag.Range {
 	if len(d.Outputs) > 0 {
 		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Outputs)
 	}
@@ -79,9 +89,7 @@ func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
 	if d.Range != nil && !a.Range.Empty() {
 		processed.End = positionOf(d.Range.End)
 	}
-	m.events = append(m.events, control.AttemptFinished{
-		Attempt: a.ID, Range: processed, Output: manifestOf(d), Counters: countersOf(d.Counters),
-	})
+	return processed
 }
 
 var markSeed = maphash.MakeSeed()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 	"github.com/hammr/hammr/tasknode"
@@ -175,16 +177,20 @@ func (w *world) leader() *jobmaster.Master {
 
 // addNode starts a tasknode. What it returns ends it, as a crash would.
 func (w *world) addNode(name string, maps, reduces int) (crash func()) {
+	return w.addNodeOf(tasknode.Config{Name: name, MapSlots: maps, ReduceSlots: reduces, Dirs: []string{w.t.TempDir()}})
+}
+
+// addNodeOf is addNode where more is to be told.
+func (w *world) addNodeOf(cfg tasknode.Config) (crash func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
-	n, err := tasknode.New(tasknode.Config{
-		Name: name, MapSlots: maps, ReduceSlots: reduces, Dir: w.t.TempDir(), Launcher: w, Link: w, Heartbeat: time.Second,
-	})
+	cfg.Launcher, cfg.Link, cfg.Heartbeat = w, w, time.Second
+	n, err := tasknode.New(cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.daemons.Go(func() {
 		if err := n.Run(ctx); err != nil {
-			w.t.Errorf("tasknode %s: %v", name, err)
+			w.t.Errorf("tasknode %s: %v", cfg.Name, err)
 		}
 	})
 	return cancel
@@ -302,8 +308,9 @@ func listen(end taskproc.TaskEnd, complete chan struct{}) {
 func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
 	done := &taskproc.Done{Range: start.Range}
 	if start.Kind == taskproc.Kind_MAP && start.Reduces > 0 {
-		done.Outputs = []*taskproc.MapOutput{{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}}
-		return done, nil
+		out := &taskproc.MapOutput{Task: start.Task, Attempt: start.AttemptId, Path: start.LocalDir + "/out"}
+		done.Outputs = []*taskproc.MapOutput{out}
+		return done, writeSegments(out)
 	}
 	name, text := start.OutputDir+"/"+start.AttemptId, fmt.Sprintf("%v %d\n", start.Kind, start.Task)
 	f, err := w.fs.Create(context.Background(), strings.TrimPrefix(name, "mem://"), storage.CreateOptions{})
@@ -315,6 +322,14 @@ func (w *world) write(start *taskproc.Start) (*taskproc.Done, error) {
 	}
 	done.Pieces = []*taskproc.Piece{{Output: "part", Path: name, Length: int64(len(text)), Records: 1, Part: start.Part, Stage: start.GroupClass}}
 	return done, f.Close()
+}
+
+// writeSegments leaves segments without a record.
+func writeSegments(out *taskproc.MapOutput) error {
+	var index shuffle.Index
+	encoded := index.Encode()
+	out.IndexChecksum = index.Checksum
+	return errors.Join(os.WriteFile(out.Path, nil, 0o600), os.WriteFile(shuffle.IndexPath(out.Path), encoded, 0o600))
 }
 
 // submit hands a job in at the leader, again after each change of leader, as a

@@ -105,7 +105,7 @@ func (c *testCluster) startNode(programs []mr.Runnable) {
 		c.t.Fatal(err)
 	}
 	node, err := tasknode.New(tasknode.Config{
-		Name: "n1", MapSlots: 2, ReduceSlots: 2, Dir: c.t.TempDir(),
+		Name: "n1", MapSlots: 2, ReduceSlots: 2, Dirs: []string{c.t.TempDir()},
 		Launcher: taskLauncher(programs), Link: attend.NewLink(masters),
 	})
 	if err != nil {

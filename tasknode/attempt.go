@@ -22,6 +22,7 @@ type attempt struct {
 	told  chan struct{}                      // closed when the attempt is to end
 	once  sync.Once                          // closes told
 	last  *wire.Report                       // how it ended; holds once run has returned
+	held  bool                               // its segments are there, with a record; likewise
 }
 
 func newAttempt(n *Node, start *taskproc.Start) *attempt {
@@ -39,13 +40,23 @@ func (a *attempt) run(ctx context.Context) {
 	a.report(&wire.Report{Report: &wire.Report_Started_{Started: &wire.Report_Started{}}})
 	a.last = a.attend(ctx)
 	a.last.Machine, a.last.AttemptId = a.cfg.Name, a.start.AttemptId
-	switch a.last.Report.(type) {
-	case *wire.Report_Done, *wire.Report_Paused: // its files are wanted
-	default:
-		if err := os.RemoveAll(a.start.LocalDir); err != nil {
-			a.cfg.Logger.Warn("local files of an attempt stay", "attempt", a.start.AttemptId, "error", err)
-		}
+	if isWanted(a.last) {
+		a.keepFiles()
+		return
 	}
+	if err := os.RemoveAll(a.start.LocalDir); err != nil {
+		a.cfg.Logger.Warn("local files of an attempt stay", "attempt", a.start.AttemptId, "error", err)
+	}
+}
+
+// keepFiles leaves the record of an attempt whose files are wanted. Without it
+// all goes well until the node is started again.
+func (a *attempt) keepFiles() {
+	if err := writeHeld(a.start.LocalDir, a.last); err != nil {
+		a.cfg.Logger.Warn("what an attempt left will not be found after a restart", "attempt", a.start.AttemptId, "error", err)
+		return
+	}
+	a.held = a.last.GetDone() != nil
 }
 
 // logTime bounds how long the logs of an attempt may take to be kept.

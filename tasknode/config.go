@@ -31,9 +31,9 @@ type Config struct {
 	// MapSlots and ReduceSlots are how many attempts of each kind the machine
 	// has room for; there is no default.
 	MapSlots, ReduceSlots int
-	// Dir is the directory for local files of attempts. It exists; there is no
-	// default.
-	Dir string
+	// Dirs are the directories for local files of attempts, the node's alone:
+	// what it finds there of jobs is its own. There is no default.
+	Dirs []string
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
 	// Link finds the jobmaster; there is no default.
@@ -81,7 +81,7 @@ func (c *Config) Validate() error {
 	}
 	check(c.Name != "", "no Name")
 	check(c.MapSlots >= 0 && c.ReduceSlots >= 0, "negative number of slots")
-	check(c.Dir != "", "no Dir")
+	check(len(c.Dirs) > 0, "no Dirs")
 	check(c.Launcher != nil, "no Launcher")
 	check(c.Link != nil, "no Link")
 	return errors.Join(faults...)

@@ -23,6 +23,7 @@ type Node struct {
 	attempts map[string]*attempt     // that are not over, by id
 	last     map[string]*wire.Report // how attempts ended, until the jobmaster acknowledges it
 	seen     map[string]string       // every attempt ever ordered and its job, so that it is started once
+	held     map[string]string       // records of finished attempts with segments, by attempt
 	jobs     map[string]*job
 	session  Session // nil while there is none
 }
@@ -54,6 +55,7 @@ func New(cfg Config) (*Node, error) {
 		attempts: make(map[string]*attempt),
 		last:     make(map[string]*wire.Report),
 		seen:     make(map[string]string),
+		held:     make(map[string]string),
 		jobs:     make(map[string]*job),
 	}, nil
 }
@@ -65,6 +67,7 @@ func (n *Node) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer n.workers.Wait()
 	defer cancel() // which kills the attempts
+	n.recover()
 	gone := make(chan error, 1)
 	n.workers.Go(func() { gone <- n.attend(ctx) })
 	beat, stop := n.heartbeats()
@@ -115,7 +118,7 @@ func (g greeting) handle(_ context.Context, n *Node) {
 	joined := &wire.Report_Joined{
 		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
 		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: time.Now().UnixMilli(),
-		Jobs: slices.Sorted(maps.Keys(n.jobs)),
+		Jobs: slices.Sorted(maps.Keys(n.jobs)), Held: slices.Sorted(maps.Keys(n.held)),
 	}
 	for id := range n.attempts {
 		joined.Attempts = append(joined.Attempts, id)
@@ -140,6 +143,9 @@ func (e ended) handle(_ context.Context, n *Node) {
 	id := e.attempt.start.AttemptId
 	delete(n.attempts, id)
 	n.last[id] = e.attempt.last
+	if e.attempt.held {
+		n.held[id] = e.attempt.start.LocalDir + heldSuffix
+	}
 	n.send(e.attempt.last)
 }
 
@@ -170,6 +176,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 		n.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
 		delete(n.last, o.Acknowledge.AttemptId)
+	case *wire.Order_Repeat_:
+		n.repeat(o.Repeat.AttemptId)
 	}
 }
 
@@ -178,7 +186,7 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 		return
 	}
 	n.seen[start.AttemptId] = start.JobId
-	start.LocalDir = filepath.Join(n.jobDir(start.JobId), start.AttemptId)
+	start.LocalDir = filepath.Join(n.cfg.Dirs[0], start.JobId, start.AttemptId)
 	a := newAttempt(n, start)
 	n.attempts[start.AttemptId] = a
 	j := n.job(start.JobId)
@@ -200,8 +208,6 @@ func (n *Node) tell(attempt string, m *taskproc.ToTask) {
 	}
 }
 
-func (n *Node) jobDir(id string) string { return filepath.Join(n.cfg.Dir, id) }
-
 // removeJob removes the local files of a job once its last attempt is over.
 func (n *Node) removeJob(id string) {
 	j := n.job(id)
@@ -209,13 +215,16 @@ func (n *Node) removeJob(id string) {
 	if j.busy > 0 {
 		return
 	}
-	if err := removeTree(n.jobDir(id)); err != nil {
-		n.cfg.Logger.Warn("local files of a job stay", "job", id, "error", err)
+	for _, dir := range n.cfg.Dirs {
+		if err := removeTree(filepath.Join(dir, id)); err != nil {
+			n.cfg.Logger.Warn("local files of a job stay", "job", id, "directory", dir, "error", err)
+		}
 	}
 	delete(n.jobs, id)
 	for attempt, job := range n.seen {
 		if job == id {
 			delete(n.seen, attempt)
+			delete(n.held, attempt)
 		}
 	}
 }

@@ -110,22 +110,30 @@ func run(t *testing.T, play func(b *bench)) {
 			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
-		n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dir: b.dir, Launcher: b, Link: b, KeepLogs: b.keepLogs})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- n.Run(ctx) }()
-		if joined := (<-b.reports).GetJoined(); joined.GetMapSlots() != 1 || joined.GetReduceSlots() != 1 {
-			t.Errorf("joined with %v", joined)
-		}
-		play(b)
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("run ended with %v", err)
-		}
+		b.live(func(joined *wire.Report_Joined) {
+			if joined.GetMapSlots() != 1 || joined.GetReduceSlots() != 1 {
+				t.Errorf("joined with %v", joined)
+			}
+			play(b)
+		})
 	})
+}
+
+// live is one life of the node's daemon.
+func (b *bench) live(play func(*wire.Report_Joined)) {
+	b.t.Helper()
+	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b, Link: b, KeepLogs: b.keepLogs})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.t.Context())
+	ended := make(chan error)
+	go func() { ended <- n.Run(ctx) }()
+	play((<-b.reports).GetJoined())
+	cancel()
+	if err := <-ended; err != nil {
+		b.t.Errorf("run ended with %v", err)
+	}
 }
 
 const attemptID = "attempt_1_0001_m_000000_0"
@@ -170,7 +178,7 @@ func (b *bench) files() (names []string) {
 	return names
 }
 
-func TestFilesOfAFinishedAttemptStayUntilTheJobIsRemoved(t *testing.T) {
+func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 	run(t, func(b *bench) {
 		task := b.start(taskproc.Kind_MAP)
 		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: 3}}}); err != nil {
@@ -179,20 +187,36 @@ func TestFilesOfAFinishedAttemptStayUntilTheJobIsRemoved(t *testing.T) {
 		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
 			t.Errorf("report is %v", r)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5}}}); err != nil {
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{}}}}}); err != nil {
 			t.Fatal(err)
 		}
 		task.end(nil)
 		if r := <-b.reports; r.GetDone().GetOutputBytes() != 5 {
 			t.Errorf("report is %v", r)
 		}
-		if got := b.files(); len(got) != 2 {
+		if got := b.files(); len(got) != 3 {
 			t.Errorf("files after the end: %v", got)
 		}
 		b.removeJob()
 		synctest.Wait()
 		if got := b.files(); len(got) != 0 {
 			t.Errorf("files after the job: %v", got)
+		}
+	})
+}
+
+func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_REDUCE)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetDone() == nil {
+			t.Errorf("report is %v", r)
+		}
+		if got := b.files(); len(got) != 1 {
+			t.Errorf("files after the end: %v", got)
 		}
 	})
 }
@@ -367,7 +391,7 @@ func TestLastReportIsRepeatedUntilItIsAcknowledged(t *testing.T) {
 func TestRefusedNodeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), turnAway: fmt.Errorf("%w: name taken", ErrRefused)}
-		n, err := New(Config{Name: "n", Dir: b.dir, Launcher: b, Link: b})
+		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +404,7 @@ func TestRefusedNodeEnds(t *testing.T) {
 func TestNodeLooksForAMasterUntilThereIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), turnAway: errors.New("no leader")}
-		n, err := New(Config{Name: "n", Dir: b.dir, Launcher: b, Link: b})
+		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +423,7 @@ func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](), reports: make(chan *wire.Report, 100)}
 		n, err := New(Config{
-			Name: "n", Dir: b.dir, Launcher: b, Link: b, Heartbeat: time.Second,
+			Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b, Heartbeat: time.Second,
 			Vitals: func() *wire.Report_Heartbeat { return &wire.Report_Heartbeat{Load: 0.5} },
 		})
 		if err != nil {
@@ -422,7 +446,7 @@ func TestHeartbeats(t *testing.T) {
 
 func TestFaultyConfigurationIsReportedWhole(t *testing.T) {
 	_, err := New(Config{MapSlots: -1})
-	for _, want := range []string{"no Name", "negative number of slots", "no Dir", "no Launcher", "no Link"} {
+	for _, want := range []string{"no Name", "negative number of slots", "no Dirs", "no Launcher", "no Link"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}

@@ -179,7 +179,7 @@ func (n *nodeDaemon) openNode() (err error) {
 		Name: n.cfg.name, Rack: n.cfg.rack, Hosts: hosts,
 		Address: n.cfg.advertise, HTTP: n.page.Addr().String(),
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
-		Dir:      filepath.Join(n.cfg.dir, tasksDir),
+		Dirs:     []string{filepath.Join(n.cfg.dir, tasksDir)},
 		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep,
 		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
 		Heartbeat: n.cfg.heartbeat, Vitals: n.vitals.heartbeat, Logger: n.logger,

@@ -74,7 +74,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	}
 	node, err := tasknode.New(tasknode.Config{
 		Name: machineName, Hosts: []string{machineName},
-		MapSlots: e.cfg.MapSlots, ReduceSlots: e.cfg.ReduceSlots, Dir: e.dir,
+		MapSlots: e.cfg.MapSlots, ReduceSlots: e.cfg.ReduceSlots, Dirs: []string{e.dir},
 		Launcher: &launcher{serve: e.cfg.Serve}, Link: &link{e.master}, Logger: e.cfg.Logger,
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ var importTable = []row{
 
 	// Daemons and the engine in one process.
 	{"internal/mailbox", nil},
-	{"tasknode", []string{"shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", nil},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
 	{"jobmaster", []string{

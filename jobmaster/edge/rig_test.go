@@ -180,7 +180,7 @@ func (r *rig) nodeWith(name string, l *launcher, cfg rpc.Config) <-chan error {
 		r.t.Fatal(err)
 	}
 	n, err := tasknode.New(tasknode.Config{
-		Name: name, MapSlots: 2, ReduceSlots: 1, Dir: r.t.TempDir(), Launcher: l, Link: attend.NewLink(masters),
+		Name: name, MapSlots: 2, ReduceSlots: 1, Dirs: []string{r.t.TempDir()}, Launcher: l, Link: attend.NewLink(masters),
 		Heartbeat: 100 * time.Millisecond,
 	})
 	if err != nil {

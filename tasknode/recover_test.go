@@ -1,0 +1,221 @@
+package tasknode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+	"google.golang.org/protobuf/proto"
+)
+
+// lives plays several lives of a node's daemon on one directory.
+func lives(t *testing.T, play ...func(b *bench, joined *wire.Report_Joined)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{
+			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
+		}
+		for _, life := range play {
+			b.live(func(joined *wire.Report_Joined) { life(b, joined) })
+			for len(b.reports) > 0 {
+				<-b.reports
+			}
+		}
+	})
+}
+
+// finishMap runs a map that leaves segments.
+func (b *bench) finishMap() (dir string) {
+	b.t.Helper()
+	task := b.start(taskproc.Kind_MAP)
+	dir = filepath.Join(b.dir, "job_1_0001", attemptID)
+	output := writeSegments(b.t, dir)
+	if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}); err != nil {
+		b.t.Fatal(err)
+	}
+	task.end(nil)
+	if r := <-b.reports; r.GetDone() == nil {
+		b.t.Fatalf("report is %v", r)
+	}
+	synctest.Wait()
+	return dir
+}
+
+func writeSegments(t testing.TB, dir string) *taskproc.MapOutput {
+	t.Helper()
+	data := filepath.Join(dir, "map.out")
+	index := &shuffle.Index{DataLength: 9}
+	encoded := index.Encode()
+	err := errors.Join(os.WriteFile(data, []byte("nine char"), 0o600), os.WriteFile(shuffle.IndexPath(data), encoded, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &taskproc.MapOutput{Attempt: attemptID, Path: data, IndexChecksum: index.Checksum}
+}
+
+func TestRestartedNodeOffersItsSegmentsAgain(t *testing.T) {
+	lives(t, func(b *bench, joined *wire.Report_Joined) {
+		if len(joined.Held)+len(joined.Jobs) != 0 {
+			t.Errorf("joined at first with %v", joined)
+		}
+		b.finishMap()
+	}, func(b *bench, joined *wire.Report_Joined) {
+		if !slices.Equal(joined.Held, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) || len(joined.Attempts) != 0 {
+			t.Errorf("joined with %v", joined)
+		}
+		b.orders.Put(&wire.Order{Order: &wire.Order_Repeat_{Repeat: &wire.Order_Repeat{AttemptId: attemptID}}})
+		if r := <-b.reports; r.GetDone().GetOutputBytes() != 9 || r.Machine != "n" || r.AttemptId != attemptID {
+			t.Errorf("report is %v", r)
+		}
+		b.orders.Put(&wire.Order{Order: &wire.Order_Repeat_{Repeat: &wire.Order_Repeat{AttemptId: "another"}}})
+		b.removeJob()
+		synctest.Wait()
+		if got := b.files(); len(got)+len(b.reports) != 0 {
+			t.Errorf("left are %v and %d reports", got, len(b.reports))
+		}
+	}, func(_ *bench, joined *wire.Report_Joined) {
+		if len(joined.Held)+len(joined.Jobs) != 0 {
+			t.Errorf("joined after the job with %v", joined)
+		}
+	})
+}
+
+func TestRestartedNodeReapsWhatIsOrphaned(t *testing.T) {
+	lives(t, func(b *bench, _ *wire.Report_Joined) {
+		dir := b.finishMap()
+		for _, orphan := range []string{"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.held.tmp", "attempt_1_0001_m_000003_0.held"} {
+			name := filepath.Join(filepath.Dir(dir), orphan)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.MkdirAll(filepath.Join(filepath.Dir(dir), "logs", attemptID), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(b.dir, "somebody's"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, func(b *bench, joined *wire.Report_Joined) {
+		synctest.Wait()
+		want := []string{
+			"job_1_0001", "job_1_0001/" + attemptID, "job_1_0001/" + attemptID + "/map.out",
+			"job_1_0001/" + attemptID + "/map.out.index", "job_1_0001/" + attemptID + ".held", "job_1_0001/logs", "job_1_0001/logs/" + attemptID, "somebody's",
+		}
+		if got := b.files(); !slices.Equal(got, want) {
+			t.Errorf("left are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestSegmentsThatAreNotWhatTheyWereAreNotOffered(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"no data":   func(dir string) error { return os.Remove(dir + "/map.out") },
+		"data cut":  func(dir string) error { return os.Truncate(dir+"/map.out", 3) },
+		"no index":  func(dir string) error { return os.Remove(dir + "/map.out.index") },
+		"bad index": func(dir string) error { return os.WriteFile(dir+"/map.out.index", []byte("x"), 0o600) },
+		"other index": func(dir string) error {
+			return os.WriteFile(dir+"/map.out.index", (&shuffle.Index{DataLength: 9, DataChecksum: 1}).Encode(), 0o600)
+		},
+		"bad record": func(dir string) error { return os.Truncate(dir+".held", 30) },
+		"no record":  func(dir string) error { return os.Remove(dir + ".held") },
+		"moved record": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"1"), os.Rename(dir+".held", dir+"1.held"))
+		},
+		"no file": func(dir string) error { return errors.Join(os.Remove(dir+"/map.out"), os.Mkdir(dir+"/map.out", 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lives(t, func(b *bench, _ *wire.Report_Joined) {
+				if err := spoil(b.finishMap()); err != nil {
+					t.Fatal(err)
+				}
+			}, func(b *bench, joined *wire.Report_Joined) {
+				synctest.Wait()
+				if len(joined.Held) != 0 {
+					t.Errorf("held are %v", joined.Held)
+				}
+				if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
+					t.Errorf("left are %v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestCheckpointsStayOverARestart(t *testing.T) {
+	checkpoint := func(b *bench) string { return filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint") }
+	lives(t, func(b *bench, _ *wire.Report_Joined) {
+		task := b.start(taskproc.Kind_MAP)
+		if err := os.WriteFile(checkpoint(b), []byte("abc"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+			Checkpoint: &taskproc.Checkpoint{Path: checkpoint(b), Bytes: 3},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		<-b.reports
+	}, func(b *bench, joined *wire.Report_Joined) {
+		synctest.Wait()
+		if _, err := os.Stat(checkpoint(b)); err != nil || len(joined.Held) != 0 {
+			t.Errorf("checkpoint: %v; held: %v", err, joined.Held)
+		}
+	})
+}
+
+func TestRecordOfAnAttemptComesBack(t *testing.T) {
+	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Done{Done: &taskproc.Done{OutputBytes: 5}}}
+	encoded, err := encodeHeld(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decodeHeld(encoded); err != nil || !proto.Equal(got, want) {
+		t.Errorf("came back as %v, %v", got, err)
+	}
+	for i := range encoded {
+		bad := bytes.Clone(encoded)
+		bad[i] ^= 0x10
+		if _, err := decodeHeld(bad); !errors.Is(err, errHeld) {
+			t.Errorf("byte %d changed: %v", i, err)
+		}
+		if _, err := decodeHeld(encoded[:i]); !errors.Is(err, errHeld) {
+			t.Errorf("%d bytes of it: %v", i, err)
+		}
+	}
+}
+
+func FuzzDecodeHeld(f *testing.F) {
+	for n := range 3 {
+		encoded, err := encodeHeld(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(encoded)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		last, err := decodeHeld(data)
+		if err != nil {
+			if !errors.Is(err, errHeld) {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		again, err := encodeHeld(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := decodeHeld(again); err != nil || !proto.Equal(back, last) {
+			t.Errorf("%v came back as %v, %v", last, back, err)
+		}
+	})
+}
