@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -17,7 +19,7 @@ type change struct {
 
 // pendingChange waits for its change to be in the log.
 type pendingChange struct {
-	holds  func() bool
+	change
 	answer chan<- error
 }
 
@@ -42,7 +44,7 @@ func (q *changeRequest) handle(m *Master) {
 		return
 	}
 	m.request(c.command)
-	m.changes = append(m.changes, pendingChange{c.holds, q.answer})
+	m.changes = append(m.changes, pendingChange{c, q.answer})
 }
 
 // answerChanges answers those whose change has been applied.
@@ -57,6 +59,18 @@ func (m *Master) answerChanges() {
 	}
 	clear(m.changes[len(waiting):])
 	m.changes = waiting
+}
+
+// refuseChanges answers those whose command was refused when it was applied,
+// something else having come first.
+func (m *Master) refuseChanges(command cluster.Command, why error) {
+	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
+		if c.holds() || !reflect.DeepEqual(c.command, command) {
+			return false
+		}
+		c.answer <- why
+		return true
+	})
 }
 
 // Kill asks for the end of a job. It returns once that is in the log; a job that
@@ -94,6 +108,33 @@ func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) er
 		return change{
 			cluster.SetPriority{Job: j.ID, Priority: priority},
 			func() bool { return j.Spec.Priority == priority || j.State.Final() },
+		}, nil
+	})
+}
+
+// MoveJob moves a job that is not over to another pool. Unknown jobs wrap
+// cluster.ErrUnknown; of an unknown pool the error names those there are.
+func (m *Master) MoveJob(ctx context.Context, jobID, pool string) error {
+	return m.change(ctx, func() (change, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return change{}, err
+		}
+		return change{cluster.SetPool{Job: j.ID, Pool: pool}, func() bool { return j.Spec.Pool == pool && !j.State.Final() }}, nil
+	})
+}
+
+// AdmitNode excludes a tasknode from new tasks, or admits it again. Unknown ones
+// wrap cluster.ErrUnknown.
+func (m *Master) AdmitNode(ctx context.Context, name string, excluded bool) error {
+	return m.change(ctx, func() (change, error) {
+		machine := m.view.Machine(name)
+		if machine == nil {
+			return change{}, fmt.Errorf("%w: tasknode %q", cluster.ErrUnknown, name)
+		}
+		return change{
+			cluster.AdmitMachine{Name: name, Excluded: excluded},
+			func() bool { return machine.Excluded == excluded },
 		}, nil
 	})
 }

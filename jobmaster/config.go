@@ -3,7 +3,9 @@ package jobmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 
 	"github.com/hammr/hammr/sched"
@@ -19,6 +21,15 @@ type Config struct {
 	// Policy makes the policy of a name; there is no default. A cluster begins
 	// with the one named "fifo".
 	Policy func(name string) (sched.Policy, error)
+	// PolicyName is the policy that gives out slots once this master leads;
+	// default that which the cluster has.
+	PolicyName string
+	// Pools are the pools that jobs may be put into once this master leads,
+	// cluster.DefaultPool apart; default those that the cluster has.
+	Pools []string
+	// OnePool puts every job into cluster.DefaultPool, whatever pool it names: for
+	// a cluster that nobody shares. Default false.
+	OnePool bool
 	// Resolve turns the full name of a file into the file system that has it
 	// and the path there; there is no default.
 	Resolve func(ctx context.Context, name string) (storage.FS, string, error)
@@ -79,5 +90,14 @@ func (c *Config) Validate() error {
 	check(c.Log != nil, "no Log")
 	check(c.Policy != nil, "no Policy")
 	check(c.Resolve != nil, "no Resolve")
+	for _, pool := range c.Pools {
+		check(wellNamed(pool), fmt.Sprintf("pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
+	}
+	if c.Policy != nil && c.PolicyName != "" {
+		_, err := c.Policy(c.PolicyName)
+		faults = append(faults, err)
+	}
 	return errors.Join(faults...)
 }
+
+var wellNamed = regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString

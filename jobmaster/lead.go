@@ -51,9 +51,20 @@ func (m *Master) stepUp(ctx context.Context) {
 			m.archive(j.ID)
 		}
 	}
+	m.impose()
 	m.reviewNodes()
 	if m.cfg.Retention > 0 {
 		m.workers.Go(func() { m.sweepEvery(ctx) })
+	}
+}
+
+// impose makes the cluster's what this master is configured to.
+func (m *Master) impose() {
+	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
+		m.request(cluster.SetPolicy{Name: p})
+	}
+	if len(m.cfg.Pools) > 0 {
+		m.request(cluster.SetPools{Names: m.cfg.Pools})
 	}
 }
 

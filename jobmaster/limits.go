@@ -11,6 +11,11 @@ import (
 // priorities are Hadoop's names for how urgent a job is.
 var priorities = map[string]int{"VERY_HIGH": 2, "HIGH": 1, "NORMAL": 0, "DEFAULT": 0, "LOW": -1, "VERY_LOW": -2}
 
+// priorityName is the name of a priority.
+func priorityName(priority int) string {
+	return [...]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}[min(max(priority, -2), 2)+2]
+}
+
 // setLimits takes over what the job's properties say about its running.
 func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 	c, err := conf.FromMap(properties)

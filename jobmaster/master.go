@@ -141,6 +141,9 @@ func (m *Master) apply(batch []cluster.Entry) {
 		if m.lead == nil {
 			continue
 		}
+		if err != nil {
+			m.refuseChanges(entry.Command, err)
+		}
 		m.answerSubmit(entry, delta, err)
 		if err == nil {
 			m.follow(delta)

@@ -213,12 +213,15 @@ func (m *Master) reviewNodes() {
 	}
 }
 
-// Nodes describes every tasknode that ever joined, by name.
-func (m *Master) Nodes(ctx context.Context) ([]*wire.Node, error) {
+// Nodes describes every tasknode, by name; those that are lost only when all is
+// set.
+func (m *Master) Nodes(ctx context.Context, all bool) ([]*wire.Node, error) {
 	return query(ctx, m, func() ([]*wire.Node, error) {
 		var out []*wire.Node
 		for machine := range m.view.Machines() {
-			out = append(out, m.nodeStatus(machine))
+			if all || !machine.Lost {
+				out = append(out, m.nodeStatus(machine))
+			}
 		}
 		slices.SortFunc(out, func(a, b *wire.Node) int { return strings.Compare(a.Name, b.Name) })
 		return out, nil
@@ -228,19 +231,29 @@ func (m *Master) Nodes(ctx context.Context) ([]*wire.Node, error) {
 func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
 	n := m.node(machine.Name)
 	s := &wire.Node{
-		Name: machine.Name, State: "RUNNING", Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
-		MapSlots: int32(machine.Slots[cluster.MapSlot]), ReduceSlots: int32(machine.Slots[cluster.ReduceSlot]),
+		Name: machine.Name, State: m.nodeState(machine, n), Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
+		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
 		LastHeartbeat: n.heard, Directories: n.vitals.GetDirectories(), Load: n.vitals.GetLoad(), ClockSkew: n.skew,
-	}
-	switch {
-	case machine.Lost:
-		s.State = "LOST"
-	case n.attachment == nil:
-		s.State = "SILENT"
 	}
 	for _, a := range machine.Attempts {
 		s.Attempts = append(s.Attempts, a.ID.String())
 	}
 	return s
+}
+
+// nodeState is the state of a tasknode in Hadoop's words, and SILENT for one
+// whose connection is gone and that is not given up yet.
+func (m *Master) nodeState(machine *cluster.Machine, n *node) string {
+	switch {
+	case machine.Excluded && !machine.Lost && m.view.Holds(machine):
+		return "DECOMMISSIONING"
+	case machine.Excluded:
+		return "DECOMMISSIONED"
+	case machine.Lost:
+		return "LOST"
+	case n.attachment == nil:
+		return "SILENT"
+	}
+	return "RUNNING"
 }

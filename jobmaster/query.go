@@ -35,8 +35,8 @@ func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 	return got.value, got.err
 }
 
-// Jobs has the status of every job without its tasks, failures and partitions,
-// in order of submission; those that are over only when all is set.
+// Jobs has the status of every job without its tasks, failures, partitions and
+// properties, in order of submission; those that are over only when all is set.
 func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) {
 	return query(ctx, m, func() ([]*wire.JobStatus, error) {
 		var out []*wire.JobStatus
@@ -45,14 +45,14 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 				continue
 			}
 			s := m.status(j, m.record(j.ID))
-			s.Tasks, s.Failures, s.Partitions = nil, nil, nil
+			s.Tasks, s.Failures, s.Partitions, s.Properties = nil, nil, nil, nil
 			out = append(out, s)
 		}
 		return out, nil
 	})
 }
 
-// Job is the status of one job with its tasks, from its history when it is
+// Job is the status of one job with its tasks and properties, from its history when it is
 // retired. Unknown jobs wrap cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
 	s, err := m.jobInState(ctx, jobID)
@@ -68,8 +68,9 @@ func (m *Master) jobInState(ctx context.Context, jobID string) (*wire.JobStatus,
 		if err != nil {
 			return nil, err
 		}
-		s := m.status(j, m.record(j.ID))
-		s.Tasks, s.Partitions = tasks(j), partitions(j)
+		r := m.record(j.ID)
+		s := m.status(j, r)
+		s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
 		return s, nil
 	})
 }

@@ -1,8 +1,6 @@
 package jobmaster
 
 import (
-	"fmt"
-
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -14,6 +12,7 @@ import (
 func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
+		Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), SubmitHost: r.spec.SubmitHost,
 		Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j.ID, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
 		Phases: phases(j), Counters: counters(j, r), Failures: failures(j),
@@ -22,32 +21,9 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 		addStage(s, stage, r)
 	}
 	if j.State.Final() {
-		s.Tasks, s.Partitions = tasks(j), partitions(j)
+		s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
 	}
 	return s
-}
-
-// reason tells what a job waits for, "" when it does not wait.
-func (m *Master) reason(j *cluster.Job) string {
-	switch {
-	case j.State == cluster.JobPrep:
-		return "its splits are being loaded and its output is set up"
-	case j.State == cluster.JobAborting:
-		return "its tasks are being stopped and its output removed"
-	case j.State != cluster.JobRunning:
-		return ""
-	}
-	for _, stage := range j.Stages {
-		if stage.Running > 0 {
-			return ""
-		}
-	}
-	for _, stage := range j.Stages {
-		if stage.Waiting() > 0 && j.Ready(stage) {
-			return fmt.Sprintf("%d %s tasks wait for %v slots", stage.Waiting(), stage.Name, stage.Slot)
-		}
-	}
-	return ""
 }
 
 // addStage adds a stage's numbers to those of maps or of reduces. Progress is

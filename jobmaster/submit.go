@@ -60,6 +60,9 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: err}
 		return
 	}
+	if m.cfg.OnePool {
+		r.spec.Pool = cluster.DefaultPool
+	}
 	m.submits[r.key] = r.answer
 	m.events = append(m.events, control.Requested{
 		Client: r.key.client, Sequence: r.key.sequence, Command: cluster.SubmitJob{Spec: r.spec},

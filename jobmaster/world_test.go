@@ -43,7 +43,8 @@ type world struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	expiry  time.Duration
-	specs   int // made so far
+	specs   int      // made so far
+	pools   []string // of masters that are added from now on
 
 	mu struct {
 		sync.Mutex
@@ -97,7 +98,7 @@ type fakeLog struct {
 func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	m, err := jobmaster.New(jobmaster.Config{
-		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, HistoryDir: "mem:///history", KeepJobs: 2,
+		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
@@ -336,7 +337,11 @@ func writeSegments(out *taskproc.MapOutput) error {
 // client does.
 func (w *world) submit(maps, reduces int) string {
 	w.t.Helper()
-	spec := w.spec(maps, reduces)
+	return w.submitSpec(w.spec(maps, reduces))
+}
+
+func (w *world) submitSpec(spec *wire.JobSpec) string {
+	w.t.Helper()
 	for {
 		id, err := w.leader().Submit(w.ctx, spec)
 		if err == nil {
@@ -389,7 +394,7 @@ func (w *world) wait(id string) *wire.JobStatus {
 			return s
 		}
 		if !errors.Is(err, jobmaster.ErrNotLeader) {
-			nodes, _ := w.leader().Nodes(w.ctx)
+			nodes, _ := w.leader().Nodes(w.ctx, true)
 			w.t.Fatalf("%v; the job is %v, the tasknodes are %v, attempts were %s", err, last, nodes, w.attempts())
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,84 +24,7 @@ func (r remotes) newJob() *cobra.Command {
 		Example: `  hammr job list --all
   hammr job wait job_1763700000000_0001`,
 	}, r.newJobList(), r.newJobStatus(), r.newJobCounters(), r.newJobWait(), r.newJobHistory(), r.newJobLogs(),
-		r.newJobKill(), r.newJobPriority())
-}
-
-func (r remotes) newJobList() *cobra.Command {
-	var all bool
-	cmd := r.asks(&cobra.Command{
-		Use:     "list [--all]",
-		Short:   "List the jobs that are not over",
-		Example: "  hammr job list --all --json",
-		Args:    cobra.NoArgs,
-	}, func(ctx context.Context, q *query) error {
-		jobs, err := q.Jobs(ctx, all)
-		if err != nil {
-			return err
-		}
-		return q.answer(summaries(jobs), func(w io.Writer) { q.writeJobs(w, jobs) })
-	})
-	cmd.Flags().BoolVar(&all, "all", false, "list also those that are over")
-	return cmd
-}
-
-func (q *query) writeJobs(w io.Writer, jobs []*wire.JobStatus) {
-	fmt.Fprintf(w, "Total jobs:%d\n", len(jobs))
-	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Maps", "Reduces", "JobName", "Waits for"}}
-	for _, j := range jobs {
-		t.add(j.JobId, hadoopState(j.State), q.time(j.SubmitTime), oneLine(j.User), share(j.MapsDone, j.Maps),
-			share(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
-	}
-	t.write(w)
-}
-
-// share is how many of so many are done.
-func share(done, all int32) string { return fmt.Sprintf("%d/%d", done, all) }
-
-// hadoopState is a job's state in Hadoop's words, which know no more.
-func hadoopState(s wire.JobState) string {
-	switch s {
-	case wire.JobState_COMMITTING, wire.JobState_ABORTING:
-		return wire.JobState_RUNNING.String()
-	}
-	return s.String()
-}
-
-// summary is a job in a list, as JSON.
-type summary struct {
-	JobID      string   `json:"jobId"`
-	Name       string   `json:"name"`
-	User       string   `json:"user"`
-	State      string   `json:"state"`
-	WaitsFor   string   `json:"waitsFor,omitempty"`
-	Cause      string   `json:"cause,omitempty"`
-	Maps       progress `json:"maps"`
-	Reduces    progress `json:"reduces"`
-	SubmitTime int64    `json:"submitTime"` // ms since the epoch
-	StartTime  int64    `json:"startTime"`  // of the first task, ms since the epoch; 0 before
-	FinishTime int64    `json:"finishTime"` // ms since the epoch; 0 before
-	OutputDir  string   `json:"outputDir"`
-}
-
-// progress is how far the tasks of one kind are.
-type progress struct {
-	Total    int32   `json:"total"`
-	Done     int32   `json:"done"`
-	Running  int32   `json:"running"`
-	Fraction float64 `json:"fraction"`
-}
-
-func summaries(jobs []*wire.JobStatus) []summary {
-	out := []summary{}
-	for _, j := range jobs {
-		out = append(out, summary{
-			JobID: j.JobId, Name: j.Name, User: j.User, State: hadoopState(j.State), WaitsFor: j.Reason, Cause: j.Cause,
-			Maps:       progress{j.Maps, j.MapsDone, j.MapsRunning, j.MapProgress},
-			Reduces:    progress{j.Reduces, j.ReducesDone, j.ReducesRunning, j.ReduceProgress},
-			SubmitTime: j.SubmitTime, StartTime: j.StartTime, FinishTime: j.FinishTime, OutputDir: j.OutputDir,
-		})
-	}
-	return out
+		r.newJobKill(), r.newJobPriority(), r.newJobMove())
 }
 
 // document is what --report would write of a job.
@@ -160,6 +82,9 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "Job", "%s", s.JobId)
 	field(w, "Job Name", "%s", oneLine(s.Name))
 	field(w, "User", "%s", oneLine(s.User))
+	field(w, "Queue", "%s", oneLine(s.Queue))
+	field(w, "Priority", "%s", s.Priority)
+	field(w, "Submit Host", "%s", oneLine(s.SubmitHost))
 	field(w, "Output", "%s", s.OutputDir)
 	field(w, "Submitted", "%s", q.time(s.SubmitTime))
 	field(w, "Finished", "%s", q.time(s.FinishTime))
@@ -218,58 +143,4 @@ func findCounter(counters counter.Values, group, name string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-func (r remotes) newJobKill() *cobra.Command {
-	return r.asks(&cobra.Command{
-		Use:     "kill JOB...",
-		Short:   "Kill jobs; their output is removed",
-		Example: "  hammr job kill job_1763700000000_0001",
-		Args:    some("the id of a job"),
-	}, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
-			s, err := q.job(ctx, id)
-			if err == nil && s.State >= wire.JobState_SUCCEEDED {
-				return fmt.Errorf("job %s is over already: %v", id, s.State)
-			}
-			if err == nil {
-				err = jobFault(id, q.Kill(ctx, id, "killed by the user"))
-			}
-			if err == nil {
-				q.done("Killed job %s", id)
-			}
-			return err
-		})
-	})
-}
-
-func (r remotes) newJobPriority() *cobra.Command {
-	words := []string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
-	cmd := r.asks(&cobra.Command{
-		Use:     "priority JOB " + strings.Join(words, "|"),
-		Short:   "Change how urgent a job is",
-		Example: "  hammr job priority job_1763700000000_0001 HIGH",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("expected the id of a job and a priority")
-			}
-			if _, known := priorities[strings.ToUpper(args[1])]; !known {
-				return fmt.Errorf("priority %q: expected one of %s", args[1], strings.Join(words, ", "))
-			}
-			return nil
-		},
-	}, func(ctx context.Context, q *query) error {
-		err := jobFault(q.args[0], q.SetPriority(ctx, q.args[0], priorities[strings.ToUpper(q.args[1])]))
-		if err == nil {
-			q.done("Changed job priority.")
-		}
-		return err
-	})
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 1 {
-			return slices.Clone(words), cobra.ShellCompDirectiveNoFileComp
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return cmd
 }

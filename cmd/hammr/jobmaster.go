@@ -28,6 +28,8 @@ type masterConfig struct {
 	jobLogDir     string
 	retention     time.Duration
 	expiry        time.Duration
+	policy        string
+	pools         []string
 	election      time.Duration
 	vote, lease   time.Duration
 	stall         time.Duration
@@ -55,6 +57,8 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
 		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
 		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
+		daemon.Text("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
+		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
 		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),
 		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
 		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),

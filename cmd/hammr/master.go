@@ -19,7 +19,7 @@ func (r remotes) newMaster() *cobra.Command {
 		Use:     "master",
 		Short:   "Look at the masters of a cluster, and change them",
 		Example: "  hammr master status",
-	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer())
+	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer(), r.newMasterPolicy())
 }
 
 // mastersDocument is the masters as JSON.
@@ -126,7 +126,7 @@ func (r remotes) newMasterAdd() *cobra.Command {
 	}, func(ctx context.Context, q *query) error {
 		err := q.AddMaster(ctx, q.args[0], withDefaultPort(q.args[1], "7070"))
 		if err == nil {
-			q.done("Added master %s", q.args[0])
+			q.did(deed{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
 		}
 		return err
 	})
@@ -141,7 +141,7 @@ func (r remotes) newMasterRemove() *cobra.Command {
 	}, func(ctx context.Context, q *query) error {
 		err := masterFault(q.args[0], q.RemoveMaster(ctx, q.args[0]))
 		if err == nil {
-			q.done("Removed master %s", q.args[0])
+			q.did(deed{ID: q.args[0], Done: "removed"}, "Removed master %s", q.args[0])
 		}
 		return err
 	})
@@ -160,7 +160,22 @@ func (r remotes) newMasterTransfer() *cobra.Command {
 		}
 		err := masterFault(id, q.TransferLeadership(ctx, id))
 		if err == nil {
-			q.done("Handed the lead to %s", words)
+			q.did(deed{ID: id, Done: "handed the lead"}, "Handed the lead to %s", words)
+		}
+		return err
+	})
+}
+
+func (r remotes) newMasterPolicy() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:     "policy NAME",
+		Short:   "Choose the policy that gives out slots, while jobs run",
+		Example: "  hammr master policy fifo",
+		Args:    one("the name of a policy"),
+	}, func(ctx context.Context, q *query) error {
+		err := q.SetPolicy(ctx, q.args[0])
+		if err == nil {
+			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
 		}
 		return err
 	})

@@ -130,7 +130,7 @@ var (
 	lagMetric   = metric("raft_unapplied", "entries that are certain and not applied yet")
 	jobsMetric  = metric("jobs", "jobs by state", "state")
 	nodesMetric = metric("tasknodes", "tasknodes by state", "state")
-	slotsMetric = metric("slots", "slots of tasknodes that run, by kind and use", "kind", "use")
+	slotsMetric = metric("slots", "slots, by kind and use; all are those of tasknodes that take tasks", "kind", "use")
 )
 
 func metric(name, help string, labels ...string) *prometheus.Desc {
@@ -175,7 +175,7 @@ func (c *masterMetrics) Collect(to chan<- prometheus.Metric) {
 }
 
 func (c *masterMetrics) collectNodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
-	nodes, err := c.master.Nodes(ctx)
+	nodes, err := c.master.Nodes(ctx, true)
 	if err != nil {
 		return
 	}
@@ -183,11 +183,10 @@ func (c *masterMetrics) collectNodes(ctx context.Context, gauge func(*prometheus
 	var maps, mapsUsed, reduces, reducesUsed int32
 	for _, n := range nodes {
 		byState[n.State]++
-		if n.State == "LOST" {
-			continue
+		mapsUsed, reducesUsed = mapsUsed+n.MapsRunning, reducesUsed+n.ReducesRunning
+		if n.State == "RUNNING" || n.State == "SILENT" {
+			maps, reduces = maps+n.MapSlots, reduces+n.ReduceSlots
 		}
-		maps, mapsUsed = maps+n.MapSlots, mapsUsed+n.MapsRunning
-		reduces, reducesUsed = reduces+n.ReduceSlots, reducesUsed+n.ReducesRunning
 	}
 	for state, n := range byState {
 		gauge(nodesMetric, float64(n), state)

@@ -14,15 +14,15 @@ import (
 func (r remotes) newNode() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
-		Short:   "Look at the tasknodes of a cluster",
+		Short:   "Look at the tasknodes of a cluster, and take them out of work",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus())
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdmit(false), r.newNodeAdmit(true))
 }
 
 // nodeDocument is a tasknode as JSON.
 type nodeDocument struct {
 	Name           string              `json:"name"`
-	State          string              `json:"state"` // RUNNING, SILENT (its connection is gone) or LOST
+	State          string              `json:"state"` // RUNNING, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
 	Address        string              `json:"address"`
 	HTTP           string              `json:"http"`
 	Rack           string              `json:"rack"`
@@ -59,13 +59,14 @@ func documentOf(n *wire.Node) nodeDocument {
 }
 
 func (r remotes) newNodeList() *cobra.Command {
-	return r.asks(&cobra.Command{
-		Use:     "list",
+	var all bool
+	cmd := r.asks(&cobra.Command{
+		Use:     "list [--all]",
 		Short:   "List the tasknodes with their slots",
-		Example: "  hammr node list --json",
+		Example: "  hammr node list --all --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) error {
-		nodes, err := q.Nodes(ctx)
+		nodes, err := q.Nodes(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -75,6 +76,8 @@ func (r remotes) newNodeList() *cobra.Command {
 		}
 		return q.answer(docs, func(w io.Writer) { q.writeNodes(w, docs) })
 	})
+	cmd.Flags().BoolVar(&all, "all", false, "list also those that are gone")
+	return cmd
 }
 
 func (q *query) writeNodes(w io.Writer, nodes []nodeDocument) {
@@ -120,7 +123,7 @@ func (r remotes) newNodeStatus() *cobra.Command {
 		Example: "  hammr node status n1",
 		Args:    one("the name of a tasknode"),
 	}, func(ctx context.Context, q *query) error {
-		nodes, err := q.Nodes(ctx)
+		nodes, err := q.Nodes(ctx, true)
 		if err != nil {
 			return err
 		}

@@ -58,6 +58,7 @@ type query struct {
 	remotes
 	flags          clusterFlags
 	args           []string
+	deeds          []deed
 	stdout, stderr io.Writer
 }
 
@@ -89,7 +90,8 @@ func (r remotes) ask(ctx context.Context, cmd *cobra.Command, f clusterFlags, ar
 		return err
 	}
 	q := &query{administrator: c, remotes: r, flags: f, args: args, stdout: cmd.OutOrStdout(), stderr: stderr}
-	return errors.Join(run(ctx, q), c.Close())
+	err = run(ctx, q)
+	return errors.Join(err, q.tellDeeds(), c.Close())
 }
 
 // connectRemote finds a cluster over the network.
@@ -127,11 +129,26 @@ func (q *query) answer(value any, text func(w io.Writer)) error {
 	return e.Encode(value)
 }
 
-// done tells what was done.
-func (q *query) done(format string, args ...any) {
-	if !q.flags.json {
+// deed is something that a command has changed, as JSON.
+type deed struct {
+	ID   string `json:"id"`   // of what was changed
+	Done string `json:"done"` // with it, as in "killed"
+	To   string `json:"to,omitempty"`
+}
+
+// did tells what was done: in words at once, as JSON in one list at the end.
+func (q *query) did(d deed, format string, args ...any) {
+	if q.deeds = append(q.deeds, d); !q.flags.json {
 		fmt.Fprintf(q.stdout, format+"\n", args...)
 	}
+}
+
+// tellDeeds is the end of a command that has changed something.
+func (q *query) tellDeeds() error {
+	if !q.flags.json || len(q.deeds) == 0 {
+		return nil
+	}
+	return q.answer(q.deeds, nil)
 }
 
 // time is a time as people read it, "-" for none.

@@ -91,13 +91,13 @@ failure. The id of a task stands for its attempts that run.`,
 		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
 		Args:    some("the id of a task or of an attempt"),
 	}
-	words := "Killed task %s"
+	done, words := "killed", "Killed task %s"
 	if fail {
 		cmd.Use, cmd.Short = "fail TASK|ATTEMPT...", "End attempts that run, as if they had failed"
 		cmd.Long = `End attempts that run, as if they had failed: a task that has failed often
 enough fails its job. The id of a task stands for its attempts that run.`
 		cmd.Example = "  hammr task fail attempt_1763700000000_0001_m_000000_0"
-		words += " by failing"
+		done, words = "failed", words+" by failing"
 	}
 	return r.asks(cmd, func(ctx context.Context, q *query) error {
 		return q.each(func(id string) error {
@@ -112,7 +112,7 @@ enough fails its job. The id of a task stands for its attempts that run.`
 				case err != nil:
 					return err
 				}
-				q.done(words, attempt)
+				q.did(deed{ID: attempt, Done: done}, words, attempt)
 			}
 			return nil
 		})

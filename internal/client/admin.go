@@ -10,26 +10,35 @@ import (
 // several goroutines at once. Each is answered by the master that leads, but
 // Info, which any master answers.
 //
-// A job that is not known wraps ErrUnknownJob, an attempt or a master that is
-// not known ErrUnknown, and ErrRefused what cannot be done in the present state.
+// A job that is not known wraps ErrUnknownJob, an attempt, a tasknode or a master
+// that is not known ErrUnknown, and ErrRefused what cannot be done in the present state.
 type Admin interface {
 	// Info tells of the cluster and its masters, as the master that answers sees
 	// them.
 	Info(ctx context.Context) (*wire.Info, error)
 
-	// Jobs has the status of each job without tasks, failures and partitions, in
-	// order of submission; those that are over only when all is set.
+	// Jobs has the status of each job without tasks, failures, partitions and
+	// properties, in order of submission; those that are over only when all is set.
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
 	// Job is the status of one job with its tasks, whether it is over or not.
 	Job(ctx context.Context, jobID string) (*wire.JobStatus, error)
 	// SetPriority changes how urgent a job is, -2 to 2.
 	SetPriority(ctx context.Context, jobID string, priority int) error
+	// MoveJob moves a job that is not over to another pool.
+	MoveJob(ctx context.Context, jobID, pool string) error
 	// EndAttempt ends an attempt that runs, so that its task is tried again.
 	// With fail it is charged like one that failed by itself.
 	EndAttempt(ctx context.Context, attemptID string, fail bool) error
 
-	// Nodes describes every tasknode that ever joined, by name.
-	Nodes(ctx context.Context) ([]*wire.Node, error)
+	// Nodes describes every tasknode, by name; those that are lost only when all
+	// is set.
+	Nodes(ctx context.Context, all bool) ([]*wire.Node, error)
+	// AdmitNode excludes a tasknode from new tasks, or admits it again. What it
+	// runs goes on.
+	AdmitNode(ctx context.Context, name string, excluded bool) error
+
+	// SetPolicy chooses the policy that gives out slots.
+	SetPolicy(ctx context.Context, name string) error
 
 	// AddMaster takes a master in whose raft listener is at address, host:port.
 	AddMaster(ctx context.Context, id, address string) error

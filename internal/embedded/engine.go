@@ -67,7 +67,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
 		Log:       newMemoryLog(), Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil },
-		Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
+		OnePool: true, Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
 	})
 	if err != nil {
 		return err

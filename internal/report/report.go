@@ -55,9 +55,13 @@ type Report struct {
 	JobID          string            `json:"jobId"`
 	Name           string            `json:"name"`
 	State          State             `json:"state"`
-	WaitsFor       string            `json:"waitsFor,omitempty"` // why nothing of it runs, in documents of unfinished jobs
-	StartTime      int64             `json:"startTime"`          // ms since the epoch
-	FinishTime     int64             `json:"finishTime"`         // ms since the epoch; 0 while the job runs
+	User           string            `json:"user"`
+	Queue          string            `json:"queue"`                // pool
+	Priority       string            `json:"priority"`             // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
+	SubmitHost     string            `json:"submitHost,omitempty"` // name of the machine that it was submitted from
+	WaitsFor       string            `json:"waitsFor,omitempty"`   // why nothing of it runs, in documents of unfinished jobs
+	StartTime      int64             `json:"startTime"`            // ms since the epoch
+	FinishTime     int64             `json:"finishTime"`           // ms since the epoch; 0 while the job runs
 	ElapsedSeconds float64           `json:"elapsedSeconds"`
 	Phases         []Phase           `json:"phases"`
 	Tasks          []Task            `json:"tasks"`

@@ -23,6 +23,7 @@ func example() Report {
 		JobID: "job_local1763723662123_0001",
 		Name:  "wordcount",
 		State: Failed,
+		User:  "ann", Queue: "default", Priority: "HIGH", SubmitHost: "gateway",
 		Phases: []Phase{
 			{PhaseSetup, 0.25}, {PhaseMap, 1.5}, {PhaseReduce, 0.75}, {PhaseCommit, 0},
 		},

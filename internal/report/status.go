@@ -9,14 +9,22 @@ import (
 )
 
 // FromStatus makes the document of a job from what the jobmaster knows of it.
-// The configuration is the properties that differ from the defaults.
+// The configuration is the properties that differ from the defaults; nil stands
+// for those that the jobmaster tells.
 //
 // Of a job that has ended, tasks and attempts that never did are KILLED.
 func FromStatus(s *wire.JobStatus, configuration map[string]string) Report {
+	if configuration == nil {
+		configuration = s.GetProperties()
+	}
 	r := Report{
 		JobID:         s.GetJobId(),
 		Name:          s.GetName(),
 		State:         jobState(s.GetState()),
+		User:          s.GetUser(),
+		Queue:         s.GetQueue(),
+		Priority:      s.GetPriority(),
+		SubmitHost:    s.GetSubmitHost(),
 		WaitsFor:      s.GetReason(),
 		Counters:      Counters(s),
 		Configuration: configuration,

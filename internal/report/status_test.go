@@ -12,7 +12,7 @@ import (
 
 func status(state wire.JobState) *wire.JobStatus {
 	return &wire.JobStatus{
-		JobId: "job_1_0001", Name: "sort", State: state, SubmitTime: 1000, StartTime: 1250, FinishTime: 3500,
+		JobId: "job_1_0001", Name: "sort", User: "ann", Queue: "nightly", Priority: "LOW", SubmitHost: "gateway", State: state, SubmitTime: 1000, StartTime: 1250, FinishTime: 3500,
 		Counters: []*taskproc.Counter{{Group: counter.GroupFramework, Name: "Map input records", Value: 3}},
 		Phases: []*wire.Phase{
 			{Name: PhaseSetup, StartTime: 1000, FinishTime: 1250}, {Name: PhaseMap, StartTime: 1250},
@@ -31,13 +31,15 @@ func status(state wire.JobState) *wire.JobStatus {
 			Log: "l", Time: 1400, Skipped: true,
 		}},
 		Partitions: []*wire.Partition{{Partition: 0, Bytes: 10, Records: 2}},
+		Properties: map[string]string{"mapreduce.job.reduces": "1"},
 	}
 }
 
 func TestFromStatus(t *testing.T) {
 	properties := map[string]string{"mapreduce.job.reduces": "1"}
+	mine := map[string]string{"mapreduce.job.reduces": "2"}
 	want := Report{
-		JobID: "job_1_0001", Name: "sort", State: Failed, StartTime: 1000, FinishTime: 3500, ElapsedSeconds: 2.5,
+		JobID: "job_1_0001", Name: "sort", User: "ann", Queue: "nightly", Priority: "LOW", SubmitHost: "gateway", State: Failed, StartTime: 1000, FinishTime: 3500, ElapsedSeconds: 2.5,
 		Phases: []Phase{{PhaseSetup, 0.25}, {PhaseMap, 0}},
 		Tasks: []Task{
 			{ID: "task_1_0001_m_000000", Type: Map, State: Failed, Attempts: []Attempt{
@@ -53,8 +55,12 @@ func TestFromStatus(t *testing.T) {
 			Offset: UnknownOffset, Log: "l", Skipped: true,
 		}},
 	}
-	if diff := cmp.Diff(want, FromStatus(status(wire.JobState_FAILED), properties)); diff != "" {
+	if diff := cmp.Diff(want, FromStatus(status(wire.JobState_FAILED), nil)); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	want.Configuration = mine
+	if diff := cmp.Diff(want, FromStatus(status(wire.JobState_FAILED), mine)); diff != "" {
+		t.Errorf("report of what was submitted here (-want +got):\n%s", diff)
 	}
 }
 

@@ -293,6 +293,7 @@ type JobSpec struct {
 	Sequence      uint64                 `protobuf:"varint,14,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	Binary        string                 `protobuf:"bytes,15,opt,name=binary,proto3" json:"binary,omitempty"`                                 // full name of the staged program; "" in the embedded engine
 	BinarySha256  []byte                 `protobuf:"bytes,16,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"` // over its bytes
+	SubmitHost    string                 `protobuf:"bytes,17,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`       // name of the client's machine, "" when unknown
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -437,6 +438,13 @@ func (x *JobSpec) GetBinarySha256() []byte {
 		return x.BinarySha256
 	}
 	return nil
+}
+
+func (x *JobSpec) GetSubmitHost() string {
+	if x != nil {
+		return x.SubmitHost
+	}
+	return ""
 }
 
 // Phase is a stretch of a job's life: setup, map, reduce or commit.
@@ -775,7 +783,11 @@ type JobStatus struct {
 	Tasks          []*TaskStatus          `protobuf:"bytes,22,rep,name=tasks,proto3" json:"tasks,omitempty"`           // only when state is final
 	Partitions     []*Partition           `protobuf:"bytes,23,rep,name=partitions,proto3" json:"partitions,omitempty"` // only when state is final
 	OutputDir      string                 `protobuf:"bytes,24,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`
-	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"` // full name of the directory with a directory of logs for each attempt, "" when they are not kept
+	Queue          string                 `protobuf:"bytes,26,opt,name=queue,proto3" json:"queue,omitempty"`                                                                                     // pool
+	Priority       string                 `protobuf:"bytes,27,opt,name=priority,proto3" json:"priority,omitempty"`                                                                               // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
+	SubmitHost     string                 `protobuf:"bytes,28,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                         // name of the machine that it was submitted from, "" when unknown
+	Properties     map[string]string      `protobuf:"bytes,29,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // as submitted; only when tasks are there too
+	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with a directory of logs for each attempt, "" when they are not kept
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -976,6 +988,34 @@ func (x *JobStatus) GetOutputDir() string {
 		return x.OutputDir
 	}
 	return ""
+}
+
+func (x *JobStatus) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *JobStatus) GetPriority() string {
+	if x != nil {
+		return x.Priority
+	}
+	return ""
+}
+
+func (x *JobStatus) GetSubmitHost() string {
+	if x != nil {
+		return x.SubmitHost
+	}
+	return ""
+}
+
+func (x *JobStatus) GetProperties() map[string]string {
+	if x != nil {
+		return x.Properties
+	}
+	return nil
 }
 
 func (x *JobStatus) GetLogDir() string {
@@ -2075,6 +2115,94 @@ func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
+type MoveJobRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Queue         string                 `protobuf:"bytes,2,opt,name=queue,proto3" json:"queue,omitempty"` // name of the pool
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobRequest) Reset() {
+	*x = MoveJobRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobRequest) ProtoMessage() {}
+
+func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
+func (*MoveJobRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *MoveJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *MoveJobRequest) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+type MoveJobResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobResponse) Reset() {
+	*x = MoveJobResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobResponse) ProtoMessage() {}
+
+func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
+func (*MoveJobResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+}
+
 // EndAttemptRequest ends the attempts of a task that run. It is tried again,
 // and charged with a failure when fail is set.
 type EndAttemptRequest struct {
@@ -2087,7 +2215,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +2227,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +2240,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2137,7 +2265,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +2277,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,18 +2290,19 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 type ListNodesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"` // also those that are lost
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2314,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,14 +2327,21 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ListNodesRequest) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
 }
 
 // Node is one tasknode.
 type Node struct {
 	state          protoimpl.MessageState        `protogen:"open.v1"`
 	Name           string                        `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	State          string                        `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"` // RUNNING, LOST or LEFT
+	State          string                        `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"` // RUNNING, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
 	Address        string                        `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
 	Http           string                        `protobuf:"bytes,4,opt,name=http,proto3" json:"http,omitempty"`
 	Rack           string                        `protobuf:"bytes,5,opt,name=rack,proto3" json:"rack,omitempty"`
@@ -2225,7 +2361,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +2373,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +2386,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Node) GetName() string {
@@ -2367,7 +2503,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2379,7 +2515,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2392,7 +2528,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -2400,6 +2536,175 @@ func (x *ListNodesResponse) GetNodes() []*Node {
 		return x.Nodes
 	}
 	return nil
+}
+
+// AdmitNodeRequest excludes a tasknode from new tasks, or admits it again.
+type AdmitNodeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Excluded      bool                   `protobuf:"varint,2,opt,name=excluded,proto3" json:"excluded,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdmitNodeRequest) Reset() {
+	*x = AdmitNodeRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdmitNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdmitNodeRequest) ProtoMessage() {}
+
+func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
+func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *AdmitNodeRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AdmitNodeRequest) GetExcluded() bool {
+	if x != nil {
+		return x.Excluded
+	}
+	return false
+}
+
+type AdmitNodeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdmitNodeResponse) Reset() {
+	*x = AdmitNodeResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdmitNodeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdmitNodeResponse) ProtoMessage() {}
+
+func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
+func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+}
+
+type SetPolicyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPolicyRequest) Reset() {
+	*x = SetPolicyRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPolicyRequest) ProtoMessage() {}
+
+func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
+func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SetPolicyRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type SetPolicyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPolicyResponse) Reset() {
+	*x = SetPolicyResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPolicyResponse) ProtoMessage() {}
+
+func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
+func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 type MasterRequest struct {
@@ -2412,7 +2717,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2424,7 +2729,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2437,7 +2742,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -2462,7 +2767,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2474,7 +2779,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2487,7 +2792,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 type TaskStatus_Attempt struct {
@@ -2503,7 +2808,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2820,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2880,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2587,7 +2892,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2925,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2632,7 +2937,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2673,7 +2978,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2685,7 +2990,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2724,7 +3029,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2736,7 +3041,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2776,7 +3081,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +3093,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2863,7 +3168,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +3180,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2909,7 +3214,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2921,7 +3226,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2955,7 +3260,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2967,7 +3272,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3009,7 +3314,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3021,7 +3326,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3126,7 +3431,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3138,7 +3443,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3183,7 +3488,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3500,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3222,7 +3527,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3234,7 +3539,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3276,7 +3581,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3593,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3649,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +3661,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3404,7 +3709,7 @@ var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
-	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xbc\x04\n" +
+	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xdd\x04\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x12\n" +
@@ -3427,7 +3732,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tclient_id\x18\r \x01(\tR\bclientId\x12\x1a\n" +
 	"\bsequence\x18\x0e \x01(\x04R\bsequence\x12\x16\n" +
 	"\x06binary\x18\x0f \x01(\tR\x06binary\x12#\n" +
-	"\rbinary_sha256\x18\x10 \x01(\fR\fbinarySha256\x1a=\n" +
+	"\rbinary_sha256\x18\x10 \x01(\fR\fbinarySha256\x12\x1f\n" +
+	"\vsubmit_host\x18\x11 \x01(\tR\n" +
+	"submitHost\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"[\n" +
@@ -3466,7 +3773,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xd5\x06\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"\xac\b\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -3499,8 +3806,18 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"partitions\x18\x17 \x03(\v2\x13.hammr.v1.PartitionR\n" +
 	"partitions\x12\x1d\n" +
 	"\n" +
-	"output_dir\x18\x18 \x01(\tR\toutputDir\x12\x17\n" +
-	"\alog_dir\x18\x19 \x01(\tR\x06logDir\"\xa4\b\n" +
+	"output_dir\x18\x18 \x01(\tR\toutputDir\x12\x14\n" +
+	"\x05queue\x18\x1a \x01(\tR\x05queue\x12\x1a\n" +
+	"\bpriority\x18\x1b \x01(\tR\bpriority\x12\x1f\n" +
+	"\vsubmit_host\x18\x1c \x01(\tR\n" +
+	"submitHost\x12C\n" +
+	"\n" +
+	"properties\x18\x1d \x03(\v2#.hammr.v1.JobStatus.PropertiesEntryR\n" +
+	"properties\x12\x17\n" +
+	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
+	"\x0fPropertiesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa4\b\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -3633,13 +3950,18 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x12SetPriorityRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x05R\bpriority\"\x15\n" +
-	"\x13SetPriorityResponse\"F\n" +
+	"\x13SetPriorityResponse\"=\n" +
+	"\x0eMoveJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
+	"\x05queue\x18\x02 \x01(\tR\x05queue\"\x11\n" +
+	"\x0fMoveJobResponse\"F\n" +
 	"\x11EndAttemptRequest\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x12\n" +
 	"\x04fail\x18\x02 \x01(\bR\x04fail\"\x14\n" +
-	"\x12EndAttemptResponse\"\x12\n" +
-	"\x10ListNodesRequest\"\xd2\x03\n" +
+	"\x12EndAttemptResponse\"$\n" +
+	"\x10ListNodesRequest\x12\x10\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xd2\x03\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -3659,7 +3981,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"clock_skew\x18\x0e \x01(\x03R\tclockSkew\x12\x14\n" +
 	"\x05hosts\x18\x0f \x03(\tR\x05hosts\"9\n" +
 	"\x11ListNodesResponse\x12$\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x0e.hammr.v1.NodeR\x05nodes\"9\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x0e.hammr.v1.NodeR\x05nodes\"B\n" +
+	"\x10AdmitNodeRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
+	"\x11AdmitNodeResponse\"&\n" +
+	"\x10SetPolicyRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x13\n" +
+	"\x11SetPolicyResponse\"9\n" +
 	"\rMasterRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
@@ -3690,7 +4019,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\x8a\x06\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xd6\a\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x128\n" +
@@ -3698,10 +4027,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06GetJob\x12\x14.hammr.v1.JobRequest\x1a\x13.hammr.v1.JobStatus\x125\n" +
 	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x12A\n" +
 	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12J\n" +
-	"\vSetPriority\x12\x1c.hammr.v1.SetPriorityRequest\x1a\x1d.hammr.v1.SetPriorityResponse\x12G\n" +
+	"\vSetPriority\x12\x1c.hammr.v1.SetPriorityRequest\x1a\x1d.hammr.v1.SetPriorityResponse\x12>\n" +
+	"\aMoveJob\x12\x18.hammr.v1.MoveJobRequest\x1a\x19.hammr.v1.MoveJobResponse\x12G\n" +
 	"\n" +
 	"EndAttempt\x12\x1b.hammr.v1.EndAttemptRequest\x1a\x1c.hammr.v1.EndAttemptResponse\x12D\n" +
-	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12>\n" +
+	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12D\n" +
+	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
+	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12>\n" +
 	"\tAddMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12A\n" +
 	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
 	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse2=\n" +
@@ -3721,7 +4053,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -3750,111 +4082,125 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*JobRequest)(nil),                 // 24: hammr.v1.JobRequest
 	(*SetPriorityRequest)(nil),         // 25: hammr.v1.SetPriorityRequest
 	(*SetPriorityResponse)(nil),        // 26: hammr.v1.SetPriorityResponse
-	(*EndAttemptRequest)(nil),          // 27: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),         // 28: hammr.v1.EndAttemptResponse
-	(*ListNodesRequest)(nil),           // 29: hammr.v1.ListNodesRequest
-	(*Node)(nil),                       // 30: hammr.v1.Node
-	(*ListNodesResponse)(nil),          // 31: hammr.v1.ListNodesResponse
-	(*MasterRequest)(nil),              // 32: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 33: hammr.v1.MasterResponse
-	nil,                                // 34: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 35: hammr.v1.TaskStatus.Attempt
-	(*Order_StartAttempt)(nil),         // 36: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 37: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 38: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 39: hammr.v1.Order.PauseAttempt
-	(*Order_Outputs)(nil),              // 40: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 41: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 42: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 43: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 44: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 45: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 46: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 47: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 48: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 49: hammr.v1.Info.Master
-	(*taskproc.Graph)(nil),             // 50: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 51: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 52: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 53: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 54: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 55: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 56: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 57: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 58: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 59: hammr.task.v1.MapOutput
+	(*MoveJobRequest)(nil),             // 27: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),            // 28: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),          // 29: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),         // 30: hammr.v1.EndAttemptResponse
+	(*ListNodesRequest)(nil),           // 31: hammr.v1.ListNodesRequest
+	(*Node)(nil),                       // 32: hammr.v1.Node
+	(*ListNodesResponse)(nil),          // 33: hammr.v1.ListNodesResponse
+	(*AdmitNodeRequest)(nil),           // 34: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),          // 35: hammr.v1.AdmitNodeResponse
+	(*SetPolicyRequest)(nil),           // 36: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),          // 37: hammr.v1.SetPolicyResponse
+	(*MasterRequest)(nil),              // 38: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 39: hammr.v1.MasterResponse
+	nil,                                // 40: hammr.v1.JobSpec.PropertiesEntry
+	(*TaskStatus_Attempt)(nil),         // 41: hammr.v1.TaskStatus.Attempt
+	nil,                                // 42: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 43: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 44: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 45: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 46: hammr.v1.Order.PauseAttempt
+	(*Order_Outputs)(nil),              // 47: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 48: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 49: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 50: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 51: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 52: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 53: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 54: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 55: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 56: hammr.v1.Info.Master
+	(*taskproc.Graph)(nil),             // 57: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 58: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 59: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 60: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 61: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 62: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 63: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 64: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 65: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 66: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	34, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	50, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	51, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	40, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	57, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	58, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	35, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	41, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	52, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	59, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	36, // 11: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	37, // 12: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	38, // 13: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	39, // 14: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	40, // 15: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	41, // 16: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	42, // 17: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	43, // 18: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	10, // 19: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	44, // 20: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	46, // 21: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	53, // 22: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	54, // 23: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	55, // 24: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	56, // 25: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	47, // 26: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	45, // 27: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	3,  // 28: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	49, // 29: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	4,  // 30: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 31: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	48, // 32: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	30, // 33: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	2,  // 34: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	57, // 35: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	58, // 36: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	59, // 37: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	48, // 38: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	15, // 39: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 40: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 41: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 42: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 43: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 44: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 45: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 46: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	29, // 47: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	32, // 48: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	32, // 49: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	32, // 50: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 51: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 52: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 53: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 54: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 55: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 56: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 57: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 58: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 59: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	31, // 60: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	33, // 61: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	33, // 62: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	33, // 63: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 64: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	52, // [52:65] is the sub-list for method output_type
-	39, // [39:52] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	42, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	43, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	44, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	45, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	46, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	47, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	48, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	49, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	50, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	10, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	51, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	53, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	60, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	61, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	62, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	63, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	54, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	52, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	56, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	4,  // 31: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 32: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	55, // 33: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	32, // 34: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	2,  // 35: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	64, // 36: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	65, // 37: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	66, // 38: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	55, // 39: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	15, // 40: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 41: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 42: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 43: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 44: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 45: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 46: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 47: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 48: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 49: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	34, // 50: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	36, // 51: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38, // 52: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	38, // 53: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	38, // 54: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 55: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 56: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 57: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 58: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 59: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 60: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 61: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 62: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 63: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 64: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33, // 65: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	35, // 66: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	37, // 67: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	39, // 68: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	39, // 69: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	39, // 70: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 71: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	56, // [56:72] is the sub-list for method output_type
+	40, // [40:56] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -3888,7 +4234,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   46,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

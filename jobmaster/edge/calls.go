@@ -77,13 +77,25 @@ func (c *calls) SetPriority(ctx context.Context, q *wire.SetPriorityRequest) (*w
 	return new(wire.SetPriorityResponse), c.cfg.answer(err)
 }
 
+func (c *calls) MoveJob(ctx context.Context, q *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
+	return new(wire.MoveJobResponse), c.cfg.answer(c.cfg.Master.MoveJob(ctx, q.JobId, q.Queue))
+}
+
 func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
 	return new(wire.EndAttemptResponse), c.cfg.answer(c.cfg.Master.EndAttempt(ctx, q.AttemptId, q.Fail))
 }
 
-func (c *calls) ListNodes(ctx context.Context, _ *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Nodes(ctx) })
+func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
+	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Nodes(ctx, q.All) })
 	return &wire.ListNodesResponse{Nodes: nodes}, err
+}
+
+func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
+	return new(wire.AdmitNodeResponse), c.cfg.answer(c.cfg.Master.AdmitNode(ctx, q.Name, q.Excluded))
+}
+
+func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
+	return new(wire.SetPolicyResponse), c.cfg.answer(c.cfg.Master.SetPolicy(ctx, q.Name))
 }
 
 func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {

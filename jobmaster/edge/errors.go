@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/cluster"
@@ -31,7 +32,13 @@ func (cfg *Config) answer(err error) error {
 	case errors.Is(err, cluster.ErrUnknown):
 		code = connect.CodeNotFound
 	case errors.Is(err, cluster.ErrRefused):
-		code = connect.CodeFailedPrecondition
+		code, err = connect.CodeFailedPrecondition, plain(err, cluster.ErrRefused)
 	}
 	return connect.NewError(code, err)
+}
+
+// plain is an error without the words of its class, which the code of the answer
+// tells.
+func plain(err, class error) error {
+	return errors.New(strings.TrimPrefix(err.Error(), class.Error()+": "))
 }

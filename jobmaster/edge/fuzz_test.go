@@ -45,7 +45,7 @@ func FuzzAttend(f *testing.F) {
 		if err != nil {
 			t.Errorf("the stream does not end in order: %v", err)
 		}
-		if _, err := c.Nodes(t.Context()); err != nil {
+		if _, err := c.Nodes(t.Context(), true); err != nil {
 			t.Errorf("the master after that: %v", err)
 		}
 	})
@@ -76,7 +76,7 @@ func FuzzConnection(f *testing.F) {
 		if _, err := io.Copy(io.Discard, conn); asTimeout(err, &late) {
 			t.Errorf("the connection is kept: %v", err)
 		}
-		if _, err := c.Nodes(t.Context()); err != nil {
+		if _, err := c.Nodes(t.Context(), true); err != nil {
 			t.Errorf("the master after that: %v", err)
 		}
 	})

@@ -64,7 +64,7 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 	r := newRig(t, 1)
 	r.node("n1", &launcher{})
 	c := r.client()
-	for nodes, err := c.Nodes(t.Context()); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = c.Nodes(t.Context()) {
+	for nodes, err := c.Nodes(t.Context(), true); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = c.Nodes(t.Context(), true) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -126,7 +126,7 @@ func TestAdministration(t *testing.T) {
 	check("jobs", len(jobs) == 1 && jobs[0].JobId == id, err)
 	status, err := c.Job(ctx, id)
 	check("job", len(status.GetTasks()) == 1, err)
-	nodes, err := c.Nodes(ctx)
+	nodes, err := c.Nodes(ctx, true)
 	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
 	check("priority", true, c.SetPriority(ctx, id, 2))
 	check("end of an attempt", true, c.EndAttempt(ctx, attempt, false))

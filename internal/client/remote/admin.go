@@ -29,6 +29,12 @@ func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) er
 	return known(err, client.ErrUnknownJob)
 }
 
+// MoveJob implements client.Admin.
+func (c *Client) MoveJob(ctx context.Context, jobID, pool string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).MoveJob, &wire.MoveJobRequest{JobId: jobID, Queue: pool})
+	return known(err, client.ErrUnknownJob)
+}
+
 // EndAttempt implements client.Admin.
 func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) error {
 	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).EndAttempt, &wire.EndAttemptRequest{AttemptId: attemptID, Fail: fail})
@@ -36,9 +42,21 @@ func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 }
 
 // Nodes implements client.Admin.
-func (c *Client) Nodes(ctx context.Context) ([]*wire.Node, error) {
-	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ListNodes, new(wire.ListNodesRequest))
+func (c *Client) Nodes(ctx context.Context, all bool) ([]*wire.Node, error) {
+	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ListNodes, &wire.ListNodesRequest{All: all})
 	return a.GetNodes(), err
+}
+
+// AdmitNode implements client.Admin.
+func (c *Client) AdmitNode(ctx context.Context, name string, excluded bool) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: name, Excluded: excluded})
+	return known(err, client.ErrUnknown)
+}
+
+// SetPolicy implements client.Admin.
+func (c *Client) SetPolicy(ctx context.Context, name string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name})
+	return known(err, client.ErrUnknown)
 }
 
 // AddMaster implements client.Admin.

@@ -25,7 +25,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"sync"
 
 	"connectrpc.com/connect"
@@ -96,9 +95,17 @@ func known(err, unknown error) error {
 	}
 	switch f.Code {
 	case connect.CodeNotFound:
-		return fmt.Errorf("%w: %w", unknown, err)
+		return classified{unknown, err}
 	case connect.CodeFailedPrecondition:
-		return fmt.Errorf("%w: %w", client.ErrRefused, err)
+		return classified{client.ErrRefused, err}
 	}
 	return err
 }
+
+// classified is an error of a class that needs no words beside its own.
+type classified struct{ class, error error }
+
+func (c classified) Error() string { return c.error.Error() }
+
+// Unwrap lets errors.Is find both.
+func (c classified) Unwrap() []error { return []error{c.class, c.error} }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/hammr/hammr/internal/rpc"
@@ -60,6 +61,9 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 // begin makes a submission one of a kind.
 func (c *Client) begin(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
 	spec = proto.CloneOf(spec)
+	if host, err := os.Hostname(); err == nil && spec.SubmitHost == "" {
+		spec.SubmitHost = host
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if spec.ClientId == "" {

@@ -60,10 +60,16 @@ const (
 	JobmasterListJobsProcedure = "/hammr.v1.Jobmaster/ListJobs"
 	// JobmasterSetPriorityProcedure is the fully-qualified name of the Jobmaster's SetPriority RPC.
 	JobmasterSetPriorityProcedure = "/hammr.v1.Jobmaster/SetPriority"
+	// JobmasterMoveJobProcedure is the fully-qualified name of the Jobmaster's MoveJob RPC.
+	JobmasterMoveJobProcedure = "/hammr.v1.Jobmaster/MoveJob"
 	// JobmasterEndAttemptProcedure is the fully-qualified name of the Jobmaster's EndAttempt RPC.
 	JobmasterEndAttemptProcedure = "/hammr.v1.Jobmaster/EndAttempt"
 	// JobmasterListNodesProcedure is the fully-qualified name of the Jobmaster's ListNodes RPC.
 	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
+	// JobmasterAdmitNodeProcedure is the fully-qualified name of the Jobmaster's AdmitNode RPC.
+	JobmasterAdmitNodeProcedure = "/hammr.v1.Jobmaster/AdmitNode"
+	// JobmasterSetPolicyProcedure is the fully-qualified name of the Jobmaster's SetPolicy RPC.
+	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
 	// JobmasterAddMasterProcedure is the fully-qualified name of the Jobmaster's AddMaster RPC.
 	JobmasterAddMasterProcedure = "/hammr.v1.Jobmaster/AddMaster"
 	// JobmasterRemoveMasterProcedure is the fully-qualified name of the Jobmaster's RemoveMaster RPC.
@@ -87,8 +93,12 @@ type JobmasterClient interface {
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
 	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
+	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
 	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
+	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
+	// SetPolicy chooses the policy that gives out slots.
+	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -148,6 +158,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("SetPriority")),
 			connect.WithClientOptions(opts...),
 		),
+		moveJob: connect.NewClient[wire.MoveJobRequest, wire.MoveJobResponse](
+			httpClient,
+			baseURL+JobmasterMoveJobProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("MoveJob")),
+			connect.WithClientOptions(opts...),
+		),
 		endAttempt: connect.NewClient[wire.EndAttemptRequest, wire.EndAttemptResponse](
 			httpClient,
 			baseURL+JobmasterEndAttemptProcedure,
@@ -158,6 +174,18 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			httpClient,
 			baseURL+JobmasterListNodesProcedure,
 			connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
+			connect.WithClientOptions(opts...),
+		),
+		admitNode: connect.NewClient[wire.AdmitNodeRequest, wire.AdmitNodeResponse](
+			httpClient,
+			baseURL+JobmasterAdmitNodeProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
+			connect.WithClientOptions(opts...),
+		),
+		setPolicy: connect.NewClient[wire.SetPolicyRequest, wire.SetPolicyResponse](
+			httpClient,
+			baseURL+JobmasterSetPolicyProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
 		addMaster: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
@@ -190,8 +218,11 @@ type jobmasterClient struct {
 	kill               *connect.Client[wire.KillRequest, wire.KillResponse]
 	listJobs           *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
 	setPriority        *connect.Client[wire.SetPriorityRequest, wire.SetPriorityResponse]
+	moveJob            *connect.Client[wire.MoveJobRequest, wire.MoveJobResponse]
 	endAttempt         *connect.Client[wire.EndAttemptRequest, wire.EndAttemptResponse]
 	listNodes          *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
+	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
+	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
 	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	removeMaster       *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	transferLeadership *connect.Client[wire.MasterRequest, wire.MasterResponse]
@@ -256,6 +287,15 @@ func (c *jobmasterClient) SetPriority(ctx context.Context, req *wire.SetPriority
 	return nil, err
 }
 
+// MoveJob calls hammr.v1.Jobmaster.MoveJob.
+func (c *jobmasterClient) MoveJob(ctx context.Context, req *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
+	response, err := c.moveJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // EndAttempt calls hammr.v1.Jobmaster.EndAttempt.
 func (c *jobmasterClient) EndAttempt(ctx context.Context, req *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
 	response, err := c.endAttempt.CallUnary(ctx, connect.NewRequest(req))
@@ -268,6 +308,24 @@ func (c *jobmasterClient) EndAttempt(ctx context.Context, req *wire.EndAttemptRe
 // ListNodes calls hammr.v1.Jobmaster.ListNodes.
 func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	response, err := c.listNodes.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// AdmitNode calls hammr.v1.Jobmaster.AdmitNode.
+func (c *jobmasterClient) AdmitNode(ctx context.Context, req *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
+	response, err := c.admitNode.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SetPolicy calls hammr.v1.Jobmaster.SetPolicy.
+func (c *jobmasterClient) SetPolicy(ctx context.Context, req *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
+	response, err := c.setPolicy.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -313,8 +371,12 @@ type JobmasterHandler interface {
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
 	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
 	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
+	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
 	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
+	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
+	// SetPolicy chooses the policy that gives out slots.
+	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -370,6 +432,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("SetPriority")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterMoveJobHandler := connect.NewUnaryHandlerSimple(
+		JobmasterMoveJobProcedure,
+		svc.MoveJob,
+		connect.WithSchema(jobmasterMethods.ByName("MoveJob")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterEndAttemptHandler := connect.NewUnaryHandlerSimple(
 		JobmasterEndAttemptProcedure,
 		svc.EndAttempt,
@@ -380,6 +448,18 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		JobmasterListNodesProcedure,
 		svc.ListNodes,
 		connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterAdmitNodeHandler := connect.NewUnaryHandlerSimple(
+		JobmasterAdmitNodeProcedure,
+		svc.AdmitNode,
+		connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterSetPolicyHandler := connect.NewUnaryHandlerSimple(
+		JobmasterSetPolicyProcedure,
+		svc.SetPolicy,
+		connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobmasterAddMasterHandler := connect.NewUnaryHandlerSimple(
@@ -416,10 +496,16 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterListJobsHandler.ServeHTTP(w, r)
 		case JobmasterSetPriorityProcedure:
 			jobmasterSetPriorityHandler.ServeHTTP(w, r)
+		case JobmasterMoveJobProcedure:
+			jobmasterMoveJobHandler.ServeHTTP(w, r)
 		case JobmasterEndAttemptProcedure:
 			jobmasterEndAttemptHandler.ServeHTTP(w, r)
 		case JobmasterListNodesProcedure:
 			jobmasterListNodesHandler.ServeHTTP(w, r)
+		case JobmasterAdmitNodeProcedure:
+			jobmasterAdmitNodeHandler.ServeHTTP(w, r)
+		case JobmasterSetPolicyProcedure:
+			jobmasterSetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterAddMasterProcedure:
 			jobmasterAddMasterHandler.ServeHTTP(w, r)
 		case JobmasterRemoveMasterProcedure:
@@ -463,12 +549,24 @@ func (UnimplementedJobmasterHandler) SetPriority(context.Context, *wire.SetPrior
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SetPriority is not implemented"))
 }
 
+func (UnimplementedJobmasterHandler) MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.MoveJob is not implemented"))
+}
+
 func (UnimplementedJobmasterHandler) EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.EndAttempt is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListNodes is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.AdmitNode is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SetPolicy is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
