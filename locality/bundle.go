@@ -36,6 +36,16 @@ func (t *Topology) Bundle(machines []Machine, rooms []Room, groups []Group) (at 
 	return at, ok
 }
 
+// Fits reports whether Bundle finds places for the groups.
+func (t *Topology) Fits(machines []Machine, rooms []Room, groups []Group) bool {
+	b := newBundle(newPlaces(t, machines), rooms, groups)
+	if !b.picky {
+		b.singles = [2][]int{} // it is enough to count their slots
+	}
+	_, _, ok := b.within(func(int) bool { return true })
+	return ok
+}
+
 // bundle is one call of Bundle.
 type bundle struct {
 	*places

@@ -140,6 +140,9 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 		if ok != (far < 3) {
 			t.Fatalf("seed %d: placed at %v, trying all gives distance %d\n%+v", seed, at, far, g)
 		}
+		if fits := g.topology.Fits(g.machines, g.rooms, g.groups); fits != ok {
+			t.Fatalf("seed %d: placed is %v, fits is %v", seed, ok, fits)
+		}
 		if !ok {
 			continue
 		}

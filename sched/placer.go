@@ -7,11 +7,11 @@ import (
 
 // Placer matches tasks with machines for a policy, which says whose turn it is:
 //
-//	r := placer.Round(now, view, kind)
-//	for each stage whose turn it is, while r.Left() > 0 {
-//		r.Offer(job, stage, slots)
+//	r := placer.Round(now, view)
+//	for each stage and class of bundles whose turn it is, while r.Left() > 0 {
+//		r.Offer(job, stage, slots) or r.OfferBundles(job, class, bundles)
 //	}
-//	starts, wake := r.Done()
+//	plan, wake := r.Done()
 //
 // Who is offered slots first gets them first, but which machine a task gets is
 // decided for several stages together. Like a policy, a Placer remembers
@@ -24,6 +24,10 @@ type Placer struct {
 	slots    [2]int                      // of each kind, on all machines
 	outputs  map[output]map[string]int64 // bytes by machine; missing when they are to be summed again
 }
+
+// patient reports whether slots may stay free for tasks that find their input
+// there later.
+func (p *Placer) patient() bool { return p.Patience > 0 }
 
 // output names what the tasks of a stage have written.
 type output struct {

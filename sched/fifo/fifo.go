@@ -88,33 +88,26 @@ func (p *Policy) remove(id cluster.JobID) {
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
-func (p *Policy) Decide(now int64, view cluster.View) sched.Plan {
-	var plan sched.Plan
-	p.wake = 0
-	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
-		round := p.placer.Round(now, view, kind)
-		for _, e := range p.queue {
-			if round.Left() == 0 {
-				break
-			}
-			offer(round, view.Job(e.job), kind)
+func (p *Policy) Decide(now int64, view cluster.View) (plan sched.Plan) {
+	round := p.placer.Round(now, view)
+	for _, e := range p.queue {
+		if round.Left() == 0 {
+			break
 		}
-		starts, wake := round.Done()
-		plan.Starts = append(plan.Starts, starts...)
-		if p.wake == 0 || wake != 0 && wake < p.wake {
-			p.wake = wake
-		}
+		offer(round, view.Job(e.job))
 	}
+	plan, p.wake = round.Done()
 	return plan
 }
 
-// offer gives all slots that are left to the stages of one job.
-func offer(round *sched.Round, j *cluster.Job, kind cluster.Slot) {
+// offer gives all slots that are left to the stages of one job in their order. A
+// bundle stands where its first stage does.
+func offer(round *sched.Round, j *cluster.Job) {
 	for _, stage := range j.Stages {
-		if stage.Alone() && stage.Slot == kind && stage.Waiting() > 0 && j.Ready(stage) {
-			if left := round.Left(); left > 0 {
-				round.Offer(j, stage, left)
-			}
+		if b := stage.Bundle; stage.Alone() {
+			round.Offer(j, stage, stage.Waiting())
+		} else if b.Stages[0] == stage {
+			round.OfferBundles(j, b, b.Count)
 		}
 	}
 }

@@ -10,50 +10,50 @@ import (
 // spread places tasks that are all alike: those that read no splits, those of
 // which nobody knows where their splits lie, and all of them when places are of
 // no interest.
-func (r *Round) spread(o offer) {
-	avoid := r.avoided(o.job)
-	affinity := r.affinity(o)
+func (l *lane) spread(o offer) {
+	avoid := l.avoided(o.job)
+	affinity := l.affinity(o)
 	var plain []*cluster.Task
 	placed := 0
 	for t := range o.stage.Pending() {
 		if placed+len(plain) == o.grant {
 			break
 		}
-		failedOn := r.failedOn(t)
+		failedOn := l.failedOn(t)
 		if failedOn == nil {
 			plain = append(plain, t)
 			continue
 		}
-		for _, i := range locality.Spread(r.describe(append(slices.Clone(avoid), failedOn...), nil), 1, affinity) {
-			r.put(i, o, t, affinity)
+		for _, i := range locality.Spread(l.describe(append(slices.Clone(avoid), failedOn...), nil), 1, affinity) {
+			l.put(i, o, t, affinity)
 			placed++
 		}
 	}
-	for n, i := range locality.Spread(r.describe(avoid, nil), len(plain), affinity) {
-		r.put(i, o, plain[n], locality.Affinity{})
+	for n, i := range locality.Spread(l.describe(avoid, nil), len(plain), affinity) {
+		l.put(i, o, plain[n], locality.Affinity{})
 	}
-	r.recount()
+	l.recount()
 }
 
-func (r *Round) put(i int, o offer, t *cluster.Task, a locality.Affinity) {
+func (l *lane) put(i int, o offer, t *cluster.Task, a locality.Affinity) {
 	if a.Here != nil {
 		a.Here[i]++
 	}
 	level := locality.Remote
 	if o.stage.Located() {
-		level = r.level(o.job, t, i)
+		level = l.level(o.job, t, i)
 	}
-	r.take(i, t, level)
+	l.take(i, t, level)
 }
 
 // affinity is where tasks of the stage run and where what they read lies. Tasks
 // of a stage that reads splits have none.
-func (r *Round) affinity(o offer) locality.Affinity {
-	if o.stage.Source || r.placer.methodOf(o.job) == None {
+func (l *lane) affinity(o offer) locality.Affinity {
+	if o.stage.Source || l.placer.methodOf(o.job) == None {
 		return locality.Affinity{}
 	}
-	a := locality.Affinity{Here: make([]int, len(r.machines)), Bytes: make([]int64, len(r.machines))}
-	for i, m := range r.machines {
+	a := locality.Affinity{Here: make([]int, len(l.machines)), Bytes: make([]int64, len(l.machines))}
+	for i, m := range l.machines {
 		for _, attempt := range m.Attempts {
 			if id := attempt.ID.Task; id.Job == o.job.ID && id.Stage == o.stage.Code {
 				a.Here[i]++
@@ -61,8 +61,8 @@ func (r *Round) affinity(o offer) locality.Affinity {
 		}
 	}
 	for up := range o.stage.Upstream() {
-		lies := r.placer.outputOf(o.job, up)
-		for i, m := range r.machines {
+		lies := l.placer.outputOf(o.job, up)
+		for i, m := range l.machines {
 			a.Bytes[i] += lies[m.Name]
 		}
 	}
@@ -71,18 +71,18 @@ func (r *Round) affinity(o offer) locality.Affinity {
 
 // placeOnOne is for clusters of one machine: tasks whose split lies on it come
 // first, then the others in order.
-func (r *Round) placeOnOne(o offer) {
+func (l *lane) placeOnOne(o offer) {
 	const only = 0
 	taken := make(map[int]bool)
-	if o.stage.Located() && r.placer.methodOf(o.job) != None {
-		for _, host := range names(r.machines[only]) {
+	if o.stage.Located() && l.placer.methodOf(o.job) != None {
+		for _, host := range names(l.machines[only]) {
 			for t := range o.stage.PendingOn(host) {
 				if len(taken) == o.grant {
 					break
 				}
 				if !taken[t.ID.Number] {
 					taken[t.ID.Number] = true
-					r.take(only, t, locality.Node)
+					l.take(only, t, locality.Node)
 				}
 			}
 		}
@@ -93,10 +93,10 @@ func (r *Round) placeOnOne(o offer) {
 		}
 		if !taken[t.ID.Number] {
 			taken[t.ID.Number] = true
-			r.put(only, o, t, locality.Affinity{})
+			l.put(only, o, t, locality.Affinity{})
 		}
 	}
-	r.recount()
+	l.recount()
 }
 
 // names are all names of a machine, each once.
@@ -108,13 +108,19 @@ func names(m *cluster.Machine) []string {
 }
 
 // level is how near a task is to its split on a machine.
-func (r *Round) level(j *cluster.Job, t *cluster.Task, machine int) locality.Level {
-	return r.placer.topology.LevelOf(r.task(j, t), describe(r.machines[machine]))
+func (l *lane) level(j *cluster.Job, t *cluster.Task, machine int) locality.Level {
+	return l.placer.topology.LevelOf(l.task(j, t), describe(l.machines[machine]))
 }
 
 // task is a task as locality knows it.
-func (r *Round) task(j *cluster.Job, t *cluster.Task) locality.Task {
-	out := locality.Task{Avoid: r.failedOn(t)}
+func (l *lane) task(j *cluster.Job, t *cluster.Task) locality.Task {
+	out := taskOf(j, t)
+	out.Avoid = l.failedOn(t)
+	return out
+}
+
+// taskOf is what a task reads, as locality knows it.
+func taskOf(j *cluster.Job, t *cluster.Task) (out locality.Task) {
 	if split, ok := j.SplitOf(t); ok && len(split.Hosts) > 0 {
 		out.Blocks = []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
 	}

@@ -9,31 +9,31 @@ import (
 )
 
 // flush places the batch in one flow.
-func (r *Round) flush() {
-	if len(r.batch) == 0 {
+func (l *lane) flush() {
+	if len(l.batch) == 0 {
 		return
 	}
-	batch := r.batch
-	r.batch = nil
+	batch := l.batch
+	l.batch = nil
 	last := batch[len(batch)-1]
-	if r.isPatient(last) {
-		r.place(batch, r.quota(last), nil)
-		r.hurry(last)
+	if l.isPatient(last) {
+		l.assign(batch, l.quota(last), nil)
+		l.hurry(last)
 	} else {
-		for r.place(batch, nil, nil) > 0 {
-			batch = r.cut(batch)
+		for l.assign(batch, nil, nil) > 0 {
+			batch = l.cut(batch)
 		}
 	}
-	r.recount()
+	l.recount()
 }
 
 // cut is what stages of the batch that asked for more slots than there were may
 // still get: tasks that avoid machines leave slots to others.
-func (r *Round) cut(batch []offer) (again []offer) {
-	r.recount()
-	left := r.left
+func (l *lane) cut(batch []offer) (again []offer) {
+	l.recount()
+	left := l.left
 	for _, o := range batch {
-		if o.grant = min(r.rest(o.stage), left); o.grant > 0 {
+		if o.grant = min(l.rest(o.stage), left); o.grant > 0 {
 			left -= o.grant
 			again = append(again, o)
 		}
@@ -41,48 +41,48 @@ func (r *Round) cut(batch []offer) (again []offer) {
 	return again
 }
 
-// place gives slots of the machines that keep wants to the tasks of the batch,
+// assign gives slots of the machines that keep wants to the tasks of the batch,
 // and returns how many. Quota is for the last offer.
-func (r *Round) place(batch []offer, quota []int, keep func(machine int) bool) int {
+func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) int {
 	if len(batch) == 0 {
 		return 0
 	}
-	if r.taken == nil {
-		r.taken, r.placed = make(map[cluster.TaskID]bool), make(map[*cluster.Stage]int)
+	if l.taken == nil {
+		l.taken, l.placed = make(map[cluster.TaskID]bool), make(map[*cluster.Stage]int)
 	}
 	tasks := make([][]*cluster.Task, len(batch))
 	demands := make([]locality.Demand, len(batch))
 	for d, o := range batch {
-		tasks[d] = r.candidates(o, quota != nil && d == len(batch)-1)
-		demands[d] = locality.Demand{Grant: o.grant, Avoid: r.avoided(o.job), Tasks: r.tasks(o.job, tasks[d])}
+		tasks[d] = l.candidates(o, quota != nil && d == len(batch)-1)
+		demands[d] = locality.Demand{Grant: o.grant, Avoid: l.avoided(o.job), Tasks: l.tasks(o.job, tasks[d])}
 	}
 	demands[len(batch)-1].Quota = quota
-	starts := r.placer.topology.Flow(r.describe(nil, keep), demands)
+	starts := l.placer.topology.Flow(l.describe(nil, keep), demands)
 	for _, s := range starts {
-		r.take(s.Machine, tasks[s.Demand][s.Task], s.Level)
-		r.taken[tasks[s.Demand][s.Task].ID] = true
-		r.placed[batch[s.Demand].stage]++
+		l.take(s.Machine, tasks[s.Demand][s.Task], s.Level)
+		l.taken[tasks[s.Demand][s.Task].ID] = true
+		l.placed[batch[s.Demand].stage]++
 	}
 	return len(starts)
 }
 
 // rest is how many tasks of a stage have not started in this round either.
-func (r *Round) rest(stage *cluster.Stage) int { return stage.Waiting() - r.placed[stage] }
+func (l *lane) rest(stage *cluster.Stage) int { return stage.Waiting() - l.placed[stage] }
 
 // waiting are those tasks.
-func (r *Round) waiting(stage *cluster.Stage) (out []*cluster.Task) {
+func (l *lane) waiting(stage *cluster.Stage) (out []*cluster.Task) {
 	for t := range stage.Pending() {
-		if !r.taken[t.ID] {
+		if !l.taken[t.ID] {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-func (r *Round) tasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
+func (l *lane) tasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
 	out := make([]locality.Task, len(tasks))
 	for i, t := range tasks {
-		out[i] = r.task(j, t)
+		out[i] = l.task(j, t)
 	}
 	return out
 }
@@ -95,12 +95,12 @@ const spareCandidates = 256
 // few, else as many on each machine as it has free slots, and the first of the
 // others when that is not enough. So the cost depends on the slots and not on the
 // tasks.
-func (r *Round) candidates(o offer, all bool) []*cluster.Task {
+func (l *lane) candidates(o offer, all bool) []*cluster.Task {
 	chosen := make(map[int]bool)
 	if want := o.grant + spareCandidates; !all && o.stage.Waiting() > want {
 		short := false
-		for i, m := range r.machines {
-			if r.choose(o, m, r.free[i], chosen) < r.free[i] {
+		for i, m := range l.machines {
+			if l.choose(o, m, l.free[i], chosen) < l.free[i] {
 				short = true
 			}
 		}
@@ -108,13 +108,13 @@ func (r *Round) candidates(o offer, all bool) []*cluster.Task {
 			if len(chosen) >= want || !short && len(chosen) >= o.grant {
 				break
 			}
-			if !r.taken[t.ID] {
+			if !l.taken[t.ID] {
 				chosen[t.ID.Number] = true
 			}
 		}
 	}
 	if len(chosen) == 0 {
-		return r.waiting(o.stage)
+		return l.waiting(o.stage)
 	}
 	var out []*cluster.Task
 	for _, n := range slices.Sorted(maps.Keys(chosen)) {
@@ -124,13 +124,13 @@ func (r *Round) candidates(o offer, all bool) []*cluster.Task {
 }
 
 // choose picks tasks on a machine that are not picked yet, and returns how many.
-func (r *Round) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) (n int) {
+func (l *lane) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) (n int) {
 	for _, host := range names(m) {
 		for t := range o.stage.PendingOn(host) {
 			if n == most {
 				return n
 			}
-			if !chosen[t.ID.Number] && !r.taken[t.ID] {
+			if !chosen[t.ID.Number] && !l.taken[t.ID] {
 				chosen[t.ID.Number] = true
 				n++
 			}

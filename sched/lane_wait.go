@@ -12,17 +12,17 @@ const maxPatientTasks = 1024
 // isPatient reports whether tasks of a stage may wait for slots on machines that
 // hold their input while others are free. With work for one wave only they
 // start at once.
-func (r *Round) isPatient(o offer) bool {
-	return r.placer.patient() && r.placer.alive <= maxPatientMachines && o.stage.Located() &&
-		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > r.placer.slots[r.kind]
+func (l *lane) isPatient(o offer) bool {
+	return l.placer.patient() && l.placer.alive <= maxPatientMachines && o.stage.Located() &&
+		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > l.total
 }
 
 // quota is how many more tasks of a stage each machine should run, so that none
 // runs more waves than the stage has when all slots are its own. Waiting within
 // that does not make the stage longer if its tasks are about as long as each
 // other.
-func (r *Round) quota(o offer) []int {
-	slots := r.placer.slots[r.kind]
+func (l *lane) quota(o offer) []int {
+	slots := l.total
 	waves := (len(o.stage.Tasks) + slots - 1) / slots
 	started := make(map[string]int)
 	for _, t := range o.stage.Tasks {
@@ -33,38 +33,38 @@ func (r *Round) quota(o offer) []int {
 			started[t.Winner.Machine]++
 		}
 	}
-	quota := make([]int, len(r.machines))
-	for i, m := range r.machines {
-		quota[i] = waves*m.Slots[r.kind] - started[m.Name]
+	quota := make([]int, len(l.machines))
+	for i, m := range l.machines {
+		quota[i] = waves*l.capacity(m) - started[m.Name]
 	}
 	return quota
 }
 
 // hurry gives slots that have been free for too long to any tasks of the offer,
 // and notes when the next one will have been.
-func (r *Round) hurry(o offer) {
-	patience := r.patience(o.stage)
-	impatient := func(i int) bool { return r.free[i] > 0 && r.now-r.freeSince(o, i) >= patience }
-	rest, slots := r.rest(o.stage), 0
+func (l *lane) hurry(o offer) {
+	patience := l.patience(o.stage)
+	impatient := func(i int) bool { return l.free[i] > 0 && l.now-l.freeSince(o, i) >= patience }
+	rest, slots := l.rest(o.stage), 0
 	if rest == 0 {
 		return
 	}
-	for i, n := range r.free {
+	for i, n := range l.free {
 		if impatient(i) {
 			slots += n
 		} else if n > 0 {
-			r.wakeAt(r.freeSince(o, i) + patience)
+			l.wakeAt(l.freeSince(o, i) + patience)
 		}
 	}
 	if o.grant = min(rest, slots); o.grant > 0 {
-		r.place([]offer{o}, nil, impatient)
+		l.assign([]offer{o}, nil, impatient)
 	}
 }
 
 // patience is for how long a slot stays free for the stage: as the policy says,
 // but no longer than three of its tasks have taken so far.
-func (r *Round) patience(stage *cluster.Stage) int64 {
-	patience := r.placer.Patience
+func (l *lane) patience(stage *cluster.Stage) int64 {
+	patience := l.placer.Patience
 	if ended := stage.Launched - stage.Running; ended > 0 {
 		patience = min(patience, 3*stage.SlotMillis/int64(ended))
 	}
@@ -73,29 +73,35 @@ func (r *Round) patience(stage *cluster.Stage) int64 {
 
 // freeSince is when a slot of machine i that is free now could have been given
 // to the offer first.
-func (r *Round) freeSince(o offer, i int) int64 {
-	return max(r.machines[i].FreeSince[r.kind], o.job.StartedAt)
+func (l *lane) freeSince(o offer, i int) int64 {
+	since := o.job.StartedAt
+	for kind, n := range l.unit {
+		if n > 0 {
+			since = max(since, l.machines[i].FreeSince[kind])
+		}
+	}
+	return since
 }
 
 // delay places an offer by delay scheduling.
-func (r *Round) delay(o offer) {
-	allowed := make([]locality.Level, len(r.machines))
-	for i := range r.machines {
-		allowed[i] = r.placer.Delay.Level(r.now - r.freeSince(o, i))
+func (l *lane) delay(o offer) {
+	allowed := make([]locality.Level, len(l.machines))
+	for i := range l.machines {
+		allowed[i] = l.placer.Delay.Level(l.now - l.freeSince(o, i))
 	}
-	tasks := r.candidates(o, false)
-	demand := locality.Demand{Tasks: r.tasks(o.job, tasks), Grant: o.grant, Avoid: r.avoided(o.job)}
-	starts := r.placer.topology.Nearest(r.describe(nil, nil), allowed, demand)
+	tasks := l.candidates(o, false)
+	demand := locality.Demand{Tasks: l.tasks(o.job, tasks), Grant: o.grant, Avoid: l.avoided(o.job)}
+	starts := l.placer.topology.Nearest(l.describe(nil, nil), allowed, demand)
 	for _, s := range starts {
-		r.take(s.Machine, tasks[s.Task], s.Level)
+		l.take(s.Machine, tasks[s.Task], s.Level)
 	}
-	r.recount()
+	l.recount()
 	if len(starts) == o.stage.Waiting() {
 		return
 	}
-	for i := range r.machines {
-		if left := r.placer.Delay.Left(r.now - r.freeSince(o, i)); left > 0 && r.free[i] > 0 {
-			r.wakeAt(r.now + left)
+	for i := range l.machines {
+		if left := l.placer.Delay.Left(l.now - l.freeSince(o, i)); left > 0 && l.free[i] > 0 {
+			l.wakeAt(l.now + left)
 		}
 	}
 }

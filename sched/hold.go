@@ -1,0 +1,193 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+)
+
+// hold keeps free slots for bundles that wait for more of them at once. Without
+// it a stream of small tasks would take every slot before there are enough.
+//
+// Running tasks may have to read what other tasks are still to write. When the
+// bundles wait for slots of such readers, their writers may take slots that are
+// held: else the readers would never end.
+type hold struct {
+	slots  []heldSlots
+	exempt map[*cluster.Stage]bool
+}
+
+// heldSlots is slots of one machine.
+type heldSlots struct {
+	machine string
+	slots   locality.Slots
+}
+
+// claim is bundles of a class that could start if enough slots were free.
+type claim struct {
+	job     *cluster.Job
+	class   *cluster.Bundle
+	bundles int      // at least 1
+	avoid   []string // machines that are of no use to them
+	picky   bool     // some of their tasks avoid further machines
+}
+
+// count is how many slots are held.
+func (h *hold) count() (n int) {
+	for _, held := range h.slots {
+		n += held.slots[cluster.MapSlot] + held.slots[cluster.ReduceSlot]
+	}
+	return n
+}
+
+// need is what one of the bundles takes.
+func (c *claim) need() (need locality.Slots) {
+	for _, s := range c.class.Stages {
+		for kind, n := range s.Slots {
+			need[kind] += n * tasksIn(c.class, s)
+		}
+	}
+	return need
+}
+
+// countsOnly reports whether any slots will do, if they are enough.
+func (c *claim) countsOnly() bool {
+	return !c.picky && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
+		return s.Slots[cluster.MapSlot]+s.Slots[cluster.ReduceSlot] > 1
+	})
+}
+
+// hold keeps slots for bundles: as many as they need when any slots do, else all
+// that may come to be of use on their machine. It holds slots of which there are
+// enough too, or they would be gone when the others are there.
+func (r *Round) hold(c *claim) {
+	h, need, count := new(hold), c.need(), c.countsOnly()
+	var found locality.Slots
+	for m := range r.view.Machines() {
+		if slices.Contains(c.avoid, m.Name) {
+			continue
+		}
+		held := heldSlots{m.Name, r.free(m)}
+		for kind := range need {
+			if count {
+				held.slots[kind] = min(held.slots[kind], need[kind]*c.bundles-found[kind])
+			} else if need[kind] == 0 {
+				held.slots[kind] = 0
+			} else {
+				held.slots[kind] -= r.spare(c, m, kind, held.slots[kind])
+			}
+			found[kind] += held.slots[kind]
+		}
+		if held.slots != (locality.Slots{}) {
+			h.slots = append(h.slots, held)
+		}
+	}
+	h.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
+	h.lay(r)
+	r.holds = append(r.holds, h)
+}
+
+// spare is how many of the free slots of a machine are left over when it runs
+// as many tasks of the bundles as it can.
+func (r *Round) spare(c *claim, m *cluster.Machine, kind, free int) int {
+	unit := locality.Slots(c.class.Stages[0].Slots)
+	for _, s := range c.class.Stages {
+		if locality.Slots(s.Slots) != unit {
+			return 0
+		}
+	}
+	others := m.Slots[kind] - free - r.heldBy(c, m)*unit[kind]
+	return min(free, max(m.Slots[kind]-unit.Times(m.Slots)*unit[kind]-others, 0))
+}
+
+// heldBy is how many tasks of the class a machine runs, or is to run.
+func (r *Round) heldBy(c *claim, m *cluster.Machine) (n int) {
+	for _, a := range m.Attempts {
+		id := a.ID.Task
+		if id.Job == c.job.ID && slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage }) {
+			n++
+		}
+	}
+	for _, b := range r.bundles {
+		if b.Job != c.job.ID || b.Class != c.class.Index {
+			continue
+		}
+		for _, s := range b.Starts {
+			if s.Machine == m.Name {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// writersFor are the stages with tasks to be finished that running tasks read,
+// which hold slots of a scarce kind; those that such writers read themselves;
+// and those in bundles with them.
+func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
+	writers := make(map[*cluster.Stage]bool)
+	for j := range r.view.Jobs() {
+		for _, s := range j.Stages {
+			for kind, n := range s.Slots {
+				if s.Running > 0 && n > 0 && scarce(kind) {
+					addWriters(writers, s)
+				}
+			}
+		}
+	}
+	return writers
+}
+
+func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
+	for up := range reader.Upstream() {
+		if up.Finished == len(up.Tasks) {
+			continue
+		}
+		for _, s := range up.Bundle.Stages {
+			if !writers[s] {
+				writers[s] = true
+				addWriters(writers, s)
+			}
+		}
+	}
+}
+
+// lift gives the slots back that the stages may take though they are held.
+func (r *Round) lift(stages ...*cluster.Stage) (lifted []*hold) {
+	for _, h := range r.holds {
+		if slices.ContainsFunc(stages, func(s *cluster.Stage) bool { return h.exempt[s] }) {
+			lifted = append(lifted, h)
+		}
+	}
+	if len(lifted) > 0 {
+		r.flush()
+	}
+	for _, h := range lifted {
+		for _, held := range h.slots {
+			r.remove(held.machine, locality.Slots{-held.slots[0], -held.slots[1]})
+		}
+	}
+	return lifted
+}
+
+// layAgain holds what is left of slots that were lifted.
+func (r *Round) layAgain(lifted []*hold) {
+	for _, h := range lifted {
+		for i := range h.slots {
+			held := &h.slots[i]
+			free := r.free(r.view.Machine(held.machine))
+			for kind := range free {
+				held.slots[kind] = min(held.slots[kind], free[kind])
+			}
+		}
+		h.lay(r)
+	}
+}
+
+// lay takes the slots that are held.
+func (h *hold) lay(r *Round) {
+	for _, held := range h.slots {
+		r.remove(held.machine, held.slots)
+	}
+}

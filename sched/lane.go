@@ -1,0 +1,173 @@
+package sched
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+)
+
+// lane gives out the free slots of one kind, or sets of several slots on one
+// machine that the tasks of one stage take. What follows calls such a set a slot
+// too.
+type lane struct {
+	placer *Placer
+	now    int64
+	view   cluster.View
+	unit   locality.Slots // what a task takes
+	total  int            // slots that all machines have, free or not
+
+	machines []*cluster.Machine // with free slots, and with patience those without too
+	free     []int              // beside machines
+	places   map[string]int     // of the machines by name; nil until it is needed
+	left     int                // sum of free, less what batch is to get
+	batch    []offer            // not placed yet
+
+	starts []Start
+	taken  map[cluster.TaskID]bool // those that have been placed by flow
+	placed map[*cluster.Stage]int  // how many of each stage
+	wake   int64
+}
+
+// offer is slots for the tasks of one stage.
+type offer struct {
+	job   *cluster.Job
+	stage *cluster.Stage
+	grant int // at least 1, at most stage.Waiting()
+}
+
+// maxPatientMachines bounds how many machines are looked at beside those with
+// free slots. More cannot have jobs of several waves and maxPatientTasks.
+const maxPatientMachines = maxPatientTasks / 2
+
+// lane looks at the slots that are free on each machine.
+func (r *Round) lane(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *lane {
+	l := &lane{placer: r.placer, now: r.now, view: r.view, unit: unit}
+	if r.placer.patient() && r.placer.alive <= maxPatientMachines {
+		machines = r.view.Machines()
+	}
+	for m := range machines {
+		if l.capacity(m) > 0 {
+			n := unit.Times(free(m))
+			l.machines, l.free = append(l.machines, m), append(l.free, n)
+			l.left += n
+		}
+	}
+	return l
+}
+
+// capacity is how many slots a machine has, free or not.
+func (l *lane) capacity(m *cluster.Machine) int { return l.unit.Times(m.Slots) }
+
+// place is where a machine stands.
+func (l *lane) place(machine string) (i int, ok bool) {
+	if l.places == nil {
+		l.places = make(map[string]int, len(l.machines))
+		for i, m := range l.machines {
+			l.places[m.Name] = i
+		}
+	}
+	i, ok = l.places[machine]
+	return i, ok
+}
+
+// remaining is how many slots can still be offered.
+func (l *lane) remaining() int {
+	if l.left == 0 && len(l.batch) > 0 {
+		l.flush()
+	}
+	return l.left
+}
+
+// offer gives up to so many slots to the tasks of a stage, which is ready.
+func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
+	o := offer{j, stage, min(most, stage.Waiting(), l.remaining())}
+	method := l.placer.methodOf(j)
+	switch {
+	case o.grant <= 0:
+	case l.placer.alive == 1:
+		l.placeOnOne(o)
+	case !stage.Located() || method == None:
+		l.flush()
+		l.spread(o)
+	case method == Delay:
+		l.flush()
+		l.delay(o)
+	case l.isPatient(o):
+		l.batch = append(l.batch, o)
+		l.flush()
+	default:
+		l.batch = append(l.batch, o)
+		l.left -= o.grant
+	}
+}
+
+// take gives a slot of machine i to a task.
+func (l *lane) take(i int, t *cluster.Task, level locality.Level) {
+	l.free[i]--
+	l.starts = append(l.starts, Start{
+		Task: t.ID, Machine: l.machines[i].Name, Local: level == locality.Node, RackLocal: level == locality.Rack,
+	})
+}
+
+// recount makes left what is free, when no batch waits.
+func (l *lane) recount() {
+	l.left = 0
+	for _, n := range l.free {
+		l.left += n
+	}
+}
+
+// wakeAt notes when to look again.
+func (l *lane) wakeAt(at int64) {
+	if l.wake == 0 || at < l.wake {
+		l.wake = at
+	}
+}
+
+// describe is the machines as locality knows them, without the free slots of
+// those that are avoided or that keep does not want; nil keeps all.
+func (l *lane) describe(avoid []string, keep func(machine int) bool) []locality.Machine {
+	out := make([]locality.Machine, len(l.machines))
+	for i, m := range l.machines {
+		out[i] = describe(m)
+		out[i].Used = l.capacity(m) - l.free[i]
+		if !slices.Contains(avoid, m.Name) && (keep == nil || keep(i)) {
+			out[i].Free = l.free[i]
+		}
+	}
+	return out
+}
+
+// avoided are the machines on which no task of a job is to start; nil when
+// there is no other machine with slots.
+func (l *lane) avoided(j *cluster.Job) []string {
+	return l.unlessAll(l.view.Avoided(j, l.now))
+}
+
+// failedOn are the machines on which one task is not to start.
+func (l *lane) failedOn(t *cluster.Task) []string {
+	if t.Charged == 0 {
+		return nil
+	}
+	return l.unlessAll(l.view.FailedOn(t))
+}
+
+// unlessAll is names, or nil when no machine beside them has slots: a task that
+// waits for a better one would wait for ever.
+func (l *lane) unlessAll(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	others := l.total
+	for _, name := range names {
+		if m := l.view.Machine(name); m != nil {
+			others -= l.capacity(m)
+		}
+	}
+	if others <= 0 {
+		return nil
+	}
+	return names
+}
