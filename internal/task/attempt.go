@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Attempt is what map and reduce attempts have in common. Its exported methods
-// may be called from the user's code, by any goroutine unless noted.
+// Attempt is what the Nodes of one attempt have in common. Its exported methods
+// may be called from the user's code, by any goroutine.
 type Attempt struct {
 	Start    *taskproc.Start
 	Conf     *conf.Conf
@@ -35,15 +35,13 @@ type Attempt struct {
 	send   func(*taskproc.FromTask) error
 
 	signal  signals
-	signs   atomic.Uint64 // reports so far that a sign of life has caused
-	outputs outputs
+	signs   atomic.Uint64            // reports so far that a sign of life has caused
+	serial  atomic.Int64             // of output files, those of attempts before a pause included
 	resumed *taskproc.CheckpointBody // nil for a fresh start
 
 	mu struct {
 		sync.Mutex
-		status   string
-		phase    string
-		fraction float64
+		status string
 	}
 }
 
@@ -65,36 +63,6 @@ func (a *Attempt) SetStatus(text string) {
 // mapreduce.task.timeout.
 func (a *Attempt) Alive() { a.signal.alive.Store(true) }
 
-// Signalled reports whether Attend has something to do. It costs one atomic
-// load.
-func (a *Attempt) Signalled() bool { return a.signal.any.Load() }
-
-func (a *Attempt) enterPhase(name string) {
-	a.mu.Lock()
-	a.mu.phase = name
-	a.mu.Unlock()
-	a.Alive()
-}
-
-func (a *Attempt) setFraction(f float64) {
-	a.mu.Lock()
-	a.mu.fraction = min(max(f, 0), 1)
-	a.mu.Unlock()
-}
-
-// progress is the attempt's state as a message.
-func (a *Attempt) progress() *taskproc.Progress {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return &taskproc.Progress{
-		Fraction: a.mu.fraction,
-		Phase:    a.mu.phase,
-		Status:   a.mu.status,
-		Counters: counterMessages(a.Counters),
-		Signs:    a.signs.Load(),
-	}
-}
-
 // Open opens a file by its full name.
 func (a *Attempt) Open(name string) (storage.File, error) {
 	fs, path, err := a.Resolve(a.ctx, name)
@@ -102,39 +70,6 @@ func (a *Attempt) Open(name string) (storage.File, error) {
 		return nil, err
 	}
 	return fs.Open(a.ctx, path)
-}
-
-// signals tell the record loop that something waits between two records.
-type signals struct {
-	any    atomic.Bool                  // one of the others is set
-	sample atomic.Bool                  // progress is wanted
-	stop   atomic.Bool                  // end early, publish
-	stopAt atomic.Pointer[dag.Position] // the earliest end after a stop; nil: at once
-	pause  atomic.Bool                  // write a checkpoint, end
-	alive  atomic.Bool                  // user code showed life since the last report
-	paused chan struct{}                // closed when pause is set
-}
-
-func (s *signals) raise(flag *atomic.Bool) {
-	flag.Store(true)
-	s.any.Store(true)
-}
-
-// raisePause is called by one goroutine.
-func (s *signals) raisePause() {
-	if !s.pause.Load() {
-		s.raise(&s.pause)
-		close(s.paused)
-	}
-}
-
-// take clears any and reports what was asked for. Stop and pause stay set:
-// they end the attempt.
-func (s *signals) take() (sample, end bool) {
-	s.any.Store(false)
-	sample = s.sample.Swap(false)
-	end = s.stop.Load() || s.pause.Load()
-	return sample, end
 }
 
 func counterMessages(set *counter.Set) []*taskproc.Counter {
@@ -174,9 +109,9 @@ func (a *Attempt) attemptFile(name string) string {
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)
 }
 
-// Detached is an attempt that belongs to no tasknode: for user code that the
-// client runs itself, to sample a job's keys.
-func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *Attempt {
+// Detached is a Node of an attempt that belongs to no tasknode: for user code
+// that the client runs itself, to sample a job's keys. It has no channels.
+func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *Node {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &Attempt{
 		Start: start, Conf: c, Counters: new(counter.Set), Files: files,
@@ -184,5 +119,5 @@ func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *s
 		send: func(*taskproc.FromTask) error { return nil },
 	}
 	a.signal.paused = make(chan struct{})
-	return a
+	return &Node{Attempt: a, number: int(start.Part)}
 }

@@ -27,25 +27,25 @@ const (
 )
 
 // writeCheckpoint writes body into the attempt's directory.
-func (a *Attempt) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
-	body.JobId, body.Task, body.Kind = a.Start.JobId, a.Start.Task, a.Start.Kind
-	body.Counters = counterMessages(a.Counters)
+func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
+	body.JobId, body.Task, body.Kind = n.Start.JobId, n.Start.Task, n.Start.Kind
+	body.Counters = counterMessages(n.Counters)
 	var err error
-	if body.Pieces, body.Pending, err = a.outputs.close(true); err != nil {
+	if body.Pieces, body.Pending, err = n.files.close(true); err != nil {
 		return nil, err
 	}
 	encoded, err := EncodeCheckpoint(body)
 	if err != nil {
 		return nil, err
 	}
-	path := a.attemptFile("checkpoint")
-	if err := writeFile(a, path, encoded); err != nil {
+	path := n.attemptFile("checkpoint")
+	if err := writeFile(n.Attempt, path, encoded); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
 		Checkpoint: &taskproc.Checkpoint{
 			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
-			Attempt: a.Start.AttemptId, JobId: a.Start.JobId, Task: a.Start.Task,
+			Attempt: n.Start.AttemptId, JobId: n.Start.JobId, Task: n.Start.Task,
 		},
 	}}}, nil
 }
@@ -113,7 +113,7 @@ func (a *Attempt) resume() error {
 	}
 	a.resumed = body
 	a.UserState = body.UserState
-	a.outputs.mu.closed = body.Pieces
+	a.serial.Store(int64(len(body.Pieces)))
 	addCounters(a.Counters, body.Counters)
 	return nil
 }
@@ -142,12 +142,10 @@ func (a *Attempt) readCheckpoint(c *taskproc.Checkpoint) (*taskproc.CheckpointBo
 }
 
 // checkpoint records a map that ends before its range does.
-func (m *Map) checkpoint(output *taskproc.MapOutput) (*taskproc.FromTask, error) {
+func (m *Map) checkpoint(published []*taskproc.MapOutput) (*taskproc.FromTask, error) {
 	body := &taskproc.CheckpointBody{
 		Remaining: rangeMessage(dag.Range{Start: m.processed.End, End: m.work.End}),
-	}
-	if output != nil {
-		body.Published = []*taskproc.MapOutput{output}
+		Published: published,
 	}
 	if m.save != nil {
 		state, err := m.save()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
@@ -13,37 +14,87 @@ import (
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// copyPhase is a reduce while it gathers the segments of its partition. Those of
+// writer is a Node that writes along an edge.
+type writer struct {
+	edge int
+	task int32
+}
+
+// offer is what one attempt has written there.
+type offer struct {
+	writer
+	attempt string
+}
+
+func writerOf(o *taskproc.MapOutput) writer { return writer{int(o.Edge), o.Task} }
+func offerOf(o *taskproc.MapOutput) offer   { return offer{writerOf(o), o.Attempt} }
+
+// copyPhase is a reduce while it gathers the segments that it reads. Those of
 // its own machine are read from their files, in the merge; those of others are
 // copied, several at once, by a transfer.Copier. All fields belong to the
 // goroutine of the reduce.
 //
 // Invariant: the intake holds what the reduce's fetched names and what the
-// copier's results will name, each output wholly, one of each map.
+// copier's results will name, each output wholly, one of each writer.
 type copyPhase struct {
-	r        *Reduce
-	have     map[int32]bool                 // maps whose segments are taken in
-	pending  map[int32]bool                 // maps whose segments are being copied
-	outputs  map[string]*taskproc.MapOutput // given to the copier at any time, by attempt
-	told     map[string]string              // addresses of those that are not revoked, by attempt
-	complete bool                           // no more outputs will be named
-	fetcher  *transfer.Fetcher              // nil until something is to be copied
-	copier   *transfer.Copier               // likewise
+	r       *Reduce
+	edges   map[int]*copyEdge             // by place in the graph's edges
+	have    map[writer]bool               // whose segments are taken in
+	pending map[writer]bool               // whose segments are being copied
+	outputs map[offer]*taskproc.MapOutput // given to the copier at any time
+	told    map[offer]string              // addresses of those that are not revoked
+	numbers map[writer]int32              // by which the copier knows them
+	writers []writer                      // by that number
+	fetcher *transfer.Fetcher             // nil until something is to be copied
+	copier  *transfer.Copier              // likewise
+}
+
+// copyEdge is one edge that the reduce reads.
+type copyEdge struct {
+	Channel
+	partition int // that is read of each output
+	have      int // writers whose segments are taken in
+	complete  bool
+}
+
+// finished reports whether no more is to be taken in, but for what is being
+// copied. Where the writers are known, all of them are waited for.
+func (e *copyEdge) finished() bool {
+	if e.Peers != nil {
+		return e.have == len(e.Peers)
+	}
+	return e.complete
+}
+
+// reads reports whether the reduce reads what a Node writes.
+func (e *copyEdge) reads(task int32) bool {
+	return e.Peers == nil || slices.Contains(e.Peers, int(task))
+}
+
+func (r *Reduce) newCopyPhase() *copyPhase {
+	p := &copyPhase{
+		r: r, edges: make(map[int]*copyEdge), have: make(map[writer]bool), pending: make(map[writer]bool),
+		outputs: make(map[offer]*taskproc.MapOutput), told: make(map[offer]string), numbers: make(map[writer]int32),
+	}
+	var edges []int
+	for _, c := range r.reads {
+		edges = append(edges, c.Edge)
+		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.number)}
+	}
+	for _, o := range r.fetched {
+		p.note(o)
+	}
+	r.news = r.group.board.subscribe(edges)
+	return p
 }
 
 // copyAll takes in segments until the last one is there. It reports false when
 // the attempt is to be paused.
 func (r *Reduce) copyAll() (complete bool, err error) {
-	p := &copyPhase{
-		r: r, have: make(map[int32]bool), pending: make(map[int32]bool),
-		outputs: make(map[string]*taskproc.MapOutput), told: make(map[string]string),
-	}
-	for _, o := range r.fetched {
-		p.have[o.Task] = true
-	}
+	p := r.newCopyPhase()
 	defer p.close()
-	for !p.complete || len(p.pending) > 0 {
-		if r.signal.pause.Load() {
+	for !p.finished() {
+		if r.signal.pause.Load() && r.mayPause() {
 			p.pause()
 			return false, nil
 		}
@@ -54,6 +105,15 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 	return true, nil
 }
 
+func (p *copyPhase) finished() bool {
+	for _, e := range p.edges {
+		if !e.finished() {
+			return false
+		}
+	}
+	return len(p.pending) == 0
+}
+
 // step waits for something to happen and deals with it.
 func (p *copyPhase) step() error {
 	r := p.r
@@ -61,20 +121,38 @@ func (p *copyPhase) step() error {
 	select {
 	case <-r.ctx.Done():
 		return context.Cause(r.ctx)
-	case <-r.signal.paused:
+	case <-p.paused():
 		return nil
-	case news, open := <-r.news:
-		if !open {
-			return errKilled
+	case <-r.news.ready:
+		for edge, news := range r.news.take() {
+			err = errors.Join(err, p.hear(p.edges[edge], news))
 		}
-		err = p.hear(news)
 	case <-p.results():
 		err = p.collect(p.copier.Take())
 	}
-	if r.Start.Maps > 0 {
-		r.setFraction(float64(len(p.have)) / float64(r.Start.Maps) / 3)
-	}
+	r.setFraction(float64(len(p.have)) / float64(max(1, p.expected())) / 3)
 	return err
+}
+
+// paused yields when the reduce is to be paused, and can be.
+func (p *copyPhase) paused() <-chan struct{} {
+	if !p.r.mayPause() {
+		return nil
+	}
+	return p.r.signal.paused
+}
+
+// expected is how many outputs will be taken in, as far as known.
+func (p *copyPhase) expected() int {
+	n := 0
+	for _, e := range p.edges {
+		if e.Peers != nil {
+			n += len(e.Peers)
+		} else {
+			n += p.r.group.nodesOf(e.From)
+		}
+	}
+	return n
 }
 
 func (p *copyPhase) results() <-chan struct{} {
@@ -84,78 +162,86 @@ func (p *copyPhase) results() <-chan struct{} {
 	return p.copier.Ready()
 }
 
-// hear takes in the outputs of finished maps, or begins to copy them.
-func (p *copyPhase) hear(news *taskproc.Outputs) error {
-	p.revoke(news.Revoked)
+// hear takes in outputs that were written for an edge, or begins to copy them.
+func (p *copyPhase) hear(e *copyEdge, news *taskproc.Outputs) error {
+	p.revoke(e, news.Revoked)
 	for _, o := range news.Outputs {
-		if p.have[o.Task] {
+		if p.have[writerOf(o)] || !e.reads(o.Task) {
 			continue
 		}
-		if p.r.signal.pause.Load() {
+		if p.r.signal.pause.Load() && p.r.mayPause() {
 			return nil // what is left is asked for again after the resume
 		}
-		if err := p.take(o); err != nil {
+		if err := p.take(e, o); err != nil {
 			return err
 		}
 	}
-	p.complete = news.Complete
+	e.complete = news.Complete
 	return nil
 }
 
 // revoke gives up copies of outputs that are gone. What is taken in already
 // stays; the reduce waits for another output of each of the others.
-func (p *copyPhase) revoke(attempts []string) {
+func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
+	if len(attempts) == 0 {
+		return
+	}
+	gone := make(map[string]bool, len(attempts))
 	for _, attempt := range attempts {
-		if o := p.outputs[attempt]; o != nil {
-			p.copier.Drop(o.Task, attempt)
-			delete(p.told, attempt)
+		gone[attempt] = true
+	}
+	for o := range p.told {
+		if o.edge == e.Edge && gone[o.attempt] {
+			p.copier.Drop(p.numbers[o.writer], o.attempt)
+			delete(p.told, o)
 		}
 	}
 }
 
-func (p *copyPhase) take(o *taskproc.MapOutput) error {
-	address, told := p.told[o.Attempt]
+func (p *copyPhase) take(e *copyEdge, o *taskproc.MapOutput) error {
+	address, told := p.told[offerOf(o)]
 	switch {
 	case told && address == o.Address:
-	case p.pending[o.Task]: // of an attempt that was lost; which one comes in is the copier's to say
-		p.copy(o)
+	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
+		p.copy(e, o)
 	case o.Address == "" || o.Address == p.r.Start.NodeAddress:
-		runs, err := p.r.takeLocal(o)
+		runs, err := p.r.takeLocal(e, o)
 		if err != nil {
 			p.r.Counters.Add(counter.FailedShuffles, 1)
 			return &LostOutputError{Attempt: o.Attempt, Err: err}
 		}
 		p.taken(o, runs)
-	case p.empty(o):
+	case e.empty(o):
 		p.taken(o, nil)
 	default:
-		p.copy(o)
+		p.copy(e, o)
 	}
 	return nil
 }
 
 // empty reports whether an output is known to have nothing for this reduce.
-func (p *copyPhase) empty(o *taskproc.MapOutput) bool {
-	part := int(p.r.Start.Part)
-	return part < len(o.PartitionBytes) && o.PartitionBytes[part] == 0
+func (e *copyEdge) empty(o *taskproc.MapOutput) bool {
+	return e.partition < len(o.PartitionBytes) && o.PartitionBytes[e.partition] == 0
 }
 
 // takeLocal hands the runs of an output on this machine to the intake.
-func (r *Reduce) takeLocal(o *taskproc.MapOutput) ([]shuffle.Run, error) {
+func (r *Reduce) takeLocal(e *copyEdge, o *taskproc.MapOutput) ([]shuffle.Run, error) {
 	index, err := shuffle.ReadIndex(r.ctx, r.Local, o.Path)
 	if err != nil {
 		return nil, err
 	}
 	if index.Checksum != o.IndexChecksum {
-		return nil, fmt.Errorf("index of %s: checksum %x, but the map reported %x", o.Path, index.Checksum, o.IndexChecksum)
+		return nil, fmt.Errorf("index of %s: checksum %x, but its writer reported %x", o.Path, index.Checksum, o.IndexChecksum)
 	}
-	part := int(r.Start.Part)
-	for _, source := range index.Sources(r.Local, part, ordinalOf(o)) {
+	if e.partition >= len(index.Partitions) {
+		return nil, fmt.Errorf("index of %s: it has %d partitions, number %d is wanted", o.Path, len(index.Partitions), e.partition)
+	}
+	for _, source := range index.Sources(r.Local, e.partition, ordinalOf(o)) {
 		if err := r.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
 	}
-	return index.Partitions[part], nil
+	return index.Partitions[e.partition], nil
 }
 
 // taken records that the runs of an output are in the intake.
@@ -166,28 +252,47 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 		bytes += run.Length
 		r.total += run.Records
 	}
-	p.have[o.Task] = true
+	p.note(o)
 	r.fetched = append(r.fetched, o)
 	r.Counters.Add(counter.ShuffledMaps, 1)
 	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
 	r.Alive()
 }
 
+func (p *copyPhase) note(o *taskproc.MapOutput) {
+	p.have[writerOf(o)] = true
+	if e := p.edges[int(o.Edge)]; e != nil {
+		e.have++
+	}
+}
+
 // copy gives an output to the copier, which is made for the first one.
-func (p *copyPhase) copy(o *taskproc.MapOutput) {
+func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	if p.copier == nil {
 		p.openCopier()
 	}
-	p.pending[o.Task] = true
-	p.outputs[o.Attempt], p.told[o.Attempt] = o, o.Address
+	w := writerOf(o)
+	number, known := p.numbers[w]
+	if !known {
+		number = int32(len(p.writers))
+		p.numbers[w], p.writers = number, append(p.writers, w)
+	}
+	p.pending[w] = true
+	p.outputs[offerOf(o)], p.told[offerOf(o)] = o, o.Address
 	p.copier.Add(transfer.Segment{
-		Task:    o.Task,
-		Ordinal: ordinalOf(o),
+		Task:      number,
+		Partition: e.partition,
+		Ordinal:   ordinalOf(o),
 		Output: transfer.Output{
 			Address: o.Address, Job: p.r.Start.JobId, Attempt: o.Attempt,
 			File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
 		},
 	})
+}
+
+// copied is the output that a result of the copier is about.
+func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
+	return p.outputs[offer{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
 }
 
 func (p *copyPhase) openCopier() {
@@ -197,24 +302,23 @@ func (p *copyPhase) openCopier() {
 		Token:          r.Start.ShuffleToken,
 		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
 		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
-		Sources:        r.sources,
+		Sources:        &r.group.sources.segments,
 	})
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
-		Fetcher:   p.fetcher,
-		Sink:      r.intake,
-		Partition: int(r.Start.Part),
-		Parallel:  r.Conf.Int(conf.ShuffleParallelCopies),
-		Patience:  patience,
-		MaxDelay:  min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
+		Fetcher:  p.fetcher,
+		Sink:     r.intake,
+		Parallel: r.Conf.Int(conf.ShuffleParallelCopies),
+		Patience: patience,
+		MaxDelay: min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
 	})
 }
 
 // collect deals with copies that ended.
 func (p *copyPhase) collect(results []transfer.Result) error {
 	for _, c := range results {
-		o := p.outputs[c.Segment.Output.Attempt]
 		if c.Err == nil {
-			delete(p.pending, o.Task)
+			o := p.copied(c)
+			delete(p.pending, writerOf(o))
 			p.taken(o, c.Runs)
 			continue
 		}
@@ -254,13 +358,14 @@ func (p *copyPhase) pause() {
 	}
 	for _, c := range p.copier.Take() {
 		if c.Err == nil { // else it is found again after the resume
-			p.taken(p.outputs[c.Segment.Output.Attempt], c.Runs)
+			p.taken(p.copied(c), c.Runs)
 		}
 	}
 }
 
 // close may be called twice.
 func (p *copyPhase) close() {
+	p.r.news.close()
 	if p.copier != nil {
 		p.copier.Close()
 		p.fetcher.Close()

@@ -156,9 +156,8 @@ type reducer struct {
 	tick func()
 }
 
-func (p *reducer) RunMap(*Map) error { return errors.New("no maps here") }
-
-func (p *reducer) RunReduce(r *Reduce) error {
+func (p *reducer) RunNode(n *Node) error {
+	r := n.Reduce()
 	g, err := r.Groups(nil)
 	if err != nil || g == nil {
 		return err

@@ -5,34 +5,76 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/format/splits"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/shuffle"
 )
 
-// Map is one attempt of a map task.
+// Map is what a source Node reads: a range of a split.
 type Map struct {
-	*Attempt
+	*Node
 
+	split     *taskproc.Split
 	work      dag.Range // what this attempt was given
 	processed dag.Range // what it has worked on: work, or less after a stop
 	limit     int64     // bytes in work, for progress
 	consumed  func() int64
-	collector shuffle.Collector
 	skip      []dag.Position // records to pass over, ascending; those behind are cut off
 	records   int64
 	save      func() ([]byte, error)
 }
 
+// newMap is a Node's work on split; that of a Node alone in its group may be a
+// part of it, or what a pause has left.
+func newMap(n *Node, split *taskproc.Split) (*Map, error) {
+	if split == nil || len(split.Parts) == 0 {
+		return nil, &FatalError{Err: fmt.Errorf("node %v: no split to read", n)}
+	}
+	m := &Map{Node: n, split: split, work: splits.Range(split)}
+	if n.Start.Range != nil && n.group.single() {
+		m.work = rangeOf(n.Start.Range)
+	}
+	if n.resumed != nil {
+		m.work = rangeOf(n.resumed.Remaining)
+	}
+	m.processed = m.work
+	for _, p := range split.Parts {
+		m.limit += p.Length
+	}
+	for _, p := range n.Start.Skip {
+		m.skip = append(m.skip, positionOf(p))
+	}
+	if n.resumed == nil {
+		m.Counters.Add(counter.InputSplitBytes, splitBytes(split))
+	}
+	return m, nil
+}
+
+// origin is where the task begins, before any pause.
+func (m *Map) origin() dag.Position {
+	if m.Start.Range != nil && m.group.single() {
+		return rangeOf(m.Start.Range).Start
+	}
+	return splits.Range(m.split).Start
+}
+
+// splitBytes is the size of the split's description, which Hadoop counts.
+func splitBytes(s *taskproc.Split) int64 {
+	var n int
+	for _, p := range s.Parts {
+		n += len(p.Path) + 16
+	}
+	return int64(n)
+}
+
 // OnPause sets what saves the state that the user's code keeps across records.
 func (m *Map) OnPause(save func() ([]byte, error)) { m.save = save }
 
-// Split is what the task reads; Work is the part of it that this attempt has
+// Split is what the Node reads; Work is the part of it that this attempt has
 // been given.
-func (m *Map) Split() *taskproc.Split { return m.Start.Split }
+func (m *Map) Split() *taskproc.Split { return m.split }
 
-// Work is the range of records that the attempt has been given.
+// Work is the range of records that the Node has been given.
 func (m *Map) Work() dag.Range { return m.work }
 
 // SetConsumed hands over how to learn the bytes read so far, for progress.
@@ -46,15 +88,15 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 	if err := context.Cause(m.ctx); err != nil {
 		return Stop, err
 	}
-	sample, end := m.signal.take()
+	sample, end := m.attend()
 	if sample {
 		m.sample(position)
 	}
-	if !end {
+	if !end || !m.group.pausable {
 		return Continue, nil
 	}
 	if m.tooEarly(position) {
-		m.signal.any.Store(true) // come back at the next record
+		m.attendAgain()
 		return Continue, nil
 	}
 	m.processed.End = position
@@ -93,143 +135,22 @@ func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
 		m.setFraction(float64(m.consumed()) / float64(m.limit))
 	}
-	p := m.progress()
-	p.Position = positionMessage(position)
-	p.Records = m.records
-	_ = m.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
-}
-
-// CollectorOptions is how the attempt's collector works; partition and combine
-// are the caller's to set.
-func (m *Map) CollectorOptions() (shuffle.Options, error) {
-	codec, err := mapOutputCodec(m.Conf)
-	return shuffle.Options{
-		FS:           m.Local,
-		Path:         m.attemptFile("map.out"),
-		Partitions:   int(m.Start.Reduces),
-		Memory:       int64(m.Conf.Int(conf.SortMB)) << 20,
-		SpillPercent: m.Conf.Float(conf.SpillPercent),
-		Factor:       m.Conf.Int(conf.SortFactor),
-		MaxRuns:      m.maxRuns(),
-		Codec:        codec,
-	}, err
-}
-
-// fewRuns is how many runs of a partition a map may publish in any case.
-const fewRuns = 4
-
-// maxRuns is how many runs of a partition the map may publish unmerged: as many
-// as a reduce, which gets them of every map, can merge in one pass.
-func (m *Map) maxRuns() int {
-	return max(fewRuns, m.Conf.Int(conf.SortFactor)/max(1, int(m.Start.Maps)))
-}
-
-// SetCollector hands over the collector that the record loop emits to; a job
-// with reduces has one. It is finished or aborted with the attempt.
-func (m *Map) SetCollector(c shuffle.Collector) { m.collector = c }
-
-func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
-	if !c.Bool(conf.MapOutputCompress) {
-		return shuffle.None, nil
+	p := m.group.progress()
+	if m.group.single() {
+		p.Position = positionMessage(position)
+		p.Records = m.records
 	}
-	codec, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec))
-	if err != nil {
-		return codec, &FatalError{Err: fmt.Errorf("%s: %w", conf.MapOutputCompressCodec, err)}
-	}
-	return codec, nil
+	m.report(p)
 }
 
-// run carries out the attempt and returns its last message.
-func (m *Map) run(prog Program) (*taskproc.FromTask, error) {
-	defer func() {
-		if m.collector != nil {
-			_ = m.collector.Abort() // has no effect when it is finished
-		}
-	}()
-	m.enterPhase("map")
-	if err := prog.RunMap(m); err != nil {
-		return nil, err
-	}
+// countInput counts the bytes read.
+func (m *Map) countInput() {
 	if m.consumed != nil {
 		m.Counters.Add(counter.BytesRead, m.consumed())
 	}
-	m.enterPhase("sort")
-	output, err := m.publish()
-	if err != nil {
-		return nil, err
-	}
-	if m.processed != m.work && m.Pausing() {
-		return m.checkpoint(output)
-	}
-	pieces, _, err := m.outputs.close(false)
-	if err != nil {
-		return nil, err
-	}
-	done := &taskproc.Done{
-		Range:  rangeMessage(m.processed),
-		Pieces: pieces,
-		Output: output,
-	}
-	for _, p := range pieces {
-		done.OutputBytes += p.Length
-		done.OutputRecords += p.Records
-	}
-	for _, b := range output.GetPartitionBytes() {
-		done.OutputBytes += b
-	}
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}}, nil
-}
-
-// publish finishes the collector and describes what it left.
-func (m *Map) publish() (*taskproc.MapOutput, error) {
-	if m.collector == nil {
-		return nil, nil
-	}
-	index, err := m.collector.Finish(m.ctx)
-	if err != nil {
-		return nil, err
-	}
-	countCollector(m.Attempt, m.collector.Stats())
-	if index, err = m.joinPublished(index); err != nil {
-		return nil, err
-	}
-	return &taskproc.MapOutput{
-		Task:           m.Start.Task,
-		Attempt:        m.Start.AttemptId,
-		Ordinal:        m.Start.Split.Parts[0].Ordinal,
-		Start:          positionMessage(rangeOf(m.Start.Range).Start),
-		Path:           index.Path,
-		IndexChecksum:  index.Checksum,
-		PartitionBytes: index.PartitionBytes(),
-	}, nil
-}
-
-// joinPublished puts what attempts before a pause have published before index.
-func (m *Map) joinPublished(index *shuffle.Index) (*shuffle.Index, error) {
-	var parts []*shuffle.Index
-	for _, o := range m.resumed.GetPublished() {
-		x, err := shuffle.ReadIndex(m.ctx, m.Local, o.Path)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, x)
-	}
-	if len(parts) == 0 {
-		return index, nil
-	}
-	return shuffle.Join(m.ctx, m.Local, m.attemptFile("map.joined"), append(parts, index))
-}
-
-func countCollector(a *Attempt, s shuffle.Stats) {
-	a.Counters.Add(counter.MapOutputRecords, s.Records)
-	a.Counters.Add(counter.MapOutputBytes, s.Bytes)
-	a.Counters.Add(counter.MapOutputMaterializedBytes, s.MaterializedBytes)
-	a.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
-	a.Counters.Add(counter.CombineInputRecords, s.CombineIn)
-	a.Counters.Add(counter.CombineOutputRecords, s.CombineOut)
 }
 
 // Pausing reports whether a loop that ended early is to go on in another
 // attempt of the same task: it was told to pause, or to stop where its output
 // cannot be cut without a trace.
-func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.outputs.framed() }
+func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.files.framed() }

@@ -17,13 +17,13 @@ import (
 // MainOutput is the name of the output that every task has.
 const MainOutput = "part"
 
-// Output is one output file of an attempt: a piece of the task's output. It
+// Output is one output file of a Node: a piece of the task's output. It
 // carries a name that no other attempt uses and is moved to its final name
 // when the job is committed. One goroutine writes to it.
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
-	attempt *Attempt
+	node    *Node
 	name    string
 	suffix  string
 	path    string
@@ -35,8 +35,8 @@ type Output struct {
 	suspend func() ([]byte, error) // in place of seal at a pause; nil: seal
 }
 
-// outputs are the open outputs of an attempt and the pieces that earlier
-// attempts of the task have closed.
+// outputs are the open outputs of a Node and the pieces that earlier attempts of
+// its task have closed.
 type outputs struct {
 	mu struct {
 		sync.Mutex
@@ -48,24 +48,24 @@ type outputs struct {
 // Output makes the output named name, whose final file ends in suffix
 // (".gz" or ""). seal is called before the file is closed, to finish its
 // format.
-func (a *Attempt) Output(name, suffix string) (*Output, error) {
-	if a.Start.OutputDir == "" {
+func (n *Node) Output(name, suffix string) (*Output, error) {
+	if n.Start.OutputDir == "" {
 		return nil, fmt.Errorf("output %q: the job has no output directory", name)
 	}
-	fs, dir, err := a.Resolve(a.ctx, a.Start.OutputDir)
+	fs, dir, err := n.Resolve(n.ctx, n.Start.OutputDir)
 	if err != nil {
 		return nil, err
 	}
-	path := fmt.Sprintf("%s/%s.%s.%03d%s", dir, a.Start.AttemptId, name, a.outputs.count(), suffix)
-	w, err := fs.Create(a.ctx, path, files.CreateOptions(a.Conf))
+	path := fmt.Sprintf("%s/%s.%s.%03d%s", dir, n.Start.AttemptId, name, n.serial.Add(1)-1, suffix)
+	w, err := fs.Create(n.ctx, path, files.CreateOptions(n.Conf))
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}
-	o := &Output{attempt: a, name: name, suffix: suffix, path: path, full: storage.Name(fs, path), writer: w}
+	o := &Output{node: n, name: name, suffix: suffix, path: path, full: storage.Name(fs, path), writer: w}
 	o.hash.Reset()
-	a.outputs.mu.Lock()
-	a.outputs.mu.open = append(a.outputs.mu.open, o)
-	a.outputs.mu.Unlock()
+	n.files.mu.Lock()
+	n.files.mu.open = append(n.files.mu.open, o)
+	n.files.mu.Unlock()
 	return o, nil
 }
 
@@ -80,7 +80,7 @@ func (o *Output) OnSuspend(suspend func() ([]byte, error)) { o.suspend = suspend
 // Pending is what the output's suspend function returned in the attempt before
 // this one.
 func (o *Output) Pending() []byte {
-	for _, p := range o.attempt.resumed.GetPending() {
+	for _, p := range o.node.resumed.GetPending() {
 		if p.Output == o.name {
 			return p.Data
 		}
@@ -114,17 +114,12 @@ func (o *Output) close() (*taskproc.Piece, error) {
 	if err := o.writer.Close(); err != nil {
 		return nil, fmt.Errorf("output file %s: %w", o.full, err)
 	}
-	o.attempt.Counters.Add(counter.BytesWritten, o.length)
+	o.node.Counters.Add(counter.BytesWritten, o.length)
 	return &taskproc.Piece{
 		Output: o.name, Path: o.full, Length: o.length,
 		Checksum: o.hash.Sum64(), Records: o.Records, Suffix: o.suffix,
+		Stage: int32(o.node.stage), Part: int32(o.node.number),
 	}, nil
-}
-
-func (s *outputs) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.mu.open) + len(s.mu.closed)
 }
 
 // close closes the open outputs and returns the manifest: the pieces of
@@ -159,7 +154,7 @@ func (s *outputs) framed() bool {
 	return slices.ContainsFunc(s.mu.open, func(o *Output) bool { return o.suspend != nil })
 }
 
-// abort removes the files of this attempt that are not closed. Those that are
+// abort removes the files of this Node that are not closed. Those that are
 // closed belong to whoever ends the attempt.
 func (s *outputs) abort() {
 	s.mu.Lock()

@@ -3,19 +3,18 @@ package task
 import (
 	"errors"
 	"fmt"
-	"github.com/hammr/hammr/dag"
 	"strings"
+
+	"github.com/hammr/hammr/dag"
 )
 
-// Program is the user's code of one job as attempts run it. Its methods are
-// called by one goroutine per attempt; several attempts may run at once.
+// Program is the user's code of one job as attempts run it. Several attempts
+// may run at once.
 type Program interface {
-	// RunMap reads the records of m's split, calls the user's map function
-	// and writes what it emits to m's collector or outputs.
-	RunMap(m *Map) error
-
-	// RunReduce calls the user's reduce function for each key group of r.
-	RunReduce(r *Reduce) error
+	// RunNode runs one Node: it reads what leads into the Node, calls the
+	// user's functions and writes what they emit. The Nodes of an attempt run
+	// at once, each in a goroutine of its own.
+	RunNode(n *Node) error
 }
 
 // Programs finds a job's code by the job's name.
@@ -64,15 +63,15 @@ type RecordError struct {
 func (e *RecordError) Error() string { return e.Err.Error() }
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// LostOutputError says that the output of a finished map attempt could not be
-// read: the map has to run again.
+// LostOutputError says that the output of a finished attempt could not be
+// read: its task has to run again.
 type LostOutputError struct {
 	Attempt string
 	Err     error
 }
 
 func (e *LostOutputError) Error() string {
-	return fmt.Sprintf("output of map attempt %s unreadable: %v", e.Attempt, e.Err)
+	return fmt.Sprintf("output of attempt %s unreadable: %v", e.Attempt, e.Err)
 }
 func (e *LostOutputError) Unwrap() error { return e.Err }
 

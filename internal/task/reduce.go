@@ -3,39 +3,82 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
-	"github.com/hammr/hammr/shuffle/transfer"
 )
 
-// Reduce is one attempt of a reduce task: it takes in the segments of its
-// partition as maps finish, merges them and hands the groups to the user's
-// code.
+// Reduce reads what other Nodes wrote to files for its Node: it takes in their
+// segments as they finish, merges them and hands the groups to the user's code.
+// A Node may have several, one after another or at once.
 type Reduce struct {
-	*Attempt
+	*Node
 
-	news    chan *taskproc.Outputs // from the tasknode; closed when it hangs up
-	sources *transfer.Sources      // shared by the process
+	reads   []Channel // in order of edges
+	dir     string    // for files of its own, in the attempt's directory
+	fault   error     // in what was asked for
+	news    *subscription
 	fetched []*taskproc.MapOutput
+	memory  int64 // bytes lent to the intake
 	intake  *shuffle.Intake
 	merge   *shuffle.Merge
 	groups  *shuffle.Groups
 	total   int64 // records to be reduced, for progress
 	done    int64 // groups finished by this attempt
 	paused  bool
+	closed  bool
 	save    func() ([]byte, error)
 }
 
-// Groups opens the merged stream of the partition: it waits until every map
-// has finished and its segment has been taken in. prefix is the length of the
+// Reduce reads the inputs named, which are files, merged into one sorted stream;
+// all inputs that are files when none is named. The Node closes it, unless the
+// caller has no more use for it before that. Only the reduce of all inputs of a
+// Node that leads into no other can be paused.
+func (n *Node) Reduce(inputs ...string) *Reduce {
+	r := &Reduce{Node: n, reads: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
+	if len(inputs) > 0 {
+		r.reads, r.fault = n.named(inputs)
+	}
+	if len(r.reads) == 0 && r.fault == nil {
+		r.fault = &FatalError{Err: fmt.Errorf("node %v: no file leads into it", n)}
+	}
+	n.reduces = append(n.reduces, r)
+	return r
+}
+
+// named are the inputs of those names, in the order of edges.
+func (n *Node) named(names []string) ([]Channel, error) {
+	var channels []Channel
+	for _, c := range fileChannels(n.inputs) {
+		if slices.Contains(names, c.Input) {
+			channels = append(channels, c)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(channels, func(c Channel) bool { return c.Input == name }) {
+			return nil, &FatalError{Err: fmt.Errorf("node %v: no input %q that is a file", n, name)}
+		}
+	}
+	return channels, nil
+}
+
+// mayPause reports whether nothing but this reduce would have to go on.
+func (r *Reduce) mayPause() bool { return r.group.pausable && len(r.reads) == len(r.inputs) }
+
+// Groups opens the merged stream: it waits until all that it reads has been
+// written and taken in. prefix is the length of the
 // part of a key that makes its group; nil: all of it.
 //
 // It returns nil groups and no error when the attempt is paused meanwhile: the
 // caller returns nil at once.
 func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
+	if r.fault != nil {
+		return nil, r.fault
+	}
 	if err := r.openIntake(prefix); err != nil {
 		return nil, err
 	}
@@ -44,7 +87,7 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	if err != nil || !complete {
 		return nil, err
 	}
-	// No map of this job collects any more: its memory is better used for output.
+	// Whoever wrote this collects no more: its memory is better used for output.
 	shuffle.ReleaseMemory()
 	r.enterPhase("sort")
 	r.merge, err = r.intake.Merge(r.ctx)
@@ -57,10 +100,11 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 }
 
 func (r *Reduce) openIntake(prefix func(key []byte) int) error {
+	r.memory = r.group.memory.borrow(len(r.reads))
 	opts := shuffle.IntakeOptions{
 		FS:                 r.Local,
-		Dir:                r.attemptFile("intake"),
-		Memory:             int64(r.Conf.Int(conf.SortMB)) << 20,
+		Dir:                r.attemptFile(r.dir),
+		Memory:             r.memory,
 		InputBufferPercent: r.Conf.Float(conf.ShuffleInputBufferPercent),
 		MergePercent:       r.Conf.Float(conf.ShuffleMergePercent),
 		MemoryLimitPercent: r.Conf.Float(conf.ShuffleMemoryLimitPercent),
@@ -81,8 +125,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	return err
 }
 
-// blame makes an error about a map's output, which is read as late as in the
-// final merge, one of that map: it is run again.
+// blame makes an error about an output one of the attempt that wrote it.
 func (r *Reduce) blame(err error) error {
 	var lost *LostOutputError
 	var read *shuffle.ReadError
@@ -97,7 +140,7 @@ func (r *Reduce) blame(err error) error {
 	return err
 }
 
-// ordinalOf is where the records of a map's output come from.
+// ordinalOf is where the records of an output come from.
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: positionOf(o.Start)}
 }
@@ -110,7 +153,7 @@ func (r *Reduce) Attend() (Action, error) {
 		return Stop, err
 	}
 	r.Sample()
-	if r.signal.pause.Load() {
+	if r.signal.pause.Load() && r.mayPause() {
 		r.paused = true
 		return Stop, nil
 	}
@@ -120,13 +163,14 @@ func (r *Reduce) Attend() (Action, error) {
 // Sample reports progress if it is asked for; it may be called between two
 // values of a group.
 func (r *Reduce) Sample() {
-	if sample, _ := r.signal.take(); !sample {
+	sample, _ := r.attend()
+	if !sample {
 		return
 	}
 	if r.total > 0 {
 		r.setFraction((2 + float64(r.groups.Records())/float64(r.total)) / 3)
 	}
-	_ = r.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: r.progress()}})
+	r.report(r.group.progress())
 }
 
 // CountGroup adds one finished group.
@@ -135,43 +179,36 @@ func (r *Reduce) CountGroup() { r.done++ }
 // OnPause sets what saves the state that the user's code keeps across groups.
 func (r *Reduce) OnPause(save func() ([]byte, error)) { r.save = save }
 
+// countInput counts what has been read.
+func (r *Reduce) countInput() {
+	r.Counters.Add(counter.ReduceInputGroups, r.done)
+	if r.groups != nil {
+		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records())
+	}
+}
+
 // countMerges counts what the intake wrote.
 func (r *Reduce) countMerges() {
+	if r.intake == nil {
+		return
+	}
 	if s := r.intake.Stats(); s.SpilledRecords > 0 {
 		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
 		r.Counters.Add(counter.MergedMapOutputs, s.Merges)
 	}
 }
 
-// run carries out the attempt and returns its last message.
-func (r *Reduce) run(prog Program) (*taskproc.FromTask, error) {
-	defer func() {
-		if r.groups != nil {
-			r.groups.Close()
-		}
-		if r.intake != nil {
-			r.intake.Close()
-		}
-	}()
-	if err := prog.RunReduce(r); err != nil {
-		return nil, r.blame(err)
+// Close gives up the files and the memory of the reduce. It may be called twice.
+func (r *Reduce) Close() {
+	if r.closed {
+		return
 	}
-	r.Counters.Add(counter.ReduceInputGroups, r.done)
+	r.closed = true
 	if r.groups != nil {
-		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records())
+		_ = r.groups.Close() // it was only read
 	}
-	if r.paused {
-		return r.checkpoint()
+	if r.intake != nil {
+		_ = r.intake.Close() // what it leaves goes with the attempt's directory
 	}
-	r.countMerges()
-	pieces, _, err := r.outputs.close(false)
-	if err != nil {
-		return nil, err
-	}
-	done := &taskproc.Done{Pieces: pieces}
-	for _, p := range pieces {
-		done.OutputBytes += p.Length
-		done.OutputRecords += p.Records
-	}
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}}, nil
+	r.group.memory.giveBack(r.memory)
 }

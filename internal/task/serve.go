@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -35,8 +34,13 @@ type Server struct {
 	// usage shares out what the process uses among its attempts.
 	usage counter.Process
 
-	// sources bounds what reduces have under way from each node.
-	sources transfer.Sources
+	// shared is what attempts have in common.
+	shared sources
+}
+
+// sources is where the attempts of a process get records from.
+type sources struct {
+	segments transfer.Sources // bounds what reduces have under way from each machine
 }
 
 // Serve runs the one attempt that the tasknode at the other end of conn asks
@@ -49,30 +53,32 @@ func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	if err != nil {
 		return err
 	}
-	return s.Run(ctx, messages, start)
+	_, err = s.Run(ctx, messages, start)
+	return err
 }
 
 // Run is Serve for a connection on which Start has come already. It closes the
-// connection.
-func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *taskproc.Start) error {
+// connection, and reports whether the attempt has done its work.
+func (s *Server) Run(ctx context.Context, messages taskproc.TaskEnd, start *taskproc.Start) (done bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &session{conn: messages, cancel: cancel, news: make(chan *taskproc.Outputs, 1)}
+	a := &session{conn: messages, cancel: cancel}
 	return a.run(ctx, s, start)
 }
 
 // session is one attempt's end of its connection. Goroutines: listen reads
 // orders and ends with the connection; tick samples progress and ends with the
-// attempt; the attempt itself runs in the goroutine of Serve.
+// attempt; a single Node runs in the goroutine of Serve, several each in one of
+// its own.
 type session struct {
 	conn    taskproc.TaskEnd
-	cancel  context.CancelCauseFunc
-	news    chan *taskproc.Outputs
+	cancel  context.CancelCauseFunc // of all that belongs to the connection
 	attempt *Attempt
+	group   *group
 }
 
-func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) error {
-	run, err := s.prepare(ctx, server, start)
+func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) (done bool, err error) {
+	prog, err := s.prepare(ctx, server, start)
 	var workers sync.WaitGroup
 	workers.Go(s.listen)
 	ended := make(chan struct{})
@@ -80,29 +86,17 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 
 	var last *taskproc.FromTask
 	if err == nil {
-		last, err = s.carryOut(func() (*taskproc.FromTask, error) {
-			return s.measured(&server.usage, run)
-		})
+		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(prog) })
 	}
 	if err != nil {
 		last = s.lastWord(ctx, err)
-		s.attempt.outputs.abort()
+		s.group.abort()
 	}
 	close(ended)
 	err = s.conn.Send(last)
 	_ = s.conn.Close() // ends listen
 	workers.Wait()
-	return err
-}
-
-// carryOut runs the attempt; a panic outside the user's code is a failure too.
-func (s *session) carryOut(run func() (*taskproc.FromTask, error)) (last *taskproc.FromTask, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = Recovered(v)
-		}
-	}()
-	return run()
+	return last.GetDone() != nil, err
 }
 
 // measured adds to the counters of a finished attempt what it used.
@@ -118,30 +112,29 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 
 // lastWord is the message for an attempt that ended in err.
 func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
-	if ctx.Err() != nil && (errors.Is(err, errKilled) || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
 
-// prepare builds the attempt and returns what runs it.
-func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.Start) (func() (*taskproc.FromTask, error), error) {
+// prepare builds the attempt and finds what runs it. There is a group whatever
+// comes of it.
+func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.Start) (Program, error) {
 	set := new(counter.Set)
-	base := &Attempt{
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.attempt = &Attempt{
 		Start: start, Counters: set, Files: server.Files, Local: countFS(server.Local, set),
-		ctx: ctx, cancel: s.cancel, log: newLogTail(server.Log), send: s.conn.Send,
+		ctx: ctx, cancel: cancel, log: newLogTail(server.Log), send: s.conn.Send,
 	}
-	base.signal.paused = make(chan struct{})
-	s.attempt = base
-	prog, err := server.Programs.find(start.Program)
-	if start.Kind == taskproc.Kind_REDUCE {
-		r := &Reduce{Attempt: base, news: s.news, sources: &server.sources}
-
-		return func() (*taskproc.FromTask, error) { return r.run(prog) }, errors.Join(err, r.configure())
+	s.attempt.signal.paused = make(chan struct{})
+	s.group = &group{Attempt: s.attempt, sources: &server.shared}
+	prog, unknown := server.Programs.find(start.Program)
+	err := s.attempt.configure()
+	if err == nil {
+		err = s.group.open()
 	}
-	m := &Map{Attempt: base}
-
-	return func() (*taskproc.FromTask, error) { return m.run(prog) }, errors.Join(err, m.configure())
+	return prog, errors.Join(unknown, err)
 }
 
 func (a *Attempt) configure() error {
@@ -153,42 +146,8 @@ func (a *Attempt) configure() error {
 	return a.resume()
 }
 
-func (m *Map) configure() error {
-	if err := m.Attempt.configure(); err != nil {
-		return err
-	}
-	if m.Start.Split == nil || len(m.Start.Split.Parts) == 0 {
-		return &FatalError{Err: errors.New("map task without a split")}
-	}
-	m.work = rangeOf(m.Start.Range)
-	if m.resumed != nil {
-		m.work = rangeOf(m.resumed.Remaining)
-	}
-	m.processed = m.work
-	for _, p := range m.Start.Split.Parts {
-		m.limit += p.Length
-	}
-	for _, p := range m.Start.Skip {
-		m.skip = append(m.skip, positionOf(p))
-	}
-	if m.resumed == nil {
-		m.Counters.Add(counter.InputSplitBytes, splitBytes(m.Start.Split))
-	}
-	return nil
-}
-
-// splitBytes is the size of the split's description, which Hadoop counts.
-func splitBytes(s *taskproc.Split) int64 {
-	var n int
-	for _, p := range s.Parts {
-		n += len(p.Path) + 16
-	}
-	return int64(n)
-}
-
 // listen reads orders until the tasknode hangs up.
 func (s *session) listen() {
-	defer close(s.news)
 	for {
 		m, err := s.conn.Receive()
 		if err != nil {
@@ -197,36 +156,15 @@ func (s *session) listen() {
 		}
 		switch order := m.Message.(type) {
 		case *taskproc.ToTask_Outputs:
-			s.deliver(order.Outputs)
+			s.group.board.post(order.Outputs)
 		case *taskproc.ToTask_Stop:
 			s.attempt.stopAt(order.Stop.Position)
 		case *taskproc.ToTask_Pause:
 			s.attempt.signal.raisePause()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
-			s.attempt.signal.any.Store(true)
+			s.attempt.signal.epoch.Add(1)
 		}
-	}
-}
-
-// deliver hands news to the attempt without waiting for it: what it has not
-// taken yet is joined with what is new.
-func (s *session) deliver(news *taskproc.Outputs) {
-	select {
-	case earlier := <-s.news:
-		news = joinNews(earlier, news)
-	default:
-	}
-	s.news <- news // has room: listen is the only sender
-}
-
-// joinNews is two messages in one, in which revoking comes before telling.
-func joinNews(earlier, later *taskproc.Outputs) *taskproc.Outputs {
-	kept := slices.DeleteFunc(earlier.Outputs, func(o *taskproc.MapOutput) bool { return slices.Contains(later.Revoked, o.Attempt) })
-	return &taskproc.Outputs{
-		Outputs:  append(kept, later.Outputs...),
-		Revoked:  append(earlier.Revoked, later.Revoked...),
-		Complete: earlier.Complete || later.Complete,
 	}
 }
 
@@ -240,20 +178,12 @@ func (s *session) tick(ended <-chan struct{}) {
 			return
 		case <-ticker.C:
 			s.attempt.signal.raise(&s.attempt.signal.sample)
-			if s.attempt.signal.alive.Swap(false) || s.attempt.inEngine() {
+			if s.attempt.signal.alive.Swap(false) || s.group.inEngine() {
 				s.attempt.signs.Add(1)
-				_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.attempt.progress()}})
+				_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
 			}
 		}
 	}
-}
-
-// inEngine reports whether the attempt is in a phase in which no user code
-// runs record by record: sorting and copying show life by themselves.
-func (a *Attempt) inEngine() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.mu.phase == "copy" || a.mu.phase == "sort"
 }
 
 // stopAt ends a map at the first record boundary at or after position, or at

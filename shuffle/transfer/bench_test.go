@@ -115,7 +115,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func fetch(b *testing.B, f *Fetcher, s Segment, sink Sink) {
-	if _, err := f.Fetch(context.Background(), s, 0, sink); err != nil {
+	if _, err := f.Fetch(context.Background(), s, sink); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -17,8 +17,6 @@ type CopierConfig struct {
 	// and there is no default.
 	Fetcher *Fetcher
 	Sink    Sink
-	// Partition is which partition of every output is copied.
-	Partition int
 	// Parallel is how many copies may be under way at once; default 5.
 	Parallel int
 	// Patience is how long a source or an output may fail before the output is
@@ -115,7 +113,7 @@ func (c *Copier) work(ctx context.Context) {
 		if e == nil {
 			return
 		}
-		runs, err := c.cfg.Fetcher.Fetch(ctx, e.Segment, c.cfg.Partition, c.cfg.Sink)
+		runs, err := c.cfg.Fetcher.Fetch(ctx, e.Segment, c.cfg.Sink)
 		c.results.Put(c.conclude(e, runs, err))
 	}
 }

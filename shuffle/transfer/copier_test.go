@@ -54,12 +54,12 @@ func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 			in := newIntake(t, []int64{64 << 10, 400 << 10, 64 << 20}[r.IntN(3)])
 			c := NewCopier(context.Background(), CopierConfig{
 				Fetcher: newFetcher(t, FetcherConfig{Sources: &Sources{BytesPerNode: 10_000}}),
-				Sink:    in, Partition: partition, Parallel: 1 + r.IntN(6),
+				Sink:    in, Parallel: 1 + r.IntN(6),
 				MinDelay: time.Microsecond, MaxDelay: time.Millisecond,
 			})
 			defer c.Close()
 			for _, i := range r.Perm(len(outputs)) {
-				c.Add(outputs[i].at(addresses[i/mapsPerNode]))
+				c.Add(partOf(outputs[i].at(addresses[i/mapsPerNode]), partition))
 			}
 			gather(t, c, len(outputs))
 			if readIntake(t, in) != want[partition] {

@@ -45,9 +45,10 @@ type Sink interface {
 
 // Segment is one output of which a partition is wanted.
 type Segment struct {
-	Task    int32 // of the map; a newer output of it replaces an older one
-	Output  Output
-	Ordinal shuffle.Ordinal
+	Task      int32 // number of the writer, of the caller's choice; a newer output of it replaces an older one
+	Partition int   // that is wanted
+	Output    Output
+	Ordinal   shuffle.Ordinal
 }
 
 // Fetcher copies runs from servers over connections that it keeps. Any number of
@@ -84,15 +85,15 @@ func NewFetcher(cfg FetcherConfig) *Fetcher {
 // Close closes the connections that are kept; no Fetch may be under way.
 func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
 
-// Fetch copies the runs of a partition into sink and returns them. Damaged bytes
+// Fetch copies the runs of a segment's partition into sink and returns them. Damaged bytes
 // are read once more; if they are damaged again the source is asked to read for
 // itself. The error is a *FetchError where it can be tried again, a *BusyError
 // where it should be, a *LostError where it cannot help; any other is of the
 // sink, of ctx, or a server that refuses.
-func (f *Fetcher) Fetch(ctx context.Context, s Segment, partition int, sink Sink) ([]shuffle.Run, error) {
+func (f *Fetcher) Fetch(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
 	var damage *FetchError
 	for range 2 {
-		runs, err := f.copy(ctx, s, partition, sink)
+		runs, err := f.copy(ctx, s, sink)
 		if !errors.As(err, &damage) || !damage.damaged {
 			return runs, err
 		}
@@ -101,22 +102,22 @@ func (f *Fetcher) Fetch(ctx context.Context, s Segment, partition int, sink Sink
 }
 
 // copy tries once.
-func (f *Fetcher) copy(ctx context.Context, s Segment, partition int, sink Sink) ([]shuffle.Run, error) {
+func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
 	index, err := f.index(ctx, s.Output)
 	if err != nil {
-		return nil, classify(ctx, &FetchError{Output: s.Output, Partition: partition, Run: -1, Err: err})
+		return nil, classify(ctx, &FetchError{Output: s.Output, Partition: s.Partition, Run: -1, Err: err})
 	}
-	if partition >= len(index.Partitions) {
-		return nil, fmt.Errorf("index of %v: it has %d partitions, number %d is wanted", s.Output, len(index.Partitions), partition)
+	if s.Partition >= len(index.Partitions) {
+		return nil, fmt.Errorf("index of %v: it has %d partitions, number %d is wanted", s.Output, len(index.Partitions), s.Partition)
 	}
-	runs := index.Partitions[partition]
+	runs := index.Partitions[s.Partition]
 	err = sink.AddRemote(ctx, runs, s.Ordinal, func(ctx context.Context, run shuffle.Run) (io.ReadCloser, error) {
-		return f.openRun(ctx, s.Output.runURL(partition, slices.Index(runs, run)), s.Output.Address, run)
+		return f.openRun(ctx, s.Output.runURL(s.Partition, slices.Index(runs, run)), s.Output.Address, run)
 	})
 	var source *shuffle.SourceError
 	if errors.As(err, &source) {
 		fault := &FetchError{
-			Output: s.Output, Partition: partition,
+			Output: s.Output, Partition: s.Partition,
 			Run: slices.Index(runs, source.Run), Offset: source.Run.Offset, Err: source.Err,
 		}
 		return nil, classify(ctx, fault)

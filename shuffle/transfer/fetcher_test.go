@@ -21,7 +21,7 @@ func fetchFrom(t *testing.T, n *node, m *mapOutput, choose func(*http.Request) f
 	t.Helper()
 	in := newIntake(t, 1<<20)
 	f := newFetcher(t, FetcherConfig{})
-	_, err := f.Fetch(context.Background(), m.at(listen(t, faulty{n.server, choose})), 0, in)
+	_, err := f.Fetch(context.Background(), m.at(listen(t, faulty{n.server, choose})), in)
 	return in, err
 }
 
@@ -109,7 +109,7 @@ func TestFetchFromNobody(t *testing.T) {
 	}
 	l.Close()
 	for name, address := range map[string]string{"silent": deafAddress(t), "gone": l.Addr().String(), "no address": ""} {
-		_, err := f.Fetch(context.Background(), m.at(address), 0, newIntake(t, 1<<20))
+		_, err := f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20))
 		var fault *FetchError
 		if !errors.As(err, &fault) || fault.damaged {
 			t.Errorf("%s: %v", name, err)
@@ -125,12 +125,12 @@ func TestFetchOfTheBusyAndTheStrict(t *testing.T) {
 	}
 	f := NewFetcher(FetcherConfig{Token: "another"})
 	defer f.Close()
-	_, err := f.Fetch(context.Background(), m.at(listen(t, n.server)), 0, newIntake(t, 1<<20))
+	_, err := f.Fetch(context.Background(), m.at(listen(t, n.server)), newIntake(t, 1<<20))
 	if err == nil || errors.As(err, new(*FetchError)) || errors.As(err, new(*LostError)) || !strings.Contains(err.Error(), "token") {
 		t.Errorf("wrong token: %v", err)
 	}
 	f = newFetcher(t, FetcherConfig{})
-	if _, err := f.Fetch(context.Background(), m.at(listen(t, n.server)), 5, newIntake(t, 1<<20)); err == nil || errors.As(err, new(*LostError)) {
+	if _, err := f.Fetch(context.Background(), partOf(m.at(listen(t, n.server)), 5), newIntake(t, 1<<20)); err == nil || errors.As(err, new(*LostError)) {
 		t.Errorf("partition that is not there: %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestFetchIntoABadSink(t *testing.T) {
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{})
 	full := errors.New("disk full")
-	if _, err := f.Fetch(context.Background(), m.at(listen(t, n.server)), 0, badSink{full}); err != full {
+	if _, err := f.Fetch(context.Background(), m.at(listen(t, n.server)), badSink{full}); err != full {
 		t.Errorf("error %v", err)
 	}
 }
@@ -162,7 +162,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 		cancel(enough)
 		<-r.Context().Done()
 	}))
-	if _, err := f.Fetch(ctx, m.at(address), 0, newIntake(t, 1<<20)); err != enough {
+	if _, err := f.Fetch(ctx, m.at(address), newIntake(t, 1<<20)); err != enough {
 		t.Errorf("error %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestCreditIsGivenBack(t *testing.T) {
 	f := newFetcher(t, FetcherConfig{Sources: sources})
 	address := listen(t, faulty{n.server, randomFaults(7, 2)})
 	for range 30 {
-		_, _ = f.Fetch(context.Background(), m.at(address), 0, newIntake(t, 1<<20)) // faults are what is wanted
+		_, _ = f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20)) // faults are what is wanted
 	}
 	credit, limit := sources.credit(address)
 	if !credit.TryAcquire(limit) {
@@ -226,7 +226,7 @@ func TestIndexIsFetchedOnce(t *testing.T) {
 	sources := new(Sources)
 	for p := range 3 {
 		f := newFetcher(t, FetcherConfig{Sources: sources})
-		if _, err := f.Fetch(context.Background(), m.at(address), p, newIntake(t, 1<<20)); err != nil {
+		if _, err := f.Fetch(context.Background(), partOf(m.at(address), p), newIntake(t, 1<<20)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -107,6 +107,12 @@ func (m *mapOutput) at(address string) Segment {
 	return s
 }
 
+// partOf is a segment of another partition.
+func partOf(s Segment, partition int) Segment {
+	s.Partition = partition
+	return s
+}
+
 func newIntake(t testing.TB, memory int64) *shuffle.Intake {
 	t.Helper()
 	in, err := shuffle.NewIntake(shuffle.IntakeOptions{

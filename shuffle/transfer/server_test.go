@@ -256,7 +256,7 @@ func TestServerSendsByTheKernel(t *testing.T) {
 	go func() { ended <- n.server.Serve(ctx, l) }()
 	f := newFetcher(t, FetcherConfig{})
 	in := newIntake(t, 1<<20)
-	runs, err := f.Fetch(context.Background(), m.at(tcp.Addr().String()), 0, in)
+	runs, err := f.Fetch(context.Background(), m.at(tcp.Addr().String()), in)
 	if err != nil {
 		t.Fatal(err)
 	}

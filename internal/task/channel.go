@@ -1,0 +1,98 @@
+package task
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Channel is an edge of the graph as one of the Nodes that it joins sees it.
+type Channel struct {
+	Edge       int    // place in the graph's edges
+	Input      string // the name under which the reader knows it
+	From, To   string // names of the stages
+	Kind       dag.Channel
+	Connection dag.Connection
+
+	// Peers are the numbers of the Nodes at the other end that this Node is
+	// joined to, ascending; nil for all of them along an edge that is a file,
+	// whose number may grow.
+	Peers []int
+}
+
+func (c Channel) String() string { return fmt.Sprintf("%s -> %s", c.From, c.To) }
+
+// inputsOf are the channels that lead to a Node. share tells which writers a
+// Node reads along a per-machine edge.
+func inputsOf(g dag.Graph, stage, number int, share func(edge int) []int) []Channel {
+	var channels []Channel
+	for i, e := range g.Edges {
+		if e.To != g.Stages[stage].Name {
+			continue
+		}
+		c := channelOf(i, e)
+		switch {
+		case e.Connection == dag.OneToOne:
+			c.Peers = []int{number}
+		case e.Connection == dag.PerMachine:
+			c.Peers = share(i)
+		case e.Channel != dag.ChannelFile:
+			c.Peers = upTo(g.Stages[g.StageIndex(e.From)].Nodes)
+		}
+		channels = append(channels, c)
+	}
+	return channels
+}
+
+// outputsOf are the channels that lead from a Node.
+func outputsOf(g dag.Graph, stage, number int) []Channel {
+	var channels []Channel
+	for i, e := range g.Edges {
+		if e.From != g.Stages[stage].Name {
+			continue
+		}
+		c := channelOf(i, e)
+		switch {
+		case e.Connection == dag.OneToOne:
+			c.Peers = []int{number}
+		case e.Channel != dag.ChannelFile:
+			c.Peers = upTo(g.Stages[g.StageIndex(e.To)].Nodes)
+		}
+		channels = append(channels, c)
+	}
+	return channels
+}
+
+func channelOf(place int, e dag.Edge) Channel {
+	return Channel{
+		Edge: place, Input: e.InputName(), From: e.From, To: e.To, Kind: e.Channel, Connection: e.Connection,
+	}
+}
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+// partition is which partition of what each writer wrote the reader with a
+// number reads along an edge that is a file.
+func (c Channel) partition(reader int) int {
+	if c.Connection == dag.AllToAll {
+		return reader
+	}
+	return 0
+}
+
+// fileChannels are those of channels that are files.
+func fileChannels(channels []Channel) []Channel {
+	var out []Channel
+	for _, c := range channels {
+		if c.Kind == dag.ChannelFile {
+			out = append(out, c)
+		}
+	}
+	return out
+}

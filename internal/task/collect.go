@@ -1,0 +1,169 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// openCollector writes what a Node emits along an edge that is a file.
+type openCollector struct {
+	shuffle.Collector       // nil until it is set
+	memory            int64 // bytes lent to it
+}
+
+// Abort has no effect when the collector is finished.
+func (c *openCollector) Abort() error {
+	if c.Collector == nil {
+		return nil
+	}
+	return c.Collector.Abort()
+}
+
+// CollectorOptions is how the collector of an edge that is a file works;
+// partition and combine are the caller's to set. Along an edge that joins all
+// with all there is a partition for each reader, along others one.
+func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
+	if err := n.checkOutput(c); err != nil {
+		return shuffle.Options{}, err
+	}
+	open := n.collectors[c.Edge]
+	if open == nil {
+		open = &openCollector{memory: n.group.memory.borrow(1)}
+		n.collectors[c.Edge] = open
+	}
+	codec, err := mapOutputCodec(n.Conf)
+	return shuffle.Options{
+		FS:           n.Local,
+		Path:         n.attemptFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
+		Partitions:   n.group.partitions(c),
+		Memory:       open.memory,
+		SpillPercent: n.Conf.Float(conf.SpillPercent),
+		Factor:       n.Conf.Int(conf.SortFactor),
+		MaxRuns:      n.maxRuns(c),
+		Codec:        codec,
+	}, err
+}
+
+// SetCollector hands over the collector that is written to along an edge. It is
+// finished or aborted with the Node.
+func (n *Node) SetCollector(c Channel, collector shuffle.Collector) {
+	open := n.collectors[c.Edge]
+	if open == nil {
+		open = new(openCollector)
+		n.collectors[c.Edge] = open
+	}
+	open.Collector = collector
+}
+
+// checkOutput refuses what is no edge from this Node to a file.
+func (n *Node) checkOutput(c Channel) error {
+	for _, o := range n.outputs {
+		if o.Edge == c.Edge && o.Kind == dag.ChannelFile {
+			return nil
+		}
+	}
+	return fmt.Errorf("node %v: edge %v is no file that it writes", n, c)
+}
+
+// partitions is how many partitions an edge that is a file has.
+func (g *group) partitions(c Channel) int {
+	if c.Connection == dag.AllToAll {
+		return max(1, g.nodesOf(c.To))
+	}
+	return 1
+}
+
+// fewRuns is how many runs of a partition a Node may publish in any case.
+const fewRuns = 4
+
+// maxRuns is how many runs of a partition the Node may publish unmerged: as many
+// as a reader, which gets them of every writer, can merge in one pass.
+func (n *Node) maxRuns(c Channel) int {
+	writers := 1
+	if c.Connection != dag.OneToOne {
+		writers = max(1, n.group.nodesOf(c.From))
+	}
+	return max(fewRuns, n.Conf.Int(conf.SortFactor)/writers)
+}
+
+func mapOutputCodec(c *conf.Conf) (shuffle.Codec, error) {
+	if !c.Bool(conf.MapOutputCompress) {
+		return shuffle.None, nil
+	}
+	codec, err := shuffle.ParseCodec(c.String(conf.MapOutputCompressCodec))
+	if err != nil {
+		return codec, &FatalError{Err: fmt.Errorf("%s: %w", conf.MapOutputCompressCodec, err)}
+	}
+	return codec, nil
+}
+
+// publish finishes the collectors and describes what they left, in the order of
+// edges.
+func (n *Node) publish() ([]*taskproc.MapOutput, error) {
+	var published []*taskproc.MapOutput
+	for _, c := range fileChannels(n.outputs) {
+		n.enterPhase("sort")
+		open := n.collectors[c.Edge]
+		if open == nil || open.Collector == nil {
+			return nil, fmt.Errorf("node %v: nothing was written to %s, not even that there is nothing", n, c.To)
+		}
+		output, err := n.publishOne(c, open)
+		if err != nil {
+			return nil, err
+		}
+		published = append(published, output)
+	}
+	return published, nil
+}
+
+func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, error) {
+	index, err := open.Finish(n.ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.group.memory.giveBack(open.memory)
+	countCollector(n.Attempt, open.Stats())
+	if index, err = n.joinPublished(c, index); err != nil {
+		return nil, err
+	}
+	output := &taskproc.MapOutput{
+		Edge: int32(c.Edge), Task: n.group.taskOf(n), Attempt: n.Start.AttemptId,
+		Path: index.Path, IndexChecksum: index.Checksum, PartitionBytes: index.PartitionBytes(),
+	}
+	if m := n.source; m != nil {
+		output.Ordinal, output.Start = m.split.Parts[0].Ordinal, positionMessage(m.origin())
+	}
+	return output, nil
+}
+
+// joinPublished puts what attempts before a pause have published along an edge
+// before index.
+func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, error) {
+	var parts []*shuffle.Index
+	var faults []error
+	for _, o := range n.resumed.GetPublished() {
+		if int(o.Edge) == c.Edge {
+			x, err := shuffle.ReadIndex(n.ctx, n.Local, o.Path)
+			parts, faults = append(parts, x), append(faults, err)
+		}
+	}
+	if err := errors.Join(faults...); err != nil || len(parts) == 0 {
+		return index, err
+	}
+	return shuffle.Join(n.ctx, n.Local, n.attemptFile(fmt.Sprintf("edge%d-joined.out", c.Edge)), append(parts, index))
+}
+
+func countCollector(a *Attempt, s shuffle.Stats) {
+	a.Counters.Add(counter.MapOutputRecords, s.Records)
+	a.Counters.Add(counter.MapOutputBytes, s.Bytes)
+	a.Counters.Add(counter.MapOutputMaterializedBytes, s.MaterializedBytes)
+	a.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
+	a.Counters.Add(counter.CombineInputRecords, s.CombineIn)
+	a.Counters.Add(counter.CombineOutputRecords, s.CombineOut)
+}

@@ -1,0 +1,44 @@
+package task
+
+import "sync"
+
+// leastMemory is what is lent out in any case, in bytes.
+const leastMemory = 1 << 20
+
+// memory shares the memory of an attempt, a slot's for each of its Nodes, out
+// among the ends of edges that are files: collectors, which write, and intakes,
+// which read. Whoever opens gets an equal part of what is free for each end
+// that is not open yet, and gives it back at its close, so that a reader whose
+// side input is read gets all for the main one.
+type memory struct {
+	mu struct {
+		sync.Mutex
+		free int64 // bytes
+		ends int   // that have not been opened
+	}
+}
+
+func newMemory(bytes int64, ends int) *memory {
+	m := new(memory)
+	m.mu.free, m.mu.ends = bytes, ends
+	return m
+}
+
+// borrow takes memory for a number of ends that are opened as one.
+func (m *memory) borrow(ends int) (bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.ends < ends { // opened again: others may be too
+		m.mu.ends = 2 * ends
+	}
+	bytes = max(m.mu.free/int64(m.mu.ends)*int64(ends), leastMemory)
+	m.mu.free -= bytes
+	m.mu.ends -= ends
+	return bytes
+}
+
+func (m *memory) giveBack(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mu.free += bytes
+}
