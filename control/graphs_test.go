@@ -1,0 +1,169 @@
+package control
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"pgregory.net/rapid"
+)
+
+// graphs are jobs of several stages, by what is special about them. None takes
+// more than two slots of a kind on one machine, or four at once.
+func graphs() map[string]dag.Graph {
+	shm := dag.Edge{Channel: dag.ChannelSHM, Connection: dag.OneToOne}
+	tcp := dag.Edge{Channel: dag.ChannelTCP, Connection: dag.OneToOne}
+	joined := func(e dag.Edge, from, to string) dag.Edge {
+		e.From, e.To = from, to
+		return e
+	}
+	return map[string]dag.Graph{
+		"rounds": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "one", Nodes: 3}, {Name: "two", Nodes: 3}, {Name: "top", Nodes: 1}},
+			Edges:  []dag.Edge{{From: "read", To: "one"}, {From: "one", To: "two"}, {From: "two", To: "top", Connection: dag.Gather}},
+		},
+		"pipeline": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "fold", Nodes: 3, Slots: dag.SlotMap}, {Name: "sum", Nodes: 2}},
+			Edges:  []dag.Edge{joined(shm, "read", "fold"), {From: "fold", To: "sum"}},
+		},
+		"stream": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 2}, {Name: "fold", Nodes: 2}, {Name: "sum", Nodes: 2}},
+			Edges:  []dag.Edge{joined(tcp, "read", "fold"), {From: "fold", To: "sum"}},
+		},
+		"combine": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 4}, {Name: "fold", Nodes: 2}, {Name: "sum", Nodes: 2}},
+			Edges:  []dag.Edge{{From: "read", To: "fold", Connection: dag.PerMachine}, {From: "fold", To: "sum"}},
+		},
+		"gangs of pairs": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 2}, {Name: "clean", Nodes: 2, Slots: dag.SlotMap}, {Name: "count", Nodes: 2}},
+			Edges:  []dag.Edge{joined(shm, "read", "clean"), {From: "clean", To: "count", Channel: dag.ChannelTCP}},
+		},
+	}
+}
+
+// submitGraph hands in a job and loads its splits.
+func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
+	s.run([]Event{Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
+		Graph: g, MaxAttempts: [2]int{100, 100}, SlowStartPPM: 50_000, TimeoutMillis: 1000,
+	}}}})
+	var job *cluster.Job
+	for j := range s.state.View().Jobs() {
+		job = j
+	}
+	s.run(s.load(job.ID))
+	return job
+}
+
+// read reports whether everything that an attempt reads is there.
+func (s *stage) read(id cluster.AttemptID) bool {
+	j, stage, _, _ := s.state.View().Task(id.Task)
+	for i, e := range j.Spec.Graph.Edges {
+		if e.Channel == dag.ChannelFile && j.StageOf(e.To) == stage && !j.EdgeComplete(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// progress is everything that is due going well, except that attempts that wait
+// for output of others go on waiting.
+func (s *stage) progress() (events []Event) {
+	for _, e := range s.luck() {
+		if done, ok := e.(AttemptFinished); !ok || s.read(done.Attempt) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// TestGraphsEnd plays jobs of several stages among failures, lost output and
+// machines that come and go. When luck sets in all of them end: nothing waits
+// for slots that those who wait for it hold.
+func TestGraphsEnd(t *testing.T) {
+	for name, g := range graphs() {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) { graphEnds(t, rt, g) })
+		})
+	}
+}
+
+func graphEnds(t *testing.T, rt *rapid.T, g dag.Graph) {
+	s := newStage(t)
+	for _, name := range []string{"n0", "n1"} {
+		s.run(s.event([]string{"join", name, "2", "2"}))
+	}
+	job := s.submitGraph(g)
+	for range rapid.IntRange(0, 60).Draw(rt, "bad events") {
+		s.run(s.drawTrouble(rt, job))
+	}
+	for _, name := range []string{"n0", "n1"} {
+		s.run(s.event([]string{"join", name, "2", "2"}))
+	}
+	for range 200 {
+		s.run(s.progress())
+	}
+	if job.State != cluster.JobSucceeded {
+		rt.Fatalf("%v is %v with %d slots\n%s", job.ID, job.State, job.Occupied, s.out.String())
+	}
+}
+
+// drawTrouble is something bad, or a step ahead.
+func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
+	if rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
+		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
+		if m := s.state.View().Machine(name); !m.Lost {
+			return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
+		}
+		return s.event([]string{"join", name, "2", "2"})
+	}
+	ids := s.running()
+	if len(ids) == 0 {
+		return s.progress()
+	}
+	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
+	switch rapid.IntRange(0, 3).Draw(rt, "event") {
+	case 0:
+		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad"}}}
+	case 1:
+		return s.drawLoss(rt, job, id)
+	}
+	if s.read(id) {
+		return s.finish(id)
+	}
+	return s.progress()
+}
+
+// drawLoss is an attempt that cannot read the output of some finished task.
+func (s *stage) drawLoss(rt *rapid.T, job *cluster.Job, id cluster.AttemptID) []Event {
+	for _, stage := range job.Stages {
+		for _, t := range stage.Tasks {
+			if t.Winner != nil && rapid.Bool().Draw(rt, "lost") {
+				return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: t.Winner.ID}}
+			}
+		}
+	}
+	return nil
+}
+
+// TestReadersMakeRoom loses the output of a stage while all slots of its kind are
+// held by tasks that wait for it.
+func TestReadersMakeRoom(t *testing.T) {
+	s := newStage(t)
+	s.run(s.event([]string{"join", "n0", "3", "2"}))
+	job := s.submitGraph(graphs()["rounds"])
+	for job.Stages[2].Running < 2 {
+		s.run(s.progress())
+	}
+	lost, reader := job.Stages[1].Tasks[0].Winner.ID, job.Stages[2].Tasks[0].Attempts[0].ID
+	before := s.out.Len()
+	s.run([]Event{AttemptFailed{Attempt: reader, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: lost}})
+	if job.Stages[1].Running != 1 {
+		t.Errorf("the task that is to run again does not:\n%s", s.out.String()[before:])
+	}
+	reader = job.Stages[2].Tasks[1].Attempts[0].ID
+	s.run([]Event{Requested{Command: cluster.LoseOutput{Attempt: job.Stages[1].Tasks[1].Winner.ID, Cause: "gone"}}})
+	if got := s.out.String()[before:]; !strings.Contains(got, reader.String()+" (it makes room for one tasks, for whose output it waits)") {
+		t.Errorf("nobody makes room:\n%s", got)
+	}
+}
