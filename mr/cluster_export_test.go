@@ -1,12 +1,8 @@
 package mr
 
-import (
-	"io"
-
-	"github.com/hammr/hammr/internal/taskproc"
-)
+import "io"
 
 // ServeTaskOver is what ServeTask does in a process of its own.
 func ServeTaskOver(conn io.ReadWriteCloser, programs ...Runnable) error {
-	return serveTask(taskproc.NewTaskEnd(conn), programs)
+	return serveTasks(conn, nil, programs)
 }

@@ -2,9 +2,12 @@ package mr
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/hammr/hammr/dag"
@@ -15,19 +18,29 @@ import (
 )
 
 // ServeTask makes the process a task if a tasknode has started it to be one: it
-// runs that task with the job of these programs that it belongs to, and exits.
-// In any other process it returns at once.
+// runs that task with the job of these programs that it belongs to, then
+// perhaps others of the same job, and exits. In any other process it returns at
+// once.
 //
 // Main and Exec call it. A program that does something before them, such as
 // reading its arguments, calls it first in its main: a tasknode starts the
 // program without arguments.
+//
+// Package variables keep their values from one task of a process to the next, as
+// they do when the job runs in one process altogether; the property
+// mapreduce.job.jvm.numtasks with the value 1 gives each task a process of its
+// own.
 func ServeTask(programs ...Runnable) {
 	conn, err := taskproc.Inherited()
 	if conn == nil && err == nil {
 		return
 	}
+	var next *taskproc.Next
 	if err == nil {
-		err = serveTask(taskproc.NewTaskEnd(conn), programs)
+		next, err = taskproc.InheritedNext()
+	}
+	if err == nil {
+		err = serveTasks(conn, next, programs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "task:", err)
@@ -36,20 +49,47 @@ func ServeTask(programs ...Runnable) {
 	os.Exit(ExitDone)
 }
 
-// serveTask runs the task whose Start comes first.
-func serveTask(messages taskproc.TaskEnd, programs []Runnable) error {
+// serveTasks runs the task at the other end of conn, and those that come next
+// for as long as this process is as good as a new one. Where next is nil, there
+// is one task.
+func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnable) error {
+	goroutines := runtime.NumGoroutine()
+	enter := func(*taskproc.Start) error { return nil } // the tasknode has seen to that
+	for {
+		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, programs)
+		if err != nil || !done || next == nil || !asGoodAsNew(goroutines) {
+			return err
+		}
+		another, err := next.Await()
+		if err != nil || another == nil {
+			return err
+		}
+		conn, enter = another, enterAttempt
+	}
+}
+
+// serveTask runs the task whose Start comes first, once enter has made the
+// process ready for it, and reports whether it has done its work.
+func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, programs []Runnable) (done bool, err error) {
 	start, err := messages.ReceiveStart()
 	if err != nil {
-		return err
+		return false, err
+	}
+	if err := enter(start); err != nil {
+		return false, refuse(messages, &taskproc.Failure{Cause: err.Error(), Offset: -1})
 	}
 	server, err := taskServer(start, programs)
 	if err != nil {
-		defer messages.Close()
-		return messages.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Failure{
-			Failure: &taskproc.Failure{Cause: err.Error(), Offset: -1, Fatal: true},
-		}})
+		return false, refuse(messages, &taskproc.Failure{Cause: err.Error(), Offset: -1, Fatal: true})
 	}
-	return server.Run(context.Background(), messages, start)
+	done, err = server.Run(context.Background(), messages, start)
+	return done, errors.Join(err, server.Files.Close())
+}
+
+// refuse ends an attempt before it has begun.
+func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
+	defer messages.Close()
+	return messages.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: why}})
 }
 
 // taskServer is what runs the attempt that start is about.
@@ -72,7 +112,7 @@ func taskServer(start *taskproc.Start, programs []Runnable) (*task.Server, error
 		known[name] = j
 	}
 	if j := jobs[start.Program]; j != nil {
-		if err := checkGraph(j.details(), c, start); err != nil {
+		if err := checkGraph(j, c, start); err != nil {
 			return nil, fmt.Errorf("job %s: %w", start.Program, err)
 		}
 	}
@@ -98,11 +138,23 @@ func jobsOf(programs []Runnable) (map[string]anyJob, error) {
 	return all, nil
 }
 
-// checkGraph compares a job of this binary with the one that was submitted. The
-// number of its maps is not this binary's business, and grows when one is split.
-func checkGraph(det details, c *conf.Conf, start *taskproc.Start) error {
-	here := dag.MapReduce(int(start.Maps), reduces(det, c))
+// checkGraph compares a job of this binary with the one that was submitted. How
+// many Nodes read inputs is not this binary's business, and grows when the split
+// of one is cut.
+func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
+	det, err := j.details(start.Config)
+	if err != nil {
+		return err
+	}
 	submitted := dag.MapReduce(int(start.Maps), int(start.Reduces))
+	if start.Graph != nil {
+		submitted = taskproc.ToGraph(start.Graph)
+	}
+	nodes := make(map[string]int)
+	for _, s := range submitted.Stages {
+		nodes[s.Name] = s.Nodes
+	}
+	here := det.graph(nodes, reduces(det, c))
 	if here.Fingerprint() != start.Fingerprint && here.Fingerprint() != submitted.Fingerprint() {
 		return fmt.Errorf("this binary is not the one that submitted it: %s", difference(submitted, here))
 	}

@@ -38,7 +38,7 @@ func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = checkGraph(counting().details(), properties, &taskproc.Start{
+		err = checkGraph(counting(), properties, &taskproc.Start{
 			Maps: c.mapsNow, Reduces: int32(c.reduces), Fingerprint: dag.MapReduce(c.maps, c.reduces).Fingerprint(),
 			Split: &taskproc.Split{Input: c.input},
 		})
@@ -57,7 +57,7 @@ func serve(t *testing.T, start *taskproc.Start, programs ...Runnable) *taskproc.
 	ours, theirs := net.Pipe()
 	node, ended := taskproc.NewNodeEnd(ours), make(chan error)
 	defer node.Close()
-	go func() { ended <- serveTask(taskproc.NewTaskEnd(theirs), programs) }()
+	go func() { ended <- serveTasks(theirs, nil, programs) }()
 	if err := node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}); err != nil {
 		t.Fatal(err)
 	}

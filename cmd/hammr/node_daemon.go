@@ -142,6 +142,7 @@ func (n *nodeDaemon) openParts() (err error) {
 	}
 	n.launcher, err = process.New(process.Config{
 		Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, OwnUser: n.cfg.ownUser, Logger: n.logger,
+		Keep: n.cfg.mapSlots + n.cfg.reduceSlots,
 	})
 	if err != nil {
 		return err

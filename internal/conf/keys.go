@@ -46,6 +46,7 @@ var declared = []Key{
 	key("mapreduce.reduce.speculative", Bool, "false", "run a second attempt at a slow reduce").was("mapred.reduce.tasks.speculative.execution"),
 	key("mapreduce.map.memory.mb", Int, "1024", "MiB that a map task may use").from(1).was("mapred.job.map.memory.mb"),
 	key("mapreduce.reduce.memory.mb", Int, "1024", "MiB that a reduce task may use").from(1).was("mapred.job.reduce.memory.mb"),
+	key("mapreduce.job.jvm.numtasks", Int, "-1", "tasks of the job that one process may run, one after the other; -1 is any number; Hadoop has 1").in(-1, 1_000_000).was("mapred.job.reuse.jvm.num.tasks"),
 	key("mapreduce.task.timeout", Duration, "600000", "silence after which an attempt has failed; 0 is for ever").was("mapred.task.timeout"),
 	key("mapreduce.map.skip.maxrecords", Int, "0", "failing records that a map may skip, each exactly; 0 skips none").from(0).was("mapred.skip.map.max.skip.records"),
 	key("mapreduce.client.progressmonitor.pollinterval", Duration, "1000", "time between two looks at a running job").from(1).was("jobclient.progress.monitor.poll.interval"),

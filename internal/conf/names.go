@@ -25,6 +25,8 @@ const (
 	MapMemoryMB    = "mapreduce.map.memory.mb"
 	ReduceMemoryMB = "mapreduce.reduce.memory.mb"
 
+	ProcessTasks = "mapreduce.job.jvm.numtasks"
+
 	LocalDir = "mapreduce.cluster.local.dir"
 	Files    = "mapreduce.job.cache.files"
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -119,10 +118,4 @@ func closeAll(fds []int) {
 	for _, fd := range fds {
 		_ = unix.Close(fd) // of no use any more
 	}
-}
-
-// Places are the variables of the environment that name where an attempt whose
-// local directory is dir has its files.
-func Places(dir string) map[string]string {
-	return map[string]string{"PWD": dir, "TMPDIR": filepath.Join(dir, "tmp")}
 }

@@ -36,6 +36,12 @@ type Config struct {
 	// 2) that has been given to the daemon and holds no process itself: each
 	// task gets a group below it. Default none, then memory is looked at.
 	Cgroup string
+	// Keep is how many processes there may be when one of them waits for another
+	// task of its job: as many as there are slots. Default 0, when each process
+	// runs one task.
+	Keep int
+	// IdleTime is how long a process waits for another task; default 1 s.
+	IdleTime time.Duration
 	// OwnUser runs tasks as the daemon's user even if that is root; default only
 	// if it is not.
 	OwnUser bool
@@ -65,6 +71,9 @@ func (c *Config) EnsureDefaults() {
 	if c.KillGrace == 0 {
 		c.KillGrace = 10 * time.Second
 	}
+	if c.IdleTime == 0 {
+		c.IdleTime = time.Second
+	}
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
@@ -78,6 +87,9 @@ func (c *Config) Validate() error {
 	var faults []error
 	if c.Programs == nil {
 		faults = append(faults, errors.New("process: no Programs"))
+	}
+	if c.Keep < 0 {
+		faults = append(faults, errors.New("process: Keep below 0"))
 	}
 	if c.LogBytes < MinLogBytes {
 		faults = append(faults, errors.New("process: LogBytes below 3 KiB"))

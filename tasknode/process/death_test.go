@@ -33,8 +33,8 @@ func daemon(text string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	for t := range l.mu.tasks {
-		fmt.Println(t.pid)
+	for c := range l.mu.children {
+		fmt.Println(c.pid)
 	}
 	<-make(chan int)
 }

@@ -16,8 +16,9 @@ var daemonsOwn = []string{
 }
 
 // environ is the environment of a task: the daemon's, but for what is the
-// daemon's own, among it all of Hammr's settings and secrets.
-func environ(base []string, start *taskproc.Start, t *task) []string {
+// daemon's own, among it all of Hammr's settings and secrets. more says
+// that its process may run other tasks after it.
+func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return strings.HasPrefix(name, "HAMMR_") || slices.Contains(daemonsOwn, name)
@@ -28,6 +29,9 @@ func environ(base []string, start *taskproc.Start, t *task) []string {
 		"TMPDIR="+t.temp,
 		"PWD="+t.dir,
 	)
+	if more {
+		env = append(env, fmt.Sprintf("%s=%d", taskproc.NextMark, nextFD))
+	}
 	if start.User != "" {
 		env = append(env, "HADOOP_USER_NAME="+start.User)
 	}

@@ -13,17 +13,19 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// Launcher starts tasks as child processes. Its methods may be called by any
+// Launcher starts tasks in child processes. Its methods may be called by any
 // goroutine.
 type Launcher struct {
 	cfg     Config
 	starter *starter
 	watcher *watcher
-	cgroup  *cgroup // nil when there is none
+	cgroup  *cgroup        // nil when there is none
+	workers sync.WaitGroup // of the children and their tasks
 	mu      struct {
 		sync.Mutex
-		tasks  map[*task]bool // that are not gone
-		closed bool
+		children map[*child]bool // that are not gone
+		waiting  []*child        // those among them without a task, the latest last
+		closed   bool
 	}
 }
 
@@ -42,40 +44,44 @@ func New(cfg Config) (*Launcher, error) {
 			return nil, err
 		}
 	}
-	l.mu.tasks = make(map[*task]bool)
+	l.mu.children = make(map[*child]bool)
 	l.starter, l.watcher = newStarter(), newWatcher()
 	return l, nil
 }
 
-// Close kills the tasks that run and waits until they are gone. Launch fails
-// from then on.
+// Close kills the processes and waits until they are gone. Launch fails from
+// then on.
 func (l *Launcher) Close() {
 	l.mu.Lock()
 	closed := l.mu.closed
 	l.mu.closed = true
-	running := slices.Collect(maps.Keys(l.mu.tasks))
+	for _, c := range l.mu.waiting {
+		c.timer.Stop()
+	}
+	l.mu.waiting = nil
+	children := slices.Collect(maps.Keys(l.mu.children))
 	l.mu.Unlock()
 	if closed {
 		return
 	}
-	for _, t := range running {
-		t.kill()
+	for _, c := range children {
+		c.kill()
 	}
-	for _, t := range running {
-		t.workers.Wait()
-	}
+	l.workers.Wait()
 	l.watcher.close()
 	l.starter.close()
 }
 
 // Launch implements tasknode.Launcher. The program's process has begun to run
-// when it returns. When ctx ends, the task has Config.KillGrace to end by
-// itself; it is killed earlier if its Conn is closed or its Stack is asked for.
+// when it returns, or one that waited has been given the task. When ctx ends,
+// the task has Config.KillGrace to end by itself; it is killed earlier if its
+// Conn is closed or its Stack is asked for.
 func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
 	t := &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, gone: make(chan struct{})}
-	err := l.prepare(ctx, t, start)
+	t.unguard = context.AfterFunc(ctx, t.endInTime)
+	c, err := l.prepare(ctx, t, start)
 	if err == nil {
-		err = l.start(ctx, t)
+		err = l.run(ctx, t, c)
 	}
 	if err != nil {
 		t.abandon()
@@ -84,61 +90,117 @@ func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.
 	return t, nil
 }
 
-// prepare gathers what a task needs before its process can be started.
-func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) (err error) {
+// prepare gathers what a task needs, and the child that it would be the first
+// task of.
+func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) (*child, error) {
 	if !filepath.IsAbs(start.LocalDir) {
-		return fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
+		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
 	}
-	if t.limit, err = limitOf(start); err != nil {
-		return err
-	}
-	if !l.cfg.OwnUser {
-		if t.owner, err = ownerOf(start.User); err != nil {
-			return err
-		}
-	}
-	t.path, t.release, err = l.cfg.Programs.Get(ctx, start.Binary, start.BinarySha256)
+	tasks, err := l.demands(t, start)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t.dir, t.temp = start.LocalDir, filepath.Join(start.LocalDir, "tmp")
-	if err := t.makeDirs(); err != nil {
-		return err
+	if err := t.giveDir(); err != nil {
+		return nil, err
 	}
-	t.environ = environ(l.cfg.Environ, start, t)
-	if err := t.openLogs(l.cfg.LogDir(start), l.cfg.LogBytes); err != nil {
-		return fmt.Errorf("log of the task: %w", err)
+	logs := l.cfg.LogDir(start)
+	t.stdout.log = newLogFile(filepath.Join(logs, "stdout"), l.cfg.LogBytes)
+	t.stderr.log = newLogFile(filepath.Join(logs, "stderr"), l.cfg.LogBytes)
+	c := &child{cfg: &l.cfg, temp: t.temp, left: tasks, forget: func() {}, gone: make(chan struct{})}
+	t.path, c.release, err = l.cfg.Programs.Get(ctx, start.Binary, start.BinarySha256)
+	if err != nil {
+		return nil, err
 	}
-	if l.cgroup != nil {
-		if t.group, err = l.cgroup.newGroup(start.AttemptId, t.limit.bytes); err != nil {
-			return fmt.Errorf("memory of the task: %w", err)
+	c.class = class{job: start.JobId, program: t.path, user: start.User, bytes: t.limit.bytes}
+	t.environ = environ(l.cfg.Environ, start, t, tasks != 1)
+	return c, nil
+}
+
+// demands finds out what memory and whose rights a task is to have, and how many
+// tasks its process may run.
+func (l *Launcher) demands(t *task, start *taskproc.Start) (tasks int, err error) {
+	if t.limit, tasks, err = limitsOf(start); err != nil {
+		return 0, err
+	}
+	if l.cfg.Keep == 0 || tasks == 0 {
+		tasks = 1
+	}
+	if !l.cfg.OwnUser {
+		t.owner, err = ownerOf(start.User)
+	}
+	return tasks, err
+}
+
+// run has a task run in a child that waits, or else in c.
+func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
+	if waiting := l.take(c.class); waiting != nil {
+		if err := l.enter(t, waiting); err == nil {
+			c.cleanUp() // it is not needed
+			return nil
 		}
+		waiting.kill()
+	}
+	if err := l.start(ctx, t, c); err != nil {
+		c.cleanUp()
+		return err
 	}
 	return nil
 }
 
-// start starts the process and all that goes with it.
-func (l *Launcher) start(ctx context.Context, t *task) error {
+// enter gives a child that waits another task.
+func (l *Launcher) enter(t *task, c *child) error {
+	w, err := t.connect()
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	defer w.close()
+	if !c.enter(t, w) {
+		t.disconnect()
+		return os.ErrProcessDone
+	}
+	return nil
+}
+
+// start starts the process of a child and all that goes with it.
+func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.mu.closed {
 		return os.ErrClosed
 	}
-	if err := l.starter.start(ctx, t); err != nil {
+	l.makeRoomLocked()
+	if err := t.makeTemp(); err != nil {
 		return err
 	}
-	l.mu.tasks[t] = true
-	forget := func() {}
-	if t.group == nil {
-		forget = l.watcher.watch(t)
+	if l.cgroup != nil {
+		if c.group, err = l.cgroup.newGroup(t.attempt, t.limit.bytes); err != nil {
+			return fmt.Errorf("memory of the task: %w", err)
+		}
 	}
-	t.workers.Go(func() { t.guard(ctx) })
-	t.workers.Go(func() {
-		t.reap(forget)
-		l.mu.Lock()
-		delete(l.mu.tasks, t)
-		l.mu.Unlock()
-		close(t.gone)
-	})
+	if err := l.starter.start(ctx, c, t); err != nil {
+		return err
+	}
+	l.mu.children[c] = true
+	if c.group == nil {
+		c.forget = l.watcher.watch(c)
+	}
+	l.workers.Go(func() { l.see(c) })
+	if c.handover != nil {
+		l.workers.Go(func() { l.listen(c) })
+	}
 	return nil
+}
+
+// see sees a child through to its end.
+func (l *Launcher) see(c *child) {
+	last := c.reap()
+	l.mu.Lock()
+	delete(l.mu.children, c)
+	l.mu.waiting = slices.DeleteFunc(l.mu.waiting, func(w *child) bool { return w == c })
+	l.mu.Unlock()
+	if last != nil {
+		last.cleanUp()
+		close(last.gone)
+	}
 }

@@ -194,10 +194,16 @@ func TestWhatATaskLeavesBehindGoesWithIt(t *testing.T) {
 	if err := r.gone(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	for _, line := range strings.Fields(r.log("stdout")) { // those that left the group are the user's business
-		pid, err := strconv.Atoi(line)
+	endThose(t, r.log("stdout")) // those that left the group are the user's business
+}
+
+// endThose ends processes that are there, named by their numbers.
+func endThose(t *testing.T, numbers string) {
+	t.Helper()
+	for _, number := range strings.Fields(numbers) {
+		pid, err := strconv.Atoi(number)
 		if err != nil || !alive(pid) {
-			t.Errorf("process %s: %v", line, err)
+			t.Errorf("process %s: %v", number, err)
 		}
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 			t.Error(err)

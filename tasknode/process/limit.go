@@ -13,16 +13,18 @@ type limit struct {
 	property string // that sets it
 }
 
-func limitOf(start *taskproc.Start) (limit, error) {
+// limitsOf are a task's memory and how many tasks its process may run, which is
+// negative for any number.
+func limitsOf(start *taskproc.Start) (l limit, tasks int, err error) {
 	c, err := conf.FromMap(start.Properties)
 	if err != nil {
-		return limit{}, err
+		return limit{}, 0, err
 	}
 	property := conf.MapMemoryMB
 	if start.Kind == taskproc.Kind_REDUCE {
 		property = conf.ReduceMemoryMB
 	}
-	return limit{bytes: c.Int64(property) << 20, property: property}, nil
+	return limit{bytes: c.Int64(property) << 20, property: property}, c.Int(conf.ProcessTasks), nil
 }
 
 // soft is where Go's collector begins to work against the limit: what it does

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -16,22 +17,31 @@ import (
 //	└────────────────┴───────┴────────────────────────┘
 //
 // When the last bytes have grown to twice their share, the older half of them
-// goes. Before anything is left out there is no gap.
+// goes. Before anything is left out there is no gap. Before anything is written
+// there is no file: most tasks print nothing, and a file takes as long to make
+// as a small task to run.
 type logFile struct {
-	file    *os.File
-	part    int64 // a third of what may be kept, bytes
-	size    int64 // of the file
-	dropped int64 // bytes left out
-	gap     int64 // length of the note about that, 0 when there is none
-	err     error // the first fault; after it nothing is written
+	path    string
+	file    *os.File // nil while there is none
+	part    int64    // a third of what may be kept, bytes
+	size    int64    // of the file
+	dropped int64    // bytes left out
+	gap     int64    // length of the note about that, 0 when there is none
+	err     error    // the first fault; after it nothing is written
 }
 
-func createLog(path string, limit int64) (*logFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
+func newLogFile(path string, limit int64) *logFile {
+	return &logFile{path: path, part: limit / 3}
+}
+
+// create makes the file, and its directory if need be.
+func (l *logFile) create() error {
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
 	}
-	return &logFile{file: f, part: limit / 3}, nil
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	l.file = f
+	return err
 }
 
 // Write never fails, so that whoever prints is read on; Close tells.
@@ -46,7 +56,10 @@ func (l *logFile) Write(p []byte) (int, error) {
 
 // append writes at most a part.
 func (l *logFile) append(p []byte) {
-	if l.size+int64(len(p)) > 3*l.part+l.gap {
+	if l.file == nil {
+		l.err = l.create()
+	}
+	if l.err == nil && l.size+int64(len(p)) > 3*l.part+l.gap {
 		l.compact()
 	}
 	if l.err != nil {
@@ -73,11 +86,19 @@ func (l *logFile) compact() {
 }
 
 // Close reports the first fault of all writing.
-func (l *logFile) Close() error { return errors.Join(l.err, l.file.Close()) }
+func (l *logFile) Close() error {
+	if l.file == nil {
+		return l.err
+	}
+	return errors.Join(l.err, l.file.Close())
+}
 
 // tail reads the last n bytes, or what there is, from whole lines if it can.
 // What is no UTF-8 is replaced: messages cannot carry it.
 func (l *logFile) tail(n int64) string {
+	if l.size == 0 {
+		return ""
+	}
 	from := max(0, l.size-n)
 	text, err := io.ReadAll(io.NewSectionReader(l.file, from, l.size-from))
 	if err != nil {

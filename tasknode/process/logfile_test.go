@@ -14,11 +14,7 @@ import (
 func newLog(t *testing.T, limit int64) (*logFile, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stderr")
-	l, err := createLog(path, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l, path
+	return newLogFile(path, limit), path
 }
 
 func TestLogKeepsTheBeginningAndTheEnd(t *testing.T) {
@@ -90,12 +86,30 @@ func TestTailOfALogHasWholeLines(t *testing.T) {
 }
 
 func TestLogThatCannotBeWrittenHindersNobody(t *testing.T) {
-	l, _ := newLog(t, 3000)
-	l.file.Close()
-	if n, err := l.Write([]byte("text")); n != 4 || err != nil {
-		t.Errorf("wrote %d, %v", n, err)
+	for what, spoil := range map[string]func(l *logFile) error{
+		"the file is closed":      func(l *logFile) error { return l.file.Close() },
+		"the file cannot be made": func(l *logFile) error { l.path += "\x00"; return l.Close() },
+	} {
+		l, _ := newLog(t, 3000)
+		if what == "the file is closed" {
+			_, _ = l.Write([]byte("text")) // never fails
+		}
+		if err := spoil(l); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := l.Write([]byte("text")); n != 4 || err != nil {
+			t.Errorf("%s: wrote %d, %v", what, n, err)
+		}
+		if err := l.Close(); err == nil {
+			t.Errorf("%s: the fault is not told", what)
+		}
 	}
-	if err := l.Close(); err == nil {
-		t.Error("the fault is not told")
+}
+
+func TestLogOfNothingIsNoFile(t *testing.T) {
+	l, path := newLog(t, 3000)
+	_, _ = l.Write(nil) // never fails
+	if err := l.Close(); err != nil || exists(path) || l.tail(100) != "" {
+		t.Errorf("error %v, tail %q, or a file", err, l.tail(100))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,10 +93,36 @@ var deeds = map[string]func(t *mr.Task) error{
 		eater := exec.Command("tail", "/dev/zero") // which keeps the last line, however long
 		return eater.Run()
 	},
+	"leave a goroutine": func(t *mr.Task) error {
+		go neverHear()
+		return speak(t)
+	},
+	"speak":    speak,
 	"children": func(*mr.Task) error { return leaveChildren() },
 	"suicide": func(*mr.Task) error {
 		return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), neverHear())
 	},
+}
+
+// spoken counts the records of all tasks of this process.
+var spoken int
+
+// speak prints which attempt speaks, how many records the process has had, where
+// it is, and what temporary files there are; and leaves one more.
+func speak(t *mr.Task) error {
+	spoken++
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	files, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		return err
+	}
+	fmt.Println("attempt", t.ID(), spoken, filepath.Base(dir), filepath.Base(os.Getenv("PWD")), len(files))
+	fmt.Fprintln(os.Stderr, "errors of", t.ID())
+	_, err = os.CreateTemp("", "left")
+	return err
 }
 
 func crashElsewhere() error {

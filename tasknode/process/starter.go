@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/taskproc"
 )
 
 // starter starts processes, all from one thread: Linux kills a process that has
@@ -37,15 +39,18 @@ func (s *starter) close() {
 	<-s.ended
 }
 
-// start starts the process of a task.
-func (s *starter) start(ctx context.Context, t *task) error {
-	wires, err := t.openWires()
+// start starts the process of a child with its first task.
+func (s *starter) start(ctx context.Context, c *child, t *task) error {
+	w, err := t.connect()
+	if err == nil && c.left != 1 {
+		c.handover, w.next, err = taskproc.NewHandover()
+	}
+	defer w.close()
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
-	defer wires.close()
 	done := make(chan error)
-	s.requests <- func() { done <- t.startProcess(ctx, wires.files()) }
+	s.requests <- func() { done <- c.startProcess(ctx, t, w.files()) }
 	if err := <-done; err != nil {
 		return t.explain(err)
 	}
@@ -56,18 +61,19 @@ func (s *starter) start(ctx context.Context, t *task) error {
 // moment ago, and a process that is just being started still has it open.
 const busyPatience = time.Second
 
-// startProcess starts the process with those files as descriptors 0, 1, ….
-func (t *task) startProcess(ctx context.Context, files []*os.File) (err error) {
+// startProcess starts the process with those files as descriptors 0, 1, …. When
+// it fails there is none.
+func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (err error) {
 	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
 		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),
 	}}
-	leave, err := t.group.enterAtStart(attr.Sys)
+	leave, err := c.group.enterAtStart(attr.Sys)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		t.process, err = os.StartProcess(t.path, []string{t.binary}, attr)
+		c.process, err = os.StartProcess(t.path, []string{t.binary}, attr)
 		if !errors.Is(err, syscall.ETXTBSY) || time.Since(began) > busyPatience || ctx.Err() != nil {
 			break
 		}
@@ -75,13 +81,19 @@ func (t *task) startProcess(ctx context.Context, files []*os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	t.pid = t.process.Pid
-	t.preferAsVictim()
-	return t.group.add(t.pid)
+	c.pid = c.process.Pid
+	c.preferAsVictim()
+	if err := c.group.add(c.pid); err != nil {
+		_, _, _ = c.collect() // which kills it
+		return err
+	}
+	c.tasks, c.left = 1, c.left-1
+	c.mu.task, t.child = t, c
+	return nil
 }
 
 // preferAsVictim has the kernel take a task before a daemon when the machine has
 // no memory left. It is an offer that the kernel may refuse.
-func (t *task) preferAsVictim() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", t.pid), []byte("500"), 0)
+func (c *child) preferAsVictim() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", c.pid), []byte("500"), 0)
 }

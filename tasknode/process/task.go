@@ -1,56 +1,49 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// task is one child process and the group that it leads.
+// task is one attempt in a process.
 type task struct {
 	cfg     *Config
 	attempt string
 	binary  string // full name of the program in storage
 	path    string // of the program here
-	release func() // gives the program back; nil before there is one
 	dir     string // of the attempt
-	temp    string // for temporary files; goes with the task
+	temp    string // for temporary files of the process that begins with the task
 	environ []string
 	owner   *owner // nil for the daemon's own user
 	limit   limit
-	group   *group // nil where there are no cgroups
 
-	process        *os.Process
-	pid            int // of the process and of its group
+	child          *child // nil until it has one
 	conn           *control
 	stdout, stderr stream
-	workers        sync.WaitGroup // guard and reap
+	readers        sync.WaitGroup // of stdout and stderr
+	unguard        func() bool    // has the end of its context be of no concern
 
 	gone    chan struct{}
 	err     error  // holds once gone is closed, like the following two
 	logTail string // last lines of stderr
 	dump    string // of all goroutines, where Stack has asked for it
 
-	mu struct {
-		sync.Mutex
-		reaped  bool // no signal may be sent any more: the number is free
-		forced  bool // the daemon has ended it
-		starved bool // for its memory
-	}
+	// Guarded by the child's lock.
+	forced  bool // the daemon has ended it
+	starved bool // for its memory
 }
 
 // Conn implements tasknode.Task. Closing it ends the task by force.
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }
 
-// Gone implements tasknode.Task: neither the process nor any other of its group
-// is left, and its logs are complete.
+// Gone implements tasknode.Task: nothing that the task has started is left, and
+// its logs are complete. Its process is gone too, or waits for another task.
 func (t *task) Gone() <-chan struct{} { return t.gone }
 
 // Err implements tasknode.Task.
@@ -70,8 +63,8 @@ const (
 // which ends it.
 func (t *task) Stack() string {
 	t.force(func() {
-		_ = unix.Kill(t.pid, unix.SIGQUIT)
-		_ = unix.Kill(t.pid, unix.SIGCONT) // in case it is suspended
+		_ = unix.Kill(t.child.pid, unix.SIGQUIT)
+		_ = unix.Kill(t.child.pid, unix.SIGCONT) // in case it is suspended
 	})
 	timer := time.NewTimer(dumpPatience)
 	defer timer.Stop()
@@ -84,36 +77,20 @@ func (t *task) Stack() string {
 	return t.dump
 }
 
-// kill ends all processes of the group.
+// kill ends the process with all of its group, if it still runs this task.
 func (t *task) kill() {
-	t.force(func() { _ = unix.Kill(-t.pid, unix.SIGKILL) })
+	t.force(func() { _ = unix.Kill(-t.child.pid, unix.SIGKILL) })
 }
 
-// force runs f unless the process is gone.
+// force runs f unless the task is over.
 func (t *task) force(f func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.process != nil && !t.mu.reaped {
-		t.mu.forced = true
-		f()
+	if t.child != nil {
+		t.child.force(t, f)
 	}
 }
 
-// starve ends the task for its memory.
-func (t *task) starve() {
-	t.mu.Lock()
-	t.mu.starved = true
-	t.mu.Unlock()
-	t.kill()
-}
-
-// guard ends the task by force some time after ctx.
-func (t *task) guard(ctx context.Context) {
-	select {
-	case <-t.gone:
-		return
-	case <-ctx.Done():
-	}
+// endInTime ends the task by force unless it ends by itself.
+func (t *task) endInTime() {
 	timer := time.NewTimer(t.cfg.KillGrace)
 	defer timer.Stop()
 	select {
@@ -123,98 +100,39 @@ func (t *task) guard(ctx context.Context) {
 	}
 }
 
-// reap waits for the end of the process, ends its group, and finds out why it
-// ended.
-func (t *task) reap(forget func()) {
-	var readers sync.WaitGroup
-	readers.Go(t.stdout.copy)
-	readers.Go(t.stderr.copy)
-	awaitExit(t.pid)
-	forget()
-	state, err := t.collect()
-	t.group.kill()
-	deadline := time.Now().Add(drainPatience)
-	_ = t.stdout.pipe.SetReadDeadline(deadline) // who left the group may have it open for ever
+// drain waits until all that was printed is in the logs, and reports whether
+// that is so at the deadline: what has left the group may have them open for
+// ever.
+func (t *task) drain(deadline time.Time) (whole bool) {
+	_ = t.stdout.pipe.SetReadDeadline(deadline) // fails for no pipe
 	_ = t.stderr.pipe.SetReadDeadline(deadline)
-	readers.Wait()
-	awaitGroup(t.pid, deadline)
-	if t.err = err; err == nil {
-		t.err = t.verdict(state)
-	}
-	t.cleanUp()
-}
-
-// awaitExit waits for the end of a child but does not collect it, so that its
-// number, which is that of its group, stays taken.
-func awaitExit(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, syscall.EINTR) {
-			return
-		}
-	}
-}
-
-// collect ends what is left of the group and collects the process.
-func (t *task) collect() (*os.ProcessState, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_ = unix.Kill(-t.pid, unix.SIGKILL)
-	state, err := t.process.Wait()
-	t.mu.reaped = true
-	return state, err
-}
-
-// awaitGroup waits until the processes of a group, which have been killed, are
-// gone: large ones take a while to die.
-func awaitGroup(group int, deadline time.Time) {
-	for pause := time.Millisecond; unix.Kill(-group, 0) == nil && time.Now().Before(deadline); pause *= 2 {
-		time.Sleep(pause)
-	}
+	t.readers.Wait()
+	return t.stdout.whole && t.stderr.whole
 }
 
 // abandon gives back what a task that was not started has taken.
 func (t *task) abandon() {
-	if t.process != nil { // it was started, and could not be put into its cgroup
-		t.kill()
-		_, _ = t.collect()
-	}
-	if t.conn != nil {
-		t.conn.Conn.Close()
-	}
+	t.disconnect()
 	t.cleanUp()
 }
 
+// cleanUp closes and removes what is not needed after the end of a task.
 func (t *task) cleanUp() {
-	err := errors.Join(t.stdout.close(), t.stderr.close(), t.group.remove())
-	if t.temp != "" {
-		err = errors.Join(err, os.RemoveAll(t.temp))
-	}
-	if err != nil {
+	t.unguard()
+	if err := errors.Join(t.stdout.close(), t.stderr.close()); err != nil {
 		t.cfg.Logger.Warn("after the end of a task", "attempt", t.attempt, "error", err)
-	}
-	if t.release != nil {
-		t.release()
 	}
 }
 
-// makeDirs makes the place for temporary files, and gives the user who owns the
-// task the attempt's directory.
-func (t *task) makeDirs() error {
+// giveDir gives the user who owns the task the attempt's directory.
+func (t *task) giveDir() error {
+	return errors.Join(t.owner.letThrough(filepath.Dir(t.dir)), t.owner.give(t.dir))
+}
+
+// makeTemp makes the place for temporary files.
+func (t *task) makeTemp() error {
 	if err := os.MkdirAll(t.temp, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(t.owner.letThrough(filepath.Dir(t.dir)), t.owner.give(t.dir, t.temp))
-}
-
-// openLogs creates the files for what the task prints.
-func (t *task) openLogs(dir string, limit int64) (err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if t.stdout.log, err = createLog(filepath.Join(dir, "stdout"), limit); err != nil {
-		return err
-	}
-	t.stderr.log, err = createLog(filepath.Join(dir, "stderr"), limit)
-	return err
+	return t.owner.give(t.temp)
 }

@@ -31,11 +31,11 @@ func (t *task) verdict(state *os.ProcessState) error {
 		t.dump = dumpIn(printed)
 		crash = crashIn(printed)
 	}
-	t.mu.Lock()
-	forced, starved := t.mu.forced, t.mu.starved
-	t.mu.Unlock()
+	t.child.mu.Lock()
+	forced, starved := t.forced, t.starved
+	t.child.mu.Unlock()
 	switch {
-	case starved || t.group.starved():
+	case starved || t.child.group.starved():
 		return &tasknode.Crash{Cause: t.limit.exceeded()}
 	case forced && (status.Signaled() || t.dump != ""):
 		return errForced
@@ -43,6 +43,10 @@ func (t *task) verdict(state *os.ProcessState) error {
 		return crash
 	case status.Signaled():
 		return &tasknode.Crash{Cause: signalled(status.Signal())}
+	case !t.conn.heard.Load() && t.child.tasks > 1:
+		return &tasknode.Crash{Cause: fmt.Sprintf(
+			"the process, which had run other tasks of the job, exited with status %d before it began with this one%s",
+			status.ExitStatus(), t.lastWords())}
 	case !t.conn.heard.Load():
 		return &tasknode.Crash{Cause: fmt.Sprintf(
 			"program %s ended with exit status %d before it said anything: its main has to call mr.Main, or mr.ServeTask, before it looks at its arguments%s",

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// How often memory is looked at: that of tasks themselves, which is one small
+// How often memory is looked at: that of the processes of tasks themselves, which is one small
 // file each, and that of all they have started, which is one for every process
 // of the machine.
 const (
@@ -17,20 +17,20 @@ const (
 	looksPerScan = 5
 )
 
-// watcher holds tasks to their memory where no cgroup does. One goroutine looks;
+// watcher holds processes to their memory where no cgroup does. One goroutine looks;
 // close ends it.
 type watcher struct {
 	stop  chan struct{}
 	ended chan struct{}
 	mu    struct {
 		sync.Mutex
-		tasks map[*task]bool
+		children map[*child]bool
 	}
 }
 
 func newWatcher() *watcher {
 	w := &watcher{stop: make(chan struct{}), ended: make(chan struct{})}
-	w.mu.tasks = make(map[*task]bool)
+	w.mu.children = make(map[*child]bool)
 	go w.run()
 	return w
 }
@@ -40,15 +40,15 @@ func (w *watcher) close() {
 	<-w.ended
 }
 
-// watch ends t when it uses more than its limit, until forget is called.
-func (w *watcher) watch(t *task) (forget func()) {
+// watch ends c when it uses more than its limit, until forget is called.
+func (w *watcher) watch(c *child) (forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mu.tasks[t] = true
+	w.mu.children[c] = true
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.mu.tasks, t)
+		delete(w.mu.children, c)
 	}
 }
 
@@ -66,21 +66,21 @@ func (w *watcher) run() {
 	}
 }
 
-// look ends the tasks that use too much, alone or, if scan, with all of their
+// look ends the processes that use too much, alone or, if scan, with all of their
 // group.
 func (w *watcher) look(scan bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.mu.tasks) == 0 {
+	if len(w.mu.children) == 0 {
 		return
 	}
 	var groups map[int]int64
 	if scan {
 		groups = residentByGroup()
 	}
-	for t := range w.mu.tasks {
-		if max(residentOf(t.pid), groups[t.pid]) > t.limit.bytes {
-			t.starve()
+	for c := range w.mu.children {
+		if max(residentOf(c.pid), groups[c.pid]) > c.class.bytes {
+			c.starve()
 		}
 	}
 }

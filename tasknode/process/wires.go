@@ -1,62 +1,90 @@
 package process
 
 import (
+	"io"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/taskproc"
-	"golang.org/x/sys/unix"
 )
 
-// controlFD is the control socket's descriptor in the child: the first after
-// the standard ones.
-const controlFD = 3
+// Descriptors in the child, the first after the standard ones.
+const (
+	controlFD = 3 // control socket of its first task
+	nextFD    = 4 // where it waits for others, if it may
+)
 
 // wires are the child's ends of what connects it with the daemon.
 type wires struct {
 	null, stdout, stderr, control *os.File
+	next                          *os.File // nil for a child of one task
 }
 
-func (w *wires) files() []*os.File { return []*os.File{w.null, w.stdout, w.stderr, w.control} }
+// files are the wires by descriptor. The first is nil for a child that is there.
+func (w *wires) files() []*os.File {
+	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
+	if w.next != nil {
+		all = append(all, w.next)
+	}
+	return all
+}
 
-// close closes the child's ends, once the child has its own or has none.
+// close closes the child's ends, once the child has its own or has none. Those
+// of no wires are none.
 func (w *wires) close() {
+	if w == nil {
+		return
+	}
 	for _, f := range w.files() {
 		f.Close() // nil is fine: the error is of no use
 	}
 }
 
-// openWires connects the task with a child to be.
-func (t *task) openWires() (w *wires, err error) {
+// connect connects the task with a child and begins to read what that prints.
+func (t *task) connect() (w *wires, err error) {
 	w = new(wires)
 	defer func() {
 		if err != nil {
 			w.close()
+			t.disconnect()
 		}
 	}()
 	if w.null, err = os.Open(os.DevNull); err != nil {
 		return nil, err
 	}
-	if t.stdout.pipe, w.stdout, err = os.Pipe(); err != nil {
-		return nil, err
+	for _, s := range []struct {
+		stream *stream
+		theirs **os.File
+	}{{&t.stdout, &w.stdout}, {&t.stderr, &w.stderr}} {
+		var pipe *os.File
+		if pipe, *s.theirs, err = os.Pipe(); err != nil {
+			return nil, err
+		}
+		s.stream.pipe = pipe
+		t.readers.Go(func() { s.stream.copy(pipe) })
 	}
-	if t.stderr.pipe, w.stderr, err = os.Pipe(); err != nil {
-		return nil, err
-	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("socketpair", err)
-	}
-	w.control = os.NewFile(uintptr(pair[1]), taskproc.ControlMark)
-	ours := os.NewFile(uintptr(pair[0]), "control socket")
-	defer ours.Close()
-	conn, err := net.FileConn(ours)
-	if err != nil {
+	var conn net.Conn
+	if conn, w.control, err = taskproc.SocketPair(); err != nil {
 		return nil, err
 	}
 	t.conn = &control{Conn: conn, closed: t.kill}
 	return w, nil
+}
+
+// disconnect undoes connect once the child's ends are closed.
+func (t *task) disconnect() {
+	for _, s := range []*stream{&t.stdout, &t.stderr} {
+		if s.pipe != nil {
+			s.pipe.Close() // ends its reader
+			s.pipe = nil
+		}
+	}
+	t.readers.Wait()
+	if t.conn != nil {
+		t.conn.Conn.Close()
+	}
 }
 
 // control is the daemon's end of a control socket.
@@ -83,17 +111,23 @@ func (c *control) Close() error {
 
 // stream is one of a task's outputs on its way to a log.
 type stream struct {
-	pipe *os.File // the daemon's end
-	log  *logFile
+	pipe  *os.File // the daemon's end; nil before there is one
+	log   *logFile
+	whole bool // all that was printed has come; holds once copy has returned
 }
 
+// copyBuffers has buffers for streams.
+var copyBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
 // copy reads all that comes, also when it cannot be kept.
-func (s *stream) copy() {
-	buf := make([]byte, 64<<10)
+func (s *stream) copy(pipe *os.File) {
+	buf := copyBuffers.Get().(*[64 << 10]byte)
+	defer copyBuffers.Put(buf)
 	for {
-		n, err := s.pipe.Read(buf)
+		n, err := pipe.Read(buf[:])
 		_, _ = s.log.Write(buf[:n]) // never fails
 		if err != nil {
+			s.whole = err == io.EOF
 			return
 		}
 	}
