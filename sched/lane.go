@@ -35,6 +35,7 @@ type offer struct {
 	job   *cluster.Job
 	stage *cluster.Stage
 	grant int // at least 1, at most stage.Waiting()
+	upTo  int // how many of the stage are placed when it has got its grant
 }
 
 // maxPatientMachines bounds how many machines are looked at beside those with
@@ -82,7 +83,8 @@ func (l *lane) remaining() int {
 
 // offer gives up to so many slots to the tasks of a stage, which is ready.
 func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
-	o := offer{j, stage, min(most, stage.Waiting(), l.remaining())}
+	o := offer{job: j, stage: stage, grant: min(most, stage.Waiting(), l.remaining())}
+	o.upTo = o.grant
 	method := l.placer.methodOf(j)
 	switch {
 	case o.grant <= 0:

@@ -20,7 +20,8 @@ func (l *lane) flush() {
 		l.assign(batch, l.quota(last), nil)
 		l.hurry(last)
 	} else {
-		for l.assign(batch, nil, nil) > 0 {
+		for len(batch) > 0 {
+			l.assign(batch, nil, nil)
 			batch = l.cut(batch)
 		}
 	}
@@ -28,12 +29,17 @@ func (l *lane) flush() {
 }
 
 // cut is what stages of the batch that asked for more slots than there were may
-// still get: tasks that avoid machines leave slots to others.
+// still get: tasks that avoid machines leave slots to others. Those that did not
+// get what they were granted have no use for what is left.
 func (l *lane) cut(batch []offer) (again []offer) {
 	l.recount()
 	left := l.left
 	for _, o := range batch {
+		if l.placed[o.stage] < o.upTo {
+			continue
+		}
 		if o.grant = min(l.rest(o.stage), left); o.grant > 0 {
+			o.upTo += o.grant
 			left -= o.grant
 			again = append(again, o)
 		}
@@ -42,11 +48,8 @@ func (l *lane) cut(batch []offer) (again []offer) {
 }
 
 // assign gives slots of the machines that keep wants to the tasks of the batch,
-// and returns how many. Quota is for the last offer.
-func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) int {
-	if len(batch) == 0 {
-		return 0
-	}
+// which is not empty. Quota is for the last offer.
+func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) {
 	if l.taken == nil {
 		l.taken, l.placed = make(map[cluster.TaskID]bool), make(map[*cluster.Stage]int)
 	}
@@ -63,7 +66,6 @@ func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) i
 		l.taken[tasks[s.Demand][s.Task].ID] = true
 		l.placed[batch[s.Demand].stage]++
 	}
-	return len(starts)
 }
 
 // rest is how many tasks of a stage have not started in this round either.

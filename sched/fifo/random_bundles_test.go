@@ -1,0 +1,272 @@
+package fifo
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"pgregory.net/rapid"
+)
+
+// drawGraph draws a small graph of any kind.
+func drawGraph(rt *rapid.T) dag.Graph {
+	n := rapid.IntRange(1, 3).Draw(rt, "nodes")
+	switch rapid.SampledFrom([]string{"mapreduce", "gang", "pairs", "wide", "mixed"}).Draw(rt, "graph") {
+	case "gang":
+		return streamed(n, rapid.IntRange(1, 2).Draw(rt, "reduces"))
+	case "pairs":
+		return pairs(n)
+	case "wide":
+		return wide(n)
+	case "mixed": // groups of several slots that stream to reduces, which a last stage reads
+		g := wide(n)
+		g.Stages = append(g.Stages, dag.Stage{Name: "sum", Nodes: 2}, dag.Stage{Name: "top", Nodes: 1})
+		g.Edges = append(g.Edges, dag.Edge{From: "clean", To: "sum", Channel: dag.ChannelTCP}, dag.Edge{From: "sum", To: "top", Connection: dag.Gather})
+		return g
+	}
+	return dag.MapReduce(2*n, rapid.IntRange(0, 2).Draw(rt, "reduces"))
+}
+
+// life is a random life of a cluster under a policy.
+type life struct {
+	*world
+	rt     *rapid.T
+	policy *Policy
+}
+
+// try applies a command that may be refused.
+func (l *life) try(c cluster.Command) bool {
+	l.now++
+	delta, err := l.state.Apply(cluster.Entry{At: l.now / 3, Command: c})
+	if err == nil {
+		l.policy.Observe(l.now, l.state.View(), delta)
+	}
+	return err == nil
+}
+
+func (l *life) submit() {
+	l.now++
+	s := spec(0, 0)
+	s.Graph, s.Priority = drawGraph(l.rt), rapid.IntRange(0, 1).Draw(l.rt, "priority")
+	s.SlowStartPPM = rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(l.rt, "slow start")
+	s.MaxAttempts, s.MaxMachineFaults = [2]int{99, 99}, 2
+	delta, err := l.state.Apply(cluster.Entry{At: l.now / 3, Command: cluster.SubmitJob{Spec: s}})
+	if err != nil {
+		l.rt.Fatal(err)
+	}
+	l.policy.Observe(l.now, l.state.View(), delta)
+	loadAll(l.rt, l.state)
+	l.try(cluster.StartJob{Job: delta.Submitted})
+}
+
+// loadAll gives all jobs their splits: split i lies on machine i mod 4.
+func loadAll(rt rapid.TB, s *cluster.State) {
+	for j := range s.View().Jobs() {
+		var splits []cluster.Split
+		for _, stage := range j.Spec.Graph.Stages {
+			for n := 0; n < stage.Nodes && j.Spec.Graph.IsSource(stage.Name); n++ {
+				splits = append(splits, cluster.Split{Hosts: []string{fmt.Sprintf("m%d", n%4)}, Bytes: 5})
+			}
+		}
+		if err := s.Load(j.ID, splits); err != nil {
+			rt.Fatal(err)
+		}
+	}
+}
+
+// commands are those that a plan comes to.
+func commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
+	attempt := func(s sched.Start) cluster.StartAttempt {
+		j, _, t, _ := view.Task(s.Task)
+		c := cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal}
+		if t.Split >= 0 {
+			c.Range = j.RangeOf(t)
+		}
+		return c
+	}
+	for _, s := range plan.Starts {
+		out = append(out, attempt(s))
+	}
+	for _, b := range plan.Bundles {
+		c := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
+		for _, s := range b.Starts {
+			c.Starts = append(c.Starts, attempt(s))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (l *life) step() {
+	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.rt, "machine")
+	m := l.state.View().Machine(machine)
+	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire"}).Draw(l.rt, "verb"); {
+	case verb == "join":
+		l.try(cluster.JoinMachine{
+			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.rt, "rack")],
+			Slots: [2]int{rapid.IntRange(0, 4).Draw(l.rt, "maps"), rapid.IntRange(0, 3).Draw(l.rt, "reduces")},
+		})
+	case verb == "submit":
+		l.submit()
+	case verb == "plan":
+		for _, c := range commands(l.state.View(), l.policy.Decide(l.now, l.state.View())) {
+			if !l.try(c) {
+				l.rt.Fatalf("refused: %+v", c)
+			}
+		}
+	case m == nil || len(m.Attempts) == 0:
+	case verb == "finish":
+		a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.rt, "attempt")]
+		l.try(cluster.FinishAttempt{Attempt: a.ID})
+	case verb == "fail":
+		l.try(cluster.FailAttempt{Attempt: m.Attempts[0].ID, Failure: cluster.Failure{Cause: "bad"}})
+	case verb == "expire":
+		l.try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
+	}
+}
+
+// TestRandomPlansOfBundles holds plans to what they promise, in random lives of
+// clusters whose jobs are of all kinds.
+func TestRandomPlansOfBundles(t *testing.T) {
+	started := make(map[bool]int)
+	rapid.Check(t, func(rt *rapid.T) {
+		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
+		l := &life{newWorld(t), rt, New(placement)}
+		l.policy.Reset(0, l.state.View())
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			l.step()
+			plan := l.policy.Decide(l.now, l.state.View())
+			fresh := New(placement)
+			fresh.Reset(l.now, l.state.View())
+			if again := fresh.Decide(l.now, l.state.View()); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
+				rt.Fatalf("observing gives %q, reset gives %q", lines(plan), lines(again))
+			}
+			waits := placement.Method == sched.Delay || placement.Patience > 0
+			checkWhole(rt, l.state, plan, waits && fresh.NextWake() > l.now)
+			for _, b := range plan.Bundles {
+				started[len(b.Starts) > 1]++
+			}
+		}
+	})
+	if started[true] < 50 || started[false] < 50 {
+		t.Errorf("%d gangs and %d groups have been planned", started[true], started[false])
+	}
+}
+
+// checkWhole applies a plan to a copy of the state, which must take all of it,
+// and looks at what is left waiting.
+func checkWhole(rt *rapid.T, s *cluster.State, plan sched.Plan, waits bool) {
+	twin, err := s.Snapshot().Restore()
+	if err != nil {
+		rt.Fatal(err)
+	}
+	loadAll(rt, twin)
+	for _, c := range commands(twin.View(), plan) {
+		if _, err := twin.Apply(cluster.Entry{At: 1 << 40, Command: c}); err != nil {
+			rt.Fatalf("%+v: %v\nof plan %q", c, err, lines(plan))
+		}
+	}
+	if fault := twin.CheckInvariants(); fault != nil {
+		rt.Fatal(fault)
+	}
+	if !waits {
+		checkNothingIdle(rt, twin.View(), plan)
+	}
+}
+
+// checkNothingIdle wants a reason for each slot that is free after a plan while
+// somebody could use it: a bundle that waits, or a task that has failed and so
+// avoids a machine. The bundle whose turn is first must not fit at all.
+func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
+	wanted := make(map[int]bool) // kinds of slots that bundles wait for
+	for _, j := range inOrder(view) {
+		for _, stage := range j.Stages {
+			b := stage.Bundle
+			if !stage.Alone() && len(j.WaitingBundles(b)) > 0 && b.Stages[0] == stage {
+				if len(wanted) == 0 && len(uncharged(j, b)) > 0 && fitsNow(view, j, b) {
+					rt.Fatalf("a bundle %s of %v waits and would fit after %q", stage.Name, j.ID, lines(plan))
+				}
+				for _, s := range b.Stages {
+					for kind, n := range s.Slots {
+						wanted[kind] = wanted[kind] || n > 0
+					}
+				}
+			}
+			if stage.Alone() && j.Ready(stage) && !wanted[int(stage.Slot)] && waitsUncharged(stage) {
+				for m := range view.MachinesWithFree(stage.Slot) {
+					rt.Fatalf("%s of %v waits beside free slots on %s after %q", stage.Name, j.ID, m.Name, lines(plan))
+				}
+			}
+		}
+	}
+}
+
+func waitsUncharged(s *cluster.Stage) bool {
+	for t := range s.Pending() {
+		if t.Charged == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// uncharged are the bundles that may start of which no task has failed.
+func uncharged(j *cluster.Job, b *cluster.Bundle) []int {
+	return slices.DeleteFunc(j.WaitingBundles(b), func(n int) bool {
+		return slices.ContainsFunc(b.TasksOf(n), func(t *cluster.Task) bool { return t.Charged > 0 })
+	})
+}
+
+// inOrder are the jobs that run, in the order of their turn.
+func inOrder(view cluster.View) (jobs []*cluster.Job) {
+	for j := range view.Jobs() {
+		if j.State == cluster.JobRunning {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *cluster.Job) int { return b.Spec.Priority - a.Spec.Priority })
+	return jobs
+}
+
+// fitsNow tries all machines for all tasks of a bundle.
+func fitsNow(view cluster.View, j *cluster.Job, b *cluster.Bundle) bool {
+	var machines []*cluster.Machine
+	free := make(map[*cluster.Machine][2]int)
+	for m := range view.Machines() {
+		machines = append(machines, m)
+		free[m] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+	}
+	var needs [][2]int
+	for _, s := range b.Stages {
+		for range len(s.Tasks) / b.Count {
+			needs = append(needs, s.Slots)
+		}
+	}
+	var place func(i int) bool
+	place = func(i int) bool {
+		if i == len(needs) {
+			return true
+		}
+		for _, m := range machines {
+			room := free[m]
+			left := [2]int{room[0] - needs[i][0], room[1] - needs[i][1]}
+			if (needs[i][0] > 0 && left[0] < 0) || (needs[i][1] > 0 && left[1] < 0) {
+				continue
+			}
+			free[m] = left
+			if place(i + 1) {
+				return true
+			}
+			free[m] = room
+		}
+		return false
+	}
+	return !avoids(view, j) && place(0)
+}
+
+// avoids reports whether a job avoids machines, whatever the time.
+func avoids(view cluster.View, j *cluster.Job) bool { return len(view.Avoided(j, 0)) > 0 }
