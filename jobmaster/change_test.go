@@ -36,7 +36,7 @@ func TestChangesAreInTheLogWhenTheyAreAnswered(t *testing.T) {
 			w.t.Errorf("unknown policy: %v", err)
 		}
 		w.wantDone(id)
-		s, err := m.Job(w.ctx, id)
+		s, err := m.Job(w.ctx, id, true)
 		if err != nil || s.Tasks[0].Attempts[0].State != wire.AttemptState_ATTEMPT_KILLED || s.Tasks[1].Attempts[0].State != wire.AttemptState_ATTEMPT_FAILED {
 			w.t.Errorf("the job is %v, %v", s, err)
 		}

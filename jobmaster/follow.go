@@ -107,11 +107,20 @@ func (m *Master) answer(id cluster.JobID, r *record) {
 			waiting = append(waiting, q)
 		default:
 			if status == nil {
-				status = m.status(m.view.Job(id), r)
+				status = m.shownStatus(m.view.Job(id), r)
 			}
 			q.answer <- statusAnswer{status: status, version: r.version}
 		}
 	}
 	clear(r.waiters[len(waiting):])
 	r.waiters = waiting
+}
+
+// shownStatus is what those who follow a job are shown: its tasks come with the
+// last status.
+func (m *Master) shownStatus(j *cluster.Job, r *record) *wire.JobStatus {
+	if j.State.Final() {
+		return m.fullStatus(j, r)
+	}
+	return m.status(j, r)
 }

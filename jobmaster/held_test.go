@@ -40,7 +40,7 @@ func TestTasknodeThatWasGivenUpBringsItsOutputBack(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond) // the maps are finished
 		crash()
 		time.Sleep(2 * w.expiry)
-		if s, err := w.leader().Job(w.ctx, id); err != nil || s.MapsDone != 0 {
+		if s, err := w.leader().Job(w.ctx, id, true); err != nil || s.MapsDone != 0 {
 			t.Errorf("%d maps count as done, %v", s.GetMapsDone(), err)
 		}
 		w.addNodeOf(tasknode.Config{Name: "a", ReduceSlots: 2, Dirs: []string{dir}})
@@ -64,7 +64,7 @@ func TestFirstFinishedWinsWhenATasknodeComesBack(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond) // b has finished map 0 and runs map 1
 		w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 2, ReduceSlots: 2, Dirs: []string{dir}})
 		w.wantDone(id)
-		s, err := w.leader().Job(w.ctx, id)
+		s, err := w.leader().Job(w.ctx, id, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func (m *Master) archive(id cluster.JobID) {
 		return
 	}
 	r.archiving = true
-	s, l := m.status(m.view.Job(id), r), m.lead
+	s, l := m.fullStatus(m.view.Job(id), r), m.lead
 	m.workers.Go(func() {
 		if m.keepWriting(l.ctx, id, s) {
 			m.inbox.Put(&archived{l, id})

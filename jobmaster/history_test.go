@@ -106,17 +106,22 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 				w.t.Errorf("master %d: jobs left are %v, %v", turn, left, err)
 			}
 			for _, id := range ids {
-				s, err := w.leader().Job(w.ctx, id)
+				s, err := w.leader().Job(w.ctx, id, true)
 				followed, followErr := w.leader().Follow(w.ctx, id, nil)
 				if err != nil || followErr != nil || s.State != wire.JobState_SUCCEEDED || len(s.Tasks) != 1 || !proto.Equal(s, followed) {
 					w.t.Errorf("master %d: %s is %v, %v; followed %v, %v", turn, id, s, err, followed, followErr)
+				}
+				short, err := w.leader().Job(w.ctx, id, false)
+				s.Tasks, s.Partitions, s.Properties = nil, nil, nil
+				if err != nil || !proto.Equal(short, s) {
+					w.t.Errorf("master %d: without tasks %s is %v, %v", turn, id, short, err)
 				}
 			}
 			if err := w.leader().Kill(w.ctx, ids[0], "too late"); err != nil {
 				w.t.Errorf("kill of a retired job: %v", err)
 			}
 		}
-		if _, err := w.leader().Job(w.ctx, "job_1_0099"); !errors.Is(err, cluster.ErrUnknown) {
+		if _, err := w.leader().Job(w.ctx, "job_1_0099", true); !errors.Is(err, cluster.ErrUnknown) {
 			w.t.Errorf("unknown job: %v", err)
 		}
 	})

@@ -37,7 +37,7 @@ func TestANodeIsTakenOutOfWork(t *testing.T) {
 		if got := state(); got != "DECOMMISSIONED" {
 			w.t.Errorf("after its work it is %s", got)
 		}
-		s, err := m.Job(w.ctx, id)
+		s, err := m.Job(w.ctx, id, true)
 		if err != nil {
 			w.t.Fatal(err)
 		}

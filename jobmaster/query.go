@@ -45,33 +45,38 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 				continue
 			}
 			s := m.status(j, m.record(j.ID))
-			s.Tasks, s.Failures, s.Partitions, s.Properties = nil, nil, nil, nil
+			s.Failures = nil
 			out = append(out, s)
 		}
 		return out, nil
 	})
 }
 
-// Job is the status of one job with its tasks and properties, from its history when it is
-// retired. Unknown jobs wrap cluster.ErrUnknown.
-func (m *Master) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
-	s, err := m.jobInState(ctx, jobID)
-	if id, wrong := cluster.ParseJobID(jobID); wrong == nil && errors.Is(err, cluster.ErrRetired) {
-		return m.readHistory(ctx, id)
+// Job is the status of one job, from its history when it is retired; with its
+// tasks, partitions and properties only when tasks is set. Unknown jobs wrap
+// cluster.ErrUnknown.
+func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
+	s, err := m.jobInState(ctx, jobID, tasks)
+	id, wrong := cluster.ParseJobID(jobID)
+	if wrong != nil || !errors.Is(err, cluster.ErrRetired) {
+		return s, err
+	}
+	if s, err = m.readHistory(ctx, id); err == nil && !tasks {
+		s.Tasks, s.Partitions, s.Properties = nil, nil, nil
 	}
 	return s, err
 }
 
-func (m *Master) jobInState(ctx context.Context, jobID string) (*wire.JobStatus, error) {
+func (m *Master) jobInState(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	return query(ctx, m, func() (*wire.JobStatus, error) {
 		j, err := m.jobNamed(jobID)
 		if err != nil {
 			return nil, err
 		}
-		r := m.record(j.ID)
-		s := m.status(j, r)
-		s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
-		return s, nil
+		if tasks {
+			return m.fullStatus(j, m.record(j.ID)), nil
+		}
+		return m.status(j, m.record(j.ID)), nil
 	})
 }
 

@@ -13,7 +13,7 @@ func TestJobsSayWhatTheyWaitFor(t *testing.T) {
 		want := func(id, reason string) {
 			w.t.Helper()
 			w.sleep(500 * time.Millisecond)
-			s, err := w.leader().Job(w.ctx, id)
+			s, err := w.leader().Job(w.ctx, id, true)
 			if err != nil || s.Reason != reason {
 				w.t.Errorf("%s waits for %q, %v; want %q", id, s.GetReason(), err, reason)
 			}

@@ -7,8 +7,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
+// fullStatus is status with the properties of the job and what became of each of
+// its tasks, which costs what it has of them.
+func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
+	s := m.status(j, r)
+	s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
+	return s
+}
+
 // status is what is known of a job now. It costs what runs, not what is
-// finished, until the job is over.
+// finished.
 func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	s := &wire.JobStatus{
 		JobId: j.ID.String(), Name: j.Spec.Name, User: j.Spec.User, State: wire.JobState(j.State),
@@ -19,9 +27,6 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 	}
 	for _, stage := range j.Stages {
 		addStage(s, stage, r)
-	}
-	if j.State.Final() {
-		s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
 	}
 	return s
 }

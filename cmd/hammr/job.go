@@ -44,9 +44,10 @@ func (q *query) writeDocument(s *wire.JobStatus) error {
 	return err
 }
 
-// job is the status of a job, or says in Hadoop's words that there is none.
-func (q *query) job(ctx context.Context, id string) (*wire.JobStatus, error) {
-	s, err := q.Job(ctx, id)
+// job is the status of a job, with its tasks when they are wanted, or says in
+// Hadoop's words that there is none.
+func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
+	s, err := q.Job(ctx, id, tasks)
 	return s, jobFault(id, err)
 }
 
@@ -64,7 +65,7 @@ func (r remotes) newJobStatus() *cobra.Command {
 		Example: "  hammr job status job_1763700000000_0001",
 		Args:    one("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
-		s, err := q.job(ctx, q.args[0])
+		s, err := q.job(ctx, q.args[0], q.flags.json)
 		switch {
 		case err != nil:
 			return err
@@ -113,7 +114,7 @@ func (r remotes) newJobCounters() *cobra.Command {
 			return nil
 		},
 	}, func(ctx context.Context, q *query) error {
-		s, err := q.job(ctx, q.args[0])
+		s, err := q.job(ctx, q.args[0], false)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (r remotes) newJobKill() *cobra.Command {
 		Args:    some("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
 		return q.each(func(id string) error {
-			s, err := q.job(ctx, id)
+			s, err := q.job(ctx, id, false)
 			if err == nil && s.State >= wire.JobState_SUCCEEDED {
 				return fmt.Errorf("job %s is over already: %v", id, s.State)
 			}

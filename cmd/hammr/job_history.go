@@ -22,7 +22,7 @@ failed. Masters keep this when they forget the job itself.`,
 		Example: "  hammr job history job_1763700000000_0001 --json",
 		Args:    one("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
-		s, err := q.job(ctx, q.args[0])
+		s, err := q.job(ctx, q.args[0], true)
 		switch {
 		case err != nil:
 			return err

@@ -49,7 +49,7 @@ func (r remotes) newTaskLogs() *cobra.Command {
 
 // logs prints the logs of the attempts that are wanted.
 func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt string) bool) error {
-	s, err := q.job(ctx, job)
+	s, err := q.job(ctx, job, true)
 	if err != nil {
 		return err
 	}

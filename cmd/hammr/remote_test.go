@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
+	"google.golang.org/protobuf/proto"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -40,7 +41,7 @@ func (f *fakeCluster) Submit(context.Context, *wire.JobSpec, []*taskproc.Split) 
 }
 
 func (f *fakeCluster) Follow(ctx context.Context, id string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
-	s, err := f.Job(ctx, id)
+	s, err := f.Job(ctx, id, true)
 	if err == nil {
 		each(s)
 	}
@@ -77,11 +78,16 @@ func (f *fakeCluster) Jobs(_ context.Context, all bool) (jobs []*wire.JobStatus,
 	return jobs, nil
 }
 
-func (f *fakeCluster) Job(_ context.Context, id string) (*wire.JobStatus, error) {
+func (f *fakeCluster) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	for _, j := range f.jobs {
-		if j.JobId == id {
-			return j, nil
+		if j.JobId != id {
+			continue
 		}
+		if !tasks {
+			j = proto.CloneOf(j)
+			j.Tasks, j.Partitions, j.Properties = nil, nil, nil
+		}
+		return j, nil
 	}
 	return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, id)
 }

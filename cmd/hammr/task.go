@@ -32,7 +32,7 @@ func (r remotes) newTaskList() *cobra.Command {
 		Example: "  hammr task list job_1763700000000_0001 --state running",
 		Args:    one("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
-		s, err := q.job(ctx, q.args[0])
+		s, err := q.job(ctx, q.args[0], true)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (q *query) attemptsOf(ctx context.Context, id string) ([]string, error) {
 	if err != nil || strings.HasPrefix(id, "attempt_") {
 		return []string{id}, err
 	}
-	s, err := q.job(ctx, job)
+	s, err := q.job(ctx, job, true)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,9 @@ type Admin interface {
 	// Jobs has the status of each job without tasks, failures, partitions and
 	// properties, in order of submission; those that are over only when all is set.
 	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
-	// Job is the status of one job with its tasks, whether it is over or not.
-	Job(ctx context.Context, jobID string) (*wire.JobStatus, error)
+	// Job is the status of one job, whether it is over or not; with its tasks,
+	// partitions and properties, which may be very many, only when tasks is set.
+	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
 	// SetPriority changes how urgent a job is, -2 to 2.
 	SetPriority(ctx context.Context, jobID string, priority int) error
 	// MoveJob moves a job that is not over to another pool.

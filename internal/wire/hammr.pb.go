@@ -1986,6 +1986,7 @@ func (x *ListJobsResponse) GetJobs() []*JobStatus {
 type JobRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Tasks         bool                   `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"` // with its tasks, partitions and properties, which may be very many
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2025,6 +2026,13 @@ func (x *JobRequest) GetJobId() string {
 		return x.JobId
 	}
 	return ""
+}
+
+func (x *JobRequest) GetTasks() bool {
+	if x != nil {
+		return x.Tasks
+	}
+	return false
 }
 
 type SetPriorityRequest struct {
@@ -3943,10 +3951,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x0fListJobsRequest\x12\x10\n" +
 	"\x03all\x18\x01 \x01(\bR\x03all\";\n" +
 	"\x10ListJobsResponse\x12'\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x13.hammr.v1.JobStatusR\x04jobs\"#\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x13.hammr.v1.JobStatusR\x04jobs\"9\n" +
 	"\n" +
 	"JobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"G\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
+	"\x05tasks\x18\x02 \x01(\bR\x05tasks\"G\n" +
 	"\x12SetPriorityRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x05R\bpriority\"\x15\n" +

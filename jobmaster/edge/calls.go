@@ -57,7 +57,7 @@ func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *conne
 }
 
 func (c *calls) GetJob(ctx context.Context, q *wire.JobRequest) (*wire.JobStatus, error) {
-	return read(ctx, c, func() (*wire.JobStatus, error) { return c.cfg.Master.Job(ctx, q.JobId) })
+	return read(ctx, c, func() (*wire.JobStatus, error) { return c.cfg.Master.Job(ctx, q.JobId, q.Tasks) })
 }
 
 func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillResponse, error) {

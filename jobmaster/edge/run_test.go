@@ -124,7 +124,7 @@ func TestAdministration(t *testing.T) {
 	check("info", info.GetClusterId() == clusterID && len(info.GetMasters()) == 2, err)
 	jobs, err := c.Jobs(ctx, false)
 	check("jobs", len(jobs) == 1 && jobs[0].JobId == id, err)
-	status, err := c.Job(ctx, id)
+	status, err := c.Job(ctx, id, true)
 	check("job", len(status.GetTasks()) == 1, err)
 	nodes, err := c.Nodes(ctx, true)
 	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
@@ -134,7 +134,7 @@ func TestAdministration(t *testing.T) {
 		t.Errorf("%s runs again", again)
 	}
 
-	_, err = c.Job(ctx, "job_1_0001")
+	_, err = c.Job(ctx, "job_1_0001", true)
 	refused("unknown job", err, client.ErrUnknownJob)
 	_, err = c.Follow(ctx, "job_1_0001", nil)
 	refused("unknown job followed", err, client.ErrUnknownJob)

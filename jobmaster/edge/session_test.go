@@ -81,7 +81,7 @@ func TestSlowTasknodeHoldsUpNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	for running := int32(0); running < 2; {
-		status, err := c.Job(t.Context(), id)
+		status, err := c.Job(t.Context(), id, true)
 		if err != nil {
 			t.Fatal(err)
 		}

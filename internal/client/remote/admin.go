@@ -18,8 +18,8 @@ func (c *Client) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 }
 
 // Job implements client.Admin.
-func (c *Client) Job(ctx context.Context, jobID string) (*wire.JobStatus, error) {
-	status, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).GetJob, &wire.JobRequest{JobId: jobID})
+func (c *Client) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
+	status, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).GetJob, &wire.JobRequest{JobId: jobID, Tasks: tasks})
 	return status, known(err, client.ErrUnknownJob)
 }
 
