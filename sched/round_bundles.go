@@ -55,8 +55,7 @@ func (r *Round) offerGroups(j *cluster.Job, b *cluster.Bundle, most int) {
 		r.bundles = append(r.bundles, BundleStart{Job: j.ID, Class: b.Index, Number: s.Task.Number, Starts: []Start{s}})
 	}
 	r.wakeAt(l.wake)
-	left := min(most, stage.Waiting()) - len(l.starts)
-	if patient := l.left > 0 && l.wake != 0; left > 0 && !patient {
+	if left := min(most, stage.Waiting()) - len(l.starts); left > 0 {
 		r.hold(&claim{job: j, class: b, bundles: left})
 	}
 }
