@@ -4,32 +4,29 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/keys"
-	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 	"unsafe"
 )
 
-// collect makes the collector of a map attempt and the emitter that feeds it:
-// a fold table when the combiner folds, a sort buffer otherwise.
-func (j *Job[K, V, KO, VO]) collect(t *Task, m *task.Map) (Emitter[K, V], shuffle.Collector, error) {
-	opts, err := m.CollectorOptions()
-	if err != nil {
+// collect makes the collector of an attempt, which opts describe but for what
+// the route knows, and the emitter that feeds it: a fold table when the combiner
+// folds, a sort buffer otherwise.
+func (r *route[K, V]) collect(t *Task, opts shuffle.Options) (Emitter[K, V], shuffle.Collector, error) {
+	var err error
+	if opts.Partition, err = r.partitioner(t, opts.Partitions); err != nil {
 		return nil, nil, err
 	}
-	if opts.Partition, err = j.partitioner(t, opts.Partitions); err != nil {
-		return nil, nil, err
-	}
-	if f, ok := j.combiner.(folding[V]); ok {
+	if f, ok := r.combiner.(folding[V]); ok {
 		table, err := shuffle.NewFoldTable(t.Context(), opts, shuffle.Fold[V]{
-			Fold: f.folder(), Append: j.values.Append, Decode: ownedDecode(j.values),
+			Fold: f.folder(), Append: r.values.Append, Decode: ownedDecode(r.values),
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		return foldEmitter(j.keys, table), table, nil
+		return foldEmitter(r.keys, table), table, nil
 	}
-	if j.combiner != nil {
-		if opts.Combine, err = j.groupCombiner(t); err != nil {
+	if r.combiner != nil {
+		if opts.Combine, err = r.groupCombiner(t); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -37,32 +34,32 @@ func (j *Job[K, V, KO, VO]) collect(t *Task, m *task.Map) (Emitter[K, V], shuffl
 	if err != nil {
 		return nil, nil, err
 	}
-	return sortEmitter(j.keys, j.values, buffer), buffer, nil
+	return sortEmitter(r.keys, r.values, buffer), buffer, nil
 }
 
 // partitioner is which reduce gets an encoded key; nil for the default.
-func (j *Job[K, V, KO, VO]) partitioner(t *Task, n int) (func(key []byte) int, error) {
+func (r *route[K, V]) partitioner(t *Task, n int) (func(key []byte) int, error) {
 	switch {
 	case n == 1:
 		return func([]byte) int { return 0 }, nil
-	case j.partition != nil:
-		return j.userPartition(n), nil
-	case j.totalOrder != nil:
+	case r.partition != nil:
+		return r.userPartition(n), nil
+	case r.totalOrder != nil:
 		return rangePartition(t)
-	case j.groupFirst:
-		groupLen := j.groupPrefix()
+	case r.groupFirst:
+		groupLen := r.groupPrefix()
 		return func(key []byte) int { return shuffle.HashPartition(key[:groupLen(key)], n) }, nil
 	}
 	return nil, nil
 }
 
-func (j *Job[K, V, KO, VO]) userPartition(n int) func(key []byte) int {
+func (r *route[K, V]) userPartition(n int) func(key []byte) int {
 	return func(key []byte) int {
-		k, err := j.keys.Decode(key)
+		k, err := r.keys.Decode(key)
 		if err != nil {
 			panic(fmt.Errorf("decoding a key for the partition function: %w", err))
 		}
-		p := j.partition(k, n)
+		p := r.partition(k, n)
 		if p < 0 || p >= n {
 			panic(fmt.Errorf("partition function: %d for key %v, not within 0 to %d", p, k, n-1))
 		}
@@ -72,11 +69,11 @@ func (j *Job[K, V, KO, VO]) userPartition(n int) func(key []byte) int {
 
 // groupPrefix is the length of the part of an encoded key that makes its
 // group; nil for all of it.
-func (j *Job[K, V, KO, VO]) groupPrefix() func(key []byte) int {
-	if !j.groupFirst {
+func (r *route[K, V]) groupPrefix() func(key []byte) int {
+	if !r.groupFirst {
 		return nil
 	}
-	grouper := j.keys.(keys.Grouper)
+	grouper := r.keys.(keys.Grouper)
 	return func(key []byte) int {
 		n, err := grouper.GroupLen(key)
 		if err != nil {

@@ -20,14 +20,14 @@ func combinerTask(t *Task) *Task {
 
 // groupCombiner runs the user's combiner over groups of encoded records. Its
 // Setup is called; it has no Close, since what it emits goes to one group.
-func (j *Job[K, V, KO, VO]) groupCombiner(mapTask *Task) (shuffle.Combiner, error) {
-	t := combinerTask(mapTask)
-	combiner := instance(j.combiner)
+func (r *route[K, V]) groupCombiner(emitting *Task) (shuffle.Combiner, error) {
+	t := combinerTask(emitting)
+	combiner := instance(r.combiner)
 	if err := callSetup(t, combiner); err != nil {
 		return nil, fmt.Errorf("combiner: %w", err)
 	}
-	c := &groupCombine[K, V]{task: t, keys: j.keys, codec: j.values, combiner: combiner}
-	c.values, c.out = c.each, encoder[K, V]{keys: j.keys, values: j.values}
+	c := &groupCombine[K, V]{task: t, keys: r.keys, codec: r.values, combiner: combiner}
+	c.values, c.out = c.each, encoder[K, V]{keys: r.keys, values: r.values}
 	return c.combine, nil
 }
 

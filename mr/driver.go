@@ -194,22 +194,22 @@ func (d *Driver) runConf(det details, run JobRun) (*conf.Conf, error) {
 }
 
 // configJSON is the run's typed configuration, checked as a task will.
-func configJSON(det details, run JobRun) ([]byte, error) {
+func configJSON(config *configType, run JobRun) ([]byte, error) {
 	if run.Config == nil {
-		if det.config != nil {
-			_, err := det.config.decode(nil)
+		if config != nil {
+			_, err := config.decode(nil)
 			return nil, err
 		}
 		return nil, nil
 	}
-	if det.config == nil {
+	if config == nil {
 		return nil, errors.New("a configuration for a job that declares none; use WithConfig")
 	}
 	data, err := json.Marshal(run.Config)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	_, err = det.config.decode(data)
+	_, err = config.decode(data)
 	return data, err
 }
 

@@ -7,14 +7,14 @@ import (
 )
 
 // Open opens a file by its name. What is read of it is counted as the task's.
-func (t *Task) Open(name string) (storage.File, error) { return t.attempt.Open(name) }
+func (t *Task) Open(name string) (storage.File, error) { return t.node.Open(name) }
 
 // Create makes a new file by its name; it refuses one that exists. The file is
 // no part of the job's output: nobody removes it when the task is run again,
 // and the attempts of one task may be at it at once. Where that matters, write
 // to the job's outputs instead.
 func (t *Task) Create(name string) (storage.Writer, error) {
-	fsys, path, err := t.attempt.Resolve(t.Context(), name)
+	fsys, path, err := t.node.Resolve(t.Context(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (t *Task) Create(name string) (storage.Writer, error) {
 // Remove removes a file, or a directory with all that is in it, by its name; one
 // that is not there is no error.
 func (t *Task) Remove(name string) error {
-	fsys, path, err := t.attempt.Resolve(t.Context(), name)
+	fsys, path, err := t.node.Resolve(t.Context(), name)
 	if err != nil {
 		return err
 	}

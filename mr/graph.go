@@ -14,9 +14,10 @@ type JobGraph struct {
 	Graph dag.Graph
 }
 
-// Graphs are the graphs of the program's jobs, in the order of Jobs, with that
-// many map and reduce tasks each. In a run the maps follow from the input. With
-// reduces below 0 each job has as many as it asks for itself; a job without
+// Graphs are the graphs of the program's jobs, in the order of Jobs and in their
+// default configuration, with that many Nodes in each stage that reads input,
+// and that many reduces. In a run the former follow from the input. With reduces
+// below 0 each job has as many as it asks for itself; a job without
 // reduce phase has none in any case.
 //
 // It fails, wrapping ErrUsage, for numbers that a job cannot run with.
@@ -27,7 +28,11 @@ func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 	var graphs []JobGraph
 	for _, r := range p.Jobs {
 		j := r.(anyJob) // jobs has looked
-		g, err := jobGraph(j.details(), maps, reduces)
+		det, err := j.details(nil)
+		if err != nil {
+			return nil, err
+		}
+		g, err := jobGraph(det, maps, reduces)
 		if err != nil {
 			return nil, fmt.Errorf("%w: job %s: %w", ErrUsage, j.Name(), err)
 		}
@@ -50,6 +55,10 @@ func jobGraph(det details, maps, asked int) (dag.Graph, error) {
 	if n == 0 && det.hasReduce && det.needReduce != nil {
 		return dag.Graph{}, det.needReduce
 	}
-	g := dag.MapReduce(maps, n)
+	nodes := make(map[string]int)
+	for _, reader := range det.readers {
+		nodes[reader] = maps
+	}
+	g := det.graph(nodes, n)
 	return g, g.Validate()
 }

@@ -146,7 +146,7 @@ func (r *jsonReader[T]) Record() (int64, T) {
 	var v T
 	offset, line := r.Reader.Record()
 	if err := json.Unmarshal(line, &v); err != nil {
-		panic(badRecord{fmt.Errorf("line that is not the JSON of a %T: %w", v, err)})
+		panic(thrown{fmt.Errorf("line that is not the JSON of a %T: %w", v, err)})
 	}
 	return offset, v
 }
@@ -185,11 +185,11 @@ func (in *sequenceInput[K, V]) open(ctx context.Context, o format.Open) (format.
 func (in *sequenceInput[K, V]) record(r format.Reader) (K, V) {
 	key, err := in.key.Decode(r.Key())
 	if err != nil {
-		panic(badRecord{fmt.Errorf("key: %w", err)})
+		panic(thrown{fmt.Errorf("key: %w", err)})
 	}
 	value, err := in.value.Decode(r.Value())
 	if err != nil {
-		panic(badRecord{fmt.Errorf("value: %w", err)})
+		panic(thrown{fmt.Errorf("value: %w", err)})
 	}
 	return key, value
 }

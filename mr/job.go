@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime"
 	"slices"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/keys"
 	"github.com/hammr/hammr/internal/task"
@@ -24,16 +24,10 @@ type Job[K, V, KO, VO any] struct {
 	sources    []source[K, V, KO, VO]
 	reducer    Reducer[K, V, KO, VO] // nil in a map-only job
 	output     Output[KO, VO]
-	combiner   Reducer[K, V, K, V]
-	partition  func(key K, partitions int) int
-	keys       keys.Codec[K]
-	values     keys.Codec[V]
-	groupFirst bool
-	totalOrder *sampling
+	route      route[K, V] // from the mappers to the reducer
 	properties map[string]string
 	config     *configType
-	named      map[string]bool
-	keyFault   error // why there is no codec for K
+	named      outputNames
 	faults     []error
 }
 
@@ -63,15 +57,11 @@ func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI,
 	return j
 }
 
-// init runs two calls below the user's code, whose place it notes.
 func (j *Job[K, V, KO, VO]) init(noReducer bool) {
-	if _, file, line, ok := runtime.Caller(2); ok {
-		j.declared = fmt.Sprintf("%s:%d", file, line)
-	}
+	j.declared = callerPlace()
 	j.properties = make(map[string]string)
-	j.named = make(map[string]bool)
-	j.values = valueCodec[V]()
-	j.keys, j.keyFault = keyCodec[K]()
+	j.named = make(outputNames)
+	j.route = newRoute[K, V]()
 	if j.name == "" {
 		j.fault(errors.New("a job without a name"))
 	}
@@ -109,7 +99,7 @@ func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 	if j.reducer == nil {
 		j.fault(errors.New("a combiner in a job without reduce phase"))
 	}
-	j.combiner = c
+	j.route.combiner = c
 	return j
 }
 
@@ -117,20 +107,20 @@ func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 // default spreads keys by a hash of their encoding (of their first component
 // under GroupFirst).
 func (j *Job[K, V, KO, VO]) Partition(f func(key K, partitions int) int) *Job[K, V, KO, VO] {
-	j.partition = f
+	j.route.partition = f
 	return j
 }
 
 // KeyCodec sets how keys are encoded. The order of the bytes is the order in
 // which the reducer gets its keys.
 func (j *Job[K, V, KO, VO]) KeyCodec(c Codec[K]) *Job[K, V, KO, VO] {
-	j.keys, j.keyFault = c, nil
+	j.route.keys, j.route.keyFault = c, nil
 	return j
 }
 
 // ValueCodec sets how values are encoded between map and reduce.
 func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
-	j.values = c
+	j.route.values = c
 	return j
 }
 
@@ -138,7 +128,7 @@ func (j *Job[K, V, KO, VO]) ValueCodec(c Codec[V]) *Job[K, V, KO, VO] {
 // component, with values ordered by the whole key: the secondary sort. The key
 // type is a Pair or Triple; the reducer is given the group's first key.
 func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
-	j.groupFirst = true
+	j.route.groupFirst = true
 	return j
 }
 
@@ -146,7 +136,7 @@ func (j *Job[K, V, KO, VO]) GroupFirst() *Job[K, V, KO, VO] {
 // that the output files, one behind the other, are sorted. With one reduce
 // there is nothing to sample.
 func (j *Job[K, V, KO, VO]) TotalOrder() *Job[K, V, KO, VO] {
-	j.totalOrder = new(sampling)
+	j.route.totalOrder = new(sampling)
 	return j
 }
 
@@ -181,11 +171,11 @@ func (j *Job[K, V, KO, VO]) fault(err error) { j.faults = append(j.faults, err) 
 // that was done.
 func (j *Job[K, V, KO, VO]) check() error {
 	faults := j.faults
-	if j.reducer != nil && j.keyFault != nil {
-		faults = append(faults, j.keyFault)
+	if j.reducer != nil && j.route.keyFault != nil {
+		faults = append(faults, j.route.keyFault)
 	}
-	if j.groupFirst {
-		if _, ok := j.keys.(keys.Grouper); !ok {
+	if j.route.groupFirst {
+		if _, ok := j.route.keys.(keys.Grouper); !ok {
 			faults = append(faults, errors.New("GroupFirst with a key that has no components: use mr.Pair or mr.Triple"))
 		}
 	}
@@ -206,32 +196,41 @@ type anyJob interface {
 	task.Program
 	Name() string
 	check() error
-	details() details
+	configType() *configType
+	details(config []byte) (details, error)
 	sampleKeys(ctx context.Context, s *sampler) error
 }
 
-// details is what of a job does not depend on its types.
+// details is what of a job does not depend on its types, for one configuration.
 type details struct {
 	inputs     []splitter
+	readers    []string // by input: name of the stage that reads it
 	hasReduce  bool
 	needReduce error // why it cannot run without reduces; nil when it can
 	totalOrder *sampling
 	properties map[string]string
-	config     *configType
+
+	// graph is what the job is when the stages that read inputs have so many
+	// Nodes.
+	graph func(nodes map[string]int, reduces int) dag.Graph
 }
 
-func (j *Job[K, V, KO, VO]) details() details {
+func (j *Job[K, V, KO, VO]) configType() *configType { return j.config }
+
+func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
+	const reader = "map" // as dag.MapReduce calls it
 	d := details{
 		hasReduce:  j.reducer != nil,
 		needReduce: j.needReduce(),
-		totalOrder: j.totalOrder,
+		totalOrder: j.route.totalOrder,
 		properties: maps.Clone(j.properties),
-		config:     j.config,
+		graph:      func(nodes map[string]int, reduces int) dag.Graph { return dag.MapReduce(nodes[reader], reduces) },
 	}
 	for _, s := range j.sources {
 		d.inputs = append(d.inputs, s.input)
+		d.readers = append(d.readers, reader)
 	}
-	return d
+	return d, nil
 }
 
 // needReduce is why the mappers' output cannot be written as it comes, which

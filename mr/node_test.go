@@ -50,7 +50,7 @@ func (n *node) touch(t *Task) {
 	if err := tr.conn.Send(tr.order); err != nil {
 		panic(err)
 	}
-	for !t.attempt.Signalled() && t.Context().Err() == nil {
+	for !t.node.Signalled() && t.Context().Err() == nil {
 		runtime.Gosched()
 	}
 }
@@ -275,7 +275,7 @@ func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*t
 	if err != nil {
 		t.Fatal(err)
 	}
-	cuts, err := job.details().inputs[0].Splits(t.Context(), &InputEnv{Files: router, Paths: paths, conf: c})
+	cuts, err := detailsOf(t, job).inputs[0].Splits(t.Context(), &InputEnv{Files: router, Paths: paths, conf: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,4 +285,13 @@ func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*t
 		splits[i] = numbers.number(s)
 	}
 	return splits
+}
+
+func detailsOf(t *testing.T, job anyJob) details {
+	t.Helper()
+	det, err := job.details(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return det
 }

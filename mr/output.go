@@ -44,6 +44,9 @@ func (w *writer[K, V]) Emit(key K, value V) {
 
 func (w *writer[K, V]) error() error { return w.err }
 
+// close implements outlet: the attempt closes the file.
+func (w *writer[K, V]) close() error { return w.err }
+
 // openOutput opens the file of the output named name.
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {
 	if f, ok := format.(funcOutput[K, V]); ok {
@@ -54,7 +57,7 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 	if err != nil {
 		return nil, err
 	}
-	file, err := t.attempt.Output(name, suffix)
+	file, err := t.node.Output(name, suffix)
 	if err != nil {
 		return nil, err
 	}
@@ -83,18 +86,35 @@ type NamedOutput[K, V any] struct {
 	format Output[K, V]
 }
 
-// AddOutput adds an output to a job. Map and reduce functions write to it
-// through the NamedOutput that is returned. The name is made of letters and
-// digits.
-func AddOutput[KN, VN, K, V, KO, VO any](j *Job[K, V, KO, VO], name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
+// AddOutput adds an output to a Job or a Graph. Map and reduce functions write
+// to it through the NamedOutput that is returned. The name is made of letters
+// and digits.
+func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
+	to.addOutput(name)
+	return &NamedOutput[KN, VN]{name, format}
+}
+
+// outputOwner is what has named outputs: a Job or a Graph.
+type outputOwner interface{ addOutput(name string) }
+
+func (j *Job[K, V, KO, VO]) addOutput(name string) {
+	if err := j.named.add(name); err != nil {
+		j.fault(err)
+	}
+}
+
+// outputNames are the names of further outputs that a job has.
+type outputNames map[string]bool
+
+func (n outputNames) add(name string) error {
+	defer func() { n[name] = true }()
 	switch {
 	case !plainName(name) || name == task.MainOutput:
-		j.fault(fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput))
-	case j.named[name]:
-		j.fault(fmt.Errorf("output name %q: declared twice", name))
+		return fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput)
+	case n[name]:
+		return fmt.Errorf("output name %q: declared twice", name)
 	}
-	j.named[name] = true
-	return &NamedOutput[KN, VN]{name, format}
+	return nil
 }
 
 func plainName(name string) bool {

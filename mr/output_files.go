@@ -31,7 +31,7 @@ func (textOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error)
 
 // suffix is the end of the names of files that newSink writes.
 func suffix(t *Task) (string, error) {
-	codec, err := outputCodec(t.attempt.Conf)
+	codec, err := outputCodec(t.node.Conf)
 	if err != nil || codec == nil {
 		return "", err
 	}
@@ -85,9 +85,9 @@ func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 
 func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
-	start := t.attempt.Start
-	header.Sync = seqfile.SyncMark(start.JobId, fmt.Sprint(start.Kind), fmt.Sprint(start.Part))
-	if t.attempt.Conf.Bool(conf.OutputCompress) {
+	start := t.node.Start
+	header.Sync = seqfile.SyncMark(start.JobId, fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
+	if t.node.Conf.Bool(conf.OutputCompress) {
 		var err error
 		if header.Compression, err = seqfile.ParseCompression(t.Property(conf.OutputCompressType)); err != nil {
 			return nil, fmt.Errorf("%s: %w", conf.OutputCompressType, err)

@@ -176,7 +176,7 @@ func checkDisturbed(t *testing.T, name string, v variant, seed uint64) {
 		var n *node
 		job := disturbedJobs(func(t *Task) { n.touch(t) })[name]
 		reduces := 0
-		if job.details().hasReduce {
+		if detailsOf(t, job).hasReduce {
 			reduces = 2
 		}
 		n = newNode(t, job, reduces, v.properties)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/user"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
@@ -61,12 +60,15 @@ func (d *Driver) followToEnd(ctx context.Context, c client.Client, spec *wire.Jo
 
 // prepare turns a job and what it is run on into what is submitted.
 func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSpec, []*taskproc.Split, error) {
-	det := j.details()
-	c, err := d.runConf(det, run)
+	config, err := configJSON(j.configType(), run)
 	if err != nil {
 		return nil, nil, err
 	}
-	config, err := configJSON(det, run)
+	det, err := j.details(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := d.runConf(det, run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +98,10 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 			return nil, nil, err
 		}
 	}
-	graph := dag.MapReduce(len(splits), int(spec.Reduces))
+	graph := det.graph(det.nodes(splits), int(spec.Reduces))
+	if err := graph.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
+	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.Properties = c.Changed()
 	if name := c.String(conf.JobName); name != "" {
@@ -110,6 +115,15 @@ func reduces(det details, c *conf.Conf) int {
 		return 0
 	}
 	return c.Int(conf.JobReduces)
+}
+
+// nodes is how many Nodes each stage that reads inputs has: one for each split.
+func (det details) nodes(splits []*taskproc.Split) map[string]int {
+	nodes := make(map[string]int)
+	for _, s := range splits {
+		nodes[det.readers[s.Input]]++
+	}
+	return nodes
 }
 
 func userName() string {
@@ -163,7 +177,7 @@ func shares(paths []string, n int) [][]string {
 func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	ranges, err := cutPoints(ctx, j, &sampler{
 		splits: splits,
-		attempt: func(split *taskproc.Split) *task.Attempt {
+		node: func(split *taskproc.Split) *task.Node {
 			return task.Detached(ctx, &taskproc.Start{
 				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
 				Reduces: spec.Reduces, Split: split,

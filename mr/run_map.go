@@ -13,12 +13,12 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 	return source[K, V, KO, VO]{
 		input: in,
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
-			t, err := newTask(m.Attempt, j.config)
+			t, err := newTask(m.Node, j.config)
 			if err != nil {
 				return err
 			}
-			if m.Start.Reduces > 0 {
-				return mapToReduces(j, t, m, in, instance(mapper))
+			if outputs := m.Outputs(); len(outputs) > 0 {
+				return mapToReduces(j, t, m, outputs[0], in, instance(mapper))
 			}
 			output, ok := any(j.output).(Output[K, V])
 			if !ok {
@@ -37,7 +37,7 @@ func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K
 	return source[KO, VO, KO, VO]{
 		input: in,
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
-			t, err := newTask(m.Attempt, j.config)
+			t, err := newTask(m.Node, j.config)
 			if err != nil {
 				return err
 			}
@@ -46,12 +46,16 @@ func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K
 	}
 }
 
-func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *task.Map, in Input[KI, VI], mapper Mapper[KI, VI, K, V]) error {
-	out, collector, err := j.collect(t, m)
+func mapToReduces[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], t *Task, m *task.Map, to task.Channel, in Input[KI, VI], mapper Mapper[KI, VI, K, V]) error {
+	opts, err := m.CollectorOptions(to)
 	if err != nil {
 		return err
 	}
-	m.SetCollector(collector)
+	out, collector, err := j.route.collect(t, opts)
+	if err != nil {
+		return err
+	}
+	m.SetCollector(to, collector)
 	return runMap(t, m, in, mapper, out, collector.Err)
 }
 
@@ -65,9 +69,12 @@ func mapToOutput[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], map
 	return err
 }
 
-// RunMap implements task.Program.
-func (j *Job[K, V, KO, VO]) RunMap(m *task.Map) error {
-	return j.sources[m.Split().Input].mapAll(j, m)
+// RunNode implements task.Program.
+func (j *Job[K, V, KO, VO]) RunNode(n *task.Node) error {
+	if m := n.Map(); m != nil {
+		return j.sources[m.Split().Input].mapAll(j, m)
+	}
+	return j.reduceAll(n.Reduce())
 }
 
 // runMap calls the mapper for each record of the attempt's range. sunk is the

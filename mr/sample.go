@@ -28,11 +28,11 @@ const (
 
 // sampler gathers the keys that a job's mappers emit for a part of its input.
 type sampler struct {
-	attempt func(split *taskproc.Split) *task.Attempt
-	splits  []*taskproc.Split
-	quota   int // keys of each split
-	bytes   int // of keys of each split
-	keys    [][]byte
+	node   func(split *taskproc.Split) *task.Node
+	splits []*taskproc.Split
+	quota  int // keys of each split
+	bytes  int // of keys of each split
+	keys   [][]byte
 }
 
 // errEnough ends the sampling of a split.
@@ -102,7 +102,7 @@ func (j *Job[K, V, KO, VO]) sampleKeys(ctx context.Context, s *sampler) error {
 // sampleSource runs the mapper over the beginning of each split.
 func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) error {
 	for _, split := range s.splits {
-		t, err := newTask(s.attempt(split), j.config)
+		t, err := newTask(s.node(split), j.config)
 		if err != nil {
 			return err
 		}
@@ -163,4 +163,4 @@ func (k *keySink[K, V]) Emit(key K, _ V) {
 
 func (k *keySink[K, V]) full() bool { return k.left <= 0 || k.bytes <= 0 }
 
-func (j *Job[K, V, KO, VO]) encodeKey(key K) []byte { return j.keys.Append(nil, key) }
+func (j *Job[K, V, KO, VO]) encodeKey(key K) []byte { return j.route.keys.Append(nil, key) }

@@ -24,7 +24,7 @@ type sink struct {
 
 // newSink writes to w as the properties of the job say.
 func newSink(t *Task, w io.Writer) (*sink, error) {
-	codec, err := outputCodec(t.attempt.Conf)
+	codec, err := outputCodec(t.node.Conf)
 	if err != nil || codec == nil {
 		return &sink{w: w}, err
 	}

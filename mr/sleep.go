@@ -49,7 +49,7 @@ type brake struct {
 
 // newBrake is nil for an attempt whose records take as long as they do.
 func newBrake(t *Task) *brake {
-	each := t.attempt.Conf.Duration(conf.RecordSleep)
+	each := t.node.Conf.Duration(conf.RecordSleep)
 	if each == 0 {
 		return nil
 	}

@@ -18,11 +18,10 @@ import (
 
 // Task is what user code knows of the attempt that it runs in.
 type Task struct {
-	attempt *task.Attempt
-	part    int
-	config  any // the decoded configuration, nil when the job has none
-	where   func() (file string, offset int64)
-	named   map[string]closer
+	node   *task.Node
+	config any // the decoded configuration, nil when the job has none
+	where  func() (file string, offset int64)
+	named  map[string]closer
 }
 
 // Counter is a number that the job adds up over all its tasks.
@@ -30,38 +29,46 @@ type Counter = counter.Counter
 
 // Context ends when the attempt is told to end; long work in one call should
 // watch it.
-func (t *Task) Context() context.Context { return t.attempt.Context() }
+func (t *Task) Context() context.Context { return t.node.Context() }
 
 // ID is the attempt's id, as in attempt_1700000000000_0001_m_000000_0.
-func (t *Task) ID() string { return t.attempt.Start.AttemptId }
+func (t *Task) ID() string { return t.node.Start.AttemptId }
 
-// Part is the number in the names of the task's output files.
-func (t *Task) Part() int { return t.part }
+// Part is the number in the names of the task's output files. In a graph it is
+// that of the Node in its stage.
+func (t *Task) Part() int { return t.node.Number() }
 
-// Reduces is the number of reduce tasks of the job.
-func (t *Task) Reduces() int { return int(t.attempt.Start.Reduces) }
+// Reduces is the number of reduce tasks of the job, mapreduce.job.reduces.
+func (t *Task) Reduces() int { return int(t.node.Start.Reduces) }
+
+// Stage is the name of the stage that the task runs a Node of: "map" or "reduce"
+// in a Job.
+func (t *Task) Stage() string { return t.node.Stage() }
+
+// Nodes is how many Nodes the stage has.
+func (t *Task) Nodes() int { return t.node.Nodes() }
 
 // Counter is the counter of that group and name; keep it rather than ask for it
 // at each record.
 func (t *Task) Counter(group, name string) *Counter {
-	return t.attempt.Counters.Counter(counter.ID{Group: group, Name: name})
+	return t.node.Counters.Counter(counter.ID{Group: group, Name: name})
 }
 
 // SetStatus sets the line that is shown beside the task.
 func (t *Task) SetStatus(format string, args ...any) {
-	t.attempt.SetStatus(fmt.Sprintf(format, args...))
+	t.node.SetStatus(fmt.Sprintf(format, args...))
 }
 
 // Alive tells that the task is at work though the current record takes long:
 // mapreduce.task.timeout starts anew.
-func (t *Task) Alive() { t.attempt.Alive() }
+func (t *Task) Alive() { t.node.Alive() }
 
 // Log writes to the task's log; its last lines are shown if the task fails.
-func (t *Task) Log() *slog.Logger { return t.attempt.Logger() }
+func (t *Task) Log() *slog.Logger { return t.node.Logger() }
 
 // Property is a property of the job, as set with -D or its default; "" when it
 // has neither.
-func (t *Task) Property(name string) string { return t.attempt.Conf.String(name) }
+func (t *Task) Property(name string) string { return t.node.Conf.String(name) }
 
 // Input names the file of the current record and the offset of its first byte,
 // -1 when that is unknown.
@@ -76,13 +83,13 @@ func (t *Task) Input() (file string, offset int64) {
 // the last element of its path (or by the name after "#").
 func (t *Task) OpenSide(name string) (io.ReadCloser, error) {
 	var known []string
-	for _, file := range t.attempt.Conf.Strings(conf.Files) {
+	for _, file := range t.node.Conf.Strings(conf.Files) {
 		location, alias, found := strings.Cut(file, "#")
 		if !found {
 			alias = path.Base(location)
 		}
 		if alias == name {
-			return t.attempt.Open(location)
+			return t.node.Open(location)
 		}
 		known = append(known, alias)
 	}
@@ -104,27 +111,33 @@ func ConfigOf[T any](t *Task) *T {
 // encoding/json can encode, and its defaults. If T or *T has a method
 // Validate() error, it is called before the job is submitted.
 func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
-	base, err := json.Marshal(defaults)
-	if err != nil {
-		j.fault(fmt.Errorf("configuration: %w", err))
-	}
-	j.config = &configType{
-		decode: func(data []byte) (any, error) {
-			c := new(T)
-			if err := errors.Join(decodeStrict(base, c), decodeStrict(data, c)); err != nil {
-				return nil, err
-			}
-			return c, validate(c)
-		},
+	var err error
+	if j.config, err = newConfigType(defaults); err != nil {
+		j.fault(err)
 	}
 	return j
 }
 
 // configType knows the type of a job's configuration.
 type configType struct {
-	// decode reads JSON over the defaults and validates the outcome; empty
-	// data is the defaults.
+	// decode reads JSON over the defaults and validates the outcome, a pointer
+	// to the type; empty data is the defaults.
 	decode func(data []byte) (any, error)
+}
+
+func newConfigType[T any](defaults T) (*configType, error) {
+	base, err := json.Marshal(defaults)
+	if err != nil {
+		err = fmt.Errorf("configuration: %w", err)
+	}
+	decode := func(data []byte) (any, error) {
+		c := new(T)
+		if err := errors.Join(decodeStrict(base, c), decodeStrict(data, c)); err != nil {
+			return nil, err
+		}
+		return c, validate(c)
+	}
+	return &configType{decode}, err
 }
 
 func decodeStrict(data []byte, into any) error {
@@ -150,13 +163,13 @@ func validate(config any) error {
 	return nil
 }
 
-// newTask prepares what user code sees of attempt a.
-func newTask(a *task.Attempt, config *configType) (*Task, error) {
-	t := &Task{attempt: a, part: int(a.Start.Part), named: make(map[string]closer)}
+// newTask prepares what user code sees of a Node of a Job.
+func newTask(n *task.Node, config *configType) (*Task, error) {
+	t := &Task{node: n, named: make(map[string]closer)}
 	if config == nil {
 		return t, nil
 	}
-	c, err := config.decode(a.Start.Config)
+	c, err := config.decode(n.Start.Config)
 	if err != nil {
 		return nil, &task.FatalError{Err: err}
 	}

@@ -38,15 +38,16 @@ func closeUser[KO, VO any](t *Task, user any, out Emitter[KO, VO]) error {
 	return nil
 }
 
-// badRecord is what a Reader panics with when a record's bytes are not what
-// they are to be read as.
-type badRecord struct{ err error }
+// thrown is an error that has to pass through code which cannot return it: that
+// of a record whose bytes are not what they are to be read as, or of a side that
+// cannot be read.
+type thrown struct{ err error }
 
 // recovered is the error of a panic; the stack goes with it where it tells
 // something.
 func recovered(value any) error {
-	if bad, ok := value.(badRecord); ok {
-		return bad.err
+	if t, ok := value.(thrown); ok {
+		return t.err
 	}
 	return task.Recovered(value)
 }

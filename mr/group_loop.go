@@ -1,0 +1,87 @@
+package mr
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// attendant is how a group loop hears of the attempt that it is part of.
+type attendant interface {
+	Signalled() bool
+	Attend() (task.Action, error)
+	Sample()
+	CountGroup()
+}
+
+// groupLoop hands groups of equal keys to the user's reducer.
+type groupLoop[K, V, KO, VO any] struct {
+	task    *Task
+	attempt attendant
+	key     func(encoded []byte) (K, error)
+	value   func(encoded []byte) (V, error)
+	groups  *shuffle.Groups
+	reducer Reducer[K, V, KO, VO]
+	out     Emitter[KO, VO]
+	sunk    func() error // the first error of what out writes to
+
+	decoding error // of a value; ends the group and the attempt
+}
+
+// run goes through all groups. It reports whether it was stopped before the last.
+func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
+	values, brake := g.values, newBrake(g.task)
+	for {
+		if g.attempt.Signalled() {
+			if act, err := g.attempt.Attend(); act == task.Stop {
+				return true, err
+			}
+		}
+		if !g.groups.NextGroup() {
+			return false, g.groups.Err()
+		}
+		if err := brake.record(); err != nil {
+			return false, err
+		}
+		key, err := g.key(g.groups.Key())
+		if err != nil {
+			return false, fmt.Errorf("decoding a key: %w", err)
+		}
+		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
+			return false, err
+		}
+		if err := g.fault(); err != nil {
+			return false, err
+		}
+		g.attempt.CountGroup()
+	}
+}
+
+// values ranges over the values of the present group.
+func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
+	for g.groups.NextValue() {
+		if g.attempt.Signalled() {
+			g.attempt.Sample()
+		}
+		v, err := g.value(g.groups.Value())
+		if err != nil {
+			g.decoding = fmt.Errorf("decoding a value: %w", err)
+			return
+		}
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+// fault is what went wrong behind the reducer's back.
+func (g *groupLoop[K, V, KO, VO]) fault() error {
+	if g.decoding != nil {
+		return g.decoding
+	}
+	if err := g.groups.Err(); err != nil {
+		return err
+	}
+	return g.sunk()
+}

@@ -1,0 +1,22 @@
+package mr
+
+import "github.com/hammr/hammr/internal/keys"
+
+// route is how records get from the code that emits them to the code that reads
+// them: how they are encoded, combined on the way, and dealt to the readers.
+type route[K, V any] struct {
+	keys       keys.Codec[K]
+	keyFault   error // why there is no codec for K; nil when there is one
+	values     keys.Codec[V]
+	combiner   Reducer[K, V, K, V]             // nil: records go as they are
+	partition  func(key K, partitions int) int // nil: by hash
+	groupFirst bool
+	totalOrder *sampling
+}
+
+// newRoute has the default codecs of its types.
+func newRoute[K, V any]() route[K, V] {
+	r := route[K, V]{values: valueCodec[V]()}
+	r.keys, r.keyFault = keyCodec[K]()
+	return r
+}
