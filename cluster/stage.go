@@ -112,7 +112,7 @@ func (j *Job) Ready(s *Stage) bool {
 	}
 	for _, up := range s.upstream {
 		tasks := len(up.stage.Tasks)
-		if up.whole && up.stage.Finished < tasks || up.stage.Finished*1_000_000 < j.Spec.SlowStartPPM*tasks {
+		if up.whole && !up.stage.Complete() || up.stage.Finished*1_000_000 < j.Spec.SlowStartPPM*tasks {
 			return false
 		}
 	}
@@ -120,10 +120,15 @@ func (j *Job) Ready(s *Stage) bool {
 }
 
 // EdgeComplete reports whether all that is to be written for an edge that is a
-// file has been.
+// file has been, and counts.
 func (j *Job) EdgeComplete(edge int) bool {
-	s := j.StageOf(j.Spec.Graph.Edges[edge].From)
-	return s.Finished == len(s.Tasks)
+	return j.StageOf(j.Spec.Graph.Edges[edge].From).Complete()
+}
+
+// Complete reports whether all of the stage's tasks have finished and what they
+// wrote counts: so have all others of their bundles.
+func (s *Stage) Complete() bool {
+	return !slices.ContainsFunc(s.Bundle.Stages, func(mate *Stage) bool { return mate.Finished < len(mate.Tasks) })
 }
 
 // StageOf is the stage that a stage of the graph is part of; nil when the graph

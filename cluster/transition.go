@@ -253,7 +253,7 @@ func (j *Job) needed(stage *Stage) bool {
 	}
 	for _, s := range j.Stages {
 		reads := slices.ContainsFunc(s.upstream, func(up upstream) bool { return up.stage == stage })
-		if reads && s.Finished < len(s.Tasks) {
+		if reads && !s.Complete() {
 			return true
 		}
 	}

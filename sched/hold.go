@@ -141,7 +141,7 @@ func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
 
 func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
 	for up := range reader.Upstream() {
-		if up.Finished == len(up.Tasks) {
+		if up.Complete() {
 			continue
 		}
 		for _, s := range up.Bundle.Stages {

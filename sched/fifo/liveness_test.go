@@ -116,12 +116,12 @@ func (b *bustle) endSome() (some bool) {
 	view := b.state.View()
 	for m := range view.Machines() {
 		for _, a := range append([]*cluster.Attempt(nil), m.Attempts...) {
-			j, stage, _, _ := view.Task(a.ID.Task)
+			_, stage, _, _ := view.Task(a.ID.Task)
 			switch {
 			case !a.OnMachine:
 			case a.State != cluster.AttemptRunning: // told to end
 				b.do(cluster.EndAttempt{Attempt: a.ID})
-			case b.ends[a.ID] > b.now || !written(j, stage):
+			case b.ends[a.ID] > b.now || !written(stage):
 				continue
 			case b.random.IntN(20) == 0:
 				b.do(cluster.FailAttempt{Attempt: a.ID, Failure: cluster.Failure{Cause: "bad luck"}})
@@ -136,9 +136,9 @@ func (b *bustle) endSome() (some bool) {
 }
 
 // written reports whether all that a stage reads has been written.
-func written(_ *cluster.Job, s *cluster.Stage) bool {
+func written(s *cluster.Stage) bool {
 	for up := range s.Upstream() {
-		if up.Finished < len(up.Tasks) {
+		if !up.Complete() {
 			return false
 		}
 	}
