@@ -1,0 +1,143 @@
+//go:build soak
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	manyTasks  = 100_000
+	manyJobs   = 1000
+	submitters = 16
+
+	submitLimit = 5 * time.Second
+	masterBound = 2 << 30 // bytes of memory
+)
+
+// TestSoakScale fills three masters with two jobs of 100,000 tasks, one of them
+// over files, and 1,000 jobs that wait behind them, asks what users ask, kills
+// the leader and ends it all.
+func TestSoakScale(t *testing.T) {
+	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
+	timed := func(what string, limit time.Duration, f func()) {
+		t.Helper()
+		began := time.Now()
+		f()
+		took := time.Since(began)
+		t.Logf("%-44s %6.2f s; the leader has %d MiB", what, took.Seconds(), e.memory(e.leader())>>20)
+		if took > limit {
+			t.Errorf("%s took %v, more than %v", what, took, limit)
+		}
+	}
+	maps := strconv.Itoa(manyTasks)
+	var first, second string
+	timed("a job of 100,000 tasks is accepted", submitLimit, func() {
+		first = e.submit("sleep", "-m", maps, "-r", "1", "-mt", "100000")
+	})
+	in, out := sparseFiles(t, 100, 10<<20), filepath.Join(t.TempDir(), "out")
+	timed("another, over 100 files,", submitLimit, func() {
+		second = e.submit("wordcount", "-D", "mapreduce.input.fileinputformat.split.maxsize=10k", "-D", "mapreduce.job.reduces=10", in, out)
+	})
+	timed("1,000 jobs are accepted", 2*submitLimit, func() { e.queue(manyJobs) })
+	timed("one more", submitLimit, func() { e.submit("sleep", "-m", "1", "-r", "0") })
+	timed("job list", 2*time.Second, func() { e.wantJobs(manyJobs + 3) })
+	timed("job status", time.Second, func() { e.done("job", "status", second) })
+	timed("task list", 5*time.Second, func() { e.done("task", "list", second) })
+	timed("a new leader after kill -9 tells of all jobs", 5*time.Second, func() {
+		must(t, syscall.Kill(e.leader(), syscall.SIGKILL))
+		e.wantJobs(manyJobs + 3)
+	})
+	timed("both large jobs are killed", 10*time.Second, func() {
+		e.done("job", "kill", first, second)
+		for _, id := range []string{first, second} {
+			start(t, e.command("job", "wait", id, "--quiet")).wait(t)
+		}
+	})
+	for _, m := range e.state.Masters {
+		if e.running(m.PID) && e.memory(m.PID) > masterBound {
+			t.Errorf("master %s has used %d MiB", m.ID, e.memory(m.PID)>>20)
+		}
+	}
+}
+
+// sparseFiles makes a folder of files that take no room.
+func sparseFiles(t *testing.T, n int, size int64) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i := range n {
+		name := filepath.Join(dir, fmt.Sprintf("file%05d", i))
+		must(t, os.WriteFile(name, nil, 0o644))
+		must(t, os.Truncate(name, size))
+	}
+	return dir
+}
+
+// queue submits jobs of one map each, several at a time.
+func (e *engine) queue(jobs int) {
+	e.t.Helper()
+	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	must(e.t, err)
+	c, err := remote.New(remote.Config{
+		Config: rpc.Config{Masters: e.state.Addresses(), Token: token}, Program: hammr,
+		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+			return local.New(local.Options{}), strings.TrimPrefix(name, "file://"), nil
+		},
+	})
+	must(e.t, err)
+	defer c.Close()
+	graph := dag.MapReduce(1, 0)
+	group, ctx := errgroup.WithContext(e.t.Context())
+	group.SetLimit(submitters)
+	for n := range jobs {
+		group.Go(func() error {
+			spec := &wire.JobSpec{
+				Name: fmt.Sprintf("small%d", n), Program: "sleep", User: "somebody",
+				Graph: taskproc.FromGraph(graph), Fingerprint: graph.Fingerprint(),
+			}
+			splits := []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Length: 1}}}}
+			_, err := c.Submit(ctx, spec, splits)
+			return err
+		})
+	}
+	must(e.t, group.Wait())
+}
+
+// wantJobs asks for the list of jobs.
+func (e *engine) wantJobs(n int) {
+	e.t.Helper()
+	var jobs []struct{ JobID string }
+	e.json(&jobs, "job", "list", "--all")
+	if len(jobs) != n {
+		e.t.Errorf("%d jobs, not %d", len(jobs), n)
+	}
+}
+
+// memory is the most that a process has had, in bytes.
+func (e *engine) memory(pid int) int64 {
+	e.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(e.t, err)
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	must(e.t, err)
+	return kib << 10
+}
