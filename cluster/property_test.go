@@ -45,7 +45,11 @@ func dump(s *State) string {
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
+		for _, bundle := range j.Bundles {
+			fmt.Fprintln(&b, bundle.Index, bundle.starts)
+		}
 		for _, st := range j.Stages {
+			fmt.Fprintln(&b, st.shares, st.Writes)
 			fmt.Fprintln(&b, st.Name, st.Finished, st.Running, st.Waiting(), st.Launched, st.Failed, st.Killed, st.SlotMillis, st.StartedAt, st.FinishedAt)
 			for _, t := range st.Tasks {
 				fmt.Fprintln(&b, t.ID, t.State, t.Split, t.Part, t.Range, t.Ranged, t.Skip, t.Charged, t.counts, t.Checkpoint != nil, t.Output != nil)
@@ -80,7 +84,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
-		"submit", "startjob", "start", "start", "start", "start", "finish", "finish", "finish", "fail", "end", "lose", "split",
+		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "split",
 		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
@@ -95,6 +99,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return StartJob{drawJob(t, s)}
 	case "start":
 		return drawStart(t, s)
+	case "bundle":
+		return drawBundleStart(t, s)
 	case "finish":
 		a := drawAttempt(t, s)
 		var out Manifest
@@ -152,10 +158,25 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy")}
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
-		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces")}}
+		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
 }
 
 func drawGraph(t *rapid.T) dag.Graph {
+	n := rapid.IntRange(1, 3).Draw(t, "nodes")
+	switch rapid.SampledFrom([]string{"mapreduce", "mapreduce", "gangs", "gang", "groups", "combined"}).Draw(t, "graph") {
+	case "gangs":
+		return gangGraph(n)
+	case "gang":
+		g := gangGraph(n)
+		g.Edges[0].Connection = dag.AllToAll
+		return g
+	case "groups":
+		g := gangGraph(n)
+		g.Edges[0].Channel = dag.ChannelSHM
+		return g
+	case "combined":
+		return combined(n, 2)
+	}
 	g := dag.MapReduce(rapid.IntRange(0, 3).Draw(t, "maps"), rapid.IntRange(0, 2).Draw(t, "reduces"))
 	if len(g.Stages) == 2 && rapid.Bool().Draw(t, "third stage") {
 		g.Stages = append(g.Stages, dag.Stage{Name: "top", Nodes: 1})
@@ -187,6 +208,17 @@ func drawStart(t *rapid.T, s *State) Command {
 		c.Range = j.RangeOf(task)
 	}
 	return c
+}
+
+// drawBundleStart starts a bundle of any class on any machines.
+func drawBundleStart(t *rapid.T, s *State) Command {
+	j := s.View().Job(drawJob(t, s))
+	if j == nil {
+		return StartBundle{}
+	}
+	b := j.Bundles[rapid.IntRange(0, len(j.Bundles)-1).Draw(t, "class")]
+	machines := rapid.SliceOfN(rapid.Custom(drawMachine), 1, 3).Draw(t, "machines")
+	return bundleStart(j, b.Index, rapid.IntRange(0, max(0, b.Count-1)).Draw(t, "bundle"), machines...)
 }
 
 func drawAttempt(t *rapid.T, s *State) AttemptID {
