@@ -92,7 +92,7 @@ what looks after them, and what helps to write programs of your own.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newRun(), newFS(), newNew(), newConf(), newDev(), newVersion())
+	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
 	root.AddCommand(newDAG())
 	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
 	root.AddCommand(newRemotes().commands()...)

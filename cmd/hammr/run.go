@@ -56,10 +56,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		listPrograms(stderr)
 		return exitUsage
 	}
-	for _, p := range examples.Programs() {
-		if p.Name == name {
-			return mr.Exec(p, rest)
-		}
+	if p := bundled(name); p != nil {
+		return mr.Exec(p, rest)
 	}
 	fmt.Fprintf(stderr, "Unknown program '%s' chosen.\n", name)
 	listPrograms(stderr)

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/examples"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/mr"
+)
+
+func newSubmit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "submit PROGRAM [generic options] ARGS...",
+		Short: "Hand the job of a program to a cluster, and end",
+		Long: `Hand the job of a program to a cluster, print the job's id, and end: the job
+goes on by itself. PROGRAM is the file of a program of yours, or the name of a
+bundled one. Its arguments are those that it takes by itself; the cluster is
+that of --master or of HAMMR_MASTER.`,
+		Example: `  hammr submit ./mywords -D mapreduce.job.reduces=4 hdfs://nn/in hdfs://nn/out
+  hammr job wait $(hammr submit --master a,b,c wordcount IN OUT)`,
+		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return submit(cmd, args)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault // files
+			}
+			return completions(), cobra.ShellCompDirectiveDefault
+		},
+	}
+}
+
+func submit(cmd *cobra.Command, args []string) error {
+	name, rest := programName(args)
+	help := slices.Contains(args, "-h") || slices.Contains(args, "--help")
+	switch {
+	case name == "" && help:
+		return cmd.Help()
+	case name == "":
+		return errors.New("a program is missing")
+	case !help && !namesCluster(rest):
+		return errNoCluster
+	}
+	rest = append([]string{"--detach"}, rest...)
+	if p := bundled(name); p != nil {
+		return exitWith(mr.Exec(p, rest))
+	}
+	path, err := programFile(name)
+	if err == nil {
+		err = checkProgram(path)
+	}
+	if err != nil {
+		return workError{err}
+	}
+	return submitFile(path, rest, help, cmd.OutOrStdout(), cmd.ErrOrStderr())
+}
+
+// namesCluster reports whether a program with these arguments knows a cluster.
+func namesCluster(args []string) bool {
+	masters := os.Getenv(rpc.MasterVariable)
+	for i, arg := range args {
+		name, value, found := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			args = nil
+		case name == "--master" && found:
+			masters = value
+		case name == "--master" && i+1 < len(args):
+			masters = args[i+1]
+		}
+		if args == nil {
+			break
+		}
+	}
+	return masters != "" && masters != "local"
+}
+
+// bundled is the bundled program of a name, nil when there is none.
+func bundled(name string) *mr.Program {
+	for _, p := range examples.Programs() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// programFile is the path of a program's file, which may be named without its
+// directory when that is this one.
+func programFile(name string) (string, error) {
+	if _, err := os.Stat(name); err != nil {
+		if strings.Contains(name, "/") {
+			return "", err
+		}
+		return "", fmt.Errorf("%s: neither a file nor a bundled program; 'hammr run' lists those", name)
+	}
+	if !strings.Contains(name, "/") {
+		name = "./" + name
+	}
+	return name, nil
+}
+
+// jobSeen passes on what a program prints, and remembers whether that was the id
+// of a job.
+type jobSeen struct {
+	to   io.Writer
+	line []byte // so far
+	seen bool
+}
+
+// Write implements io.Writer.
+func (s *jobSeen) Write(p []byte) (int, error) {
+	for _, b := range p {
+		switch {
+		case b == '\n':
+			s.seen = s.seen || isJobID(string(s.line))
+			s.line = s.line[:0]
+		case len(s.line) < 100: // an id is shorter
+			s.line = append(s.line, b)
+		}
+	}
+	return s.to.Write(p)
+}
