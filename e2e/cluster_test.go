@@ -112,7 +112,7 @@ func TestTasknodeKilled(t *testing.T) {
 		t.Error("nothing was run again")
 	}
 	var nodes []struct{ Name, State string }
-	e.json(&nodes, "node", "list")
+	e.json(&nodes, "node", "list", "--all")
 	if len(nodes) != 3 || nodes[0].State != "LOST" || nodes[1].State != "RUNNING" {
 		t.Errorf("nodes %v", nodes)
 	}

@@ -66,18 +66,16 @@ func submit(cmd *cobra.Command, args []string) error {
 // namesCluster reports whether a program with these arguments knows a cluster.
 func namesCluster(args []string) bool {
 	masters := os.Getenv(rpc.MasterVariable)
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
 		switch {
-		case arg == "--":
-			args = nil
 		case name == "--master" && found:
 			masters = value
 		case name == "--master" && i+1 < len(args):
 			masters = args[i+1]
-		}
-		if args == nil {
-			break
 		}
 	}
 	return masters != "" && masters != "local"

@@ -53,6 +53,7 @@ It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.
 	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
 	flags.DurationVar(&cfg.expiry, "expiry", 0, "`silence` after which a tasknode is given up (default 10s)")
 	flags.DurationVar(&cfg.heartbeat, "heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
+	flags.String("pools", "", "`pools` that jobs may be put into beside default, joined by commas")
 	for _, s := range cfg.log.Settings() {
 		flags.String(s.Name, s.Default, s.Usage)
 	}
@@ -80,6 +81,7 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 		}
 	}
 	pass(&c.MasterFlags, "expiry")
+	pass(&c.MasterFlags, "pools")
 	pass(&c.TasknodeFlags, "heartbeat")
 	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {
 		pass(to, "log-format")

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// userProgram builds a program as its author would.
+func userProgram(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mywords")
+	build := exec.Command("go", "build", "-o", path, "github.com/hammr/hammr/examples/cmd/wordcount")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("a user's program cannot be built: %v\n%s", err, out)
+	}
+	return path
+}
+
+// TestSubmit hands in a bundled program and a user's own, and sees the same
+// document of the job everywhere.
+func TestSubmit(t *testing.T) {
+	e := newEngine(t, "--pools", "nightly")
+	in, dir := newFile(t, "in", []byte("a b a\n")), t.TempDir()
+	for name, program := range map[string]string{"bundled": "wordcount", "own": userProgram(t)} {
+		out := filepath.Join(dir, name)
+		id := strings.TrimSpace(e.done("submit", program, "-D", "mapreduce.job.queuename=nightly", "-D", "mapreduce.job.reduces=2", in, out).stdout)
+		e.done("job", "wait", id, "--quiet")
+		if got := string(parts(t, out, 2)); !strings.Contains(got, "a\t2\n") {
+			t.Errorf("%s wrote %q", name, got)
+		}
+		host, err := os.Hostname()
+		must(t, err)
+		doc := e.job(id)
+		if doc.Queue != "nightly" || doc.Priority != "NORMAL" || doc.User != "tester" || doc.SubmitHost != host || doc.Configuration["mapreduce.job.reduces"] != "2" {
+			t.Errorf("document of %s: %+v", id, doc)
+		}
+	}
+	file := filepath.Join(dir, "report")
+	e.done("run", "wordcount", "--quiet", "--report", file, "-D", "mapreduce.job.priority=HIGH", in, filepath.Join(dir, "run"))
+	want, err := report.Parse(readFile(t, file))
+	must(t, err)
+	if got := e.done("job", "status", "--json", want.JobID).stdout; got != string(readFile(t, file)) || want.Priority != "HIGH" {
+		t.Errorf("the job's status is\n%s\nits report is\n%s", got, readFile(t, file))
+	}
+	if got := e.done("job", "list", "--state", "succeeded", "--queue", "nightly", "--user", "tester").stdout; !strings.Contains(got, "Total jobs:2\n") {
+		t.Errorf("jobs of a queue:\n%s", got)
+	}
+}
+
+// TestProgramsThatCannotBeSubmitted end before they have handed in a job.
+func TestProgramsThatCannotBeSubmitted(t *testing.T) {
+	e := newEngine(t)
+	own := userProgram(t)
+	image := readFile(t, own)
+	image[18], image[19] = 43, 0 // EM_SPARCV9
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	must(t, os.WriteFile(foreign, image, 0o755))
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		text string
+	}{
+		"another architecture": {[]string{foreign, "in", "out"}, 1, "a program for sparcv9, and this machine is"},
+		"not executable":       {[]string{newFile(t, "program", image), "in", "out"}, 1, "not executable"},
+		"not there":            {[]string{"./none", "in", "out"}, 1, "./none: no such file"},
+		"ends at once":         {[]string{own}, 2, "handed in no job and ended with exit code 2"},
+		"no input":             {[]string{own, "/no/such", t.TempDir() + "/out"}, 1, "Input path does not exist: file:/no/such"},
+		"no pool":              {[]string{own, "-D", "mapreduce.job.queuename=weekly", "/etc/hostname", t.TempDir() + "/out"}, 1, `pool "weekly": not one of default`},
+		"several jobs":         {[]string{"pagerank", "2", "/etc/hostname", t.TempDir() + "/out"}, 2, "--detach: pagerank runs several jobs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, e.command(append([]string{"submit"}, c.args...)...)).wait(t)
+			r.want(t, c.code, c.text)
+		})
+	}
+	if jobs := e.done("job", "list", "--all").stdout; !strings.Contains(jobs, "Total jobs:0\n") {
+		t.Errorf("there are jobs:\n%s", jobs)
+	}
+}
+
+// TestJobIsMovedAndHurried changes a job under way.
+func TestJobIsMovedAndHurried(t *testing.T) {
+	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2", "--pools", "nightly,adhoc"))
+	start(t, j.command("job", "move", j.id, "weekly")).wait(t).want(t, 1, `hammr: pool "weekly": not one of adhoc, default, nightly`)
+	start(t, j.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
+	j.done("job", "move", j.id, "nightly")
+	j.done("job", "priority", j.id, "VERY_HIGH")
+	j.done("master", "transfer") // and a new leader knows
+	if list := j.done("job", "list", "--queue", "nightly").stdout; !strings.Contains(list, j.id) || !strings.Contains(list, "VERY_HIGH") {
+		t.Errorf("jobs:\n%s", list)
+	}
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+	start(t, j.command("job", "move", j.id, "default")).wait(t).want(t, 1, "is SUCCEEDED")
+}
+
+// TestNodeTakenOutOfWork removes a tasknode in the midst of a job: what it runs
+// goes on and counts, and it gets nothing new until it is added again.
+func TestNodeTakenOutOfWork(t *testing.T) {
+	e := newEngine(t, "--tasknodes", "2", "--masters", "3")
+	j := startSlowJob(t, e)
+	state := func() string {
+		var nodes []struct{ Name, State string }
+		e.json(&nodes, "node", "list")
+		if len(nodes) != 2 {
+			t.Fatalf("nodes %v", nodes)
+		}
+		return nodes[0].State
+	}
+	e.done("node", "remove", "n1")
+	before := attemptsOn(e.job(j.id), "n1")
+	if got := state(); got != "DECOMMISSIONING" {
+		t.Errorf("n1 is %s while it works", got)
+	}
+	e.done("master", "transfer")
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+	if after := attemptsOn(e.job(j.id), "n1"); !slices.Equal(before, after) {
+		t.Errorf("n1 had %v when it was removed, and has run %v", before, after)
+	}
+	if got := state(); got != "DECOMMISSIONED" {
+		t.Errorf("n1 is %s after its work", got)
+	}
+	start(t, e.command("node", "remove", "n9")).wait(t).want(t, 1, "Could not find node n9")
+	e.done("node", "remove", "n2")
+	id := e.submit("wordcount", j.in, j.out+"2")
+	waitUntil(t, "the job says what it waits for", func() bool {
+		return strings.Contains(e.job(id).WaitsFor, "map slots; no tasknode that takes tasks has any")
+	})
+	e.done("node", "add", "n1")
+	e.done("job", "wait", id, "--quiet")
+	if got := state(); got != "RUNNING" {
+		t.Errorf("n1 is %s when it is back", got)
+	}
+}
+
+// attemptsOn are the attempts that have been made on a tasknode, in order.
+func attemptsOn(doc report.Report, node string) (ids []string) {
+	for _, task := range doc.Tasks {
+		for _, a := range task.Attempts {
+			if a.Node == node {
+				ids = append(ids, a.ID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
