@@ -62,13 +62,15 @@ type Counts struct {
 	Corrupt  int64 // of them bad
 }
 
-// Server answers for segments. It is an http.Handler for paths below Prefix.
+// Server answers for segments, and joins the streams of Nodes. It is an
+// http.Handler for paths below Prefix and ChannelPrefix.
 type Server struct {
-	cfg     ServerConfig
-	roots   []*os.Root // which no path leaves, through symbolic links neither
-	token   [sha256.Size]byte
-	indexes indexCache
-	counts  struct {
+	cfg      ServerConfig
+	channels Rendezvous
+	roots    []*os.Root // which no path leaves, through symbolic links neither
+	token    [sha256.Size]byte
+	indexes  indexCache
+	counts   struct {
 		requests, bytes, open, busy, denied, verified, corrupt atomic.Int64
 	}
 }
@@ -177,6 +179,9 @@ func (s *Server) answer(w *response, r *http.Request) error {
 		s.cfg.Logger.Warn("request without the cluster's token", "client", r.RemoteAddr)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return refuse(http.StatusUnauthorized, "token: not the cluster's")
+	}
+	if isChannel(r) {
+		return s.join(w, r)
 	}
 	defer s.counts.open.Add(-1)
 	if s.counts.open.Add(1) > int64(s.cfg.MaxStreams) {

@@ -1,0 +1,128 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// ChannelConfig says how a ChannelClient asks.
+type ChannelConfig struct {
+	// Token is what it shows to servers; "" is nothing.
+	Token string
+	// ConnectTimeout bounds the wait for a connection; default 10 s.
+	ConnectTimeout time.Duration
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *ChannelConfig) EnsureDefaults() {
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
+}
+
+// ChannelClient opens streams that meet at servers: both ends go to the server of
+// the reader's machine. Any number of goroutines may use it.
+type ChannelClient struct {
+	cfg       ChannelConfig
+	client    http.Client
+	transport *http.Transport
+}
+
+// NewChannelClient makes a ChannelClient. It must be closed.
+func NewChannelClient(cfg ChannelConfig) *ChannelClient {
+	cfg.EnsureDefaults()
+	dialer := net.Dialer{Timeout: cfg.ConnectTimeout}
+	c := &ChannelClient{cfg: cfg, transport: &http.Transport{
+		DialContext: dialer.DialContext, DisableCompression: true, DisableKeepAlives: true,
+	}}
+	c.client = http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // a token is shown to nobody else
+	}}
+	return c
+}
+
+// Close gives up the client; its streams are closed before.
+func (c *ChannelClient) Close() { c.transport.CloseIdleConnections() }
+
+// Send begins a stream at the server at address, which waits for the reader as
+// long as wait says. What goes wrong, such a reader that does not come, shows in
+// Write and in Close, which waits until the server has sent all to the reader.
+// The end of ctx breaks the stream.
+func (c *ChannelClient) Send(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.WriteCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &sendStream{id: id, address: address, chunks: make(chan []byte), taken: make(chan struct{}), cancel: cancel, ended: make(chan struct{})}
+	r, err := c.request(ctx, http.MethodPost, id.url(address, wait), &sendBody{ctx: ctx, s: s})
+	if err != nil {
+		return nil, err
+	}
+	go s.run(c, r)
+	return s, nil
+}
+
+func (c *ChannelClient) request(ctx context.Context, method, url string, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, fmt.Errorf("stream: %w", err)
+	}
+	if c.cfg.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+	return r, nil
+}
+
+// Receive waits at the server at address for the writer of a stream. Reading
+// ends with io.EOF only when the writer has closed well. The end of ctx breaks
+// the stream. What it returns must be closed.
+func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address string, wait time.Duration) (io.ReadCloser, error) {
+	r, err := c.request(ctx, http.MethodGet, id.url(address, wait), nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return nil, channelError(ctx, id, address, err)
+	}
+	if err := badAnswer(answer); err != nil {
+		_ = answer.Body.Close() // of an answer that was read
+		return nil, channelError(ctx, id, address, err)
+	}
+	return &receiveStream{ctx: ctx, id: id, address: address, body: answer.Body}, nil
+}
+
+// badAnswer is why an answer is not the one hoped for.
+func badAnswer(answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	message, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // which may be cut
+	return &statusError{status: answer.StatusCode, message: string(message)}
+}
+
+// channelError names the stream that went wrong.
+func channelError(ctx context.Context, id ChannelID, address string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: %v by way of %s: %w", ErrBroken, id, address, err)
+}
+
+// receiveStream is the reader's end of a stream.
+type receiveStream struct {
+	ctx     context.Context
+	id      ChannelID
+	address string
+	body    io.ReadCloser
+}
+
+func (s *receiveStream) Read(b []byte) (int, error) {
+	n, err := s.body.Read(b)
+	if err != nil && err != io.EOF {
+		err = channelError(s.ctx, s.id, s.address, err)
+	}
+	return n, err
+}
+
+func (s *receiveStream) Close() error { return s.body.Close() }

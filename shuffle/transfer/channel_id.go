@@ -1,0 +1,78 @@
+package transfer
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ChannelPrefix begins the paths of streams between Nodes.
+const ChannelPrefix = "/channel/"
+
+// paramWait is for how long the other end is waited for.
+const paramWait = "wait"
+
+// maxWait bounds that.
+const maxWait = time.Hour
+
+// ChannelID names a stream from one Node to another along an edge of a job's
+// graph. Streams of two starts of a bundle are two.
+type ChannelID struct {
+	Job         string
+	BundleClass int // place in dag.Layout.Bundles
+	Bundle      int // number in the class
+	Incarnation int // start of the bundle
+	Edge        int // place in the graph's edges
+	From        int // number of the Node that writes, in its stage
+	To          int // number of the Node that reads
+}
+
+func (id ChannelID) String() string {
+	return fmt.Sprintf("stream %d->%d along edge %d of %s, start %d of bundle %d.%d",
+		id.From, id.To, id.Edge, id.Job, id.Incarnation, id.BundleClass, id.Bundle)
+}
+
+// url is where the two ends meet.
+func (id ChannelID) url(address string, wait time.Duration) string {
+	path := fmt.Sprintf("%s%s/%d/%d/%d/%d/%d/%d", ChannelPrefix, id.Job,
+		id.BundleClass, id.Bundle, id.Incarnation, id.Edge, id.From, id.To)
+	u := url.URL{Scheme: "http", Host: address, Path: path, RawQuery: url.Values{paramWait: {wait.String()}}.Encode()}
+	return u.String()
+}
+
+// parseChannel understands the path and the query of a URL.
+func parseChannel(u *url.URL) (id ChannelID, wait time.Duration, err error) {
+	numbers := []*int{&id.BundleClass, &id.Bundle, &id.Incarnation, &id.Edge, &id.From, &id.To}
+	parts := strings.Split(strings.TrimPrefix(u.Path, ChannelPrefix), "/")
+	if len(parts) != 1+len(numbers) {
+		return id, 0, fmt.Errorf("path %.100q: not %sJOB/CLASS/BUNDLE/INCARNATION/EDGE/FROM/TO", u.Path, ChannelPrefix)
+	}
+	id.Job = parts[0]
+	if err := checkElement(id.Job); err != nil {
+		return id, 0, err
+	}
+	for i, into := range numbers {
+		if *into, err = number(parts[i+1]); err != nil {
+			return id, 0, fmt.Errorf("path %.100q: %q: not a number", u.Path, parts[i+1])
+		}
+	}
+	wait, err = parseWait(u.RawQuery)
+	return id, wait, err
+}
+
+func parseWait(raw string) (time.Duration, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return 0, fmt.Errorf("query: %w", err)
+	}
+	if len(values) != 1 || len(values[paramWait]) != 1 {
+		return 0, fmt.Errorf("query %.100q: not %s and nothing else", raw, strconv.Quote(paramWait))
+	}
+	wait, err := time.ParseDuration(values.Get(paramWait))
+	if err != nil || wait < 0 || wait > maxWait {
+		return 0, fmt.Errorf("query: %q: not a time up to %v", paramWait, maxWait)
+	}
+	return wait, nil
+}

@@ -1,0 +1,206 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Errors of streams.
+var (
+	// ErrTaken marks an end of a stream that somebody has already.
+	ErrTaken = errors.New("transfer: this end of the stream is taken")
+	// ErrAlone marks a stream whose other end has not come in time.
+	ErrAlone = errors.New("transfer: the other end of the stream has not come")
+	// ErrBroken marks a stream that ended otherwise than by its writer's Close.
+	ErrBroken = errors.New("transfer: stream broken")
+)
+
+// Rendezvous is where the two ends of streams find each other. Whichever comes
+// first waits, for a time, for the other. Nothing is buffered: a writer goes on
+// when its reader has taken what it wrote. The zero value is ready.
+//
+// An entry of the table lives while either end waits or is open.
+type Rendezvous struct {
+	mu struct {
+		sync.Mutex
+		meetings map[ChannelID]*meeting
+	}
+}
+
+// meeting is one stream.
+//
+// Invariant, under the table's lock: it is in the table <=> writer or reader is
+// set.
+type meeting struct {
+	id      ChannelID
+	table   *Rendezvous
+	in      *io.PipeReader
+	out     *io.PipeWriter
+	whole   context.Context
+	breakUp context.CancelCauseFunc // ends whole: the stream is broken
+
+	writer, reader bool          // the end has come and is not closed; guarded by the table's lock
+	joined         chan struct{} // closed when both have come
+}
+
+// Send waits for the reader of a stream. What it returns is closed at the end of
+// the stream. It must be.
+func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
+	m, err := r.come(id, func(m *meeting) *bool { return &m.writer })
+	if err != nil {
+		return nil, err
+	}
+	end := &SendEnd{meeting: m}
+	if err := m.await(ctx, wait); err != nil {
+		end.Abort(err)
+		return nil, err
+	}
+	return end, nil
+}
+
+// Receive waits for the writer of a stream. Reading ends with io.EOF only after
+// the writer's Close. What it returns must be closed.
+func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Duration) (*ReceiveEnd, error) {
+	m, err := r.come(id, func(m *meeting) *bool { return &m.reader })
+	if err != nil {
+		return nil, err
+	}
+	end := &ReceiveEnd{meeting: m}
+	if err := m.await(ctx, wait); err != nil {
+		end.Close()
+		return nil, err
+	}
+	return end, nil
+}
+
+// RemoveJob breaks the streams of a job, and ends the waiting for others.
+func (r *Rendezvous) RemoveJob(job string) {
+	r.mu.Lock()
+	var gone []*meeting
+	for id, m := range r.mu.meetings {
+		if id.Job == job {
+			gone = append(gone, m)
+		}
+	}
+	r.mu.Unlock()
+	for _, m := range gone {
+		m.breakOff(errors.New("the job is over"))
+	}
+}
+
+// come enters one end of a stream into the table.
+func (r *Rendezvous) come(id ChannelID, end func(*meeting) *bool) (*meeting, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.mu.meetings[id]
+	if m == nil {
+		m = &meeting{id: id, table: r, joined: make(chan struct{})}
+		m.whole, m.breakUp = context.WithCancelCause(context.Background())
+		m.in, m.out = io.Pipe()
+		if r.mu.meetings == nil {
+			r.mu.meetings = make(map[ChannelID]*meeting)
+		}
+		r.mu.meetings[id] = m
+	}
+	if *end(m) || m.isJoined() {
+		return nil, fmt.Errorf("%w: %v", ErrTaken, id)
+	}
+	*end(m) = true
+	if m.writer && m.reader {
+		close(m.joined)
+	}
+	return m, nil
+}
+
+func (m *meeting) isJoined() bool {
+	select {
+	case <-m.joined:
+		return true
+	default:
+		return false
+	}
+}
+
+// leave takes one end out of the table.
+func (m *meeting) leave(end *bool) {
+	m.table.mu.Lock()
+	defer m.table.mu.Unlock()
+	*end = false
+	if !m.writer && !m.reader && m.table.mu.meetings[m.id] == m {
+		delete(m.table.mu.meetings, m.id)
+	}
+}
+
+// await waits until both ends have come.
+func (m *meeting) await(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-m.joined:
+		return nil
+	case <-m.whole.Done():
+		return context.Cause(m.whole)
+	case <-timer.C:
+		return fmt.Errorf("%w within %v: %v", ErrAlone, wait, m.id)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// breakOff ends the stream for both, if it has not ended well.
+func (m *meeting) breakOff(cause error) {
+	m.breakUp(fmt.Errorf("%w: %v: %w", ErrBroken, m.id, cause))
+	_ = m.in.Close()
+	_ = m.out.CloseWithError(io.ErrClosedPipe)
+}
+
+// why is the reason for an error of the pipe.
+func (m *meeting) why(err error) error {
+	if err == nil || err == io.EOF || m.whole.Err() == nil {
+		return err
+	}
+	return context.Cause(m.whole)
+}
+
+// SendEnd is the writer's end of a stream.
+type SendEnd struct{ *meeting }
+
+// Write waits until the reader has taken b.
+func (e *SendEnd) Write(b []byte) (int, error) {
+	n, err := e.out.Write(b)
+	return n, e.why(err)
+}
+
+// Close ends the stream well, unless it has been broken.
+func (e *SendEnd) Close() error {
+	e.leave(&e.writer)
+	return e.out.Close()
+}
+
+// Abort breaks the stream; after Close it comes too late.
+func (e *SendEnd) Abort(cause error) {
+	e.leave(&e.writer)
+	e.breakOff(cause)
+}
+
+// ReceiveEnd is the reader's end of a stream.
+type ReceiveEnd struct{ *meeting }
+
+// Read waits for bytes.
+func (e *ReceiveEnd) Read(b []byte) (int, error) {
+	n, err := e.in.Read(b)
+	return n, e.why(err)
+}
+
+// Close breaks the stream, unless it has been read to its end.
+func (e *ReceiveEnd) Close() error {
+	e.leave(&e.reader)
+	e.breakOff(errReaderGone)
+	return nil
+}
+
+var errReaderGone = errors.New("its reader is gone")

@@ -1,0 +1,138 @@
+package transfer
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// sendStream is the writer's end of a stream. Its goroutine carries out the
+// request and ends with Close, or with the end of its context; net/http reads
+// from sendBody.
+type sendStream struct {
+	id      ChannelID
+	address string
+	chunks  chan []byte   // from Write to the body; closed by Close
+	taken   chan struct{} // a chunk has been sent
+	cancel  context.CancelCauseFunc
+	ended   chan struct{} // closed when the request is over
+	err     error         // holds once ended is closed
+	closed  bool
+}
+
+func (s *sendStream) run(c *ChannelClient, r *http.Request) {
+	defer close(s.ended)
+	answer, err := c.client.Do(r)
+	if err == nil {
+		err = badAnswer(answer)
+		_ = answer.Body.Close() // it has nothing that is needed
+	}
+	if err != nil {
+		s.err = channelError(r.Context(), s.id, s.address, err)
+	}
+	s.cancel(context.Canceled) // what is not sent now never is
+}
+
+// Write returns when b has been handed to the network.
+func (s *sendStream) Write(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	select {
+	case s.chunks <- b:
+	case <-s.ended:
+		return 0, s.gone()
+	}
+	select {
+	case <-s.taken:
+		return len(b), nil
+	case <-s.ended:
+		return 0, s.gone()
+	}
+}
+
+// gone is the error of a stream whose request is over before its time.
+func (s *sendStream) gone() error {
+	if s.err != nil {
+		return s.err
+	}
+	return channelError(context.Background(), s.id, s.address, errReaderGone)
+}
+
+// Close ends the stream and waits until all has been sent to the reader. It may
+// be called twice.
+func (s *sendStream) Close() error {
+	if !s.closed {
+		s.closed = true
+		close(s.chunks)
+	}
+	<-s.ended
+	return s.err
+}
+
+// sendBody is the body of a request that a sendStream fills.
+type sendBody struct {
+	ctx  context.Context
+	s    *sendStream
+	left []byte // of the chunk at hand
+}
+
+// WriteTo hands whole chunks on, as net/http asks of bodies that can.
+func (b *sendBody) WriteTo(w io.Writer) (n int64, err error) {
+	for {
+		if err := b.fill(); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return n, err
+		}
+		m, err := w.Write(b.left)
+		n += int64(m)
+		if b.left = b.left[m:]; err != nil {
+			return n, err
+		}
+		if err := b.release(); err != nil {
+			return n, err
+		}
+	}
+}
+
+// Read is for whoever does not ask for WriteTo.
+func (b *sendBody) Read(p []byte) (int, error) {
+	if err := b.fill(); err != nil {
+		return 0, err
+	}
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, b.release()
+}
+
+// fill waits for a chunk if there is none at hand.
+func (b *sendBody) fill() error {
+	if len(b.left) > 0 {
+		return nil
+	}
+	select {
+	case chunk, open := <-b.s.chunks:
+		if !open {
+			return io.EOF
+		}
+		b.left = chunk
+		return nil
+	case <-b.ctx.Done():
+		return context.Cause(b.ctx)
+	}
+}
+
+// release gives a chunk back that has been sent.
+func (b *sendBody) release() error {
+	if len(b.left) > 0 {
+		return nil
+	}
+	select {
+	case b.s.taken <- struct{}{}:
+		return nil
+	case <-b.ctx.Done():
+		return context.Cause(b.ctx)
+	}
+}

@@ -1,0 +1,100 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// channelBuffer is how many bytes of a stream pass through at a time.
+const channelBuffer = 256 << 10
+
+// isChannel reports whether a request is about a stream between Nodes.
+func isChannel(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, ChannelPrefix) }
+
+// RemoveJob ends what a job's Nodes send each other through this server.
+func (s *Server) RemoveJob(job string) { s.channels.RemoveJob(job) }
+
+// join joins the two ends of a stream: what one client posts, the other gets.
+// Either may be silent for any time, for its Node may have work to do.
+func (s *Server) join(w *response, r *http.Request) error {
+	id, wait, err := parseChannel(r.URL)
+	if err != nil {
+		return &refusal{http.StatusBadRequest, err}
+	}
+	_ = w.control.SetWriteDeadline(time.Time{})
+	switch r.Method {
+	case http.MethodPost:
+		err = s.takeIn(w, r, id, wait)
+	case http.MethodGet:
+		err = s.giveOut(w, r, id, wait)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		return refuse(http.StatusMethodNotAllowed, "method %s: streams know GET and POST", r.Method)
+	}
+	return channelRefusal(err)
+}
+
+// channelRefusal is err with the status that tells the client.
+func channelRefusal(err error) error {
+	switch {
+	case errors.Is(err, ErrTaken):
+		return &refusal{http.StatusConflict, err}
+	case errors.Is(err, ErrAlone):
+		return &refusal{http.StatusGatewayTimeout, err}
+	case errors.Is(err, ErrBroken):
+		return &refusal{http.StatusBadGateway, err}
+	}
+	return err
+}
+
+// takeIn passes the body of a writer's request on to the reader. The answer, at
+// the end, tells that the reader has been sent all of it.
+func (s *Server) takeIn(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
+	end, err := s.channels.Send(r.Context(), id, wait)
+	if err != nil {
+		return err
+	}
+	// A writer that is silent is not waited for once its stream is broken.
+	stop := context.AfterFunc(end.whole, func() { _ = w.control.SetReadDeadline(time.Now()) })
+	defer stop()
+	if _, err := io.CopyBuffer(end, r.Body, make([]byte, channelBuffer)); err != nil {
+		end.Abort(fmt.Errorf("its writer is gone: %w", err))
+		return context.Cause(end.whole)
+	}
+	return end.Close()
+}
+
+// giveOut answers with what the writer of a stream sends.
+func (s *Server) giveOut(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
+	end, err := s.channels.Receive(r.Context(), id, wait)
+	if err != nil {
+		return err
+	}
+	defer end.Close()
+	stop := context.AfterFunc(r.Context(), func() { end.breakOff(errReaderGone) })
+	defer stop()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.WriteHeader(http.StatusOK)
+	_ = w.control.Flush() // the reader learns that its writer is there; a fault shows again below
+	if _, err := io.CopyBuffer(flusher{w}, struct{ io.Reader }{end}, make([]byte, channelBuffer)); err != nil {
+		panic(http.ErrAbortHandler) // the client sees an answer that is cut
+	}
+	return nil
+}
+
+// flusher sends at once what is written to it.
+type flusher struct{ w *response }
+
+func (f flusher) Write(b []byte) (int, error) {
+	n, err := f.w.ResponseWriter.Write(b)
+	f.w.sent.Add(int64(n))
+	if err == nil {
+		err = f.w.control.Flush()
+	}
+	return n, err
+}
