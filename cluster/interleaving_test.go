@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/hammr/hammr/dag"
 )
 
 // TestNoTwoAttemptsAreEverVisible walks through every order in which the
@@ -11,14 +13,20 @@ import (
 // lost with their machine, and be reported late or twice. What the job's output
 // is made of is one attempt a task, and once that is settled it stays.
 func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
-	for name, small := range map[string]struct{ maps, reduces, attempts int }{
-		"one map": {1, 0, 3}, "two maps": {2, 0, 2}, "map and reduce": {1, 1, 2},
+	gang, late := dag.MapReduce(1, 1), gangGraph(1)
+	gang.Edges[0].Channel = dag.ChannelTCP
+	for name, small := range map[string]struct {
+		graph    dag.Graph
+		attempts int
+	}{
+		"one map": {dag.MapReduce(1, 0), 3}, "two maps": {dag.MapReduce(2, 0), 2}, "map and reduce": {dag.MapReduce(1, 1), 2},
+		"a gang": {gang, 2}, "a gang and its reader": {late, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := walk{t: t, attempts: small.attempts, seen: make(map[string]bool)}
 			s := New("1")
-			spec := submit(small.maps, small.reduces)
-			spec.Spec.MaxAttempts = [2]int{2, 2}
+			spec := submit(0, 0)
+			spec.Spec.Graph, spec.Spec.MaxAttempts = small.graph, [2]int{2, 2}
 			for _, c := range []Command{JoinMachine{Name: "a", Slots: [2]int{2, 1}}, JoinMachine{Name: "b", Slots: [2]int{2, 1}}, spec, StartJob{job1}} {
 				if _, err := s.Apply(Entry{At: 1, Command: c}); err != nil {
 					t.Fatal(err)
@@ -74,6 +82,9 @@ func (w *walk) next(s *State) (commands []Command) {
 	}
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
+			if len(task.Attempts) < w.attempts && !stage.Alone() {
+				commands = append(commands, bundleStart(j, stage.Bundle.Index, 0, "a"), bundleStart(j, stage.Bundle.Index, 0, "b", "a"))
+			}
 			if len(task.Attempts) < w.attempts {
 				for _, machine := range []string{"a", "b"} {
 					commands = append(commands, StartAttempt{Task: task.ID, Machine: machine}, SpeculateTask{task.ID, machine})
@@ -112,6 +123,9 @@ func (w *walk) check(s *State) {
 			}
 			if whole && (len(task.Output.Pieces) != 1 || task.Output.Pieces[0].Path != task.Winner.ID.String()) {
 				w.t.Errorf("the output of %v is %v, its winner %v", task.ID, task.Output.Pieces, task.Winner.ID)
+			}
+			if published := j.Published(task); published != (stage.Bundle.Gang && stage.Bundle.finished(0) || !stage.Bundle.Gang && whole) {
+				w.t.Errorf("%v is %v, published: %v\n%s", task.ID, task.State, published, dump(s))
 			}
 			if stage.Vital() && !whole && (j.State == JobCommitting || j.State == JobSucceeded) {
 				w.t.Errorf("%v is %v without %v\n%s", j.ID, j.State, task.ID, dump(s))
