@@ -86,13 +86,16 @@ func (c Channel) partition(reader int) int {
 	return 0
 }
 
-// fileChannels are those of channels that are files.
-func fileChannels(channels []Channel) []Channel {
+// channelsOf are those of channels that are of a kind.
+func channelsOf(channels []Channel, kind dag.Channel) []Channel {
 	var out []Channel
 	for _, c := range channels {
-		if c.Kind == dag.ChannelFile {
+		if c.Kind == kind {
 			out = append(out, c)
 		}
 	}
 	return out
 }
+
+// fileChannels are those of channels that are files.
+func fileChannels(channels []Channel) []Channel { return channelsOf(channels, dag.ChannelFile) }

@@ -302,7 +302,7 @@ func (p *copyPhase) openCopier() {
 		Token:          r.Start.ShuffleToken,
 		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
 		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
-		Sources:        &r.group.sources.segments,
+		Sources:        &r.group.server.segments,
 	})
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
 		Fetcher:  p.fetcher,

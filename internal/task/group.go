@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle/transfer"
 )
 
 // group is the NodeGroup that an attempt runs: Nodes in one process, joined by
@@ -24,7 +25,9 @@ type group struct {
 	memory   *memory
 	pausable bool // it may be stopped and paused: see mayPause
 	board    bulletin
-	sources  *sources
+	queues   map[sharedEnd]*sharedQueue
+	inside   transfer.Rendezvous // of streams between its own Nodes
+	server   *Server
 	first    struct {
 		sync.Once
 		err error
@@ -54,6 +57,7 @@ func (g *group) open() error {
 		ends += len(fileChannels(n.inputs)) + len(fileChannels(n.outputs))
 	}
 	g.memory = newMemory(int64(len(g.nodes))*int64(g.Conf.Int(conf.SortMB))<<20, ends)
+	g.openShared()
 	return g.openSources()
 }
 
@@ -238,12 +242,13 @@ func (g *group) progress() *taskproc.Progress {
 	return p
 }
 
-// inEngine reports whether a Node is in a phase in which no user code runs
-// record by record: sorting and copying show life by themselves.
+// inEngine reports whether a Node is where no user code runs record by record:
+// sorting and copying show life by themselves, and so does waiting for other
+// Nodes.
 func (g *group) inEngine() bool {
 	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
 		phase, _ := n.progress()
-		return phase == "copy" || phase == "sort"
+		return phase == "copy" || phase == "sort" || n.waiting.Load() > 0
 	})
 }
 

@@ -2,8 +2,10 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -23,6 +25,9 @@ type Node struct {
 	source     *Map   // nil for a Node that other Nodes write to
 	reduces    []*Reduce
 	collectors map[int]*openCollector // by edge
+	shared     map[sharedEnd]*SharedWriter
+	streams    streams
+	waiting    atomic.Int32 // calls that wait for other Nodes
 	files      outputs
 	result     result
 
@@ -83,6 +88,13 @@ func (n *Node) report(p *taskproc.Progress) {
 	_ = n.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
+// waits notes that the Node waits for others, which is no silence of its own,
+// until the function that it returns is called.
+func (n *Node) waits() (over func()) {
+	n.waiting.Add(1)
+	return func() { n.waiting.Add(-1) }
+}
+
 func (n *Node) enterPhase(name string) {
 	n.mu.Lock()
 	n.mu.phase = name
@@ -113,6 +125,7 @@ func (n *Node) run(prog Program) (err error) {
 		}
 		n.close()
 	}()
+	n.openStreams()
 	n.enterPhase(n.firstPhase())
 	if err := prog.RunNode(n); err != nil {
 		return n.blame(err)
@@ -145,6 +158,9 @@ func (n *Node) finish() (err error) {
 	}
 	for _, r := range n.reduces {
 		r.countMerges()
+	}
+	if err := errors.Join(n.finishShared(), n.finishStreams()); err != nil {
+		return err
 	}
 	if n.result.published, err = n.publish(); err != nil {
 		return err
@@ -186,4 +202,5 @@ func (n *Node) close() {
 	for _, c := range n.collectors {
 		_ = c.Abort()
 	}
+	n.closeStreams()
 }

@@ -31,16 +31,15 @@ type Server struct {
 	// last lines are kept for failures in any case.
 	Log io.Writer
 
+	// Channels opens streams to other attempts; nil stands for the servers of
+	// their machines, and for this process where those have none.
+	Channels Channels
+
 	// usage shares out what the process uses among its attempts.
 	usage counter.Process
 
-	// shared is what attempts have in common.
-	shared sources
-}
-
-// sources is where the attempts of a process get records from.
-type sources struct {
-	segments transfer.Sources // bounds what reduces have under way from each machine
+	segments transfer.Sources    // bounds what reduces have under way from each machine
+	meetings transfer.Rendezvous // of streams between attempts of this process
 }
 
 // Serve runs the one attempt that the tasknode at the other end of conn asks
@@ -128,7 +127,7 @@ func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.S
 		ctx: ctx, cancel: cancel, log: newLogTail(server.Log), send: s.conn.Send,
 	}
 	s.attempt.signal.paused = make(chan struct{})
-	s.group = &group{Attempt: s.attempt, sources: &server.shared}
+	s.group = &group{Attempt: s.attempt, server: server}
 	prog, unknown := server.Programs.find(start.Program)
 	err := s.attempt.configure()
 	if err == nil {

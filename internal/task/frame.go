@@ -1,0 +1,251 @@
+package task
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// This file is the bytes of a stream of records: docs/formats/channel.md.
+
+const (
+	streamMagic   = "HMRCHAN\x01" // the last byte is the version
+	frameBatch    = 'B'
+	frameEnd      = 'E'
+	batchHead     = 1 + 4 + 4 // kind, length, records
+	endHead       = 1 + 8     // kind, records
+	frameTail     = 4         // checksum
+	maxPayload    = 1 << 30   // bytes in a batch
+	leastRecord   = 2         // bytes: two lengths of nothing
+	firstPayload  = 1 << 20   // bytes that are set aside on the word of a length alone
+	maxRecordHead = 2 * binary.MaxVarintLen32
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frameWriter encodes records into frames. A checksum covers all that came
+// before it.
+type frameWriter struct {
+	w       io.Writer
+	batch   int    // bytes after which a batch is sent
+	buf     []byte // the frame at hand
+	records uint32 // in it
+	total   uint64 // in all that were sent
+	sum     uint32
+}
+
+// newFrameWriter begins a stream; the first bytes go out with the first frame.
+func newFrameWriter(w io.Writer, batch int) *frameWriter {
+	f := &frameWriter{w: w, batch: batch, buf: make([]byte, 0, batch+batchHead+frameTail)}
+	f.sum = crc32.Checksum([]byte(streamMagic), castagnoli)
+	return f
+}
+
+// begin makes room for the head of a batch, behind that of the stream if nothing
+// has been sent.
+func (f *frameWriter) begin() {
+	if f.total == 0 {
+		f.buf = append(f.buf[:0], streamMagic...)
+	} else {
+		f.buf = f.buf[:0]
+	}
+	f.buf = append(f.buf, make([]byte, batchHead)...)
+}
+
+func (f *frameWriter) add(key, value []byte) error {
+	size := len(key) + len(value) + maxRecordHead
+	if size > maxPayload {
+		return fmt.Errorf("record of %d bytes: more than the %d that a stream carries", size, maxPayload)
+	}
+	if f.records > 0 && len(f.buf)+size > f.batch {
+		if err := f.send(); err != nil {
+			return err
+		}
+	}
+	if f.records == 0 {
+		f.begin()
+	}
+	f.buf = binary.AppendUvarint(f.buf, uint64(len(key)))
+	f.buf = binary.AppendUvarint(f.buf, uint64(len(value)))
+	f.buf = append(f.buf, key...)
+	f.buf = append(f.buf, value...)
+	f.records++
+	return nil
+}
+
+// send sends the batch at hand, if there is one.
+func (f *frameWriter) send() error {
+	if f.records == 0 {
+		return nil
+	}
+	start := 0
+	if f.total == 0 {
+		start = len(streamMagic)
+	}
+	frame := f.buf[start:]
+	frame[0] = frameBatch
+	binary.LittleEndian.PutUint32(frame[1:], uint32(len(frame)-batchHead))
+	binary.LittleEndian.PutUint32(frame[5:], f.records)
+	f.total += uint64(f.records)
+	f.records = 0
+	return f.seal(start)
+}
+
+// seal adds the checksum of the frame that begins at start, and sends all.
+func (f *frameWriter) seal(start int) error {
+	f.sum = crc32.Update(f.sum, castagnoli, f.buf[start:])
+	f.buf = binary.LittleEndian.AppendUint32(f.buf, f.sum)
+	_, err := f.w.Write(f.buf)
+	return err
+}
+
+// end sends what is left and the frame that ends a stream well.
+func (f *frameWriter) end() error {
+	if err := f.send(); err != nil {
+		return err
+	}
+	f.buf = f.buf[:0]
+	if f.total == 0 {
+		f.buf = append(f.buf, streamMagic...)
+	}
+	start := len(f.buf)
+	f.buf = append(f.buf, frameEnd)
+	f.buf = binary.LittleEndian.AppendUint64(f.buf, f.total)
+	return f.seal(start)
+}
+
+// frameReader decodes frames. What does not fit wraps storage.ErrCorrupt; a
+// stream that ends before its end frame is io.ErrUnexpectedEOF.
+type frameReader struct {
+	r     io.Reader
+	total uint64 // records so far
+	sum   uint32
+	begun bool
+}
+
+// next reads a batch into buf, which grows with the bytes that arrive, and
+// returns its payload and how many records that has. io.EOF is the good end of
+// the stream. The payload is checked as far as its checksum goes.
+func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) {
+	if err := f.begin(); err != nil {
+		return buf, 0, err
+	}
+	var head [batchHead]byte // an end's is as long
+	if _, err := io.ReadFull(f.r, head[:]); err != nil {
+		return buf, 0, cut(err)
+	}
+	f.sum = crc32.Update(f.sum, castagnoli, head[:])
+	switch head[0] {
+	case frameBatch:
+		return f.batch(head, buf)
+	case frameEnd:
+		return buf, 0, f.end(binary.LittleEndian.Uint64(head[1:]))
+	}
+	return buf, 0, fmt.Errorf("%w: frame of kind %q", storage.ErrCorrupt, head[0])
+}
+
+func (f *frameReader) begin() error {
+	if f.begun {
+		return nil
+	}
+	var magic [len(streamMagic)]byte
+	if _, err := io.ReadFull(f.r, magic[:]); err != nil {
+		return cut(err)
+	}
+	if string(magic[:]) != streamMagic {
+		return fmt.Errorf("%w: %q is no stream of records that this program reads", storage.ErrCorrupt, magic)
+	}
+	f.begun, f.sum = true, crc32.Checksum(magic[:], castagnoli)
+	return nil
+}
+
+func (f *frameReader) batch(head [batchHead]byte, buf []byte) ([]byte, int, error) {
+	length, records := binary.LittleEndian.Uint32(head[1:]), binary.LittleEndian.Uint32(head[5:])
+	if length > maxPayload || records == 0 || records > length/leastRecord {
+		return buf, 0, fmt.Errorf("%w: batch of %d records in %d bytes", storage.ErrCorrupt, records, length)
+	}
+	buf, err := readPayload(f.r, buf, int(length))
+	if err != nil {
+		return buf, 0, err
+	}
+	f.sum = crc32.Update(f.sum, castagnoli, buf)
+	f.total += uint64(records)
+	return buf, int(records), f.check()
+}
+
+// readPayload reads length bytes. It sets more room aside only for as many as
+// have come already.
+func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
+	buf = buf[:0]
+	for len(buf) < length {
+		step := min(length, max(cap(buf), firstPayload, 2*len(buf))) - len(buf)
+		if need := len(buf) + step; need > cap(buf) {
+			buf = append(make([]byte, 0, need), buf...)
+		}
+		n, err := io.ReadFull(r, buf[len(buf):len(buf)+step])
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return buf, cut(err)
+		}
+	}
+	return buf, nil
+}
+
+func (f *frameReader) end(records uint64) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if records != f.total {
+		return fmt.Errorf("%w: %d records came of %d", storage.ErrCorrupt, f.total, records)
+	}
+	if n, err := f.r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return fmt.Errorf("%w: bytes behind the end", storage.ErrCorrupt)
+	}
+	return io.EOF
+}
+
+// check reads a checksum and compares it.
+func (f *frameReader) check() error {
+	var tail [frameTail]byte
+	if _, err := io.ReadFull(f.r, tail[:]); err != nil {
+		return cut(err)
+	}
+	if binary.LittleEndian.Uint32(tail[:]) != f.sum {
+		return fmt.Errorf("%w: checksum of a frame", storage.ErrCorrupt)
+	}
+	return nil
+}
+
+// cut is the error of a stream that ends too early.
+func cut(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// nextRecord takes the first record off a payload.
+func nextRecord(payload []byte) (key, value, rest []byte, err error) {
+	if len(payload) >= leastRecord && payload[0]|payload[1] < 0x80 {
+		k, v := 2+int(payload[0]), 2+int(payload[0])+int(payload[1])
+		if v <= len(payload) {
+			return payload[2:k:k], payload[k:v:v], payload[v:], nil
+		}
+	}
+	keyLen, n := binary.Uvarint(payload)
+	if n <= 0 || keyLen > maxPayload {
+		return nil, nil, nil, errRecord
+	}
+	valueLen, m := binary.Uvarint(payload[n:])
+	at := uint64(n + m)
+	if m <= 0 || valueLen > maxPayload || at+keyLen+valueLen > uint64(len(payload)) {
+		return nil, nil, nil, errRecord
+	}
+	k, v := at+keyLen, at+keyLen+valueLen
+	return payload[at:k:k], payload[k:v:v], payload[v:], nil
+}
+
+var errRecord = fmt.Errorf("%w: record in a batch", storage.ErrCorrupt)

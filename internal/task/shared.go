@@ -1,0 +1,172 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// sharedDepth is how many batches wait for a reader; one more makes its writer
+// wait.
+const sharedDepth = 4
+
+// sharedEnd names one reader of an edge through shared memory.
+type sharedEnd struct{ edge, reader int }
+
+// sharedQueue holds batches for one reader. Its writers end with it open when
+// they fail: then the group's context ends, and what is left counts no more.
+type sharedQueue struct {
+	batches chan sharedBatch // closed when all writers have closed
+	writers atomic.Int32     // that have not
+}
+
+type sharedBatch struct {
+	batch any
+	from  int
+}
+
+func (q *sharedQueue) leave() {
+	if q.writers.Add(-1) == 0 {
+		close(q.batches)
+	}
+}
+
+// openShared makes the queues of all edges through shared memory, both of whose
+// ends are in the group.
+func (g *group) openShared() {
+	g.queues = make(map[sharedEnd]*sharedQueue)
+	for _, n := range g.nodes {
+		for _, c := range channelsOf(n.inputs, dag.ChannelSHM) {
+			q := &sharedQueue{batches: make(chan sharedBatch, sharedDepth)}
+			q.writers.Store(int32(len(c.Peers)))
+			if len(c.Peers) == 0 {
+				close(q.batches)
+			}
+			g.queues[sharedEnd{c.Edge, n.number}] = q
+		}
+	}
+}
+
+// SharedWriter gives batches to one reader in the same process. One goroutine
+// uses it.
+type SharedWriter struct {
+	node   *Node
+	queue  *sharedQueue // nil when there is no such reader
+	to     string
+	closed bool
+}
+
+// SendShared is the way to one reader along an edge through shared memory. It is
+// closed when all is sent; there is one for each reader, however often it is
+// asked for.
+func (n *Node) SendShared(c Channel, peer int) *SharedWriter {
+	end := sharedEnd{c.Edge, peer}
+	if w := n.shared[end]; w != nil {
+		return w
+	}
+	w := &SharedWriter{node: n, queue: n.group.queues[end], to: fmt.Sprintf("%s %d", c.To, peer)}
+	if n.shared == nil {
+		n.shared = make(map[sharedEnd]*SharedWriter)
+	}
+	n.shared[end] = w
+	return w
+}
+
+// Send hands a batch over. It belongs to the reader from then on; the two agree
+// on its type. Send waits while the reader has enough to read, and returns the
+// cause when ctx or the attempt ends.
+func (w *SharedWriter) Send(ctx context.Context, batch any) error {
+	if w.queue == nil || w.closed {
+		return fmt.Errorf("node %v: no open memory to %s", w.node, w.to)
+	}
+	item := sharedBatch{batch, w.node.number}
+	select {
+	case w.queue.batches <- item:
+		return nil
+	default:
+	}
+	defer w.node.waits()()
+	select {
+	case w.queue.batches <- item:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.node.ctx.Done():
+		return context.Cause(w.node.ctx)
+	}
+}
+
+// Close says that no more will come. It may be called twice.
+func (w *SharedWriter) Close() {
+	if w.queue != nil && !w.closed {
+		w.closed = true
+		w.queue.leave()
+	}
+}
+
+// SharedReader takes the batches of all writers of an edge. One goroutine uses
+// it.
+type SharedReader struct {
+	node  *Node
+	queue *sharedQueue // nil when there is no such edge
+	edge  Channel
+}
+
+// ReceiveShared is what comes along an edge through shared memory. What is not
+// read by the end of the Node is thrown away.
+func (n *Node) ReceiveShared(c Channel) *SharedReader {
+	return &SharedReader{node: n, queue: n.group.queues[sharedEnd{c.Edge, n.number}], edge: c}
+}
+
+// Receive waits for the next batch: those of one writer come in order. ok is
+// false when all writers have closed. The error is the cause of the end of ctx or
+// of the attempt.
+func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok bool, err error) {
+	if r.queue == nil {
+		return nil, 0, false, fmt.Errorf("node %v: edge %v is no shared memory that it reads", r.node, r.edge)
+	}
+	var item sharedBatch
+	select {
+	case item, ok = <-r.queue.batches:
+		return item.batch, item.from, ok, nil
+	default:
+	}
+	defer r.node.waits()()
+	select {
+	case item, ok = <-r.queue.batches:
+		return item.batch, item.from, ok, nil
+	case <-ctx.Done():
+		return nil, 0, false, context.Cause(ctx)
+	case <-r.node.ctx.Done():
+		return nil, 0, false, context.Cause(r.node.ctx)
+	}
+}
+
+// finishShared ends what the Node gives and takes in memory. Readers that it
+// never wrote to get nothing from it; one that it wrote to and did not close
+// might miss something.
+func (n *Node) finishShared() error {
+	for _, c := range channelsOf(n.outputs, dag.ChannelSHM) {
+		for _, peer := range c.Peers {
+			w := n.shared[sharedEnd{c.Edge, peer}]
+			if w != nil && !w.closed {
+				return fmt.Errorf("node %v: memory to %s %d was not closed", n, c.To, peer)
+			}
+			if w == nil {
+				n.SendShared(c, peer).Close()
+			}
+		}
+	}
+	for _, c := range channelsOf(n.inputs, dag.ChannelSHM) {
+		r := n.ReceiveShared(c)
+		for ok := true; ok; {
+			var err error
+			if _, _, ok, err = r.Receive(n.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

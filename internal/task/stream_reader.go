@@ -1,0 +1,179 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// StreamReader takes the records of all writers along an edge that is a stream.
+// One goroutine uses it. It reads from all writers at once, so that none waits
+// for another: batches come in the order in which they arrive, the records of one
+// writer in the order in which it sent them.
+//
+// Goroutines: one a writer, which ends with its stream or with the Node, and one
+// that waits for them.
+type StreamReader struct {
+	node    *Node
+	channel Channel
+	batches chan inBatch // closed when all streams are over
+	buffers sync.Pool    // of *[]byte
+	workers sync.WaitGroup
+
+	payload    []byte // what is left of the batch at hand
+	records    int    // in it
+	buffer     *[]byte
+	from       int
+	key, value []byte
+	err        error
+}
+
+// inBatch is a batch that has arrived, or why none will.
+type inBatch struct {
+	buffer  *[]byte
+	records int
+	from    int
+	err     error
+}
+
+// ReceiveStreams is what comes along an edge of the kind; the same reader,
+// however often it is asked for.
+func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
+	if r := n.streams.readers[c.Edge]; r != nil {
+		return r, nil
+	}
+	r := &StreamReader{node: n, channel: c, batches: make(chan inBatch)}
+	for _, peer := range c.Peers {
+		if n.streams.in[streamEnd{c.Edge, peer}] == nil {
+			return nil, r.fault(peer, errNoStream)
+		}
+	}
+	n.streams.readers[c.Edge] = r
+	var writers sync.WaitGroup
+	for _, peer := range c.Peers {
+		writers.Go(func() { r.receive(peer, n.streams.in[streamEnd{c.Edge, peer}]) })
+	}
+	r.workers.Go(func() {
+		writers.Wait()
+		close(r.batches)
+	})
+	return r, nil
+}
+
+func (r *StreamReader) fault(peer int, err error) error {
+	if r.node.ctx.Err() != nil {
+		return context.Cause(r.node.ctx)
+	}
+	return fmt.Errorf("stream from %s %d to %v: %w", r.channel.From, peer, r.node, err)
+}
+
+// receive passes on the batches of one writer.
+func (r *StreamReader) receive(peer int, opening *receiveOpening) {
+	<-opening.done // at the latest when the Node's context ends
+	if opening.err != nil {
+		r.pass(inBatch{from: peer, err: r.fault(peer, opening.err)})
+		return
+	}
+	frames := &frameReader{r: opening.end}
+	for {
+		buffer, _ := r.buffers.Get().(*[]byte)
+		if buffer == nil {
+			buffer = new([]byte)
+		}
+		var batch inBatch
+		batch.buffer, batch.from = buffer, peer
+		*buffer, batch.records, batch.err = frames.next(*buffer)
+		if batch.err == io.EOF {
+			return
+		}
+		if batch.err != nil {
+			batch.err = r.fault(peer, batch.err)
+		}
+		if !r.pass(batch) || batch.err != nil {
+			return
+		}
+	}
+}
+
+// pass hands a batch to the Node, as long as that runs.
+func (r *StreamReader) pass(b inBatch) bool {
+	select {
+	case r.batches <- b:
+		return true
+	case <-r.node.streams.ctx.Done():
+		return false
+	}
+}
+
+// Next goes to the next record; false at the end of all streams and after an
+// error. A stream that its writer did not close is an error.
+func (r *StreamReader) Next() bool {
+	for r.err == nil {
+		if r.records > 0 {
+			r.records--
+			r.key, r.value, r.payload, r.err = nextRecord(r.payload)
+			return r.err == nil
+		}
+		if len(r.payload) > 0 {
+			r.err = r.fault(r.from, errRecord)
+			return false
+		}
+		if !r.nextBatch() {
+			return false
+		}
+	}
+	return false
+}
+
+// nextBatch waits for a batch; false at the end and after an error.
+func (r *StreamReader) nextBatch() bool {
+	if r.buffer != nil {
+		r.buffers.Put(r.buffer)
+		r.buffer, r.payload = nil, nil
+	}
+	batch, open := r.await()
+	if r.err = batch.err; !open || r.err != nil {
+		return false
+	}
+	r.buffer, r.payload, r.records, r.from = batch.buffer, *batch.buffer, batch.records, batch.from
+	return true
+}
+
+// await waits for what comes next, which is no silence of the Node's own.
+func (r *StreamReader) await() (batch inBatch, open bool) {
+	select {
+	case batch, open = <-r.batches:
+		return batch, open
+	default:
+	}
+	defer r.node.waits()()
+	select {
+	case batch, open = <-r.batches:
+	case <-r.node.ctx.Done():
+		batch.err = context.Cause(r.node.ctx)
+	}
+	return batch, open
+}
+
+// Key is the current record's key. It holds until Next.
+func (r *StreamReader) Key() []byte { return r.key }
+
+// Value is the current record's value. It holds until Next.
+func (r *StreamReader) Value() []byte { return r.value }
+
+// From is the number of the Node that sent the current record.
+func (r *StreamReader) From() int { return r.from }
+
+// Err is the first error.
+func (r *StreamReader) Err() error { return r.err }
+
+// Close reads what is left and throws it away: writers are not to fail because
+// their reader has had enough. Err tells whether all ended well. It may be called
+// twice.
+func (r *StreamReader) Close() {
+	for r.err == nil && r.nextBatch() {
+		r.records = 0
+	}
+	r.records, r.payload = 0, nil
+}

@@ -1,0 +1,100 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Batches of streams. A Node with many readers makes smaller ones.
+const (
+	mostBatch      = 256 << 10 // bytes
+	leastBatch     = 8 << 10
+	batchesPerEdge = 16 << 20 // bytes of all batches at hand along an edge
+)
+
+// StreamWriter sends records to one reader. One goroutine uses it. Its Node
+// waits while the reader has enough to read.
+type StreamWriter struct {
+	node    *Node
+	channel Channel
+	peer    int
+	end     io.WriteCloser
+	frames  *frameWriter
+	err     error // sticks
+	closed  bool
+}
+
+// SendStream is the stream to one reader along an edge of the kind. It is closed
+// when all is sent; there is one for each reader, however often it is asked for.
+func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
+	end := streamEnd{c.Edge, peer}
+	if w := n.streams.writers[end]; w != nil {
+		return w, nil
+	}
+	w := &StreamWriter{node: n, channel: c, peer: peer}
+	opening := n.streams.out[end]
+	if opening == nil {
+		return nil, w.fault(errNoStream)
+	}
+	defer n.waits()()
+	<-opening.done // at the latest when the Node's context ends
+	if opening.err != nil {
+		return nil, w.fault(opening.err)
+	}
+	w.end = opening.end
+	batch := min(max(batchesPerEdge/len(c.Peers), leastBatch), mostBatch)
+	w.frames = newFrameWriter(waitingWriter{w}, batch)
+	n.streams.writers[end] = w
+	return w, nil
+}
+
+var errNoStream = errors.New("there is no such stream")
+
+// fault names the stream in an error; what ended the attempt is what ended the
+// stream.
+func (w *StreamWriter) fault(err error) error {
+	if w.node.ctx.Err() != nil {
+		return context.Cause(w.node.ctx)
+	}
+	return fmt.Errorf("stream from %v to %s %d: %w", w.node, w.channel.To, w.peer, err)
+}
+
+// Write sends a record, at the latest with Close. It copies what it keeps of its
+// arguments. After an error all that follows returns that error.
+func (w *StreamWriter) Write(key, value []byte) error {
+	if w.err == nil {
+		if w.err = w.frames.add(key, value); w.err != nil {
+			w.err = w.fault(w.err)
+		}
+	}
+	return w.err
+}
+
+// Close sends what is left and ends the stream well. It returns when all has been
+// sent. It may be called twice.
+func (w *StreamWriter) Close() error {
+	if w.closed || w.err != nil {
+		w.closed = true
+		return w.err
+	}
+	w.closed = true
+	defer w.node.waits()()
+	err := w.frames.end()
+	if err == nil {
+		err = w.end.Close()
+	}
+	if err != nil {
+		w.err = w.fault(err)
+	}
+	return w.err
+}
+
+// waitingWriter notes that the Node waits while a batch is sent.
+type waitingWriter struct{ w *StreamWriter }
+
+func (w waitingWriter) Write(b []byte) (int, error) {
+	defer w.w.node.waits()()
+	return w.w.end.Write(b)
+}
