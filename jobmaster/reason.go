@@ -2,6 +2,7 @@ package jobmaster
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
 )
@@ -26,6 +27,10 @@ func (m *Master) reason(j *cluster.Job) string {
 		case stage.Waiting() == 0 || !j.Ready(stage):
 		case stage.Source && !j.Loaded():
 			return "its splits are being loaded"
+		case !stage.Alone():
+			if n := len(j.WaitingBundles(stage.Bundle)); n > 0 {
+				return m.bundleReason(stage.Bundle, n)
+			}
 		default:
 			return fmt.Sprintf("%d %s tasks wait for %s", stage.Waiting(), stage.Name, m.shortage(stage.Slot))
 		}
@@ -33,15 +38,38 @@ func (m *Master) reason(j *cluster.Job) string {
 	return ""
 }
 
+// bundleReason tells what bundles wait for, whose tasks start together.
+func (m *Master) bundleReason(b *cluster.Bundle, waiting int) string {
+	var names []string
+	var need [2]int
+	for _, stage := range b.Stages {
+		names = append(names, stage.Name)
+		for kind, n := range stage.Slots {
+			need[kind] += n * len(stage.Tasks) / b.Count
+		}
+	}
+	free := m.freeSlots()
+	return fmt.Sprintf("%d gangs of %s wait for %d map and %d reduce slots each; %d and %d are free",
+		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], free[cluster.MapSlot], free[cluster.ReduceSlot])
+}
+
+func (m *Master) freeSlots() (free [2]int) {
+	for machine := range m.view.Machines() {
+		for kind := range free {
+			free[kind] += max(machine.Free(cluster.Slot(kind)), 0)
+		}
+	}
+	return free
+}
+
 // shortage tells why slots of a kind are not given out.
 func (m *Master) shortage(kind cluster.Slot) string {
-	alive, slots, free := 0, 0, 0
+	alive, slots, free := 0, 0, m.freeSlots()[kind]
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
 			alive++
 		}
 		slots += machine.Slots[kind]
-		free += max(machine.Free(kind), 0)
 	}
 	switch {
 	case alive == 0:

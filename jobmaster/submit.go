@@ -141,7 +141,7 @@ func checkGraph(g dag.Graph, spec *wire.JobSpec) error {
 func (m *Master) checkFits(spec cluster.JobSpec) error {
 	var machines []dag.SlotCounts
 	for machine := range m.view.Machines() {
-		if !machine.Lost {
+		if !machine.Lost && !machine.Excluded {
 			machines = append(machines, dag.SlotCounts{Map: machine.Slots[cluster.MapSlot], Reduce: machine.Slots[cluster.ReduceSlot]})
 		}
 	}
