@@ -5,10 +5,16 @@ import (
 	"slices"
 )
 
-// Bundle places a gang: groups that are joined by TCP and so start together or
-// not at all. It returns the machine of each group; ok is false when they do
-// not all fit now. Rooms go by machine, and say what is free instead of the
-// machines' own Free and Used.
+// Bundles places gangs: groups that are joined by TCP and so start together or
+// not at all. It holds until a machine joins the topology.
+type Bundles struct{ places *places }
+
+// Bundles looks at machines on which gangs are to be placed. What is free there
+// is said by rooms beside them, not by the machines' own Free and Used.
+func (t *Topology) Bundles(machines []Machine) *Bundles { return &Bundles{newPlaces(t, machines)} }
+
+// Place returns the machine of each group of a gang; ok is false when they do
+// not all fit now.
 //
 // They are placed close to each other, since what they send each other is as a
 // rule more than what they read: on one machine if one has room, else in one
@@ -22,8 +28,8 @@ import (
 // Where that leaves no room for the last ones, other places are tried for the
 // first, up to a bound: with many groups of different sizes a fit may be missed
 // that exists. With groups that are all alike none is.
-func (t *Topology) Bundle(machines []Machine, rooms []Room, groups []Group) (at []int, ok bool) {
-	b := newBundle(newPlaces(t, machines), rooms, groups)
+func (p *Bundles) Place(rooms []Room, groups []Group) (at []int, ok bool) {
+	b := newBundle(p.places, rooms, groups)
 	if at, ok = b.onOneMachine(); ok {
 		return at, true
 	}
@@ -36,9 +42,9 @@ func (t *Topology) Bundle(machines []Machine, rooms []Room, groups []Group) (at 
 	return at, ok
 }
 
-// Fits reports whether Bundle finds places for the groups.
-func (t *Topology) Fits(machines []Machine, rooms []Room, groups []Group) bool {
-	b := newBundle(newPlaces(t, machines), rooms, groups)
+// Fits reports whether Place finds places for the groups.
+func (p *Bundles) Fits(rooms []Room, groups []Group) bool {
+	b := newBundle(p.places, rooms, groups)
 	if !b.picky {
 		b.singles = [2][]int{} // it is enough to count their slots
 	}
@@ -46,7 +52,10 @@ func (t *Topology) Fits(machines []Machine, rooms []Room, groups []Group) bool {
 	return ok
 }
 
-// bundle is one call of Bundle.
+// Level is how near a task is to its input on a machine.
+func (p *Bundles) Level(t Task, machine int) Level { return p.places.level(t, machine) }
+
+// bundle is one gang that is placed.
 type bundle struct {
 	*places
 	rooms  []Room

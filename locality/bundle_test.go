@@ -36,7 +36,7 @@ func TestBundle(t *testing.T) {
 		{"a group larger than any machine", []Group{group(4, Task{})}, nil},
 		{"avoided by all", []Group{group(1, Task{Avoid: []string{"a", "b", "c", "d"}})}, nil},
 	} {
-		got, ok := joined(racks...).Bundle(racks, rooms(racks), tt.groups)
+		got, ok := joined(racks...).Bundles(racks).Place(rooms(racks), tt.groups)
 		if ok != (tt.want != nil) || !sameLoad(tt.groups, got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
@@ -134,13 +134,13 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 	for seed := range uint64(6000) {
 		most := 1 + int(seed%3)
 		g := randomGang(rand.New(rand.NewPCG(seed, 3)), most)
-		at, ok := g.topology.Bundle(g.machines, g.rooms, g.groups)
+		at, ok := g.topology.Bundles(g.machines).Place(g.rooms, g.groups)
 		far, cost := g.best()
 		count[far]++
 		if ok != (far < 3) {
 			t.Fatalf("seed %d: placed at %v, trying all gives distance %d\n%+v", seed, at, far, g)
 		}
-		if fits := g.topology.Fits(g.machines, g.rooms, g.groups); fits != ok {
+		if fits := g.topology.Bundles(g.machines).Fits(g.rooms, g.groups); fits != ok {
 			t.Fatalf("seed %d: placed is %v, fits is %v", seed, ok, fits)
 		}
 		if !ok {
@@ -150,7 +150,7 @@ func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
 		if gotFar != far || gotCost < cost || gotCost > cost && (most == 1 || far == 0) {
 			t.Fatalf("seed %d: %v is %d apart and costs %d, trying all gives %d and %d\n%+v", seed, at, gotFar, gotCost, far, cost, g)
 		}
-		if again, _ := g.topology.Bundle(g.machines, g.rooms, g.groups); !slices.Equal(again, at) {
+		if again, _ := g.topology.Bundles(g.machines).Place(g.rooms, g.groups); !slices.Equal(again, at) {
 			t.Fatalf("seed %d: a second run gives %v, the first gave %v", seed, again, at)
 		}
 	}
@@ -192,7 +192,7 @@ func BenchmarkBundle(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := topology.Bundle(machines, rooms(machines), groups); !ok {
+				if _, ok := topology.Bundles(machines).Place(rooms(machines), groups); !ok {
 					b.Fatal("it does not start")
 				}
 			}

@@ -22,7 +22,7 @@
 // those win that load machines evenly, and after that machines and tasks that
 // come first in the arguments. The same arguments give the same placement.
 //
-// Bundle places gangs: groups that talk to each other all the time and start
+// Bundles places gangs: groups that talk to each other all the time and start
 // together or not at all. Spread places tasks that are as well off everywhere,
 // and reduces. Delay is delay scheduling (Zaharia et al., "Delay scheduling: a
 // simple technique for achieving locality and fairness in cluster scheduling",

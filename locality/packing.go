@@ -44,11 +44,14 @@ func (p *packing) isHopeless() bool {
 // one slot.
 func (p *packing) placeLarge(n int) bool {
 	if n == len(p.large) {
-		p.tries -= flowTries
-		return p.placeSingles()
+		free := slices.Clone(p.free)
+		if p.tries -= flowTries; p.placeSingles() {
+			return true
+		}
+		p.free = free
+		return false
 	}
 	group := p.large[n]
-	slots := p.groups[group].Slots
 	var failed []Slots
 	for _, m := range p.candidates(group) {
 		if p.tries--; p.tries < 0 {
@@ -58,7 +61,7 @@ func (p *packing) placeLarge(n int) bool {
 		if !p.picky && slices.Contains(failed, free) {
 			continue // a machine with as much room was of no use
 		}
-		p.at[group], p.free[m] = m, free.minus(slots)
+		p.put(group, m)
 		if p.placeLarge(n + 1) {
 			return true
 		}
@@ -83,26 +86,54 @@ func (p *packing) candidates(group int) (machines []int) {
 }
 
 // placeSingles places the groups of one slot and reports whether there is room
-// for all.
+// for all. Those that are as well off everywhere take what others leave.
 func (p *packing) placeSingles() bool {
 	for kind, singles := range p.singles {
-		if len(singles) == 0 {
-			continue
-		}
-		demand := Demand{Grant: len(singles)}
+		var demand Demand
+		var choosy, others []int
 		for _, g := range singles {
+			if len(p.groups[g].Blocks) == 0 && len(p.avoid[g]) == 0 {
+				others = append(others, g)
+				continue
+			}
+			choosy = append(choosy, g)
 			demand.Tasks = append(demand.Tasks, p.groups[g].Task)
 		}
-		machines, places := p.machinesOf(kind)
-		starts := p.topology.Flow(machines, []Demand{demand})
-		for _, s := range starts {
-			p.at[singles[s.Task]] = places[s.Machine]
-		}
-		if len(starts) < len(singles) {
+		demand.Grant = len(choosy)
+		if !p.placeChoosy(kind, choosy, demand) || !p.placeOthers(kind, others) {
 			return false
 		}
 	}
 	return true
+}
+
+func (p *packing) placeChoosy(kind int, groups []int, demand Demand) bool {
+	if len(groups) == 0 {
+		return true
+	}
+	machines, places := p.machinesOf(kind)
+	starts := p.topology.Flow(machines, []Demand{demand})
+	for _, s := range starts {
+		p.put(groups[s.Task], places[s.Machine])
+	}
+	return len(starts) == len(groups)
+}
+
+func (p *packing) placeOthers(kind int, groups []int) bool {
+	if len(groups) == 0 {
+		return true
+	}
+	machines, places := p.machinesOf(kind)
+	at := InOrder(machines, len(groups))
+	for i, m := range at {
+		p.put(groups[i], places[m])
+	}
+	return len(at) == len(groups)
+}
+
+// put places a group.
+func (p *packing) put(group, machine int) {
+	p.at[group], p.free[machine] = machine, p.free[machine].minus(p.groups[group].Slots)
 }
 
 // machinesOf is the machines in scope that have slots of a kind left, as Flow

@@ -43,7 +43,7 @@ func (r *Round) gang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 
 // couldFit reports whether a gang would start if nothing else ran.
 func (r *Round) couldFit(g *gang) bool {
-	return r.placer.topology.Fits(r.all(), r.rooms(g, capacityOf), g.groups)
+	return r.machines().Fits(r.without(g.avoid, r.rooms(capacityOf)), g.groups)
 }
 
 // capacityOf is the slots of a machine, free or not.
@@ -62,45 +62,62 @@ func (r *Round) placeGang(g *gang) (at []int, ok bool) {
 			return nil, false
 		}
 	}
-	return r.placer.topology.Bundle(r.all(), r.rooms(g, r.free), g.groups)
+	if r.free == nil {
+		r.free = r.rooms(r.freeOn)
+	}
+	return r.machines().Place(r.without(g.avoid, r.free), g.groups)
 }
 
 // startGang takes the slots of machines and plans the start.
 func (r *Round) startGang(g *gang, at []int) {
 	start := BundleStart{Job: g.job.ID, Class: g.class.Index, Number: g.number}
+	free := r.free
 	for i, t := range g.tasks {
-		m := r.machines[at[i]]
-		level := r.placer.topology.LevelOf(g.groups[i].Task, m)
-		start.Starts = append(start.Starts, Start{
-			Task: t.ID, Machine: m.Name, Local: level == locality.Node, RackLocal: level == locality.Rack,
-		})
-		r.remove(m.Name, g.groups[i].Slots)
+		m, group := at[i], g.groups[i]
+		start.Starts = append(start.Starts, newStart(t, r.all[m].Name, r.machines().Level(group.Task, m)))
+		r.remove(r.all[m].Name, group.Slots)
+		for kind, n := range group.Slots {
+			free[m].Free[kind] -= n
+			free[m].Used[kind] += n
+		}
 	}
+	r.free = free
 	r.bundles = append(r.bundles, start)
 }
 
-// all are the machines, as locality knows them.
-func (r *Round) all() []locality.Machine {
-	if r.machines == nil {
+// machines are all of them, for gangs to be placed on.
+func (r *Round) machines() *locality.Bundles {
+	if r.places == nil {
 		for m := range r.view.Machines() {
-			r.machines = append(r.machines, describe(m))
+			r.all = append(r.all, describe(m))
 		}
+		r.places = r.placer.topology.Bundles(r.all)
 	}
-	return r.machines
+	return r.places
 }
 
-// rooms are what machines have for a gang, beside all.
-func (r *Round) rooms(g *gang, free func(*cluster.Machine) locality.Slots) []locality.Room {
-	rooms := make([]locality.Room, 0, len(r.all()))
+// rooms are what machines have, beside all.
+func (r *Round) rooms(free func(*cluster.Machine) locality.Slots) (rooms []locality.Room) {
 	for m := range r.view.Machines() {
-		var room locality.Room
-		if !slices.Contains(g.avoid, m.Name) {
-			room.Free = free(m)
-		}
+		room := locality.Room{Free: free(m)}
 		for kind, n := range room.Free {
 			room.Used[kind] = max(m.Slots[kind]-n, 0)
 		}
 		rooms = append(rooms, room)
+	}
+	return rooms
+}
+
+// without is rooms without those of machines that are avoided.
+func (r *Round) without(avoid []string, rooms []locality.Room) []locality.Room {
+	if len(avoid) == 0 {
+		return rooms
+	}
+	rooms = slices.Clone(rooms)
+	for i, m := range r.all {
+		if slices.Contains(avoid, m.Name) {
+			rooms[i].Free = locality.Slots{}
+		}
 	}
 	return rooms
 }

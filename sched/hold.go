@@ -68,7 +68,7 @@ func (r *Round) hold(c *claim) {
 		if slices.Contains(c.avoid, m.Name) {
 			continue
 		}
-		held := heldSlots{m.Name, r.free(m)}
+		held := heldSlots{m.Name, r.freeOn(m)}
 		for kind := range need {
 			if count {
 				held.slots[kind] = min(held.slots[kind], need[kind]*c.bundles-found[kind])
@@ -176,7 +176,7 @@ func (r *Round) layAgain(lifted []*hold) {
 	for _, h := range lifted {
 		for i := range h.slots {
 			held := &h.slots[i]
-			free := r.free(r.view.Machine(held.machine))
+			free := r.freeOn(r.view.Machine(held.machine))
 			for kind := range free {
 				held.slots[kind] = min(held.slots[kind], free[kind])
 			}

@@ -108,9 +108,11 @@ func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
 // take gives a slot of machine i to a task.
 func (l *lane) take(i int, t *cluster.Task, level locality.Level) {
 	l.free[i]--
-	l.starts = append(l.starts, Start{
-		Task: t.ID, Machine: l.machines[i].Name, Local: level == locality.Node, RackLocal: level == locality.Rack,
-	})
+	l.starts = append(l.starts, newStart(t, l.machines[i].Name, level))
+}
+
+func newStart(t *cluster.Task, machine string, level locality.Level) Start {
+	return Start{Task: t.ID, Machine: machine, Local: level == locality.Node, RackLocal: level == locality.Rack}
 }
 
 // recount makes left what is free, when no batch waits.

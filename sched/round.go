@@ -16,7 +16,9 @@ type Round struct {
 	holds   []*hold
 	wake    int64
 
-	machines []locality.Machine // all of them; nil until a gang needs them
+	all    []locality.Machine // filled, with places, when a gang needs them
+	places *locality.Bundles
+	free   []locality.Room // beside all; nil when it is to be looked at again
 }
 
 // Round looks at the free slots.
@@ -51,6 +53,7 @@ func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, most int) {
 	if stage.Waiting() == 0 || !j.Ready(stage) {
 		return
 	}
+	r.free = nil
 	l := r.lanes[stage.Slot]
 	lifted := r.lift(stage)
 	l.offer(j, stage, most)
@@ -86,8 +89,8 @@ func (r *Round) flush() {
 	}
 }
 
-// free is what is left of a machine's slots when nothing waits to be placed.
-func (r *Round) free(m *cluster.Machine) (free locality.Slots) {
+// freeOn is what is left of a machine's slots when nothing waits to be placed.
+func (r *Round) freeOn(m *cluster.Machine) (free locality.Slots) {
 	for kind, l := range r.lanes {
 		if i, ok := l.place(m.Name); ok {
 			free[kind] = l.free[i]
@@ -98,6 +101,7 @@ func (r *Round) free(m *cluster.Machine) (free locality.Slots) {
 
 // remove takes slots of a machine.
 func (r *Round) remove(machine string, slots locality.Slots) {
+	r.free = nil
 	for kind, l := range r.lanes {
 		if i, ok := l.place(machine); ok && slots[kind] != 0 {
 			l.free[i] -= slots[kind]

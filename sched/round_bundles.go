@@ -41,7 +41,7 @@ func tasksIn(b *cluster.Bundle, s *cluster.Stage) int { return len(s.Tasks) / b.
 // input lies like tasks of one slot, since all take the same slots.
 func (r *Round) offerGroups(j *cluster.Job, b *cluster.Bundle, most int) {
 	stage := b.Stages[0]
-	l := r.lane(stage.Slots, r.view.MachinesWithFree(stage.Slot), r.free)
+	l := r.lane(stage.Slots, r.view.MachinesWithFree(stage.Slot), r.freeOn)
 	for m := range r.view.Machines() {
 		l.total += l.capacity(m)
 	}

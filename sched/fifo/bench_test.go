@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -46,6 +47,27 @@ func BenchmarkDecide(b *testing.B) {
 					plan = p.Decide(w.now, w.state.View())
 				}
 				b.ReportMetric(float64(len(plan.Starts)), "starts")
+			})
+		}
+	}
+}
+
+// BenchmarkDecideBundles has a cluster whose map slots are taken but for a few,
+// and a job of gangs of one map and one reduce, or of groups of two map slots.
+func BenchmarkDecideBundles(b *testing.B) {
+	for name, graph := range map[string]dag.Graph{"pairs": pairs(3000), "wide": wide(3000), "gang": streamed(500, 100), "gang too large": streamed(13_000, 10)} {
+		for _, free := range []int{10, 1000, 12_000} {
+			b.Run(fmt.Sprintf("%s, 1000 machines, %d free", name, free), func(b *testing.B) {
+				w := full(b, 1000, 12_000, free)
+				w.run(1, graph, "host7", "host8")
+				p := New(sched.Placement{})
+				p.Reset(w.now, w.state.View())
+				b.ReportAllocs()
+				var plan sched.Plan
+				for b.Loop() {
+					plan = p.Decide(w.now, w.state.View())
+				}
+				b.ReportMetric(float64(len(plan.Bundles)), "bundles")
 			})
 		}
 	}
