@@ -148,7 +148,7 @@ func written(s *cluster.Stage) bool {
 // TestEveryJobEnds runs jobs of all kinds beside each other, with readers that
 // start early and tasks that fail, and priorities that change.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(120) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.random.IntN(6) {
@@ -186,7 +186,7 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 	}
 	for name, graph := range map[string]dag.Graph{"streamed": streamed(6, 3), "wide": wide(3), "pairs": pairs(3)} {
 		for kind, of := range small {
-			for seed := range uint64(12) {
+			for seed := range uint64(8) {
 				b := newBustle(t, seed, placements[seed%uint64(len(placements))])
 				for range 8 {
 					b.submit(of(b), 0)
