@@ -41,6 +41,9 @@ type Config struct {
 	// Heartbeat is how often the jobmaster is told that the machine is alive;
 	// default never.
 	Heartbeat time.Duration
+	// ProgressDelay is how long the progress of attempts may wait to be told
+	// together with that of others; default not at all.
+	ProgressDelay time.Duration
 	// Vitals is what a heartbeat tells of the machine; default nothing.
 	Vitals func() *wire.Report_Heartbeat
 	// KeepLogs keeps the logs of an attempt that has ended, whose local files go

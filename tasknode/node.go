@@ -25,6 +25,7 @@ type Node struct {
 	seen     map[string]string       // every attempt ever ordered and its job, so that it is started once
 	held     map[string]string       // records of finished attempts with segments, by attempt
 	jobs     map[string]*job
+	progress progress
 	session  Session // nil while there is none
 }
 
@@ -78,7 +79,10 @@ func (n *Node) Run(ctx context.Context) error {
 			for _, m := range n.inbox.Take() {
 				m.handle(ctx, n)
 			}
+		case <-n.progress.due:
+			n.progress.tell(n.send)
 		case <-beat:
+			n.progress.tell(n.send)
 			n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.Vitals()}})
 		case err := <-gone:
 			return err
@@ -136,12 +140,19 @@ func (o ordered) handle(ctx context.Context, n *Node) {
 	}
 }
 
-func (r reported) handle(_ context.Context, n *Node) { n.send(r.report) }
+func (r reported) handle(_ context.Context, n *Node) {
+	if r.report.GetProgress() == nil || n.cfg.ProgressDelay == 0 {
+		n.send(r.report)
+		return
+	}
+	n.progress.put(r.report, n.cfg.ProgressDelay)
+}
 
 // handle keeps the last report of an attempt until it is acknowledged.
 func (e ended) handle(_ context.Context, n *Node) {
 	id := e.attempt.start.AttemptId
 	delete(n.attempts, id)
+	n.progress.drop(id)
 	n.last[id] = e.attempt.last
 	if e.attempt.held {
 		n.held[id] = e.attempt.start.LocalDir + heldSuffix
@@ -190,9 +201,7 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	a := newAttempt(n, start)
 	n.attempts[start.AttemptId] = a
 	j := n.job(start.JobId)
-	if start.Kind == taskproc.Kind_REDUCE {
-		a.inbox.Put(j.all())
-	}
+	j.tellAll(a)
 	j.busy++
 	n.workers.Go(func() {
 		a.run(ctx)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
@@ -166,6 +167,9 @@ func (n *nodeDaemon) openProgram(ctx context.Context, name string) (io.ReadClose
 	return fsys.Open(ctx, path)
 }
 
+// progressDelay is how old the progress of a task may be that masters hear of.
+const progressDelay = 500 * time.Millisecond
+
 func (n *nodeDaemon) openNode() (err error) {
 	hosts, err := hostsOf(n.listener)
 	if err != nil {
@@ -183,7 +187,7 @@ func (n *nodeDaemon) openNode() (err error) {
 		Dirs:     []string{filepath.Join(n.cfg.dir, tasksDir)},
 		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep,
 		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
-		Heartbeat: n.cfg.heartbeat, Vitals: n.vitals.heartbeat, Logger: n.logger,
+		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, Vitals: n.vitals.heartbeat, Logger: n.logger,
 	})
 	return err
 }

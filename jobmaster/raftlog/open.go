@@ -103,6 +103,7 @@ func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.Heartbeat, l.cfg.Election, l.cfg.Lease
+	c.CommitTimeout = l.cfg.Heartbeat // what was committed last is news to followers only if they come to lead
 	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.NotifyCh = l.notify

@@ -1,0 +1,36 @@
+package tasknode
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func TestLatestProgressOfEachAttemptIsToldTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p progress
+		report := func(attempt string, fraction float64) *wire.Report {
+			return &wire.Report{AttemptId: attempt, Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: fraction}}}
+		}
+		for _, r := range []*wire.Report{report("b", 0.1), report("a", 0.2), report("c", 0.3), report("b", 0.4)} {
+			p.put(r, time.Second)
+			time.Sleep(100 * time.Millisecond)
+		}
+		p.drop("c")
+		<-p.due
+		var told []string
+		tell := func(r *wire.Report) { told = append(told, fmt.Sprint(r.AttemptId, r.GetProgress().Fraction)) }
+		p.tell(tell)
+		if want := []string{"a0.2", "b0.4"}; !slices.Equal(told, want) || p.due != nil {
+			t.Errorf("told %v, want %v", told, want)
+		}
+		if p.tell(tell); len(told) != 2 {
+			t.Errorf("told again: %v", told)
+		}
+	})
+}
