@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -66,14 +67,21 @@ func dump(s *State) string {
 }
 
 // loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
+// Where every other one lies is told of a job the second time only.
 func loadSplits(states ...*State) {
 	for _, s := range states {
 		for j := range s.View().Jobs() {
 			splits := make([]Split, sourceNodes(j))
+			var late []Location
 			for i := range splits {
-				splits[i] = Split{Range: whole, Hosts: []string{fmt.Sprintf("n%d", i%3)}, Bytes: 100, Ordinal: i}
+				splits[i] = Split{Range: whole, Bytes: 100, Ordinal: i}
+				if hosts := []string{fmt.Sprintf("n%d", i%3)}; i%2 == 0 {
+					splits[i].Hosts = hosts
+				} else if j.Loaded() {
+					late = append(late, Location{Split: i, Hosts: hosts})
+				}
 			}
-			if err := s.Load(j.ID, splits); err != nil {
+			if err := errors.Join(s.Load(j.ID, splits), s.Locate(j.ID, late)); err != nil {
 				panic(err)
 			}
 		}

@@ -37,6 +37,39 @@ func (s *State) Load(id JobID, splits []Split) error {
 	return nil
 }
 
+// Location is where a split of a job lies.
+type Location struct {
+	Split int      // its number
+	Hosts []string // that hold most of its bytes, best first
+}
+
+// Locate tells where splits of a job lie of which that was not known when they
+// were loaded. It is no part of what is replicated either: it changes where tasks
+// run, never what they do.
+func (s *State) Locate(id JobID, locations []Location) error {
+	j, err := s.job(id)
+	if err != nil {
+		return err
+	}
+	found := make(map[int]bool, len(locations))
+	for _, l := range locations {
+		if l.Split < 0 || l.Split >= len(j.splits) {
+			return fmt.Errorf("cluster: %v: no split %d", id, l.Split)
+		}
+		if len(j.splits[l.Split].Hosts) == 0 {
+			j.splits[l.Split].Hosts, found[l.Split] = l.Hosts, true
+		}
+	}
+	for _, stage := range j.Stages {
+		for t := range stage.Pending() {
+			if stage.Source && (t.Split < 0 || found[t.Split]) {
+				j.indexHosts(stage, t)
+			}
+		}
+	}
+	return nil
+}
+
 func sourceNodes(j *Job) int {
 	n := 0
 	for _, s := range j.Spec.Graph.Stages {

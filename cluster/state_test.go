@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -339,5 +340,32 @@ func TestSilentClientsAreForgottenWhenThereAreTooMany(t *testing.T) {
 	ask(-1, fmt.Sprint("c", maxSessions/2)) // remembered: it does nothing
 	if p := s.jobs[0].Spec.Priority; p != maxSessions+1 {
 		t.Errorf("an entry that came before was applied again: %d", p)
+	}
+}
+
+func TestLateLocationsAreThoseOfLoadedSplits(t *testing.T) {
+	s := New("1")
+	apply(t, s, SubmitJob{JobSpec{Graph: dag.MapReduce(3, 0), MaxAttempts: [2]int{1, 1}}})
+	if err := s.Locate(job1, []Location{{Split: 0, Hosts: []string{"a"}}}); err == nil {
+		t.Error("splits are located that are not loaded")
+	}
+	if err := s.Load(job1, []Split{{Range: whole, Hosts: []string{"a"}}, {Range: whole}, {Range: whole}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Locate(job1, []Location{{Split: 0, Hosts: []string{"b"}}, {Split: 2, Hosts: []string{"b", "a"}}}); err != nil {
+		t.Fatal(err)
+	}
+	stage := s.View().Job(job1).Stages[0]
+	for host, want := range map[string][]int{"a": {0, 2}, "b": {2}, "c": nil} {
+		var got []int
+		for task := range stage.PendingOn(host) {
+			got = append(got, task.ID.Number)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("on %s wait %v, want %v", host, got, want)
+		}
+	}
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
 	}
 }

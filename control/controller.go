@@ -61,6 +61,8 @@ func (c *Controller) handle(now int64, ev Event) {
 	case SplitsLoaded:
 		c.decide = true
 		c.repeatStarts(ev.Job)
+	case SplitsLocated:
+		c.decide = true
 	case MachineConnected:
 		c.remind(ev.Name)
 	case AttemptProgressed:

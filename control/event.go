@@ -34,6 +34,9 @@ type Leading struct{}
 // SplitsLoaded says that the splits of a job that runs already are known here.
 type SplitsLoaded struct{ Job cluster.JobID }
 
+// SplitsLocated says that it is known of more splits where they lie.
+type SplitsLocated struct{ Job cluster.JobID }
+
 // PolicyChanged says which policy gives out slots from now on.
 type PolicyChanged struct{ Policy sched.Policy }
 
@@ -81,6 +84,7 @@ type AttemptEnded struct {
 func (Applied) event()           {}
 func (Leading) event()           {}
 func (SplitsLoaded) event()      {}
+func (SplitsLocated) event()     {}
 func (PolicyChanged) event()     {}
 func (Requested) event()         {}
 func (MachineConnected) event()  {}

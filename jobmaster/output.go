@@ -32,14 +32,13 @@ type work struct {
 	files []finalFile // of commit
 }
 
-func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
+// do does the work and reports how it ended.
+func (w *work) do(ctx context.Context, kind control.WorkKind) {
 	r := &workResult{lead: w.lead, job: w.job, kind: kind}
 	switch kind {
 	case control.WorkSetUp:
-		r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
-		if r.err == nil && !w.setUp {
-			r.err = w.makeOutput(ctx)
-		}
+		w.prepare(ctx, r)
+		return
 	case control.WorkCommit:
 		if r.err = w.commit(ctx); r.err == nil {
 			w.removeStaged(ctx)
@@ -48,7 +47,7 @@ func (w *work) do(ctx context.Context, kind control.WorkKind) *workResult {
 		r.err = w.removeOutput(ctx)
 		w.removeStaged(ctx)
 	}
-	return r
+	w.m.inbox.Put(r)
 }
 
 // removeStaged removes what the client staged for this job alone: nothing runs

@@ -32,7 +32,7 @@ func (m *Master) begin(w control.Work) {
 		if earlier != nil {
 			<-earlier
 		}
-		m.inbox.Put(task.do(ctx, w.Kind))
+		task.do(ctx, w.Kind)
 	})
 }
 
@@ -41,7 +41,8 @@ type workResult struct {
 	lead   *lead // under which it was begun
 	job    cluster.JobID
 	kind   control.WorkKind
-	splits []*taskproc.Split // of set-up
+	splits []*taskproc.Split  // of set-up
+	places []cluster.Location // of those splits that were located meanwhile
 	err    error
 }
 
@@ -85,6 +86,7 @@ func (m *Master) loaded(r *workResult) {
 		m.request(cluster.FailJob{Job: r.job, Cause: fmt.Sprintf("splits: %v", err)})
 		return
 	}
+	m.locate(r.job, r.places)
 	record.splits = r.splits
 	if m.view.Job(r.job).State == cluster.JobPrep {
 		m.request(cluster.StartJob{Job: r.job})

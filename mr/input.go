@@ -85,6 +85,10 @@ func (env *InputEnv) find(ctx context.Context) ([]splits.File, error) {
 	return all, nil
 }
 
+// maxLocated is of how many files a client asks where their blocks are. More are
+// left to the engine, which asks beside the running job.
+const maxLocated = 256
+
 // cutFiles cuts the files that the paths name by the properties.
 func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable func(path string) bool) ([]Split, error) {
 	found, err := env.find(ctx)
@@ -97,7 +101,7 @@ func cutFiles(ctx context.Context, env *InputEnv, emptyRecords bool, splittable 
 		Combine:    env.conf.Bool(conf.InputCombine),
 		Splittable: splittable,
 
-		EmptyRecords: emptyRecords,
+		EmptyRecords: emptyRecords, MaxLocated: maxLocated,
 	}, found)
 	return splitsOf(cuts), err
 }

@@ -54,7 +54,7 @@ var importTable = []row{
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "sched", "sched/fifo", "storage",
-		"internal/conf", "internal/counter", "internal/mailbox", "internal/wire", "internal/taskproc",
+		"internal/conf", "internal/counter", "internal/format/splits", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster"}},
 	{"jobmaster/edge", []string{

@@ -188,10 +188,11 @@ func (x *Range) GetEnd() *Position {
 // the first at its own start.
 type Split struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Input         int32                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`  // which of the job's inputs (its mapper)
-	Parts         []*Split_Part          `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`   // at least one
-	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`   // that hold most of the bytes, best first
-	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"` // of a custom input format
+	Input         int32                  `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`         // which of the job's inputs (its mapper)
+	Parts         []*Split_Part          `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`          // at least one
+	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`          // that hold most of the bytes, best first
+	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"`        // of a custom input format
+	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"` // nobody has asked where it lies
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -252,6 +253,13 @@ func (x *Split) GetCustom() []byte {
 		return x.Custom
 	}
 	return nil
+}
+
+func (x *Split) GetUnlocated() bool {
+	if x != nil {
+		return x.Unlocated
+	}
+	return false
 }
 
 // Graph is dag.Graph.
@@ -2559,12 +2567,13 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04skip\x18\x02 \x01(\x03R\x04skip\"a\n" +
 	"\x05Range\x12-\n" +
 	"\x05start\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12)\n" +
-	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\xfd\x01\n" +
+	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\x9b\x02\n" +
 	"\x05Split\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x05R\x05input\x12/\n" +
 	"\x05parts\x18\x02 \x03(\v2\x19.hammr.task.v1.Split.PartR\x05parts\x12\x14\n" +
 	"\x05hosts\x18\x03 \x03(\tR\x05hosts\x12\x16\n" +
-	"\x06custom\x18\x04 \x01(\fR\x06custom\x1a\x7f\n" +
+	"\x06custom\x18\x04 \x01(\fR\x06custom\x12\x1c\n" +
+	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x1a\x7f\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +

@@ -35,6 +35,10 @@ type Options struct {
 	Input int32
 	// Lookups is how many files' blocks are asked for at once; default 16.
 	Lookups int
+	// MaxLocated is of how many files blocks are asked for. Of more files none is:
+	// their splits are cut all the same and Unlocated, for Locate. Default: no
+	// limit.
+	MaxLocated int
 }
 
 // EnsureDefaults replaces what is 0 by its default.
@@ -50,6 +54,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Lookups <= 0 {
 		o.Lookups = 16
+	}
+	if o.MaxLocated <= 0 {
+		o.MaxLocated = math.MaxInt
 	}
 }
 
@@ -76,11 +83,14 @@ func (f File) name() string { return f.FS.URI() + f.Info.Path }
 // at.
 func Cut(ctx context.Context, opts Options, files []File) ([]*taskproc.Split, error) {
 	opts.EnsureDefaults()
-	blocks, err := lookUp(ctx, opts.Lookups, files)
-	if err != nil {
-		return nil, err
+	c := cutter{opts: opts, unlocated: len(files) > opts.MaxLocated}
+	blocks := make([][]storage.Block, len(files))
+	if !c.unlocated {
+		var err error
+		if blocks, err = lookUp(ctx, opts.Lookups, files); err != nil {
+			return nil, err
+		}
 	}
-	c := cutter{opts: opts}
 	for i, f := range files {
 		c.add(f, blocks[i])
 	}
@@ -109,8 +119,9 @@ func lookUp(ctx context.Context, limit int, files []File) ([][]storage.Block, er
 
 // cutter makes splits of files that come one after another.
 type cutter struct {
-	opts   Options
-	splits []*taskproc.Split
+	opts      Options
+	unlocated bool // it is not told of blocks
+	splits    []*taskproc.Split
 
 	pending      *taskproc.Split // of small files, nil when there is none
 	pendingBytes int64
@@ -150,7 +161,7 @@ func (c *cutter) emit(f File, start, length int64, blocks []storage.Block) {
 	c.splits = append(c.splits, &taskproc.Split{
 		Input: c.opts.Input,
 		Parts: []*taskproc.Split_Part{part(f, start, length)},
-		Hosts: l.best(),
+		Hosts: l.best(), Unlocated: c.unlocated,
 	})
 }
 
@@ -161,7 +172,7 @@ func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
 		c.flush()
 	}
 	if c.pending == nil {
-		c.pending = &taskproc.Split{Input: c.opts.Input}
+		c.pending = &taskproc.Split{Input: c.opts.Input, Unlocated: c.unlocated}
 		c.pendingBytes, c.pendingLoad = 0, make(load)
 	}
 	c.pending.Parts = append(c.pending.Parts, part(f, 0, c.length(f)))

@@ -6,4 +6,7 @@
 // long. Beside that, neighbouring small files are put into one split, so that
 // a directory of small files does not cost a task a file. The order of files
 // and bytes is kept, which is what the order of equal keys rests on.
+//
+// Where splits lie changes nothing of that. Of many files it takes long to find
+// out, so it may be left to Locate while the job runs already.
 package splits

@@ -1,0 +1,153 @@
+package splits
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+// maxSampled is of how many parts of a split blocks are looked up. Of more,
+// spread over the split, that is enough to tell which hosts hold most of it.
+const maxSampled = 100
+
+// Locate looks up where the splits lie that are Unlocated: limit files at a time,
+// each once, in the order of the splits. found is called with the number of each
+// split that lies somewhere and the hosts that hold most of it, best first, by
+// one goroutine at a time.
+//
+// Where some files lie may remain unknown. That is an error, which says how many
+// and why for one of them; the splits of all others are found all the same.
+func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Split, found func(split int, hosts []string)) error {
+	l := locating{found: found, names: make(map[string]string)}
+	group := new(errgroup.Group)
+	group.SetLimit(limit)
+	for _, f := range wanted(all) {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			l.lookUp(ctx, resolve, f)
+			return nil
+		})
+	}
+	_ = group.Wait() // faults are counted
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if l.mu.missing > 0 {
+		return fmt.Errorf("where the blocks of %d files are is unknown; of one of them: %w", l.mu.missing, l.mu.fault)
+	}
+	return nil
+}
+
+// unplaced is a split of which some files have not been looked up.
+type unplaced struct {
+	number int
+	left   int // parts to be added to load
+	load   load
+}
+
+// needed is a part of a split, in the file that has it.
+type needed struct {
+	of            *unplaced
+	start, length int64
+}
+
+// file is a file whose blocks are wanted, and what for.
+type file struct {
+	name  string
+	parts []needed
+}
+
+// wanted are the files that tell where splits lie, in the order of the splits.
+func wanted(all []*taskproc.Split) []*file {
+	var files []*file
+	byName := make(map[string]*file)
+	for number, s := range all {
+		if !s.Unlocated {
+			continue
+		}
+		u := &unplaced{number: number, load: make(load)}
+		step := (len(s.Parts) + maxSampled - 1) / maxSampled
+		for i := 0; i < len(s.Parts); i += step {
+			p := s.Parts[i]
+			if p.Path == "" || p.Length == 0 {
+				continue
+			}
+			f := byName[p.Path]
+			if f == nil {
+				f = &file{name: p.Path}
+				byName[p.Path] = f
+				files = append(files, f)
+			}
+			f.parts = append(f.parts, needed{u, p.Start, p.Length})
+			u.left++
+		}
+	}
+	return files
+}
+
+// extent is the range of the file's bytes that is needed.
+func (f *file) extent() (offset, length int64) {
+	offset, end := f.parts[0].start, int64(0)
+	for _, p := range f.parts {
+		offset, end = min(offset, p.start), max(end, p.start+p.length)
+	}
+	return offset, end - offset
+}
+
+// locating is what a Locate under way has found.
+type locating struct {
+	found func(split int, hosts []string) // called with mu held
+	names map[string]string               // of hosts, each once; used with mu held
+	mu    struct {
+		sync.Mutex
+		missing int   // files
+		fault   error // of the first of them
+	}
+}
+
+// lookUp asks for the blocks of a file.
+func (l *locating) lookUp(ctx context.Context, resolve Resolve, f *file) {
+	fsys, path, err := resolve(f.name)
+	var blocks []storage.Block
+	if err == nil {
+		offset, length := f.extent()
+		blocks, err = fsys.Blocks(ctx, path, offset, length)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		if l.mu.missing++; l.mu.missing == 1 {
+			l.mu.fault = fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	for _, p := range f.parts {
+		p.of.load.add(blocks, p.start, p.length)
+		if p.of.left--; p.of.left == 0 {
+			l.place(p.of)
+		}
+	}
+}
+
+// place tells where a split lies.
+func (l *locating) place(u *unplaced) {
+	hosts := u.load.best()
+	u.load = nil
+	for i, host := range hosts {
+		name, known := l.names[host]
+		if !known {
+			name = host
+			l.names[host] = name
+		}
+		hosts[i] = name
+	}
+	if len(hosts) > 0 {
+		l.found(u.number, hosts)
+	}
+}
