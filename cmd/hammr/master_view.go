@@ -15,8 +15,6 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
 // info is what this master tells anybody who has the token.
@@ -67,42 +65,6 @@ func (m *masterDaemon) handOver() {
 	if err := (masterAdmin{m.log}).TransferLeadership(""); err != nil {
 		m.logger.Info("the lead was not handed over", "error", err)
 	}
-}
-
-// masterAdmin implements edge.Admin.
-type masterAdmin struct{ log *raftlog.Log }
-
-// changeTime is how long a change of the masters may take.
-const changeTime = 20 * time.Second
-
-func change(limit time.Duration, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return f(ctx)
-}
-
-func (a masterAdmin) AddMaster(id, address string) error {
-	return change(changeTime, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
-}
-
-func (a masterAdmin) RemoveMaster(id string) error {
-	return change(changeTime, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
-}
-
-func (a masterAdmin) TransferLeadership(id string) error {
-	if id != "" {
-		return change(changeTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
-	}
-	s := a.log.Status()
-	for _, other := range s.Masters {
-		if other.ID != s.ID && other.Voter && other.State == "follower" {
-			return change(handOverTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, other.ID) })
-		}
-	}
-	if s.Leader.ID != s.ID {
-		return jobmaster.ErrNotLeader
-	}
-	return errors.New("no other master that could lead")
 }
 
 // newPage is the master's page.

@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// freeAddress is an address that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, l.Close())
+	return l.Addr().String()
+}
+
+// client speaks to the cluster from the test's own process.
+func (e *engine) client() *remote.Client {
+	e.t.Helper()
+	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	must(e.t, err)
+	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: e.state.Addresses(), Token: token, ClusterID: e.state.ID}})
+	must(e.t, err)
+	e.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// joining is a master that waits to be added to a cluster.
+type joining struct {
+	*process
+	id, address string
+}
+
+func (e *engine) join(id string) joining {
+	e.t.Helper()
+	j := joining{id: id, address: freeAddress(e.t)}
+	j.process = start(e.t, command{args: []string{
+		"jobmaster", "--id", id, "--join", "--cluster-id", e.state.ID, "--dir", filepath.Join(e.t.TempDir(), id),
+		"--address", j.address, "--http", "127.0.0.1:0", "--staging", "file://" + filepath.Join(e.dir, "staging"),
+		"--token-file", filepath.Join(e.dir, localcluster.TokenFile),
+	}})
+	waitUntil(e.t, id+" listens", func() bool {
+		conn, err := net.Dial("tcp", j.address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return j
+}
+
+// stop ends a master as an operator does.
+func (j joining) stop(t *testing.T) {
+	t.Helper()
+	must(t, j.cmd.Process.Signal(syscall.SIGTERM))
+	j.wait(t).want(t, 0)
+}
+
+// masters are the ids of those that `master status` shows, with their states.
+func (e *engine) masters() (leader string, states map[string]string) {
+	e.t.Helper()
+	var status struct {
+		Leader  string
+		Masters []struct{ ID, State string }
+	}
+	e.json(&status, "master", "status")
+	states = make(map[string]string)
+	for _, m := range status.Masters {
+		states[m.ID] = m.State
+	}
+	return status.Leader, states
+}
+
+// TestMastersComeAndGo adds a fourth and a fifth master while a job runs, hands
+// the lead to one of them, and removes two of the first three.
+func TestMastersComeAndGo(t *testing.T) {
+	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
+	j := startSlowJob(t, e)
+	m4, m5 := e.join("m4"), e.join("m5")
+	for _, m := range []joining{m4, m5} {
+		e.done("master", "add", m.id, m.address)
+	}
+	e.done("master", "transfer", "m4")
+	if leader, states := e.masters(); leader != "m4" || len(states) != 5 || states["m5"] != "follower" {
+		t.Errorf("%s leads %v", leader, states)
+	}
+	start(t, e.command("master", "remove", "m4")).wait(t).want(t, 1, "it leads: transfer the lead to another master first")
+	start(t, e.command("master", "remove", "m9")).wait(t).want(t, 1, "no such master: there are m1, m2, m3, m4, m5")
+	e.done("master", "remove", "m1")
+	e.done("master", "remove", "m2")
+	for _, m := range e.state.Masters[:2] {
+		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
+	}
+	if leader, states := e.masters(); leader != "m4" || len(states) != 3 || states["m3"] != "follower" {
+		t.Errorf("%s leads %v", leader, states)
+	}
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+	m5.stop(t) // which leaves a majority
+	e.done("node", "list")
+	e.done("master", "transfer", "m3")
+	c := e.client()
+	waitUntil(t, "the leader misses m5", func() bool {
+		info, err := c.Info(t.Context())
+		return err == nil && info.AnsweredBy == "m3" && slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool {
+			return m.Id == "m5" && m.State == "unreachable"
+		})
+	})
+	start(t, e.command("master", "remove", "m4")).wait(t).want(t, 1, "there would be no majority, since m5 does not answer")
+	e.done("master", "remove", "m5")
+	e.done("master", "remove", "m4")
+	m4.stop(t)
+	e.done("job", "status", j.id)
+}
+
+// TestMastersThatCannotBeAdded leave the cluster as it is: a master that is
+// counted and cannot vote would cost it its majority.
+func TestMastersThatCannotBeAdded(t *testing.T) {
+	e := newEngine(t, "--masters", "1")
+	other := newEngine(t, "--masters", "1")
+	for name, c := range map[string]struct{ address, text string }{
+		"nobody listens":     {freeAddress(t), "start it first"},
+		"a tasknode":         {e.state.Tasknodes[0].Address, "start it first"},
+		"a page":             {e.state.Masters[0].HTTP, "start it first"},
+		"of another cluster": {other.state.Masters[0].Address, "cluster"},
+		"no address":         {"somewhere:", "somewhere:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, e.command("master", "add", "m9", c.address)).wait(t)
+			r.want(t, 1, c.text)
+			r.within(t, 30*time.Second)
+			if leader, states := e.masters(); leader != "m1" || len(states) != 1 {
+				t.Errorf("%s leads %v", leader, states)
+			}
+		})
+	}
+	e.done("node", "list")
+}
+
+// TestRestartedMasterRemembers ends a master that was added and starts it again
+// without being told of the others.
+func TestRestartedMasterRemembers(t *testing.T) {
+	e := newEngine(t, "--masters", "3")
+	m4 := e.join("m4")
+	e.done("master", "add", m4.id, m4.address)
+	m4.stop(t)
+	again := start(t, command{args: slices.DeleteFunc(slices.Clone(m4.cmd.Args[1:]), func(arg string) bool { return arg == "--join" })})
+	waitUntil(t, "m4 follows again", func() bool {
+		_, states := e.masters()
+		return states["m4"] == "follower"
+	})
+	must(t, again.cmd.Process.Signal(os.Interrupt))
+	if r := again.wait(t); r.code != 0 || strings.Contains(r.stderr, "level=ERROR") {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
