@@ -23,6 +23,7 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 		"a gang": {gang, 2}, "a gang and its reader": {late, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := walk{t: t, attempts: small.attempts, seen: make(map[string]bool)}
 			s := New("1")
 			spec := submit(0, 0)
