@@ -1,0 +1,240 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage/local"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+// programFunc is a Program that is one function.
+type programFunc func(n *Node) error
+
+func (f programFunc) RunNode(n *Node) error { return f(n) }
+
+// rig plays jobmaster and tasknodes for one job: it starts all NodeGroups at
+// once and tells each what the others have written.
+type rig struct {
+	t          testing.TB
+	graph      dag.Graph
+	layout     *dag.Layout
+	server     *Server
+	machines   []*machine // whose servers segments and streams go by; none: all in memory
+	properties map[string]string
+	shares     []*taskproc.Share
+	lie        func(*taskproc.MapOutput) // changes what is told of an output; nil for nothing
+
+	mu struct {
+		sync.Mutex
+		runs  map[dag.GroupID]*groupRun
+		told  map[int32][]*taskproc.MapOutput // by edge
+		last  map[dag.GroupID]*taskproc.FromTask
+		ended sync.WaitGroup
+	}
+}
+
+// groupRun is an attempt at one group as its tasknode sees it.
+type groupRun struct {
+	id    dag.GroupID
+	node  taskproc.NodeEnd
+	inbox *mailbox.Mailbox[*taskproc.ToTask] // what it is to be told, in order
+	over  chan struct{}
+}
+
+// tell passes on what is put into the inbox until the attempt is over.
+func (run *groupRun) tell() {
+	for {
+		select {
+		case <-run.inbox.Ready():
+			for _, m := range run.inbox.Take() {
+				_ = run.node.Send(m) // to one that is over
+			}
+		case <-run.over:
+			return
+		}
+	}
+}
+
+func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
+	t.Helper()
+	if err := g.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		t: t, graph: g, layout: g.Layout(), properties: map[string]string{"mapreduce.task.io.sort.mb": "1"},
+		server: &Server{Programs: Programs{"p": prog}, Local: mem.New(mem.Options{Name: "rig"})},
+	}
+	r.mu.runs, r.mu.told = make(map[dag.GroupID]*groupRun), make(map[int32][]*taskproc.MapOutput)
+	r.mu.last = make(map[dag.GroupID]*taskproc.FromTask)
+	return r
+}
+
+// network puts the groups on machines with servers.
+func (r *rig) network(machines int) *rig {
+	for range machines {
+		r.machines = append(r.machines, newMachine(r.t, sound))
+	}
+	r.server.Local = local.New(local.Options{})
+	return r
+}
+
+// run runs all groups to their ends and returns their last messages.
+func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
+	r.t.Helper()
+	var all []*groupRun
+	r.mu.Lock()
+	for class, group := range r.layout.Groups {
+		for i := range group.Count {
+			all = append(all, r.startLocked(dag.GroupID{Class: class, Index: i}))
+		}
+	}
+	for edge := range r.graph.Edges {
+		r.tellLocked(int32(edge)) // of writers that have no Nodes
+	}
+	r.mu.Unlock()
+	for _, run := range all {
+		go r.attend(run)
+	}
+	r.mu.ended.Wait()
+	return r.mu.last
+}
+
+func (r *rig) startLocked(id dag.GroupID) *groupRun {
+	ours, theirs := net.Pipe()
+	run := &groupRun{id: id, node: taskproc.NewNodeEnd(ours), inbox: mailbox.New[*taskproc.ToTask](), over: make(chan struct{})}
+	r.mu.runs[id] = run
+	r.mu.ended.Add(2)
+	r.mu.ended.Go(run.tell)
+	go func() {
+		defer r.mu.ended.Done()
+		if err := r.server.Serve(context.Background(), theirs); err != nil {
+			r.t.Errorf("serve: %v", err)
+		}
+	}()
+	run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: r.start(id)}})
+	return run
+}
+
+// machineOf is where a group runs; nil where there are no machines.
+func (r *rig) machineOf(id dag.GroupID) *machine {
+	if len(r.machines) == 0 {
+		return nil
+	}
+	return r.machines[(id.Class+id.Index)%len(r.machines)]
+}
+
+func (r *rig) start(id dag.GroupID) *taskproc.Start {
+	attempt := fmt.Sprintf("attempt_%d_%d", id.Class, id.Index)
+	start := &taskproc.Start{
+		JobId: testJob, AttemptId: attempt, Program: "p", Kind: taskproc.Kind_REDUCE, Task: int32(id.Index), Part: int32(id.Index),
+		Properties: r.properties, ShuffleToken: testToken, Graph: taskproc.FromGraph(r.graph),
+		GroupClass: int32(id.Class), Group: int32(id.Index), Shares: r.shares, LocalDir: path.Join("/", testJob, attempt),
+	}
+	if m := r.machineOf(id); m != nil {
+		start.NodeAddress, start.LocalDir = m.address, path.Join(m.dir, testJob, attempt)
+	}
+	for _, span := range r.layout.Nodes(id) {
+		for node := span.First; node < span.End && r.graph.IsSource(r.graph.Stages[span.Stage].Name); node++ {
+			start.Kind = taskproc.Kind_MAP
+			split := &taskproc.Split{Parts: []*taskproc.Split_Part{{Start: int64(100 * node), Length: 100, Ordinal: int32(span.Stage)}}}
+			start.Sources = append(start.Sources, &taskproc.Source{Stage: int32(span.Stage), Node: int32(node), Split: split})
+		}
+	}
+	if bundle := r.layout.BundleOf(id); r.layout.IsGang(bundle.Class) {
+		start.Bundle = r.bundle(bundle)
+	}
+	return start
+}
+
+func (r *rig) bundle(id dag.BundleID) *taskproc.Bundle {
+	b := &taskproc.Bundle{Class: int32(id.Class), Bundle: int32(id.Index), Incarnation: 1}
+	for _, span := range r.layout.GroupsOf(id) {
+		for i := span.First; i < span.End; i++ {
+			g := &taskproc.Bundle_Group{Class: int32(span.Class), Group: int32(i)}
+			if m := r.machineOf(dag.GroupID{Class: span.Class, Index: i}); m != nil {
+				g.Address = m.address
+			}
+			b.Groups = append(b.Groups, g)
+		}
+	}
+	return b
+}
+
+// attend reads what a group says to its end.
+func (r *rig) attend(run *groupRun) {
+	defer r.mu.ended.Done()
+	defer run.node.Close()
+	defer close(run.over)
+	for {
+		m, err := run.node.Receive()
+		if err != nil {
+			return
+		}
+		if m.GetProgress() != nil {
+			continue
+		}
+		r.mu.Lock()
+		r.mu.last[run.id] = m
+		r.publishLocked(run.id, m.GetDone())
+		r.mu.Unlock()
+	}
+}
+
+func (r *rig) publishLocked(id dag.GroupID, done *taskproc.Done) {
+	edges := make(map[int32]bool)
+	for _, o := range done.GetOutputs() {
+		if m := r.machineOf(id); m != nil {
+			o.Address = m.address
+		}
+		if r.lie != nil {
+			r.lie(o)
+		}
+		r.mu.told[o.Edge] = append(r.mu.told[o.Edge], o)
+		edges[o.Edge] = true
+	}
+	for edge := range edges {
+		r.tellLocked(edge)
+	}
+}
+
+// tellLocked tells all who run of what has been written for an edge.
+func (r *rig) tellLocked(edge int32) {
+	writers := r.graph.Stages[r.graph.StageIndex(r.graph.Edges[edge].From)].Nodes
+	news := &taskproc.Outputs{Edge: edge, Outputs: r.mu.told[edge], Complete: len(r.mu.told[edge]) == writers}
+	r.postLocked(news)
+}
+
+func (r *rig) postLocked(news *taskproc.Outputs) {
+	for id, run := range r.mu.runs {
+		if r.mu.last[id] == nil && slices.Contains(taskproc.FileInputs(r.start(id)), news.Edge) {
+			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: news}})
+		}
+	}
+}
+
+// send gives an order to the group of a Node.
+func (r *rig) send(stage string, node int, m *taskproc.ToTask) {
+	r.mu.Lock()
+	run := r.mu.runs[r.layout.GroupOf(r.graph.StageIndex(stage), node)]
+	r.mu.Unlock()
+	run.inbox.Put(m)
+}
+
+// allDone fails the test unless every group has done its work.
+func (r *rig) allDone() {
+	r.t.Helper()
+	for id, last := range r.mu.last {
+		if last.GetDone() == nil {
+			r.t.Errorf("group %v ended with %v", id, last)
+		}
+	}
+}
