@@ -18,6 +18,7 @@ type attempt struct {
 	cfg   *Config
 	node  *mailbox.Mailbox[message]
 	start *taskproc.Start
+	reads []int32                            // places in the graph's edges of the files that it reads, ascending
 	inbox *mailbox.Mailbox[*taskproc.ToTask] // to be passed on to the task
 	told  chan struct{}                      // closed when the attempt is to end
 	once  sync.Once                          // closes told
@@ -26,7 +27,7 @@ type attempt struct {
 }
 
 func newAttempt(n *Node, start *taskproc.Start) *attempt {
-	return &attempt{cfg: &n.cfg, node: n.inbox, start: start, inbox: mailbox.New[*taskproc.ToTask](), told: make(chan struct{})}
+	return &attempt{cfg: &n.cfg, node: n.inbox, start: start, reads: taskproc.FileInputs(start), inbox: mailbox.New[*taskproc.ToTask](), told: make(chan struct{})}
 }
 
 // kill tells the attempt to end. The task hears the cause first; force follows.

@@ -7,43 +7,60 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// job is what a node knows of a job: where the outputs of its maps are.
+// job is what a node knows of a job.
 type job struct {
-	outputs  []*taskproc.MapOutput // that can be read, one a map task
+	written map[int32]*written // by place in the graph's edges
+	removed bool               // the job is over and goes with its last attempt
+	busy    int                // attempts that run, or whose logs are not kept yet
+}
+
+// written is where the outputs are that finished tasks wrote for an edge that is
+// a file.
+type written struct {
+	outputs  []*taskproc.MapOutput // that can be read, one a writing Node
 	revision uint64                // of the jobmaster's log up to which outputs goes
 	complete bool
-	removed  bool // the job is over and goes with its last attempt
-	busy     int  // attempts that run, or whose logs are not kept yet
 }
 
 func (n *Node) job(id string) *job {
 	j := n.jobs[id]
 	if j == nil {
-		j = new(job)
+		j = &job{written: make(map[int32]*written)}
 		n.jobs[id] = j
 	}
 	return j
 }
 
-// publish takes in a part of the log and passes it on to the reduces that run.
+// of is what is known of an edge.
+func (j *job) of(edge int32) *written {
+	w := j.written[edge]
+	if w == nil {
+		w = new(written)
+		j.written[edge] = w
+	}
+	return w
+}
+
+// publish takes in a part of the log of an edge and passes it on to those who
+// read it.
 func (n *Node) publish(o *wire.Order_Outputs) {
-	j := n.job(o.JobId)
+	w := n.job(o.JobId).of(o.Edge)
 	revoked := o.Revoked
 	switch o.Revision {
 	case 0: // a master begins anew
-		revoked = append(revoked, gone(j.outputs, o.Outputs)...)
-		j.outputs = nil
-	case j.revision:
+		revoked = append(revoked, gone(w.outputs, o.Outputs)...)
+		w.outputs = nil
+	case w.revision:
 	default:
 		return // it came before
 	}
-	j.revision = o.Next
-	j.outputs = slices.DeleteFunc(j.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
-	j.outputs = append(j.outputs, o.Outputs...)
-	j.complete = o.Complete
-	news := &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{Outputs: o.Outputs, Revoked: revoked, Complete: o.Complete}}}
+	w.revision = o.Next
+	w.outputs = slices.DeleteFunc(w.outputs, func(m *taskproc.MapOutput) bool { return slices.Contains(o.Revoked, m.Attempt) })
+	w.outputs = append(w.outputs, o.Outputs...)
+	w.complete = o.Complete
+	news := outputsMessage(&taskproc.Outputs{Edge: o.Edge, Outputs: o.Outputs, Revoked: revoked, Complete: o.Complete})
 	for _, a := range n.attempts {
-		if a.start.JobId == o.JobId && a.start.Kind == taskproc.Kind_REDUCE {
+		if a.start.JobId == o.JobId && slices.Contains(a.reads, o.Edge) {
 			a.inbox.Put(news)
 		}
 	}
@@ -63,9 +80,14 @@ func gone(before, now []*taskproc.MapOutput) (attempts []string) {
 	return attempts
 }
 
-// all is the first message about outputs to a reduce.
-func (j *job) all() *taskproc.ToTask {
-	return &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: &taskproc.Outputs{
-		Outputs: slices.Clone(j.outputs), Complete: j.complete,
-	}}}
+// tellAll tells an attempt all that is known of the edges that it reads.
+func (j *job) tellAll(a *attempt) {
+	for _, edge := range a.reads {
+		w := j.of(edge)
+		a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Outputs: slices.Clone(w.outputs), Complete: w.complete}))
+	}
+}
+
+func outputsMessage(o *taskproc.Outputs) *taskproc.ToTask {
+	return &taskproc.ToTask{Message: &taskproc.ToTask_Outputs{Outputs: o}}
 }

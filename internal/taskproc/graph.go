@@ -1,6 +1,10 @@
 package taskproc
 
-import "github.com/hammr/hammr/dag"
+import (
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
 
 // FromGraph is g as a message.
 func FromGraph(g dag.Graph) *Graph {
@@ -29,4 +33,27 @@ func ToGraph(g *Graph) dag.Graph {
 		})
 	}
 	return out
+}
+
+// FileInputs are the places in the graph's edges of those that are files and
+// lead to the group that start is about, ascending.
+func FileInputs(start *Start) []int32 {
+	if start.Graph == nil { // of maps and reduces
+		if start.Kind == Kind_REDUCE {
+			return []int32{0}
+		}
+		return nil
+	}
+	g := ToGraph(start.Graph)
+	groups := g.Layout().Groups
+	if int(start.GroupClass) >= len(groups) {
+		return nil
+	}
+	var places []int32
+	for i, e := range g.Edges {
+		if e.Channel == dag.ChannelFile && slices.Contains(groups[start.GroupClass].Stages, g.StageIndex(e.To)) {
+			places = append(places, int32(i))
+		}
+	}
+	return places
 }
