@@ -91,6 +91,7 @@ func (c *Controller) lead(now int64) {
 		}
 	}
 	for j := range c.view.Jobs() {
+		c.slow.follow(j.ID, j)
 		switch {
 		case j.State == cluster.JobRunning:
 			c.redo(j.ID)

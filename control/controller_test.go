@@ -6,7 +6,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/sched/fifo"
 	"pgregory.net/rapid"
 )
 
@@ -137,38 +136,4 @@ func (s *stage) luck() (events []Event) {
 		}
 	}
 	return events
-}
-
-// BenchmarkHeartbeat is the cost of one report of progress beside so many tasks.
-func BenchmarkHeartbeat(b *testing.B) {
-	for _, tasks := range []int{10, 100_000} {
-		b.Run(fmt.Sprint(tasks), func(b *testing.B) {
-			state := cluster.New("1")
-			brain := New(state.View(), new(fifo.Policy))
-			run := func(events ...Event) {
-				for out := brain.Step(1, events); len(out.Commands) > 0; {
-					var done Applied
-					for _, e := range out.Commands {
-						delta, err := state.Apply(e)
-						done.Results = append(done.Results, Result{e, delta, err})
-					}
-					out = brain.Step(1, []Event{done})
-				}
-			}
-			id := cluster.JobID{Cluster: "1", Number: 1}
-			run(Requested{Command: cluster.JoinMachine{Name: "n", Slots: [2]int{4, 1}}})
-			run(Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
-				Graph: dag.MapReduce(tasks, 1), MaxAttempts: [2]int{4, 4}, TimeoutMillis: 600_000,
-			}}})
-			if err := state.Load(id, make([]cluster.Split, tasks)); err != nil {
-				b.Fatal(err)
-			}
-			run(Requested{Command: cluster.StartJob{Job: id}})
-			attempt := cluster.AttemptID{Task: cluster.TaskID{Job: id, Stage: "m"}}
-			b.ReportAllocs()
-			for mark := uint64(0); b.Loop(); mark++ {
-				run(AttemptProgressed{Attempt: attempt, Mark: mark})
-			}
-		})
-	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -23,6 +24,9 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Revoked {
 		c.redo(id.Task.Job)
+	}
+	for _, id := range delta.Jobs {
+		c.slow.follow(id, c.view.Job(id))
 	}
 	jobs := slices.Clone(delta.Jobs)
 	for _, id := range delta.Freed {
@@ -103,8 +107,22 @@ func (c *Controller) work(id cluster.JobID) {
 	case j.State == cluster.JobAborting && j.Occupied == 0:
 		c.out.Work = append(c.out.Work, Work{WorkCleanUp, id})
 	case j.State.Final():
-		for m := range c.view.Machines() {
-			c.out.Orders = append(c.out.Orders, Order{Kind: OrderRemoveJob, Machine: m.Name, Job: id})
+		for _, m := range machinesOf(j) {
+			c.out.Orders = append(c.out.Orders, Order{Kind: OrderRemoveJob, Machine: m, Job: id})
 		}
 	}
+}
+
+// machinesOf are the names of the machines on which something of a job has run,
+// ascending.
+func machinesOf(j *cluster.Job) []string {
+	been := make(map[string]bool)
+	for _, stage := range j.Stages {
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				been[a.Machine] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(been))
 }

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 )
 
@@ -18,13 +20,30 @@ const (
 	speculationPercent = 10
 )
 
-// slowTasks knows how far running attempts are.
+// slowTasks knows the running jobs that speculate, and how far their attempts
+// are. Other jobs cost it nothing.
 type slowTasks struct {
+	jobs     []cluster.JobID // ascending
 	fraction map[cluster.AttemptID]float64
-	wake     int64 // when to look again, ms since the epoch; 0 while no job speculates
+	wake     int64 // when to look again, ms since the epoch; 0 while no such job has a running task
+}
+
+// follow takes over the state of a job.
+func (s *slowTasks) follow(id cluster.JobID, j *cluster.Job) {
+	speculates := j != nil && j.State == cluster.JobRunning && slices.Contains(j.Spec.Speculative[:], true)
+	i, known := slices.BinarySearchFunc(s.jobs, id, cluster.JobID.Compare)
+	switch {
+	case speculates && !known:
+		s.jobs = slices.Insert(s.jobs, i, id)
+	case !speculates && known:
+		s.jobs = slices.Delete(s.jobs, i, i+1)
+	}
 }
 
 func (s *slowTasks) progressed(id cluster.AttemptID, fraction float64) {
+	if _, known := slices.BinarySearchFunc(s.jobs, id.Task.Job, cluster.JobID.Compare); !known {
+		return
+	}
 	if s.fraction == nil {
 		s.fraction = make(map[cluster.AttemptID]float64)
 	}
@@ -39,10 +58,8 @@ func (c *Controller) speculate(now int64) {
 		return
 	}
 	c.slow.wake = 0
-	for j := range c.view.Jobs() {
-		if j.State != cluster.JobRunning {
-			continue
-		}
+	for _, id := range c.slow.jobs {
+		j := c.view.Job(id)
 		for _, stage := range j.Stages {
 			if j.Spec.Speculative[stage.Slot] && stage.Running > 0 {
 				c.slow.wake = now + speculationPeriod
