@@ -25,7 +25,7 @@ func TestDiskFull(t *testing.T) {
 		file  string
 		hint  string
 	}{
-		"spilling": {true, "map.out", "make room there, or set mapreduce.cluster.local.dir"},
+		"spilling": {true, ".out", "make room there, or set mapreduce.cluster.local.dir"},
 		"output":   {false, "_r_000000_", "make room there, or write to another place"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,6 +49,9 @@ type Config struct {
 	// KeepLogs keeps the logs of an attempt that has ended, whose local files go
 	// with the job; default nobody does. *LogKeeper has one.
 	KeepLogs func(context.Context, *taskproc.Start) error
+	// JobOver hears of jobs that are over, so that nothing on the machine waits
+	// for more of them; it may hear of one twice. Default nobody does.
+	JobOver func(jobID string)
 	// KillGrace is how long a task that is told to end may take; default 5 s.
 	KillGrace time.Duration
 	// Logger hears what the node does; default nobody.
@@ -62,6 +65,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.KeepLogs == nil {
 		c.KeepLogs = func(context.Context, *taskproc.Start) error { return nil }
+	}
+	if c.JobOver == nil {
+		c.JobOver = func(string) {}
 	}
 	if c.Vitals == nil {
 		c.Vitals = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }

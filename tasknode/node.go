@@ -184,6 +184,7 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Outputs_:
 		n.publish(o.Outputs)
 	case *wire.Order_RemoveJob_:
+		n.cfg.JobOver(o.RemoveJob.JobId)
 		n.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
 		delete(n.last, o.Acknowledge.AttemptId)

@@ -30,6 +30,7 @@ type bench struct {
 	tasks   chan *fakeTask
 	refuse  error         // of launches
 	keep    chan struct{} // nil, or closed when logs are kept
+	over    []string      // jobs
 
 	session  *session
 	turnAway error // of attachments
@@ -51,6 +52,8 @@ func (b *bench) keepLogs(context.Context, *taskproc.Start) error {
 	}
 	return nil
 }
+
+func (b *bench) jobOver(job string) { b.over = append(b.over, job) }
 
 // session is one attachment to the bench.
 type session struct {
@@ -122,7 +125,7 @@ func run(t *testing.T, play func(b *bench)) {
 // live is one life of the node's daemon.
 func (b *bench) live(play func(*wire.Report_Joined)) {
 	b.t.Helper()
-	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b, Link: b, KeepLogs: b.keepLogs})
+	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b, Link: b, KeepLogs: b.keepLogs, JobOver: b.jobOver})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -201,6 +204,9 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 		synctest.Wait()
 		if got := b.files(); len(got) != 0 {
 			t.Errorf("files after the job: %v", got)
+		}
+		if len(b.over) != 1 || b.over[0] != "job_1_0001" {
+			t.Errorf("jobs that are over: %v", b.over)
 		}
 	})
 }

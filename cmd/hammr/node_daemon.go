@@ -44,6 +44,7 @@ type nodeDaemon struct {
 	shuffle  *transfer.Server
 	programs *artifact.Cache
 	launcher *process.Launcher
+	cgroup   string // directory of its own control group for tasks, "" when it has none
 	masters  *rpc.Cluster
 	node     *tasknode.Node
 	vitals   vitals
@@ -142,7 +143,7 @@ func (n *nodeDaemon) openParts() (err error) {
 		return err
 	}
 	n.launcher, err = process.New(process.Config{
-		Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, OwnUser: n.cfg.ownUser, Logger: n.logger,
+		Programs: n.programs, LogDir: logsOf, Cgroup: n.openCgroup(), OwnUser: n.cfg.ownUser, Logger: n.logger,
 		Keep: n.cfg.mapSlots + n.cfg.reduceSlots,
 	})
 	if err != nil {
@@ -185,7 +186,7 @@ func (n *nodeDaemon) openNode() (err error) {
 		Address: n.cfg.advertise, HTTP: n.page.Addr().String(),
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
 		Dirs:     []string{filepath.Join(n.cfg.dir, tasksDir)},
-		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep,
+		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep, JobOver: n.shuffle.RemoveJob,
 		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
 		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, Vitals: n.vitals.heartbeat, Logger: n.logger,
 	})
@@ -218,6 +219,7 @@ func (n *nodeDaemon) close() error {
 	if n.launcher != nil {
 		n.launcher.Close()
 	}
+	faults = append(faults, n.closeCgroup())
 	if n.programs != nil {
 		n.programs.Close()
 	}

@@ -1,4 +1,5 @@
-// Package transfer moves map output between machines.
+// Package transfer moves between machines what Nodes have written to files, such
+// as the output of maps, and what they send each other in streams.
 //
 // A Server answers for the files that attempts left in a node's local
 // directories; docs/formats/transfer.md describes what it is asked and what it
@@ -20,6 +21,11 @@
 // reading once more and then by asking the source to read for itself: if its
 // disk is bad, the output is lost (LostError) and the map runs again; if it is
 // good, the network is at fault and the copy is tried later.
+//
+// Streams join two Nodes that run at once: docs/formats/channel.md. Both ends
+// meet at the Server of the reader's machine, to which a ChannelClient
+// leads, or in the memory of one process; a Rendezvous is the table of
+// those that have come.
 //
 // Sources is what all fetchers of a process share: how many bytes each node owes
 // them at most, and the indexes they have seen.
