@@ -44,6 +44,7 @@ type nodeDaemon struct {
 	shuffle  *transfer.Server
 	programs *artifact.Cache
 	launcher *process.Launcher
+	cgroup   string // directory of its own control group for tasks, "" when it has none
 	masters  *rpc.Cluster
 	node     *tasknode.Node
 	vitals   vitals
@@ -142,7 +143,7 @@ func (n *nodeDaemon) openParts() (err error) {
 		return err
 	}
 	n.launcher, err = process.New(process.Config{
-		Programs: n.programs, LogDir: logsOf, Cgroup: n.cfg.cgroup, OwnUser: n.cfg.ownUser, Logger: n.logger,
+		Programs: n.programs, LogDir: logsOf, Cgroup: n.openCgroup(), OwnUser: n.cfg.ownUser, Logger: n.logger,
 		Keep: n.cfg.mapSlots + n.cfg.reduceSlots,
 	})
 	if err != nil {
@@ -218,6 +219,7 @@ func (n *nodeDaemon) close() error {
 	if n.launcher != nil {
 		n.launcher.Close()
 	}
+	faults = append(faults, n.closeCgroup())
 	if n.programs != nil {
 		n.programs.Close()
 	}

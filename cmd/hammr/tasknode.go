@@ -32,7 +32,7 @@ type nodeConfig struct {
 }
 
 func (c *nodeConfig) settings() daemon.Settings {
-	*c = nodeConfig{address: ":7071", http: ":7081", mapSlots: 2, reduceSlots: 1, heartbeat: time.Second}
+	*c = nodeConfig{address: ":7071", http: ":7081", mapSlots: 2, reduceSlots: 1, heartbeat: time.Second, cgroup: cgroupAuto}
 	c.name, _ = os.Hostname() // without one a name has to be given
 	name := daemon.Text("name", &c.name, "`name` of this tasknode among the others (default the machine's)")
 	if c.name == "" {
@@ -51,7 +51,7 @@ func (c *nodeConfig) settings() daemon.Settings {
 		daemon.Text("rack", &c.rack, "`rack` of the machine, as /rack1 (default from Hadoop's topology table)"),
 		daemon.Text("cluster-id", &c.clusterID, "`id` of the cluster that it may join (default any)"),
 		daemon.Period("heartbeat", &c.heartbeat, "`time` between two signs of life"),
-		daemon.Text("cgroup", &c.cgroup, "`directory` of a control group that was given to it, to hold tasks to their memory"),
+		daemon.Text("cgroup", &c.cgroup, "`directory` of a control group that was given to it, to hold tasks to their memory; auto makes one where the machine allows it, none does without"),
 		daemon.Switch("own-user", &c.ownUser, "as root, run tasks as root too instead of as the users whose jobs they are of"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it has joined"),
