@@ -23,6 +23,10 @@ func (m *masterDaemon) info() *wire.Info {
 	info := &wire.Info{
 		ClusterId: m.cfg.clusterID, Leader: s.Leader.ID, Term: s.Term,
 		StagingDir: m.cfg.staging, Version: buildVersion(), AnsweredBy: m.cfg.id,
+		LogWrites: &wire.Info_LogWrites{
+			Count: s.Store.Writes, MedianMicros: s.Store.Median.Microseconds(),
+			P99Micros: s.Store.P99.Microseconds(), MaxMicros: s.Store.Max.Microseconds(),
+		},
 	}
 	for _, other := range s.Masters {
 		master := &wire.Info_Master{Id: other.ID, Address: other.Address, State: other.State}
@@ -90,6 +94,7 @@ var (
 	termMetric  = metric("raft_term", "number of the present lead")
 	indexMetric = metric("raft_commit_index", "entries of the log that are certain")
 	lagMetric   = metric("raft_unapplied", "entries that are certain and not applied yet")
+	writeMetric = metric("raft_write_seconds", "time that a write to the log takes, fsync included; quantiles are of the latest ones")
 	jobsMetric  = metric("jobs", "jobs by state", "state")
 	nodesMetric = metric("tasknodes", "tasknodes by state", "state")
 	slotsMetric = metric("slots", "slots, by kind and use; all are those of tasknodes that take tasks", "kind", "use")
@@ -101,7 +106,7 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (*masterMetrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, jobsMetric, nodesMetric, slotsMetric} {
+	for _, d := range []*prometheus.Desc{leadsMetric, termMetric, indexMetric, lagMetric, writeMetric, jobsMetric, nodesMetric, slotsMetric} {
 		to <- d
 	}
 }
@@ -115,6 +120,9 @@ func (c *masterMetrics) Collect(to chan<- prometheus.Metric) {
 	gauge(termMetric, float64(s.Term))
 	gauge(indexMetric, float64(s.CommitIndex))
 	gauge(lagMetric, float64(s.CommitIndex-min(s.AppliedIndex, s.CommitIndex)))
+	to <- prometheus.MustNewConstSummary(writeMetric, s.Store.Writes, s.Store.Total.Seconds(), map[float64]float64{
+		0.5: s.Store.Median.Seconds(), 0.99: s.Store.P99.Seconds(), 1: s.Store.Max.Seconds(),
+	})
 	if s.Leader.ID != c.cfg.id {
 		gauge(leadsMetric, 0)
 		return

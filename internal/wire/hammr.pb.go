@@ -1590,6 +1590,7 @@ type Info struct {
 	StagingDir    string                 `protobuf:"bytes,5,opt,name=staging_dir,json=stagingDir,proto3" json:"staging_dir,omitempty"` // full name of the directory for splits and programs
 	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`                         // of the program
 	AnsweredBy    string                 `protobuf:"bytes,7,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"` // id of the master that answers
+	LogWrites     *Info_LogWrites        `protobuf:"bytes,8,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1671,6 +1672,13 @@ func (x *Info) GetAnsweredBy() string {
 		return x.AnsweredBy
 	}
 	return ""
+}
+
+func (x *Info) GetLogWrites() *Info_LogWrites {
+	if x != nil {
+		return x.LogWrites
+	}
+	return nil
 }
 
 type SubmitRequest struct {
@@ -3713,6 +3721,76 @@ func (x *Info_Master) GetState() string {
 	return ""
 }
 
+// LogWrites is how long the latest writes to the log of the master that answers
+// took, fsync included.
+type Info_LogWrites struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Count         uint64                 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"` // since it was started
+	MedianMicros  int64                  `protobuf:"varint,2,opt,name=median_micros,json=medianMicros,proto3" json:"median_micros,omitempty"`
+	P99Micros     int64                  `protobuf:"varint,3,opt,name=p99_micros,json=p99Micros,proto3" json:"p99_micros,omitempty"`
+	MaxMicros     int64                  `protobuf:"varint,4,opt,name=max_micros,json=maxMicros,proto3" json:"max_micros,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Info_LogWrites) Reset() {
+	*x = Info_LogWrites{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Info_LogWrites) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Info_LogWrites) ProtoMessage() {}
+
+func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
+func (*Info_LogWrites) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 1}
+}
+
+func (x *Info_LogWrites) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Info_LogWrites) GetMedianMicros() int64 {
+	if x != nil {
+		return x.MedianMicros
+	}
+	return 0
+}
+
+func (x *Info_LogWrites) GetP99Micros() int64 {
+	if x != nil {
+		return x.P99Micros
+	}
+	return 0
+}
+
+func (x *Info_LogWrites) GetMaxMicros() int64 {
+	if x != nil {
+		return x.MaxMicros
+	}
+	return 0
+}
+
 var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
@@ -3921,7 +3999,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05TOKEN\x10\x03\x12\x0e\n" +
 	"\n" +
 	"NAME_TAKEN\x10\x04\"\r\n" +
-	"\vInfoRequest\"\xbc\x02\n" +
+	"\vInfoRequest\"\xfc\x03\n" +
 	"\x04Info\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x16\n" +
@@ -3932,12 +4010,21 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"stagingDir\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\tR\aversion\x12\x1f\n" +
 	"\vanswered_by\x18\a \x01(\tR\n" +
-	"answeredBy\x1a\\\n" +
+	"answeredBy\x127\n" +
+	"\n" +
+	"log_writes\x18\b \x01(\v2\x18.hammr.v1.Info.LogWritesR\tlogWrites\x1a\\\n" +
 	"\x06Master\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04http\x18\x03 \x01(\tR\x04http\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\tR\x05state\"6\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x1a\x84\x01\n" +
+	"\tLogWrites\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\x04R\x05count\x12#\n" +
+	"\rmedian_micros\x18\x02 \x01(\x03R\fmedianMicros\x12\x1d\n" +
+	"\n" +
+	"p99_micros\x18\x03 \x01(\x03R\tp99Micros\x12\x1d\n" +
+	"\n" +
+	"max_micros\x18\x04 \x01(\x03R\tmaxMicros\"6\n" +
 	"\rSubmitRequest\x12%\n" +
 	"\x04spec\x18\x01 \x01(\v2\x11.hammr.v1.JobSpecR\x04spec\"'\n" +
 	"\x0eSubmitResponse\x12\x15\n" +
@@ -4062,7 +4149,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -4121,25 +4208,26 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Report_Killed)(nil),              // 54: hammr.v1.Report.Killed
 	(*Report_Heartbeat_Directory)(nil), // 55: hammr.v1.Report.Heartbeat.Directory
 	(*Info_Master)(nil),                // 56: hammr.v1.Info.Master
-	(*taskproc.Graph)(nil),             // 57: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 58: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 59: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 60: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 61: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 62: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 63: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 64: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 65: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 66: hammr.task.v1.MapOutput
+	(*Info_LogWrites)(nil),             // 57: hammr.v1.Info.LogWrites
+	(*taskproc.Graph)(nil),             // 58: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 59: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 60: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 61: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 62: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 63: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 64: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 65: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 66: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 67: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	40, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	57, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	58, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	58, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	59, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	41, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	59, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	60, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -4156,60 +4244,61 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	10, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
 	51, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
 	53, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	60, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	61, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	62, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	63, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	61, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	62, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	63, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	64, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
 	54, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
 	52, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
 	56, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	4,  // 31: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 32: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	55, // 33: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	32, // 34: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	2,  // 35: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	64, // 36: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	65, // 37: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	66, // 38: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	55, // 39: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	15, // 40: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 41: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 42: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 43: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 44: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 45: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 46: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 47: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 48: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 49: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	34, // 50: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	36, // 51: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38, // 52: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	38, // 53: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	38, // 54: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 55: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 56: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 57: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 58: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 59: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 60: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 61: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 62: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 63: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 64: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33, // 65: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	35, // 66: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	37, // 67: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	39, // 68: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	39, // 69: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	39, // 70: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 71: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	56, // [56:72] is the sub-list for method output_type
-	40, // [40:56] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	57, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	55, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	32, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	2,  // 36: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	65, // 37: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	66, // 38: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	67, // 39: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	55, // 40: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	15, // 41: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 42: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 43: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 44: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 45: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 46: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 47: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 48: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 49: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 50: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	34, // 51: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	36, // 52: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38, // 53: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	38, // 54: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	38, // 55: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 56: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 57: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 58: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 59: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 60: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 61: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 62: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 63: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 64: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 65: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33, // 66: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	35, // 67: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	37, // 68: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	39, // 69: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	39, // 70: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	39, // 71: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 72: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	57, // [57:73] is the sub-list for method output_type
+	41, // [41:57] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -4243,7 +4332,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   53,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -70,7 +70,7 @@ func TestLatencyIsThatOfTheLatestWrites(t *testing.T) {
 	for n := range latencyWindow + 100 {
 		l.add(time.Duration(n))
 	}
-	want := Latency{Writes: latencyWindow + 100, Median: 100 + latencyWindow/2, P99: 100 + latencyWindow*99/100, Max: latencyWindow + 99}
+	want := Latency{Writes: latencyWindow + 100, Total: (latencyWindow + 100) * (latencyWindow + 99) / 2, Median: 100 + latencyWindow/2, P99: 100 + latencyWindow*99/100, Max: latencyWindow + 99}
 	if got := l.summary(); got != want {
 		t.Errorf("latency is %+v, want %+v", got, want)
 	}

@@ -41,7 +41,8 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 
 // Latency tells how long the latest writes to a log took, fsync included.
 type Latency struct {
-	Writes uint64 // since the log was opened
+	Writes uint64        // since the log was opened
+	Total  time.Duration // of all of them
 	Median time.Duration
 	P99    time.Duration
 	Max    time.Duration
@@ -55,6 +56,7 @@ type latencies struct {
 	mu struct {
 		sync.Mutex
 		count  uint64
+		total  time.Duration
 		latest [latencyWindow]time.Duration
 	}
 }
@@ -64,11 +66,12 @@ func (l *latencies) add(d time.Duration) {
 	defer l.mu.Unlock()
 	l.mu.latest[l.mu.count%latencyWindow] = d
 	l.mu.count++
+	l.mu.total += d
 }
 
 func (l *latencies) summary() Latency {
 	l.mu.Lock()
-	count := l.mu.count
+	count, total := l.mu.count, l.mu.total
 	latest := slices.Clone(l.mu.latest[:min(count, latencyWindow)])
 	l.mu.Unlock()
 	if len(latest) == 0 {
@@ -76,7 +79,7 @@ func (l *latencies) summary() Latency {
 	}
 	slices.Sort(latest)
 	return Latency{
-		Writes: count,
+		Writes: count, Total: total,
 		Median: latest[len(latest)/2], P99: latest[len(latest)*99/100], Max: latest[len(latest)-1],
 	}
 }
