@@ -19,7 +19,8 @@ import (
 // Task is what user code knows of the attempt that it runs in.
 type Task struct {
 	node   *task.Node
-	config any // the decoded configuration, nil when the job has none
+	stage  *stage // of a graph; nil in a Job
+	config any    // the decoded configuration, nil when the job has none
 	where  func() (file string, offset int64)
 	named  map[string]closer
 }

@@ -1,0 +1,150 @@
+package mr
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// Connection says which Nodes of two stages a channel joins; see package dag.
+type Connection = dag.Connection
+
+// The connections that Stream and Via take.
+const (
+	AllToAll  = dag.AllToAll
+	OneToOne  = dag.OneToOne
+	Broadcast = dag.Broadcast
+	Gather    = dag.Gather
+)
+
+// Channel carries the records of a stage to one that reads it. It is a value:
+// Combine and its like return a changed copy.
+type Channel[K, V any] struct {
+	from       *Stage[K, V]
+	kind       dag.Channel
+	connection dag.Connection
+	machines   int
+	route      route[K, V]
+	place      string
+}
+
+// Shuffle carries records by files, each key to one Node of the reader: what
+// lies between map and reduce.
+func (s *Stage[K, V]) Shuffle() Channel[K, V] { return s.Via(dag.ChannelFile, dag.AllToAll) }
+
+// Pipe carries records within a process, from each Node to that of the reader
+// with the same number. They are not encoded.
+func (s *Stage[K, V]) Pipe() Channel[K, V] { return s.Via(dag.ChannelSHM, dag.OneToOne) }
+
+// Stream carries records over TCP as they are emitted: the Nodes of both stages
+// run at once.
+func (s *Stage[K, V]) Stream(c Connection) Channel[K, V] { return s.Via(dag.ChannelTCP, c) }
+
+// PerMachine carries records by files to as many Nodes as machines are expected:
+// each gets what Nodes of one machine have emitted (of more, where there are
+// more machines), so that it is combined before it leaves there.
+func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
+	c := s.Via(dag.ChannelFile, dag.PerMachine)
+	if c.machines = machines; machines < 1 {
+		s.faultAt(c.place, "per-machine for %d machines; at least 1", machines)
+	}
+	return c
+}
+
+// Via is any channel; the others are short for the usual ones.
+func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
+	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), place: callerPlace()}
+}
+
+// Combine sets the combiner, as Job.Combine does. Only what goes by files has
+// one.
+func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
+	if c.kind != dag.ChannelFile && c.from != nil {
+		c.from.faultAt(callerPlace(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
+	}
+	c.route.combiner = r
+	return c
+}
+
+// Partition sets which Node of the reader, 0 to partitions-1, gets a key, as
+// Job.Partition does; HashPartition is the default. It counts for channels that
+// are all-to-all.
+func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V] {
+	c.route.partition = f
+	return c
+}
+
+// KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one
+// stage merges have the same codecs.
+func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
+	c.route.keys, c.route.keyFault = codec, nil
+	return c
+}
+
+// ValueCodec sets how values are encoded.
+func (c Channel[K, V]) ValueCodec(codec Codec[V]) Channel[K, V] {
+	c.route.values = codec
+	return c
+}
+
+// HashPartition is the default partition of a key, given as it is encoded: that
+// of a []byte or string is its bytes.
+func HashPartition(key []byte, partitions int) int { return shuffle.HashPartition(key, partitions) }
+
+// connect makes a stage read channels; sorted says that it reads them by key.
+func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
+	if len(in) == 0 {
+		to.fault("no input: give it channels of stages that it is to read")
+	}
+	for i, c := range in {
+		l := c.link(to)
+		if !to.graph.link(l) {
+			continue
+		}
+		to.reads = append(to.reads, l)
+		c.from.drains = append(c.from.drains, channelDrain[K, V]{to: to.name, route: &c.route})
+		c.checkKeys(to, sorted)
+		if i > 0 {
+			c.checkLike(to, in[0])
+		}
+	}
+	to.checkLive()
+}
+
+func (c Channel[K, V]) link(to *stage) *link {
+	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, place: c.place}
+	if c.from != nil {
+		l.from = c.from.stage
+	}
+	return l
+}
+
+// checkLike refuses a channel that is merged with one of other codecs.
+func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
+	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
+		to.faultAt(c.place, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
+	}
+}
+
+func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.keys, c.route.values) }
+
+// checkLive refuses streams and pipes beside other channels: reading one of them
+// to its end while another fills up would be the end of both.
+func (s *stage) checkLive() {
+	for _, l := range s.reads {
+		if l.live() && len(s.reads) > 1 {
+			s.faultAt(l.place, "a %v channel beside others; a stage reads files, or one stream or pipe", l.channel)
+			return
+		}
+	}
+}
+
+// checkKeys refuses a channel whose keys cannot be encoded where they have to be.
+func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
+	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
+	if encoded && c.route.keyFault != nil {
+		to.faultAt(c.place, "channel of stage %q: %w", c.from.name, c.route.keyFault)
+	}
+}

@@ -1,0 +1,40 @@
+package mr
+
+import "errors"
+
+// check reports everything that is wrong with how the graph was built.
+func (g *Graph) check() error {
+	if len(g.stages) == 0 {
+		g.fault(g.place, "a graph without stages")
+	}
+	for _, s := range g.stages {
+		if !s.read && !s.writes {
+			s.fault("nobody reads what it emits: Write it, with NullOutput to drop it")
+		}
+	}
+	for _, l := range g.links {
+		g.checkCounts(l)
+	}
+	for _, side := range g.sides {
+		side.check()
+	}
+	if len(g.faults) == 0 {
+		g.checkShape()
+	}
+	return errors.Join(g.faults...)
+}
+
+// someNodes stands for numbers that are not known yet.
+const someNodes = 2
+
+// checkShape asks package dag, which knows more of graphs than can be told while
+// one is built.
+func (g *Graph) checkShape() {
+	sources := make(map[string]int)
+	for _, s := range g.stages {
+		sources[s.name] = someNodes
+	}
+	if err := g.shape(sources, someNodes).Validate(); err != nil {
+		g.fault(g.place, "%w", err)
+	}
+}

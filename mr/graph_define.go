@@ -1,0 +1,114 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// Definition is a job whose shape is a graph of stages. It is run as a Job is.
+type Definition struct {
+	name   string
+	place  string // file:line of the call of Define
+	config *configType
+	build  func(g *Graph, config any)
+	fault  error // of Define itself
+}
+
+// Define makes a job of a function that builds its graph. The function is
+// called on the client, and again in each task, with the configuration of the
+// run: defaults, or JobRun.Config. It builds the same graph each time it gets the
+// same configuration, so it reads no clock and no files. C is a struct that
+// encoding/json can encode, struct{} for a job without configuration; tasks get
+// it with ConfigOf, too.
+func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Definition {
+	d := &Definition{name: name, place: callerPlace()}
+	d.config, d.fault = newConfigType(defaults)
+	d.build = func(g *Graph, config any) { build(g, *config.(*C)) }
+	if name == "" {
+		d.fault = errors.Join(errors.New("a job without a name"), d.fault)
+	}
+	return d
+}
+
+// Name is the job's name.
+func (d *Definition) Name() string { return d.name }
+
+func (d *Definition) program() *Program {
+	return &Program{Name: d.name, Jobs: []Runnable{d}}
+}
+
+// graph builds the graph for a configuration as JSON; empty is the defaults.
+func (d *Definition) graph(config []byte) (*Graph, any, error) {
+	decoded, err := d.config.decode(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &Graph{name: d.name, place: d.place, properties: make(map[string]string), named: make(outputNames)}
+	d.build(g, decoded)
+	return g, decoded, g.check()
+}
+
+// check implements anyJob. Defaults that are no configuration to run with, since
+// the user has to say something, show when they are run with.
+func (d *Definition) check() error {
+	if d.fault != nil {
+		return fmt.Errorf("%s: job %s: %w", d.place, d.name, d.fault)
+	}
+	if _, err := d.config.decode(nil); err != nil {
+		return nil
+	}
+	_, _, err := d.graph(nil)
+	return err
+}
+
+func (d *Definition) configType() *configType { return d.config }
+
+// details implements anyJob.
+func (d *Definition) details(config []byte) (details, error) {
+	g, _, err := d.graph(config)
+	if err != nil {
+		return details{}, err
+	}
+	det := details{properties: g.properties, graph: g.shape}
+	for _, s := range g.stages {
+		if s.source {
+			det.inputs = append(det.inputs, s.input)
+			det.readers = append(det.readers, s.name)
+		} else {
+			det.hasReduce = true
+		}
+		if g.nodesOf(s) == (nodeCount{kind: asReduces}) {
+			det.needReduce = fmt.Errorf("%s=0: stage %s of job %s has as many nodes", conf.JobReduces, s.name, g.name)
+		}
+	}
+	return det, nil
+}
+
+func (d *Definition) sampleKeys(context.Context, *sampler) error { return nil }
+
+// RunNode implements task.Program.
+func (d *Definition) RunNode(n *task.Node) error {
+	g, config, err := d.graph(n.Start.Config)
+	if err != nil {
+		return &task.FatalError{Err: err}
+	}
+	return g.runNode(n, config)
+}
+
+// shape is the graph when sources have so many Nodes, by name, and the
+// configuration asks for so many reduces.
+func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
+	var out dag.Graph
+	for _, s := range g.stages {
+		out.Stages = append(out.Stages, dag.Stage{Name: s.name, Nodes: g.nodesOf(s).number(sources, reduces), Slots: s.slotKind()})
+	}
+	for _, l := range g.links {
+		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection})
+	}
+	return out
+}

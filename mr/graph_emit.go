@@ -1,0 +1,141 @@
+package mr
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// drain is a place to which all that a stage emits goes: a channel or an output.
+type drain[K, V any] interface {
+	// open opens it for one Node. What is open is the Node's to give up, should
+	// it fail.
+	open(t *Task, n *task.Node) (outlet[K, V], error)
+}
+
+// outlet is a drain of one Node.
+type outlet[K, V any] interface {
+	Emitter[K, V]
+	error() error // the first one; what is emitted after it is lost
+	close() error // ends it well, once all is emitted
+}
+
+// emission is what a Node emits to: all its outlets. It counts the records.
+type emission[K, V any] struct {
+	outlets   []outlet[K, V]
+	count     int64
+	collected bool // the collector of an outlet counts, too
+}
+
+// open opens the drains of a stage for one Node.
+func (s *Stage[K, V]) open(t *Task, n *task.Node) (*emission[K, V], error) {
+	e := new(emission[K, V])
+	for _, d := range s.drains {
+		out, err := d.open(t, n)
+		if err != nil {
+			return nil, err
+		}
+		e.outlets = append(e.outlets, out)
+		if _, ok := out.(collected[K, V]); ok {
+			e.collected = true
+		}
+	}
+	return e, nil
+}
+
+// Emit implements Emitter.
+func (e *emission[K, V]) Emit(key K, value V) {
+	e.count++
+	for _, out := range e.outlets {
+		out.Emit(key, value)
+	}
+}
+
+func (e *emission[K, V]) error() error {
+	for _, out := range e.outlets {
+		if err := out.error(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emission[K, V]) close() error {
+	var faults []error
+	for _, out := range e.outlets {
+		faults = append(faults, out.close())
+	}
+	return errors.Join(faults...)
+}
+
+// outputDrain writes to files of the job's output.
+type outputDrain[K, V any] struct {
+	name   string
+	format Output[K, V]
+}
+
+func (o outputDrain[K, V]) open(t *Task, _ *task.Node) (outlet[K, V], error) {
+	return openOutput(t, o.format, o.name)
+}
+
+// channelDrain is the writing end of a channel to the stage named to.
+type channelDrain[K, V any] struct {
+	to    string
+	route *route[K, V]
+}
+
+func (c channelDrain[K, V]) open(t *Task, n *task.Node) (outlet[K, V], error) {
+	edge, err := edgeTo(n, c.to)
+	if err != nil {
+		return nil, err
+	}
+	switch edge.Kind {
+	case dag.ChannelTCP:
+		return openStreams(t, n, edge, c.route)
+	case dag.ChannelSHM:
+		return openShared(t, n, edge, c.route)
+	}
+	opts, err := n.CollectorOptions(edge)
+	if err != nil {
+		return nil, err
+	}
+	out, collector, err := c.route.collect(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	n.SetCollector(edge, collector)
+	return collected[K, V]{out, collector.Err}, nil
+}
+
+func edgeTo(n *task.Node, to string) (task.Channel, error) {
+	for _, c := range n.Outputs() {
+		if c.To == to {
+			return c, nil
+		}
+	}
+	return task.Channel{}, missingEdge(n.Stage(), to)
+}
+
+func edgeFrom(n *task.Node, from string) (task.Channel, error) {
+	for _, c := range n.Inputs() {
+		if c.From == from {
+			return c, nil
+		}
+	}
+	return task.Channel{}, missingEdge(from, n.Stage())
+}
+
+func missingEdge(from, to string) error {
+	return &task.FatalError{Err: fmt.Errorf("no edge %s -> %s in the graph that was submitted", from, to)}
+}
+
+// collected is what a collector is fed by; the Node finishes it.
+type collected[K, V any] struct {
+	Emitter[K, V]
+	err func() error
+}
+
+func (c collected[K, V]) error() error { return c.err() }
+func (collected[K, V]) close() error   { return nil }

@@ -1,0 +1,121 @@
+package mr
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// runNode runs a Node of the graph. What goes wrong in it names stage and Node.
+func (g *Graph) runNode(n *task.Node, config any) (err error) {
+	s := g.stageNamed(n.Stage())
+	if s == nil {
+		return &task.FatalError{Err: fmt.Errorf("job %s has no stage %q in this binary", g.name, n.Stage())}
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = recovered(v)
+		}
+		if err != nil {
+			err = fmt.Errorf("stage %s, node %d: %w", s.name, n.Number(), err)
+		}
+	}()
+	return s.run(&Task{node: n, stage: s, config: config, named: make(map[string]closer)}, n)
+}
+
+// runSource runs a Node of a stage made by Read.
+func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *Stage[K, V]) error {
+	out, err := s.open(t, n)
+	if err != nil {
+		return err
+	}
+	if err := runMap(t, n.Map(), in, mapper, out, out.error); err != nil {
+		return err
+	}
+	if !out.collected {
+		n.Counters.Add(counter.MapOutputRecords, out.count)
+	}
+	return out.close()
+}
+
+// runGroup runs a Node of a stage made by Group. user is whose Setup and Close
+// are called.
+func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reducer Reducer[K, V, KO, VO], user any, s *Stage[KO, VO]) error {
+	out, err := s.open(t, n)
+	if err != nil {
+		return err
+	}
+	source := openGroups(t, n, in)
+	defer source.Close()
+	if err := setUp(t, n.Attempt, user, source.OnPause); err != nil {
+		return err
+	}
+	groups, err := source.Open()
+	if err != nil || groups == nil {
+		return err
+	}
+	loop := &groupLoop[K, V, KO, VO]{
+		task: t, attempt: source, key: source.Key, value: in[0].route.values.Decode,
+		groups: groups, reducer: reducer, out: out, sunk: out.error,
+	}
+	stopped, err := loop.run()
+	return finishStage(t, stopped, err, user, out)
+}
+
+// runEach runs a Node of a stage made by Each.
+func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
+	if !in.live() {
+		return runGroup(t, n, []Channel[K, V]{in}, newEachValue(mapper), mapper, s)
+	}
+	out, err := s.open(t, n)
+	if err != nil {
+		return err
+	}
+	if err := callSetup(t, mapper); err != nil {
+		return err
+	}
+	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, brake: newBrake(t)}
+	err = receive(t, n, in, loop.record)
+	n.Counters.Add(counter.ReduceInputRecords, loop.records)
+	return finishStage(t, false, err, mapper, out)
+}
+
+// finishStage ends what a stage writes when its loop is over, unless that is to
+// go on in another attempt.
+func finishStage[KO, VO any](t *Task, stopped bool, err error, user any, out *emission[KO, VO]) error {
+	if err == nil && !stopped {
+		err = closeUser(t, user, out)
+	}
+	t.node.Counters.Add(counter.ReduceOutputRecords, out.count)
+	if err != nil || stopped {
+		return err
+	}
+	return out.close()
+}
+
+// eachLoop hands records to the user's mapper as they come.
+type eachLoop[K, V, KO, VO any] struct {
+	task    *Task
+	node    *task.Node
+	mapper  Mapper[K, V, KO, VO]
+	out     *emission[KO, VO]
+	brake   *brake
+	records int64
+}
+
+func (l *eachLoop[K, V, KO, VO]) record(key K, value V) error {
+	if l.node.Signalled() {
+		if _, err := l.node.Attend(); err != nil {
+			return err
+		}
+	}
+	if err := l.brake.record(); err != nil {
+		return err
+	}
+	l.records++
+	if err := l.mapper.Map(l.task, key, value, l.out); err != nil {
+		return err
+	}
+	return l.out.error()
+}

@@ -1,0 +1,136 @@
+package mr
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// Side is all that a stage has emitted, for the functions of other stages to
+// read: the small half of a join, the centres of the last round. With gives it
+// to a stage. It goes by files, whole to each Node that reads it.
+type Side[K, V any] struct {
+	from  *Stage[K, V]
+	route *route[K, V]
+	place string
+	given bool
+}
+
+// Broadcast makes what the stage emits a side for other stages.
+func (s *Stage[K, V]) Broadcast() *Side[K, V] {
+	r := newRoute[K, V]()
+	side := &Side[K, V]{from: s, route: &r, place: callerPlace()}
+	s.graph.sides = append(s.graph.sides, side)
+	return side
+}
+
+// Combine sets the combiner, as Channel.Combine does.
+func (s *Side[K, V]) Combine(r Reducer[K, V, K, V]) *Side[K, V] {
+	s.route.combiner = r
+	return s
+}
+
+// KeyCodec sets how keys are encoded, as Channel.KeyCodec does.
+func (s *Side[K, V]) KeyCodec(codec Codec[K]) *Side[K, V] {
+	s.route.keys, s.route.keyFault = codec, nil
+	return s
+}
+
+// ValueCodec sets how values are encoded.
+func (s *Side[K, V]) ValueCodec(codec Codec[V]) *Side[K, V] {
+	s.route.values = codec
+	return s
+}
+
+// anySide is a Side of any types.
+type anySide interface {
+	giveTo(to *stage)
+	check()
+}
+
+func (s *Side[K, V]) giveTo(to *stage) {
+	s.given = true
+	if to.source {
+		to.faultAt(callerPlace(), "a side for a stage that reads the job's input; give it to a stage behind a Pipe")
+		return
+	}
+	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, place: callerPlace()}
+	if to.graph.link(l) {
+		to.sides = append(to.sides, l)
+		s.from.drains = append(s.from.drains, channelDrain[K, V]{to: to.name, route: s.route})
+	}
+}
+
+// check refuses a side that nobody reads, or that has no order.
+func (s *Side[K, V]) check() {
+	if !s.given {
+		s.from.faultAt(s.place, "a side that no stage reads: give it to one by With")
+	}
+	if s.route.keyFault != nil {
+		s.from.faultAt(s.place, "%w", s.route.keyFault)
+	}
+}
+
+// All ranges over the side in order of key, equal keys in the order that Group
+// has for values. It reads the side anew each time it is ranged over. Keys and
+// values that are []byte hold until the next step. A side that cannot be read
+// ends the task.
+func (s *Side[K, V]) All(t *Task) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		if err := s.readAll(t, yield); err != nil {
+			panic(thrown{fmt.Errorf("side of stage %q: %w", s.from.name, err)})
+		}
+	}
+}
+
+func (s *Side[K, V]) readAll(t *Task, yield func(K, V) bool) error {
+	if !t.given(s.from.stage) {
+		return errors.New("not given to the stage that reads it; mr.With(stage, side) does that")
+	}
+	r := t.node.Reduce(s.from.name)
+	defer r.Close()
+	groups, err := r.Groups(nil)
+	if err != nil {
+		return err
+	}
+	for groups.NextGroup() {
+		if more, err := s.readGroup(t, groups, yield); err != nil || !more {
+			return err
+		}
+	}
+	return groups.Err()
+}
+
+func (s *Side[K, V]) readGroup(t *Task, groups *shuffle.Groups, yield func(K, V) bool) (more bool, err error) {
+	key, err := s.route.keys.Decode(groups.Key())
+	if err != nil {
+		return false, fmt.Errorf("decoding a key: %w", err)
+	}
+	for groups.NextValue() {
+		t.Alive()
+		value, err := s.route.values.Decode(groups.Value())
+		if err != nil {
+			return false, fmt.Errorf("decoding a value: %w", err)
+		}
+		if !yield(key, value) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// given reports whether the task's stage was given a side of another.
+func (t *Task) given(from *stage) bool {
+	if t.stage == nil {
+		return false
+	}
+	for _, l := range t.stage.sides {
+		if l.from == from {
+			return true
+		}
+	}
+	return false
+}

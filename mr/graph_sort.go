@@ -1,0 +1,124 @@
+package mr
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// liveGroups sort what comes by a stream or pipe. Records of one writer arrive in
+// the order of Emit, but those of several in any; so that the order of values is
+// the same each time, what is sorted by is the key and then the writer.
+type liveGroups[K, V any] struct {
+	*task.Node
+	task   *Task
+	in     Channel[K, V]
+	key    []byte // scratch
+	buffer *shuffle.SortBuffer
+	intake *shuffle.Intake
+	done   int64
+}
+
+// writerKeys is how a key and the number of its writer are encoded.
+var writerKeys = keys.PairOf(keys.Bytes{}, keys.Unsigned[uint32]{})
+
+// Open implements groupSource.
+func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
+	buffer, err := shuffle.NewSortBuffer(g.Context(), shuffle.Options{
+		FS: g.Local, Path: g.file("sorted"), Partitions: 1,
+		Memory:       g.memory() / 2, // the other half is the merge's
+		SpillPercent: g.Conf.Float(conf.SpillPercent),
+		Factor:       g.Conf.Int(conf.SortFactor),
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.buffer = buffer
+	if err := receiveEncoded(g.task, g.Node, g.in, g.add); err != nil {
+		return nil, err
+	}
+	index, err := buffer.Finish(g.Context())
+	if err != nil {
+		return nil, err
+	}
+	g.Counters.Add(counter.SpilledRecords, buffer.Stats().SpilledRecords)
+	return g.merge(index)
+}
+
+func (g *liveGroups[K, V]) file(what string) string {
+	return fmt.Sprintf("%s/%s-%s-%d", g.Start.LocalDir, what, g.Stage(), g.Number())
+}
+
+func (g *liveGroups[K, V]) memory() int64 { return int64(g.Conf.Int(conf.SortMB)) << 20 }
+
+// add takes one record of a writer.
+func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
+	g.key = writerKeys.Append(g.key[:0], Pair[[]byte, uint32]{First: key, Second: uint32(writer)})
+	g.buffer.Emit(g.key, value)
+	return g.buffer.Err()
+}
+
+// merge reads what was sorted.
+func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
+	var err error
+	g.intake, err = shuffle.NewIntake(shuffle.IntakeOptions{
+		FS: g.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.Conf.Int(conf.SortFactor),
+		GroupPrefix: keyOfWriter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range index.Sources(g.Local, 0, shuffle.Ordinal{}) {
+		if err := g.intake.AddLocal(source); err != nil {
+			return nil, err
+		}
+	}
+	merge, err := g.intake.Merge(g.Context())
+	if err != nil {
+		return nil, err
+	}
+	return merge.Groups(), nil
+}
+
+// keyOfWriter is the length of the part of an encoded key that says nothing of
+// the writer.
+func keyOfWriter(key []byte) int {
+	n, err := writerKeys.(keys.Grouper).GroupLen(key)
+	if err != nil {
+		panic(fmt.Errorf("grouping a key: %w", err))
+	}
+	return n
+}
+
+// Key implements groupSource.
+func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
+	pair, err := writerKeys.Decode(encoded)
+	if err != nil {
+		var none K
+		return none, err
+	}
+	return g.in.route.keys.Decode(pair.First)
+}
+
+// CountGroup adds one finished group.
+func (g *liveGroups[K, V]) CountGroup() { g.done++ }
+
+// OnPause implements groupSource: a stage that runs at once with another is not
+// paused.
+func (g *liveGroups[K, V]) OnPause(func() ([]byte, error)) {}
+
+// Close counts what was read and gives up the files.
+func (g *liveGroups[K, V]) Close() {
+	g.Counters.Add(counter.ReduceInputGroups, g.done)
+	if g.buffer != nil {
+		g.Counters.Add(counter.ReduceInputRecords, g.buffer.Stats().Records)
+		_ = g.buffer.Abort() // has no effect when it is finished
+	}
+	if g.intake != nil {
+		_ = g.intake.Close() // what it leaves goes with the attempt's directory
+	}
+}

@@ -1,0 +1,132 @@
+package mr
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/task"
+)
+
+// deal says which of the peers at the other end of a live channel get a record.
+type deal struct {
+	all  bool                 // each of them
+	pick func(key []byte) int // one; nil: the first
+}
+
+func dealOf[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d deal, err error) {
+	switch edge.Connection {
+	case dag.Broadcast:
+		d.all = true
+	case dag.AllToAll:
+		n := len(edge.Peers)
+		if d.pick, err = r.partitioner(t, n); d.pick == nil {
+			d.pick = func(key []byte) int { return HashPartition(key, n) }
+		}
+	}
+	return d, err
+}
+
+// streams is the writing end of a channel over TCP.
+type streams[K, V any] struct {
+	encoder[K, V]
+	deal    deal
+	writers []*task.StreamWriter // by peer
+	err     error                // sticks
+}
+
+func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (outlet[K, V], error) {
+	s := &streams[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
+	s.add = s.write
+	var err error
+	if s.deal, err = dealOf(t, edge, r); err != nil {
+		return nil, err
+	}
+	for _, peer := range edge.Peers {
+		w, err := n.SendStream(edge, peer)
+		if err != nil {
+			return nil, err
+		}
+		s.writers = append(s.writers, w)
+	}
+	return s, nil
+}
+
+func (s *streams[K, V]) write(key, value []byte) {
+	switch {
+	case s.err != nil:
+	case s.deal.all:
+		for _, w := range s.writers {
+			s.err = errors.Join(s.err, w.Write(key, value))
+		}
+	case s.deal.pick != nil:
+		s.err = s.writers[s.deal.pick(key)].Write(key, value)
+	default:
+		s.err = s.writers[0].Write(key, value)
+	}
+}
+
+func (s *streams[K, V]) error() error { return s.err }
+
+func (s *streams[K, V]) close() error {
+	faults := []error{s.err}
+	for _, w := range s.writers {
+		faults = append(faults, w.Close())
+	}
+	return errors.Join(faults...)
+}
+
+// receive hands each record that comes by a live channel to record.
+func receive[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(K, V) error) error {
+	edge, err := edgeFrom(n, c.from.name)
+	if err != nil {
+		return err
+	}
+	if edge.Kind == dag.ChannelSHM {
+		return receiveShared(t, n, edge, func(_ int, b *batch[K, V]) error { return b.each(record) })
+	}
+	return receiveStreams(n, edge, func(_ int, key, value []byte) error {
+		k, err := c.route.keys.Decode(key)
+		if err != nil {
+			return fmt.Errorf("decoding a key: %w", err)
+		}
+		v, err := c.route.values.Decode(value)
+		if err != nil {
+			return fmt.Errorf("decoding a value: %w", err)
+		}
+		return record(k, v)
+	})
+}
+
+// receiveEncoded is receive for records as they are encoded, with the number of
+// the Node that wrote each.
+func receiveEncoded[K, V any](t *Task, n *task.Node, c Channel[K, V], record func(writer int, key, value []byte) error) error {
+	edge, err := edgeFrom(n, c.from.name)
+	if err != nil {
+		return err
+	}
+	if edge.Kind != dag.ChannelSHM {
+		return receiveStreams(n, edge, record)
+	}
+	var key, value []byte
+	return receiveShared(t, n, edge, func(writer int, b *batch[K, V]) error {
+		return b.each(func(k K, v V) error {
+			key, value = c.route.keys.Append(key[:0], k), c.route.values.Append(value[:0], v)
+			return record(writer, key, value)
+		})
+	})
+}
+
+func receiveStreams(n *task.Node, edge task.Channel, record func(writer int, key, value []byte) error) error {
+	r, err := n.ReceiveStreams(edge)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		if err := record(r.From(), r.Key(), r.Value()); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
