@@ -131,6 +131,9 @@ func TestGoals(t *testing.T) {
 		{Goals{Seconds: 0.05}, Result{Ours: Side{Seconds: Spread{Median: 0.06}}}, false},
 		{Goals{Seconds: 0.05}, Result{Ours: Side{Seconds: Spread{Median: 0.04}}}, true},
 		{Goals{MaxRSSBytes: 10}, Result{Ours: Side{MaxRSSBytes: 11}}, false},
+		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{Cluster: &Usage{MasterShare: 0.02}}}}}, true},
+		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{Cluster: &Usage{MasterShare: 0.03}}}}}, false},
+		{Goals{MasterShare: 0.02}, Result{Ours: Side{Samples: []Sample{{}}}}, false},
 	} {
 		if got := c.goals.met(c.r); got != c.met {
 			t.Errorf("goals %q met by %+v: %v, want %v", c.goals, c.r, got, c.met)

@@ -3,12 +3,16 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
+
+// emptyMaps is how many tasks a job has that only begins and ends tasks.
+const emptyMaps = 1000
+
+// slowSync is by how much a write of a slow disk takes longer.
+const slowSync = "5ms"
 
 // Entries that run on a cluster, whose memory is that of the client alone.
 var (
@@ -19,7 +23,10 @@ var (
 		return k.onCluster("terasort", in, out)
 	}}
 	clusterMaps = Entry{"1000 empty maps", func(k *Kit, _, _ string) Command {
-		return k.onCluster("sleep", "-m", "1000", "-r", "0", "-mt", "0")
+		return k.onCluster("sleep", "-m", strconv.Itoa(emptyMaps), "-r", "0", "-mt", "0")
+	}}
+	clusterSleep = Entry{"8 sleeping maps", func(k *Kit, _, _ string) Command {
+		return k.onCluster("sleep", "-m", "8", "-r", "0", "-mt", "30000")
 	}}
 )
 
@@ -36,7 +43,15 @@ func clusterContests() []Contest {
 		},
 		{
 			Name: "cluster-maps", About: "1000 empty maps through three masters and four tasknodes", Input: tinyInput,
-			Ours: clusterMaps, Goals: Goals{Seconds: 1000.0 / 300}, Asked: true, Prepare: startCluster(3, 4),
+			Ours: clusterMaps, Tasks: emptyMaps, Goals: Goals{Seconds: 3.333}, Asked: true, Prepare: startCluster(3, 4),
+		},
+		{
+			Name: "cluster-maps-slowdisk", About: "the same where each write to a master's log takes " + slowSync + " longer", Input: tinyInput,
+			Ours: clusterMaps, Tasks: emptyMaps, Asked: true, Prepare: startCluster(3, 4, "HAMMR_STORE_DELAY="+slowSync),
+		},
+		{
+			Name: "cluster-masters", About: "what masters take while 8 tasks sleep", Input: tinyInput,
+			Ours: clusterSleep, Goals: Goals{MasterShare: 0.02}, Asked: true, Once: true, Prepare: startCluster(3, 4),
 		},
 		{
 			Name: "cluster-wordcount", About: "wordcount on one tasknode, against one process", Input: textInput,
@@ -53,46 +68,45 @@ func clusterContests() []Contest {
 // started.
 func (k *Kit) onCluster(name string, args ...string) Command {
 	c := k.ours([]string{"hammr", "run", name}, args...)
-	c.Env = []string{"HAMMR_MASTER=" + k.masters, "HAMMR_TOKEN_FILE=" + filepath.Join(k.clusterDir(), "token")}
+	c.Env = []string{"HAMMR_MASTER=" + k.daemons.addresses(), "HAMMR_TOKEN_FILE=" + filepath.Join(k.clusterDir(), "token")}
 	return c
 }
 
 func (k *Kit) clusterDir() string { return filepath.Join(k.work, "cluster") }
 
-// startCluster starts a cluster with two slots of each kind on each tasknode.
-func startCluster(masters, tasknodes int) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
+// startCluster starts a cluster with two slots of each kind on each tasknode,
+// its daemons with those variables in their environment.
+func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Context, k *Kit) (cleanup func() error, err error) {
 	return func(ctx context.Context, k *Kit) (func() error, error) {
 		hammr, dir := k.program("hammr"), k.clusterDir()
 		up := []string{
 			hammr, "up", "--dir", dir, "--detach", "--map-slots", "2", "--reduce-slots", "2",
 			"--masters", strconv.Itoa(masters), "--tasknodes", strconv.Itoa(tasknodes),
 		}
-		if err := run(ctx, Command{Args: up}); err != nil {
+		if err := run(ctx, Command{Args: up, Env: environ}); err != nil {
 			return nil, err
 		}
 		cleanup := func() error {
+			k.daemons, k.notes = nil, nil
 			if err := run(context.WithoutCancel(ctx), Command{Args: []string{hammr, "down", "--dir", dir}}); err != nil {
 				return err
 			}
 			return os.RemoveAll(dir)
 		}
-		var err error
-		if k.masters, err = mastersOf(dir); err != nil {
+		if err := k.look(dir); err != nil {
 			return nil, errors.Join(err, cleanup())
 		}
 		return cleanup, nil
 	}
 }
 
-// mastersOf are the addresses of the masters of the cluster in dir.
-func mastersOf(dir string) (string, error) {
-	var state struct{ Masters []struct{ Address string } }
-	if err := readJSON(filepath.Join(dir, "cluster.json"), &state); err != nil {
-		return "", fmt.Errorf("masters of the cluster: %w", err)
+// look finds out about the cluster in dir and the disk of its logs.
+func (k *Kit) look(dir string) error {
+	disk, err := syncLatency(dir)
+	if err != nil {
+		return err
 	}
-	var addresses []string
-	for _, m := range state.Masters {
-		addresses = append(addresses, m.Address)
-	}
-	return strings.Join(addresses, ","), nil
+	k.notes = append(k.notes, syncNote(disk))
+	k.daemons, err = daemonsOf(dir)
+	return err
 }

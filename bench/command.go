@@ -26,6 +26,8 @@ type Sample struct {
 	Seconds     float64 `json:"seconds"` // start to exit
 	CPUSeconds  float64 `json:"cpuSeconds"`
 	MaxRSSBytes int64   `json:"maxRSSBytes"` // of the largest process
+	// Cluster is what the daemons took, where a contest has started some.
+	Cluster *Usage `json:"cluster,omitempty"`
 }
 
 // run runs a command to its end; an error has what it said on stderr.

@@ -18,6 +18,8 @@ type Contest struct {
 
 	// Same compares what both have written; nil compares nothing.
 	Same func(ours, rival string) error
+	// Tasks is how many tasks a run has, where that is what counts.
+	Tasks int
 	// Once measures one round only, for rivals that take minutes.
 	Once bool
 	// Asked runs the contest only when it is named.
@@ -32,6 +34,7 @@ type Goals struct {
 	Aim         float64 // the same, hoped for
 	Seconds     float64 // our time, at most
 	MaxRSSBytes int64   // our memory, at most
+	MasterShare float64 // what a master takes of a core, at most
 }
 
 // Entry is one program's way to do the work.

@@ -14,7 +14,8 @@ type Kit struct {
 	work string // outputs and spills, removed at the end
 	hdfs string // URI of the HDFS that a contest has started
 
-	masters string // of the cluster that a contest has started, with commas between
+	daemons *daemons // of the cluster that a contest has started, nil for none
+	notes   []string // on what that contest has found out beside its samples
 }
 
 // newKit builds the programs. The caller closes the kit.

@@ -27,6 +27,8 @@ type Result struct {
 	Goal     string  `json:"goal,omitempty"`
 	Met      bool    `json:"met"`
 	Compared bool    `json:"compared"` // the outputs were, and are the same
+	// Notes are further findings, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Side is one entry's share of a result.
@@ -49,14 +51,36 @@ func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
 		r.Rival, r.Ratio = &side, &ratio
 	}
 	r.Met = c.Goals.met(r)
+	r.Notes = notesOn(c, r.Ours)
 	return r
+}
+
+// notesOn are findings about a run of many tasks, and about daemons.
+func notesOn(c Contest, s Side) (notes []string) {
+	if c.Tasks > 0 {
+		notes = append(notes, fmt.Sprintf("%.0f tasks/s", float64(c.Tasks)/s.Seconds.Median))
+	}
+	share, cpu := usageOf(s.Samples)
+	if len(share) > 0 {
+		notes = append(notes, fmt.Sprintf("the busiest master takes %.1f %% of a core", 100*spreadOf(share).Median))
+	}
+	if len(cpu) > 0 && c.Tasks > 0 {
+		notes = append(notes, fmt.Sprintf("%.2f ms of CPU time a task in daemons", 1e3*spreadOf(cpu).Median/float64(c.Tasks)))
+	}
+	return notes
 }
 
 // met reports whether every goal is reached.
 func (g Goals) met(r Result) bool {
 	return (g.Ratio == 0 || r.Ratio != nil && r.Ratio.Median >= g.Ratio) &&
 		(g.Seconds == 0 || r.Ours.Seconds.Median <= g.Seconds) &&
-		(g.MaxRSSBytes == 0 || r.Ours.MaxRSSBytes <= g.MaxRSSBytes)
+		(g.MaxRSSBytes == 0 || r.Ours.MaxRSSBytes <= g.MaxRSSBytes) &&
+		(g.MasterShare == 0 || g.masterMet(r.Ours.Samples))
+}
+
+func (g Goals) masterMet(samples []Sample) bool {
+	share, _ := usageOf(samples)
+	return len(share) > 0 && spreadOf(share).Median <= g.MasterShare
 }
 
 func (g Goals) String() string {
@@ -78,6 +102,9 @@ func (g Goals) String() string {
 	}
 	if g.MaxRSSBytes > 0 {
 		add("RSS ≤ %d MiB", g.MaxRSSBytes>>20)
+	}
+	if g.MasterShare > 0 {
+		add("master ≤ %g %%", g.MasterShare*100)
 	}
 	return text
 }

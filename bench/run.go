@@ -90,7 +90,9 @@ func (k *Kit) hold(ctx context.Context, c Contest) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	return resultOf(c, c.Input.size(k), ours, rival), nil
+	r = resultOf(c, c.Input.size(k), ours, rival)
+	r.Notes = append(r.Notes, k.notes...)
+	return r, nil
 }
 
 // rehearse runs both sides once and compares what they wrote.
@@ -148,7 +150,14 @@ func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
 // run measures one run of an entry and removes what it wrote.
 func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
+	usage := func() (*Usage, error) { return nil, nil }
+	if k.daemons != nil {
+		usage = k.daemons.watch()
+	}
 	s, err := k.measure(ctx, e.Command(k, c.Input.path(k), out))
+	if err == nil {
+		s.Cluster, err = usage()
+	}
 	return s, errors.Join(err, os.RemoveAll(out))
 }
 

@@ -36,6 +36,17 @@ func secondsOf(samples []Sample) []float64 {
 	return out
 }
 
+// usageOf is what daemons took in each sample that tells: the busiest master's
+// share of a core, and seconds of CPU time.
+func usageOf(samples []Sample) (share, cpu []float64) {
+	for _, s := range samples {
+		if s.Cluster != nil {
+			share, cpu = append(share, s.Cluster.MasterShare), append(cpu, s.Cluster.CPUSeconds)
+		}
+	}
+	return share, cpu
+}
+
 func maxRSS(samples []Sample) int64 {
 	var most int64
 	for _, s := range samples {

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -21,6 +22,11 @@ func printResults(out io.Writer, results []Result) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Case, ratioText(r), sideText(r.Ours, r.Bytes), rivalText(r), r.Goal, verdict(r))
 	}
 	w.Flush()
+	for _, r := range results {
+		if len(r.Notes) > 0 {
+			fmt.Fprintf(out, "%s: %s\n", r.Case, strings.Join(r.Notes, "; "))
+		}
+	}
 }
 
 func ratioText(r Result) string {

@@ -34,6 +34,7 @@ type masterConfig struct {
 	vote, lease   time.Duration
 	stall         time.Duration
 	nice          int
+	storeDelay    time.Duration
 	profiles      bool
 	readyFile     string
 	log           daemon.LogConfig
@@ -64,6 +65,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
 		daemon.Period("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),
 		daemon.Number("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
+		daemon.Period("store-delay", &c.storeDelay, "`time` by which each write to its log takes longer, to try out a slow disk"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
 	}, c.log.Settings()...)

@@ -40,7 +40,7 @@ type Config struct {
 	// task of its job: as many as there are slots. Default 0, when each process
 	// runs one task.
 	Keep int
-	// IdleTime is how long a process waits for another task; default 1 s.
+	// IdleTime is how long a process waits for another task; default 3 s.
 	IdleTime time.Duration
 	// OwnUser runs tasks as the daemon's user even if that is root; default only
 	// if it is not.
@@ -72,7 +72,7 @@ func (c *Config) EnsureDefaults() {
 		c.KillGrace = 10 * time.Second
 	}
 	if c.IdleTime == 0 {
-		c.IdleTime = time.Second
+		c.IdleTime = 3 * time.Second
 	}
 	if c.Environ == nil {
 		c.Environ = os.Environ()

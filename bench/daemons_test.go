@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCPUTimeIsReadFromProc(t *testing.T) {
+	const stat = "12 (a) b) S 1 34 12 0 -1 4194304 1 0 0 0 100 20 3 4 20 0 1 0 5 4096 77"
+	if got, want := cpuIn([]byte(stat)), 1270*time.Millisecond; got != want {
+		t.Errorf("CPU time %v, want %v", got, want)
+	}
+	for _, text := range []string{"", ")", "12 (a) S 1", strings.Replace(stat, "100", "x", 1)} {
+		if got := cpuIn([]byte(text)); got != 0 {
+			t.Errorf("CPU time %v in %q", got, text)
+		}
+	}
+}
+
+func TestDaemonsAreWatched(t *testing.T) {
+	dir := t.TempDir()
+	self := `{"address": "a:1", "pid": ` + strconv.Itoa(os.Getpid()) + `}`
+	text := `{"masters": [` + self + `, {"address": "b:2", "pid": 1}], "tasknodes": [` + self + `]}`
+	if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := daemonsOf(dir)
+	if err != nil || d.addresses() != "a:1,b:2" {
+		t.Fatalf("daemons %+v, %v", d, err)
+	}
+	end := d.watch()
+	for start, _ := d.cpu(); ; {
+		if now, err := d.cpu(); err != nil || now[0] > start[0]+5*clockTick {
+			break
+		}
+	}
+	u, err := end()
+	if err != nil || u.MasterShare <= 0 || u.MasterShare > 100 || u.CPUSeconds < 2*5*clockTick.Seconds() {
+		t.Errorf("usage %+v, %v", u, err)
+	}
+	d.masters[0].PID = 1 << 30 // there is no process of that number
+	if _, err := d.watch()(); err == nil {
+		t.Error("a daemon that is gone is watched")
+	}
+}
+
+func TestSyncLatencyIsMeasured(t *testing.T) {
+	s, err := syncLatency(t.TempDir())
+	if err != nil || s.Min <= 0 || s.Median < s.Min || s.Max < s.Median {
+		t.Errorf("spread %+v, %v", s, err)
+	}
+	if _, err := syncLatency(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a directory that is none is measured")
+	}
+}
+
+func TestNotesTellOfTasksAndDaemons(t *testing.T) {
+	side := Side{Seconds: Spread{Median: 4}, Samples: []Sample{{Cluster: &Usage{MasterShare: 0.25, CPUSeconds: 8}}}}
+	want := "250 tasks/s; the busiest master takes 25.0 % of a core; 8.00 ms of CPU time a task in daemons"
+	if got := strings.Join(notesOn(Contest{Tasks: 1000}, side), "; "); got != want {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+	if got := notesOn(Contest{}, Side{}); got != nil {
+		t.Errorf("notes %q on nothing", got)
+	}
+}

@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// How the disk of a cluster's logs is measured: so many times a page is written
+// and waited for, as each entry of a log is.
+const (
+	syncRounds = 100
+	syncBytes  = 4096
+)
+
+// syncLatency is how long a disk takes to make a page durable.
+func syncLatency(dir string) (s Spread, err error) {
+	f, err := os.CreateTemp(dir, "sync-")
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	page := make([]byte, syncBytes)
+	var seconds []float64
+	for range syncRounds {
+		start := time.Now()
+		if _, err := f.WriteAt(page, 0); err != nil {
+			return s, err
+		}
+		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+			return s, fmt.Errorf("sync of %s: %w", f.Name(), err)
+		}
+		seconds = append(seconds, time.Since(start).Seconds())
+	}
+	return spreadOf(seconds), nil
+}
+
+// syncNote tells of a disk's latency.
+func syncNote(s Spread) string {
+	return fmt.Sprintf("the disk syncs a page in %.2f ms (%.2f to %.2f)", s.Median*1e3, s.Min*1e3, s.Max*1e3)
+}
