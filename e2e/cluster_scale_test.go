@@ -33,8 +33,8 @@ const (
 	masterBound = 2 << 30 // bytes of memory
 )
 
-// TestSoakScale fills three masters with two jobs of 100,000 tasks, one of them
-// over files, and 1,000 jobs that wait behind them, asks what users ask, kills
+// TestSoakScale fills three masters with jobs of 100,000 tasks, over few files,
+// over 100,000 and over none, and 1,000 jobs that wait behind them, asks what users ask, kills
 // the leader and ends it all.
 func TestSoakScale(t *testing.T) {
 	e := newEngine(t, "--masters", "3", "--tasknodes", "1")
@@ -49,7 +49,7 @@ func TestSoakScale(t *testing.T) {
 		}
 	}
 	maps := strconv.Itoa(manyTasks)
-	var first, second string
+	var first, second, third string
 	timed("a job of 100,000 tasks is accepted", submitLimit, func() {
 		first = e.submit("sleep", "-m", maps, "-r", "1", "-mt", "100000")
 	})
@@ -57,18 +57,22 @@ func TestSoakScale(t *testing.T) {
 	timed("another, over 100 files,", submitLimit, func() {
 		second = e.submit("wordcount", "-D", "mapreduce.input.fileinputformat.split.maxsize=10k", "-D", "mapreduce.job.reduces=10", in, out)
 	})
+	many := sparseFiles(t, manyTasks, 100)
+	timed("another, over 100,000 files,", submitLimit, func() {
+		third = e.submit("wordcount", "-D", "hammr.input.combine=false", "-D", "mapreduce.job.reduces=10", many, out+"2")
+	})
 	timed("1,000 jobs are accepted", 2*submitLimit, func() { e.queue(manyJobs) })
 	timed("one more", submitLimit, func() { e.submit("sleep", "-m", "1", "-r", "0") })
-	timed("job list", 2*time.Second, func() { e.wantJobs(manyJobs + 3) })
+	timed("job list", 2*time.Second, func() { e.wantJobs(manyJobs + 4) })
 	timed("job status", time.Second, func() { e.done("job", "status", second) })
 	timed("task list", 5*time.Second, func() { e.done("task", "list", second) })
 	timed("a new leader after kill -9 tells of all jobs", 5*time.Second, func() {
 		must(t, syscall.Kill(e.leader(), syscall.SIGKILL))
-		e.wantJobs(manyJobs + 3)
+		e.wantJobs(manyJobs + 4)
 	})
-	timed("both large jobs are killed", 10*time.Second, func() {
-		e.done("job", "kill", first, second)
-		for _, id := range []string{first, second} {
+	timed("the large jobs are killed", 10*time.Second, func() {
+		e.done("job", "kill", first, second, third)
+		for _, id := range []string{first, second, third} {
 			start(t, e.command("job", "wait", id, "--quiet")).wait(t)
 		}
 	})
