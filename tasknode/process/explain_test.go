@@ -63,7 +63,7 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "program "+start.Binary) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
-		if _, err := os.Stat(filepath.Join(start.LocalDir, "tmp")); !os.IsNotExist(err) {
+		if _, err := os.Stat(start.LocalDir + ".tmp"); !os.IsNotExist(err) {
 			t.Errorf("%s: directory for temporary files: %v", name, err)
 		}
 	}

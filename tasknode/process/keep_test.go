@@ -40,6 +40,9 @@ func runThrough(t testing.TB, l *Launcher, start *taskproc.Start) (*running, *ch
 		t.Fatal("the task does not go")
 	}
 	r.end.Close() // as a tasknode does, which is to end nothing any more
+	if err := os.RemoveAll(start.LocalDir); err != nil { // nor is that
+		t.Fatal(err)
+	}
 	return r, r.task.(*task).child
 }
 

@@ -100,7 +100,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if err != nil {
 		return nil, err
 	}
-	t.dir, t.temp = start.LocalDir, filepath.Join(start.LocalDir, "tmp")
+	t.dir, t.temp = start.LocalDir, start.LocalDir+".tmp" // which outlives the attempt
 	if err := t.giveDir(); err != nil {
 		return nil, err
 	}

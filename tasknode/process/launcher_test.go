@@ -221,7 +221,7 @@ func TestEnvironmentOfATask(t *testing.T) {
 	_ = r.gone()
 	want := []string{
 		roleEnv + "=environ", "HOME=/home/d", "GREETING=a=b", "GORACE=atexit_sleep_ms=0", "HAMMR_TASK_FD=3", "GOMEMLIMIT=" + strconv.Itoa(2048<<20/10*9),
-		"TMPDIR=" + start.LocalDir + "/tmp", "PWD=" + start.LocalDir,
+		"TMPDIR=" + start.LocalDir + ".tmp", "PWD=" + start.LocalDir,
 	}
 	if got := strings.Fields(r.log("stdout")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("environment %q, want %q", got, want)
