@@ -108,7 +108,9 @@ func (r *rig) run() map[dag.GroupID]*taskproc.FromTask {
 	return r.mu.last
 }
 
-func (r *rig) startLocked(id dag.GroupID) *groupRun {
+func (r *rig) startLocked(id dag.GroupID) *groupRun { return r.beginLocked(id, r.start(id)) }
+
+func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *groupRun {
 	ours, theirs := net.Pipe()
 	run := &groupRun{id: id, node: taskproc.NewNodeEnd(ours), inbox: mailbox.New[*taskproc.ToTask](), over: make(chan struct{})}
 	r.mu.runs[id] = run
@@ -120,7 +122,7 @@ func (r *rig) startLocked(id dag.GroupID) *groupRun {
 			r.t.Errorf("serve: %v", err)
 		}
 	}()
-	run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: r.start(id)}})
+	run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
 	return run
 }
 
