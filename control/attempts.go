@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
@@ -33,7 +34,7 @@ func (c *Controller) failed(ev AttemptFailed) {
 }
 
 func (c *Controller) ended(ev AttemptEnded) {
-	command := cluster.EndAttempt{Attempt: ev.Attempt, Cause: "it ended without being told to"}
+	command := cluster.EndAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it ended without being told to")}
 	if ev.StuckStack != "" {
 		command.Stuck = &cluster.Failure{
 			Cause:  fmt.Sprintf("%v was told to end and does not: user code has to return when its context is done", ev.Attempt),

@@ -74,10 +74,12 @@ type AttemptPaused struct {
 	Checkpoint cluster.Checkpoint
 }
 
-// AttemptEnded says that an attempt is gone because it was told to. StuckStack
-// is not empty when it is not gone but ignores the order.
+// AttemptEnded says that an attempt is gone because it was told to, or for a
+// Cause that is not its own. StuckStack is not empty when it is not gone but
+// ignores the order.
 type AttemptEnded struct {
 	Attempt    cluster.AttemptID
+	Cause      string // "" when it was told to
 	StuckStack string
 }
 

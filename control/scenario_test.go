@@ -196,7 +196,7 @@ func (s *stage) event(words []string) []Event {
 	case "paused": // ATTEMPT
 		return []Event{AttemptPaused{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
 	case "ended": // ATTEMPT [STACK]
-		return []Event{AttemptEnded{s.attempt(arg(1)), arg(2)}}
+		return []Event{AttemptEnded{s.attempt(arg(1)), "", arg(2)}}
 	}
 	s.t.Fatalf("unknown line %q", words)
 	return nil

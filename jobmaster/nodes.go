@@ -88,7 +88,7 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
 		Hosts: hello.Hosts, Slots: [2]int{int(hello.MapSlots), int(hello.ReduceSlots)},
 	}
-	a.held = m.heldBy(a.machine, hello.Held)
+	a.held, a.moved = m.heldBy(a.machine, hello.Held), false
 	if before := m.view.Machine(a.machine); before != nil {
 		a.moved = before.Address != hello.Address
 		if !before.Lost && before.Instance != hello.Instance {

@@ -34,6 +34,10 @@ func (r *reported) handle(m *Master) {
 		n.vitals = beat
 		return
 	}
+	if joined := r.report.GetJoined(); joined != nil {
+		m.join(a, joined)
+		return
+	}
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
@@ -58,7 +62,7 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 	case *wire.Report_Paused:
 		m.events = append(m.events, control.AttemptPaused{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
 	case *wire.Report_Killed_:
-		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, StuckStack: head(r.Killed.StuckStack)})
+		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, Cause: head(r.Killed.Cause), StuckStack: head(r.Killed.StuckStack)})
 	}
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	// Dirs are the directories for local files of attempts, the node's alone:
 	// what it finds there of jobs is its own. There is no default.
 	Dirs []string
+	// Places says in which of Dirs an attempt goes; default always the first.
+	Places Places
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
 	// Link finds the jobmaster; there is no default.
@@ -62,6 +64,9 @@ type Config struct {
 func (c *Config) EnsureDefaults() {
 	if c.Instance == "" {
 		c.Instance = rand.Text()
+	}
+	if c.Places == nil && len(c.Dirs) > 0 {
+		c.Places = firstPlace(c.Dirs[0])
 	}
 	if c.KeepLogs == nil {
 		c.KeepLogs = func(context.Context, *taskproc.Start) error { return nil }
@@ -95,6 +100,23 @@ func (c *Config) Validate() error {
 	check(c.Link != nil, "no Link")
 	return errors.Join(faults...)
 }
+
+// Places are the local directories as attempts see them; *disks.Set is some.
+// Its methods do not wait for a disk.
+type Places interface {
+	// Take picks a directory for an attempt, which calls release once it runs
+	// no more. The error is why none takes attempts.
+	Take() (dir string, release func(), err error)
+	// Check reports why none takes attempts, nil when one does. While it does,
+	// the node has no slots to offer.
+	Check() error
+}
+
+// firstPlace is one directory with room for everything.
+type firstPlace string
+
+func (p firstPlace) Take() (string, func(), error) { return string(p), func() {}, nil }
+func (p firstPlace) Check() error                  { return nil }
 
 // Launcher starts tasks.
 type Launcher interface {

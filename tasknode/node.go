@@ -27,6 +27,7 @@ type Node struct {
 	jobs     map[string]*job
 	progress progress
 	session  Session // nil while there is none
+	noSlots  bool    // the jobmaster was told so: no local directory takes attempts
 }
 
 // message is something that comes to the loop.
@@ -84,6 +85,7 @@ func (n *Node) Run(ctx context.Context) error {
 		case <-beat:
 			n.progress.tell(n.send)
 			n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.Vitals()}})
+			n.reviewSlots()
 		case err := <-gone:
 			return err
 		}
@@ -118,20 +120,37 @@ func (d detached) handle(_ context.Context, n *Node) {
 	}
 }
 
-func (g greeting) handle(_ context.Context, n *Node) {
+func (g greeting) handle(_ context.Context, n *Node) { g.answer <- n.joined() }
+
+// joined is what the jobmaster needs to know of the machine.
+func (n *Node) joined() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
 		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: time.Now().UnixMilli(),
 		Jobs: slices.Sorted(maps.Keys(n.jobs)), Held: slices.Sorted(maps.Keys(n.held)),
+		Attempts: slices.Sorted(maps.Keys(n.attempts)),
 	}
-	for id := range n.attempts {
-		joined.Attempts = append(joined.Attempts, id)
+	if n.noSlots = n.cfg.Places.Check() != nil; n.noSlots {
+		joined.MapSlots, joined.ReduceSlots = 0, 0
 	}
-	for id := range n.last {
-		joined.Attempts = append(joined.Attempts, id)
-	}
+	joined.Attempts = slices.AppendSeq(joined.Attempts, maps.Keys(n.last))
 	slices.Sort(joined.Attempts)
-	g.answer <- &wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
+	return &wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Joined_{Joined: joined}}
+}
+
+// reviewSlots tells the jobmaster when there is room for attempts no more, or
+// again.
+func (n *Node) reviewSlots() {
+	err := n.cfg.Places.Check()
+	if n.noSlots == (err != nil) || n.session == nil {
+		return
+	}
+	n.send(n.joined())
+	if err != nil {
+		n.cfg.Logger.Error("this tasknode offers no slots", "error", err)
+		return
+	}
+	n.cfg.Logger.Info("this tasknode offers its slots again")
 }
 
 func (o ordered) handle(ctx context.Context, n *Node) {
@@ -198,7 +217,12 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 		return
 	}
 	n.seen[start.AttemptId] = start.JobId
-	start.LocalDir = filepath.Join(n.cfg.Dirs[0], start.JobId, start.AttemptId)
+	dir, release, err := n.cfg.Places.Take()
+	if err != nil {
+		n.turnAway(start, err)
+		return
+	}
+	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
 	a := newAttempt(n, start)
 	n.attempts[start.AttemptId] = a
 	j := n.job(start.JobId)
@@ -206,10 +230,22 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	j.busy++
 	n.workers.Go(func() {
 		a.run(ctx)
+		release()
 		n.inbox.Put(ended{a})
 		a.keepLogs(ctx)
 		n.inbox.Put(logged{a})
 	})
+}
+
+// turnAway ends an attempt before it begins, which costs its task nothing.
+func (n *Node) turnAway(start *taskproc.Start, cause error) {
+	last := &wire.Report{
+		Machine: n.cfg.Name, AttemptId: start.AttemptId,
+		Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: cause.Error()}},
+	}
+	n.last[start.AttemptId] = last
+	n.send(last)
+	n.reviewSlots()
 }
 
 func (n *Node) tell(attempt string, m *taskproc.ToTask) {

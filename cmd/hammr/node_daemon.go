@@ -25,6 +25,7 @@ import (
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/artifact"
 	"github.com/hammr/hammr/tasknode/attend"
+	"github.com/hammr/hammr/tasknode/disks"
 	"github.com/hammr/hammr/tasknode/process"
 )
 
@@ -39,6 +40,7 @@ type nodeDaemon struct {
 	conf     *conf.Conf
 	files    *storage.Router
 	lock     *os.File
+	disks    *disks.Set
 	listener net.Listener // of the shuffle server
 	page     net.Listener
 	shuffle  *transfer.Server
@@ -47,7 +49,6 @@ type nodeDaemon struct {
 	cgroup   string // directory of its own control group for tasks, "" when it has none
 	masters  *rpc.Cluster
 	node     *tasknode.Node
-	vitals   vitals
 	source   string // address that connections to HDFS come from, "" for any
 }
 
@@ -71,13 +72,38 @@ func (n *nodeDaemon) settle() (err error) {
 	faults = append(faults, err)
 	n.cfg.dir, err = filepath.Abs(n.cfg.dir)
 	faults = append(faults, err)
+	for i, dir := range n.cfg.localDirs {
+		n.cfg.localDirs[i], err = filepath.Abs(dir)
+		faults = append(faults, err)
+	}
 	if n.cfg.mapSlots+n.cfg.reduceSlots == 0 {
 		faults = append(faults, errors.New("--map-slots and --reduce-slots: both are 0, there would be nothing to run"))
 	}
 	if n.conf, err = (generic{}).load(n.stderr); err == nil {
+		n.settleLocalDirs()
 		err = n.openFiles()
 	}
 	return errors.Join(append(faults, err)...)
+}
+
+// settleLocalDirs finds the directories for local files: those that Hadoop's
+// configuration names where none are given, else the tasknode's own.
+func (n *nodeDaemon) settleLocalDirs() {
+	if len(n.cfg.localDirs) == 0 {
+		n.cfg.localDirs = n.conf.Strings(conf.LocalDir)
+	}
+	if len(n.cfg.localDirs) == 0 {
+		n.cfg.localDirs = []string{n.cfg.dir}
+	}
+}
+
+// taskDirs are where attempts leave their files.
+func (n *nodeDaemon) taskDirs() []string {
+	dirs := make([]string, len(n.cfg.localDirs))
+	for i, dir := range n.cfg.localDirs {
+		dirs[i] = filepath.Join(dir, tasksDir)
+	}
+	return dirs
 }
 
 // openFiles opens the file systems that the configuration describes.
@@ -93,16 +119,16 @@ func (n *nodeDaemon) openFiles() error {
 	return err
 }
 
-// Below a tasknode's directory.
+// Below a tasknode's directories.
 const (
-	tasksDir    = "tasks"     // local files of attempts
+	tasksDir    = "tasks"     // local files of attempts, in each for them
 	programsDir = "artifacts" // programs that tasks run
 	nodeLock    = "lock"
 )
 
 // openDir makes the directory this tasknode's alone.
 func (n *nodeDaemon) openDir() (err error) {
-	if err := os.MkdirAll(filepath.Join(n.cfg.dir, tasksDir), 0o755); err != nil {
+	if err := os.MkdirAll(n.cfg.dir, 0o755); err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
 	if n.lock, err = os.OpenFile(filepath.Join(n.cfg.dir, nodeLock), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
@@ -111,7 +137,12 @@ func (n *nodeDaemon) openDir() (err error) {
 	if err := syscall.Flock(int(n.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("--dir %s: another tasknode uses it; give each its own", n.cfg.dir)
 	}
-	n.vitals = vitals{dirs: []string{n.cfg.dir}}
+	n.disks, err = disks.Open(disks.Config{
+		Dirs: n.taskDirs(), MinFree: n.cfg.minFree, Interval: n.cfg.diskCheck, Logger: n.logger,
+	})
+	if err != nil {
+		return fmt.Errorf("--local-dir: %w", err)
+	}
 	return nil
 }
 
@@ -131,7 +162,7 @@ func (n *nodeDaemon) openListeners() (err error) {
 // openParts opens what tasks need.
 func (n *nodeDaemon) openParts() (err error) {
 	n.shuffle, err = transfer.NewServer(transfer.ServerConfig{
-		Dirs: []string{filepath.Join(n.cfg.dir, tasksDir)}, Token: shuffleToken(n.token), Logger: n.logger,
+		Dirs: n.taskDirs(), Token: shuffleToken(n.token), Logger: n.logger,
 	})
 	if err != nil {
 		return err
@@ -185,10 +216,10 @@ func (n *nodeDaemon) openNode() (err error) {
 		Name: n.cfg.name, Rack: n.cfg.rack, Hosts: hosts,
 		Address: n.cfg.advertise, HTTP: n.page.Addr().String(),
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
-		Dirs:     []string{filepath.Join(n.cfg.dir, tasksDir)},
+		Dirs: n.taskDirs(), Places: n.disks,
 		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep, JobOver: n.shuffle.RemoveJob,
 		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
-		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, Vitals: n.vitals.heartbeat, Logger: n.logger,
+		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, Vitals: n.vitals, Logger: n.logger,
 	})
 	return err
 }
@@ -196,19 +227,20 @@ func (n *nodeDaemon) openNode() (err error) {
 // run runs tasks until ctx ends or the masters refuse this tasknode. Then it
 // ends the tasks and closes everything.
 func (n *nodeDaemon) run(ctx context.Context) error {
-	outlives, endShuffle := context.WithCancel(context.WithoutCancel(ctx))
+	outlives, endServing := context.WithCancel(context.WithoutCancel(ctx))
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := n.shuffle.Serve(outlives, n.listener); err != nil {
 			n.logger.Error("map output is not served any more", "error", err)
 		}
 	})
+	serving.Go(func() { n.disks.Run(outlives) })
 	stopPage := servePage(n.page, n.newPage())
 	n.logger.Info("tasknode serves", "name", n.cfg.name, "address", n.cfg.advertise, "http", n.page.Addr().String(), "dir", n.cfg.dir)
 	err := n.node.Run(ctx)
 	n.logger.Info("tasknode ends", "name", n.cfg.name, "error", err)
 	stopPage()
-	endShuffle()
+	endServing()
 	serving.Wait()
 	return errors.Join(err, n.close())
 }
@@ -223,8 +255,8 @@ func (n *nodeDaemon) close() error {
 	if n.programs != nil {
 		n.programs.Close()
 	}
-	if n.shuffle != nil {
-		faults = append(faults, n.shuffle.Close())
+	if n.disks != nil {
+		faults = append(faults, n.disks.Close())
 	}
 	if n.masters != nil {
 		faults = append(faults, n.masters.Close())

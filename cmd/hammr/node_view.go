@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"strconv"
@@ -9,27 +8,18 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// vitals is what a tasknode tells of its machine.
-type vitals struct {
-	dirs []string
-}
-
-// heartbeat is what is so now.
-func (v vitals) heartbeat() *wire.Report_Heartbeat {
+// vitals is what the tasknode tells of its machine.
+func (n *nodeDaemon) vitals() *wire.Report_Heartbeat {
 	h := &wire.Report_Heartbeat{Clock: time.Now().UnixMilli(), Load: load()}
-	for _, dir := range v.dirs {
-		d := &wire.Report_Heartbeat_Directory{Path: dir}
-		var fs unix.Statfs_t
-		if err := unix.Statfs(dir, &fs); err != nil {
-			d.Fault = err.Error()
-		} else {
-			d.Free, d.Total = int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
+	for i, state := range n.disks.States() {
+		d := &wire.Report_Heartbeat_Directory{Path: n.cfg.localDirs[i], Free: state.Free, Total: state.Total}
+		if state.Fault != nil {
+			d.Fault = state.Fault.Error()
 		}
 		h.Directories = append(h.Directories, d)
 	}
@@ -54,14 +44,7 @@ func load() float64 {
 func (n *nodeDaemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + n.cfg.name, Profiles: n.cfg.profiles, Metrics: []prometheus.Collector{&nodeMetrics{n}},
-		Health: func(*http.Request) error {
-			for _, d := range n.vitals.heartbeat().Directories {
-				if d.Fault != "" {
-					return fmt.Errorf("directory %s: %s", d.Path, d.Fault)
-				}
-			}
-			return nil
-		},
+		Health: func(*http.Request) error { return n.disks.Check() },
 	})
 }
 
@@ -85,7 +68,7 @@ func (*nodeMetrics) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *nodeMetrics) Collect(to chan<- prometheus.Metric) {
-	for _, d := range c.vitals.heartbeat().Directories {
+	for _, d := range c.vitals().Directories {
 		to <- prometheus.MustNewConstMetric(freeMetric, prometheus.GaugeValue, float64(d.Free), d.Path)
 	}
 	counts := c.shuffle.Counts()

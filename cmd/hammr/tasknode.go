@@ -16,6 +16,9 @@ type nodeConfig struct {
 	name          string
 	masters       []string
 	dir           string
+	localDirs     []string
+	minFree       int64 // bytes
+	diskCheck     time.Duration
 	address, http string
 	advertise     string
 	mapSlots      int
@@ -32,7 +35,7 @@ type nodeConfig struct {
 }
 
 func (c *nodeConfig) settings() daemon.Settings {
-	*c = nodeConfig{address: ":7071", http: ":7081", mapSlots: 2, reduceSlots: 1, heartbeat: time.Second, cgroup: cgroupAuto}
+	*c = nodeConfig{address: ":7071", http: ":7081", mapSlots: 2, reduceSlots: 1, heartbeat: time.Second, cgroup: cgroupAuto, minFree: 100 << 20, diskCheck: 10 * time.Second}
 	c.name, _ = os.Hostname() // without one a name has to be given
 	name := daemon.Text("name", &c.name, "`name` of this tasknode among the others (default the machine's)")
 	if c.name == "" {
@@ -41,7 +44,10 @@ func (c *nodeConfig) settings() daemon.Settings {
 	return append(daemon.Settings{
 		name,
 		daemon.List("masters", &c.masters, "addresses of masters, as `host:port,...`; one is enough to find the others").Needed(),
-		daemon.Text("dir", &c.dir, "`directory` for local files of tasks and for programs").Needed(),
+		daemon.Text("dir", &c.dir, "`directory` of this tasknode alone, for programs").Needed(),
+		daemon.List("local-dir", &c.localDirs, "`directories` for local files of tasks, one a disk, as a,b,... (default Hadoop's mapreduce.cluster.local.dir, else --dir)"),
+		daemon.Size("min-free", &c.minFree, "`bytes` that must be left in a local directory for it to take another task, as 100m"),
+		daemon.Period("disk-check", &c.diskCheck, "`time` between two looks at the local directories"),
 		daemon.Text("token-file", &c.tokenFile, "`file` with the cluster's secret").Needed(),
 		daemon.Number("map-slots", &c.mapSlots, 0, "`number` of map tasks at once"),
 		daemon.Number("reduce-slots", &c.reduceSlots, 0, "`number` of reduce tasks at once"),

@@ -66,6 +66,30 @@ func Number(name string, to *int, least int, usage string) Setting {
 	}}
 }
 
+// Size is a number of bytes, with k, m, g or t for powers of 1024.
+func Size(name string, to *int64, usage string) Setting {
+	return Setting{Name: name, Usage: usage, Default: formatSize(*to), set: func(text string) error {
+		n, err := conf.ParseSize(text)
+		if err != nil || n < 0 {
+			return fmt.Errorf("expected a number of bytes such as 512m or 10g")
+		}
+		*to = n
+		return nil
+	}}
+}
+
+// formatSize is how a person would type a number of bytes.
+func formatSize(n int64) string {
+	unit := ""
+	for _, next := range []string{"k", "m", "g", "t"} {
+		if n == 0 || n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, next
+	}
+	return strconv.FormatInt(n, 10) + unit
+}
+
 // Period is a positive time: milliseconds, or a number with ms, s, m or h.
 func Period(name string, to *time.Duration, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: to.String(), set: func(text string) error {

@@ -144,3 +144,24 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+func TestSizes(t *testing.T) {
+	size := int64(100 << 20)
+	s := daemon.Size("min-free", &size, "`bytes`")
+	if s.Default != "100m" {
+		t.Errorf("the default is %q", s.Default)
+	}
+	for text, want := range map[string]int64{"10g": 10 << 30, "1000": 1000, "0": 0} {
+		if err := (daemon.Settings{s}).Settle(daemon.Sources{Flags: map[string]string{"min-free": text}}); err != nil || size != want {
+			t.Errorf("%s is %d, %v", text, size, err)
+		}
+		if again := daemon.Size("x", &size, "").Default; again != text {
+			t.Errorf("%s is typed as %s", text, again)
+		}
+	}
+	for _, text := range []string{"-1", "1.5g", "g"} {
+		if err := (daemon.Settings{s}).Settle(daemon.Sources{Flags: map[string]string{"min-free": text}}); err == nil {
+			t.Errorf("%s is %d", text, size)
+		}
+	}
+}

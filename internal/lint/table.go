@@ -51,6 +51,7 @@ var importTable = []row{
 	{"internal/mailbox", nil},
 	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", nil},
+	{"tasknode/disks", nil},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "sched", "sched/fifo", "storage",

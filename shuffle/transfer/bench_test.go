@@ -56,9 +56,6 @@ func benchOutput(b *testing.B) (Segment, *shuffle.Index) {
 		if err := <-ended; err != nil {
 			b.Error(err)
 		}
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
 	})
 	return Segment{Output: Output{
 		Address: l.Addr().String(), Job: testJob, Attempt: "m", File: "map.out", IndexChecksum: x.Checksum,

@@ -42,9 +42,6 @@ func newNode(t testing.TB, cfg ServerConfig) *node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
 		if open := s.Counts().Open; open != 0 {
 			t.Errorf("%d requests are open still", open)
 		}

@@ -20,25 +20,44 @@ import (
 // maxIndex bounds the index files that are read, in bytes.
 const maxIndex = 1 << 30
 
-// open opens a regular file of whichever local directory has it.
+// open opens a regular file of whichever local directory has it. A directory
+// that is out of order hides nothing that lies in another.
 func (s *Server) open(name string) (*os.File, int64, error) {
-	missing := fmt.Errorf("%s: %w", name, fs.ErrNotExist)
-	for _, root := range s.roots {
-		// Opening what is no file, a pipe say, might never return.
-		info, err := root.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+	var fault error
+	for _, dir := range s.cfg.Dirs {
+		file, size, err := openIn(dir, name)
+		var refused *refusal
+		switch {
+		case err == nil || errors.As(err, &refused):
+			return file, size, err
+		case !errors.Is(err, fs.ErrNotExist) && fault == nil:
+			fault = err
 		}
-		if err == nil && !info.Mode().IsRegular() {
-			err = refuse(http.StatusForbidden, "%s: not a file", name)
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		file, err := root.Open(name)
-		return file, info.Size(), err
 	}
-	return nil, 0, missing
+	if fault == nil {
+		fault = fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return nil, 0, fault
+}
+
+// openIn opens a file below a directory that no path leaves, through symbolic
+// links neither.
+func openIn(dir, name string) (*os.File, int64, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close() // what is open below it stays open
+	// Opening what is no file, a pipe say, might never return.
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, refuse(http.StatusForbidden, "%s: not a file", name)
+	}
+	file, err := root.Open(name)
+	return file, info.Size(), err
 }
 
 // send answers with a file or with one run of it; http.ServeContent sees to

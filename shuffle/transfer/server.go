@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,8 @@ import (
 // ServerConfig says what a Server serves and to whom.
 type ServerConfig struct {
 	// Dirs are the node's local directories: the files of an attempt lie in
-	// DIR/JOB/ATTEMPT of one of them. There is no default.
+	// DIR/JOB/ATTEMPT of one of them. One may be missing or out of order for a
+	// while. There is no default.
 	Dirs []string
 	// Token is what clients have to show; "" lets everybody in.
 	Token string
@@ -67,7 +67,6 @@ type Counts struct {
 type Server struct {
 	cfg      ServerConfig
 	channels Rendezvous
-	roots    []*os.Root // which no path leaves, through symbolic links neither
 	token    [sha256.Size]byte
 	indexes  indexCache
 	counts   struct {
@@ -75,31 +74,13 @@ type Server struct {
 	}
 }
 
-// NewServer opens the local directories. Close closes them.
+// NewServer makes a server.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	cfg.EnsureDefaults()
 	if len(cfg.Dirs) == 0 {
 		return nil, errors.New("transfer: no local directories to serve")
 	}
-	s := &Server{cfg: cfg, token: sha256.Sum256([]byte(cfg.Token))}
-	for _, dir := range cfg.Dirs {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("transfer: local directory: %w", err), s.Close())
-		}
-		s.roots = append(s.roots, root)
-	}
-	return s, nil
-}
-
-// Close closes the local directories; no request may be under way.
-func (s *Server) Close() error {
-	var errs []error
-	for _, root := range s.roots {
-		errs = append(errs, root.Close())
-	}
-	s.roots = nil
-	return errors.Join(errs...)
+	return &Server{cfg: cfg, token: sha256.Sum256([]byte(cfg.Token))}, nil
 }
 
 // Counts tells what was done so far.

@@ -122,7 +122,6 @@ func TestServerWantsTheToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer open.Close()
 	if w := ask(open, m.at("h").Output.indexURL(), "Authorization", ""); w.Code != http.StatusOK {
 		t.Errorf("server without a token: %d", w.Code)
 	}
@@ -278,12 +277,43 @@ func TestServerSendsByTheKernel(t *testing.T) {
 	}
 }
 
-func TestNewServerFaults(t *testing.T) {
-	for _, dirs := range [][]string{nil, {t.TempDir(), filepath.Join(t.TempDir(), "missing")}} {
-		if _, err := NewServer(ServerConfig{Dirs: dirs}); err == nil {
-			t.Errorf("directories %q: no error", dirs)
+func TestServerNeedsADirectory(t *testing.T) {
+	if _, err := NewServer(ServerConfig{}); err == nil {
+		t.Error("a server of no directories")
+	}
+}
+
+// TestDirectoryThatIsGoneHidesNothing takes one of two directories away and
+// gives it back.
+func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	want := func(index, status int) {
+		t.Helper()
+		name := fmt.Sprintf("%s%s/attempt/file%d", Prefix, testJob, index)
+		if w := ask(n.server, name, "Authorization", "Bearer "+testToken); w.Code != status {
+			t.Errorf("file of directory %d: %d, want %d", index, w.Code, status)
 		}
 	}
+	for i, dir := range n.dirs {
+		attempt := filepath.Join(dir, testJob, "attempt")
+		if err := errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(fmt.Sprintf("%s/file%d", attempt, i), []byte("x"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(n.dirs[0], n.dirs[0]+".away"); err != nil {
+		t.Fatal(err)
+	}
+	want(0, http.StatusNotFound)
+	want(1, http.StatusOK)
+	if err := os.WriteFile(n.dirs[0], nil, 0o600); err != nil { // no directory at all
+		t.Fatal(err)
+	}
+	want(0, http.StatusInternalServerError)
+	want(1, http.StatusOK)
+	if err := errors.Join(os.Remove(n.dirs[0]), os.Rename(n.dirs[0]+".away", n.dirs[0])); err != nil {
+		t.Fatal(err)
+	}
+	want(0, http.StatusOK)
 }
 
 // bigFile makes a file of zeros that no socket's buffers hold, and returns its

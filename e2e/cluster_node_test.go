@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/report"
+)
+
+// handNode is a tasknode that the test starts and ends itself.
+type handNode struct {
+	*engine
+	*process
+	name string
+	args []string
+}
+
+// newNode starts a tasknode of the cluster with a name and settings of its own,
+// and returns when it offers work.
+func (e *engine) newNode(name string, args ...string) *handNode {
+	e.t.Helper()
+	n := &handNode{engine: e, name: name, args: slices.Concat([]string{
+		"tasknode", "--name", name, "--masters", strings.Join(e.state.Addresses(), ","), "--own-user",
+		"--token-file", filepath.Join(e.dir, localcluster.TokenFile), "--address", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	}, args)}
+	n.start()
+	return n
+}
+
+func (n *handNode) start() {
+	n.t.Helper()
+	ready := filepath.Join(n.t.TempDir(), "ready")
+	n.process = prepare(n.t, command{args: append(slices.Clone(n.args), "--ready-file", ready)})
+	n.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+	p := n.process
+	inLastingThread(func() { p.begin(n.t) })
+	n.t.Cleanup(func() {
+		if !p.waited {
+			must(n.t, p.cmd.Process.Signal(syscall.SIGTERM))
+			p.wait(n.t).want(n.t, 0)
+		}
+		if n.t.Failed() {
+			n.t.Logf("%s:\n%s", n.name, p.stderr.String()[max(0, p.stderr.Len()-3000):])
+		}
+	})
+	waitUntil(n.t, n.name+" is ready", func() bool {
+		_, err := os.Stat(ready)
+		return err == nil
+	})
+}
+
+// kill is the end of a tasknode as a crash of the machine would be.
+func (n *handNode) kill() {
+	n.t.Helper()
+	must(n.t, n.cmd.Process.Kill())
+	n.waitOnly(n.t)
+}
+
+// newEngineWithout starts a cluster whose one tasknode gets no work: the test
+// brings its own.
+func newEngineWithout(t *testing.T) *engine {
+	t.Helper()
+	e := newEngine(t)
+	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	return e
+}
+
+// finishedMaps are the attempts with which maps of a job are done, nil while not
+// all are.
+func (e *engine) finishedMaps(id string) (attempts []string) {
+	for _, task := range e.job(id).Tasks {
+		if task.Type != report.Map {
+			continue
+		}
+		if task.State != report.Succeeded {
+			return nil
+		}
+		attempts = append(attempts, task.Attempts[len(task.Attempts)-1].ID)
+	}
+	return attempts
+}
+
+// TestTasknodeStartedAgainOffersItsSegments kills the tasknode that has run all
+// maps of a job while another one runs its reduces: started again, at another
+// port, it serves what it has, and no map runs twice.
+func TestTasknodeStartedAgainOffersItsSegments(t *testing.T) {
+	e := newEngineWithout(t)
+	maps := e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "8", "--reduce-slots", "0")
+	e.newNode("reduces", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
+	j := &slowJob{engine: e, in: proseFile(t, "prose", 200<<10), out: filepath.Join(t.TempDir(), "out")}
+	j.id = e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{j.in, j.out})...)
+	waitUntil(t, "the maps are done and a reduce runs", func() bool {
+		running := slices.ContainsFunc(e.job(j.id).Tasks, func(task report.Task) bool {
+			return task.Type == report.Reduce && len(task.Attempts) > 0
+		})
+		return running && len(e.finishedMaps(j.id)) > 0
+	})
+	maps.kill()
+	before := e.finishedMaps(j.id)
+	maps.start()
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+	if after := e.finishedMaps(j.id); !slices.Equal(after, before) {
+		t.Errorf("maps were done by %v, then by %v", before, after)
+	}
+}
+
+// TestOrphansOfAKilledTasknodeAreReaped kills a tasknode in the middle of a job
+// and kills the job while it is away: once it is back, nothing is left.
+func TestOrphansOfAKilledTasknodeAreReaped(t *testing.T) {
+	e := newEngineWithout(t)
+	dir := t.TempDir()
+	maps := e.newNode("maps", "--dir", dir, "--map-slots", "2", "--reduce-slots", "0")
+	j := startSlowJob(t, e)
+	maps.kill()
+	if left, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*", "*")); err != nil || len(left) == 0 {
+		t.Fatalf("nothing is left behind, %v", err)
+	}
+	e.done("job", "kill", j.id)
+	maps.start()
+	waitUntil(t, "the files are gone", func() bool {
+		left, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// nodeDocument is what `hammr node status --json` tells, as far as it matters
+// here.
+type nodeDocument struct {
+	MapSlots    int `json:"mapSlots"`
+	Directories []struct {
+		Path  string
+		Free  int64
+		Total int64
+		Fault string
+	}
+}
+
+// TestLocalDirectories gives a tasknode two small disks that fill up, and come
+// back.
+func TestLocalDirectories(t *testing.T) {
+	large, small := smallDisk(t, "64m"), smallDisk(t, "32m")
+	e := newEngineWithout(t)
+	e.newNode("disks", "--dir", t.TempDir(), "--local-dir", small+","+large, "--min-free", "16m", "--disk-check", "100ms", "--heartbeat", "100ms")
+	status := func() (doc nodeDocument) {
+		e.json(&doc, "node", "status", "disks")
+		return doc
+	}
+	in, want := newFile(t, "in", []byte("a b a\n")), filepath.Join(t.TempDir(), "want")
+	done(t, "run", "wordcount", "--quiet", in, want)
+	runs := func(name string) {
+		t.Helper()
+		out := filepath.Join(t.TempDir(), name)
+		e.done("run", "wordcount", "--quiet", in, out)
+		wantSame(t, parts(t, out, 1), parts(t, want, 1))
+	}
+	fill := func(dir string) string {
+		t.Helper()
+		file := filepath.Join(dir, "filling")
+		must(t, os.WriteFile(file, make([]byte, 20<<20), 0o600))
+		return file
+	}
+	first := status()
+	if len(first.Directories) != 2 || first.Directories[0].Path != small || first.Directories[1].Total != 64<<20 || first.MapSlots != 2 {
+		t.Errorf("status %+v", first)
+	}
+	runs("both")
+	filling := fill(small)
+	waitUntil(t, "a full directory is told of", func() bool { return strings.Contains(status().Directories[0].Fault, "too full") })
+	runs("one")
+	waitUntil(t, "nobody writes, and the disk is made read-only", func() bool {
+		return syscall.Mount("", large, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
+	})
+	waitUntil(t, "no slots are offered", func() bool { return status().MapSlots == 0 })
+	if fault := status().Directories[1].Fault; !strings.Contains(fault, "read-only") {
+		t.Errorf("fault of a disk that cannot be written: %q", fault)
+	}
+	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
+	must(t, os.Remove(filling))
+	e.done("job", "wait", id, "--quiet")
+	if now := status(); now.MapSlots != 2 || now.Directories[0].Fault != "" {
+		t.Errorf("status %+v", now)
+	}
+}
+
+// TestTasknodeThatJoinsARunningJob has tasks waiting that the one tasknode has
+// no slot for: another one gets some within a second.
+func TestTasknodeThatJoinsARunningJob(t *testing.T) {
+	e := newEngine(t, "--tasknodes", "1", "--map-slots", "1", "--reduce-slots", "1")
+	j := startSlowJob(t, e)
+	dir := t.TempDir()
+	e.newNode("late", "--dir", dir, "--map-slots", "4", "--reduce-slots", "0")
+	joined := time.Now()
+	waitUntil(t, "it has work", func() bool {
+		begun, err := filepath.Glob(filepath.Join(dir, "tasks", "job_*", "attempt_*"))
+		return err == nil && len(begun) > 0
+	})
+	if took := time.Since(joined); took > time.Second {
+		t.Errorf("it had work after %v", took)
+	}
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+}
+
+// TestTwoTasknodesOfOneLocalDirectory are refused: each would remove what the
+// other has.
+func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
+	e := newEngine(t)
+	start(t, command{args: []string{
+		"tasknode", "--name", "n9", "--masters", strings.Join(e.state.Addresses(), ","), "--dir", t.TempDir(),
+		"--local-dir", e.state.Tasknodes[0].Dir, "--token-file", filepath.Join(e.dir, localcluster.TokenFile),
+		"--address", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	}}).wait(t).want(t, 1, "--local-dir", "another tasknode uses it")
+}

@@ -1,0 +1,237 @@
+package disks
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rack is two directories whose disks the test plays.
+type rack struct {
+	t    *testing.T
+	dirs []string // a and b
+	set  *Set
+	end  context.CancelFunc
+	ran  sync.WaitGroup
+
+	mu    sync.Mutex
+	fault map[string]error         // of writes, by directory
+	hang  map[string]chan struct{} // writes wait for its end
+	free  map[string]int64
+}
+
+func newRack(t *testing.T) *rack {
+	dir := t.TempDir()
+	return &rack{
+		t: t, dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")},
+		fault: make(map[string]error), hang: make(map[string]chan struct{}), free: map[string]int64{"a": 100, "b": 90},
+	}
+}
+
+// inRack plays with directories that are looked at every second.
+func inRack(t *testing.T, play func(r *rack)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRack(t)
+		if err := r.open(); err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		play(r)
+	})
+}
+
+func (r *rack) open() (err error) {
+	r.set, err = Open(Config{
+		Dirs: r.dirs, MinFree: 10, Interval: time.Second, Patience: 5 * time.Second,
+		Write: func(dir string) error {
+			r.mu.Lock()
+			hang, fault := r.hang[filepath.Base(dir)], r.fault[filepath.Base(dir)]
+			r.mu.Unlock()
+			if hang != nil {
+				<-hang
+			}
+			return fault
+		},
+		Space: func(dir string) (free, total int64, err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.free[filepath.Base(dir)], 1000, nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.t.Context())
+	r.end = cancel
+	r.ran.Go(func() { r.set.Run(ctx) })
+	return nil
+}
+
+func (r *rack) close() {
+	r.end()
+	r.ran.Wait()
+	if err := r.set.Close(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// change changes how disks are, and lets that be seen.
+func (r *rack) change(what func()) {
+	r.mu.Lock()
+	what()
+	r.mu.Unlock()
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// take takes a place for an attempt, which must be in the directory of that
+// name, "" for none.
+func (r *rack) take(want string) (release func()) {
+	r.t.Helper()
+	dir, release, err := r.set.Take()
+	if want == "" {
+		if err == nil || r.set.Check() == nil {
+			r.t.Errorf("an attempt goes to %s", dir)
+		}
+		return nil
+	}
+	if err != nil || filepath.Base(dir) != want || r.set.Check() != nil {
+		r.t.Errorf("an attempt goes to %q, %v; want %s", dir, err, want)
+	}
+	return release
+}
+
+func TestAttemptsGoWhereTheyHaveTheMostRoom(t *testing.T) {
+	inRack(t, func(r *rack) {
+		release := r.take("a") // 100 against 90
+		r.take("b")            // 50 against 90
+		r.take("a")            // 50 against 45
+		r.take("b")            // 33 against 45
+		release()
+		r.take("a") // 50 against 30
+		r.change(func() { r.free["b"] = 500 })
+		r.take("b") // 33 against 166
+	})
+}
+
+func TestDirectoryOutOfOrderIsNotUsedUntilItIsBack(t *testing.T) {
+	inRack(t, func(r *rack) {
+		r.change(func() { r.fault["a"] = syscall.EROFS })
+		r.take("b")
+		if s := r.set.States()[0]; !errors.Is(s.Fault, syscall.EROFS) || !strings.Contains(s.Fault.Error(), r.dirs[0]) || s.Full {
+			t.Errorf("state %+v", s)
+		}
+		r.change(func() { r.fault["b"] = syscall.EIO })
+		r.take("")
+		if err := r.set.Check(); !errors.Is(err, syscall.EROFS) || !errors.Is(err, syscall.EIO) {
+			t.Errorf("no directory is used because %v", err)
+		}
+		r.change(func() { delete(r.fault, "a") })
+		r.take("a")
+	})
+}
+
+func TestFullDirectoryTakesNoMore(t *testing.T) {
+	inRack(t, func(r *rack) {
+		r.change(func() { r.free["a"], r.free["b"] = 9, 10 })
+		r.take("b")
+		s := r.set.States()
+		if !s[0].Full || s[0].Free != 9 || s[0].Total != 1000 || !strings.Contains(s[0].Fault.Error(), "too full") || s[1].Fault != nil {
+			t.Errorf("states %+v", s)
+		}
+		r.change(func() { r.free["b"] = 0 })
+		r.take("")
+		r.change(func() { r.free["a"] = 11 })
+		r.take("a")
+	})
+}
+
+func TestDiskThatHangsHoldsUpNobody(t *testing.T) {
+	inRack(t, func(r *rack) {
+		letGo := make(chan struct{})
+		r.change(func() { r.hang["a"] = letGo })
+		r.take("a") // it may be slow only
+		time.Sleep(6 * time.Second)
+		r.take("b")
+		if err := r.set.States()[0].Fault; err == nil || !strings.Contains(err.Error(), "has not ended after 5s") {
+			t.Errorf("fault %v", err)
+		}
+		r.change(func() { delete(r.hang, "a"); close(letGo) })
+		r.take("a") // 50 against 45
+	})
+}
+
+func TestDirectoryThatComesLaterIsEmptied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRack(t)
+		if err := os.WriteFile(r.dirs[0], nil, 0o600); err != nil { // a file is in the way
+			t.Fatal(err)
+		}
+		if err := r.open(); err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		r.take("b")
+		r.change(func() {
+			if err := errors.Join(os.Remove(r.dirs[0]), os.MkdirAll(filepath.Join(r.dirs[0], "job_1_0001", "attempt"), 0o700),
+				os.Mkdir(filepath.Join(r.dirs[0], "other"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		r.take("a")
+		if _, err := os.Stat(filepath.Join(r.dirs[0], "job_1_0001")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("what lay there: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(r.dirs[0], "other")); err != nil {
+			t.Errorf("what is not ours: %v", err)
+		}
+	})
+}
+
+func TestDirectoriesAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := first.States(); s[0].Fault != nil || s[0].Free == 0 || s[0].Total < s[0].Free || s[1].Fault == nil {
+		t.Errorf("states %+v", s)
+	}
+	if _, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir+"/a") {
+		t.Errorf("a directory of another's: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(Config{Dirs: []string{filepath.Join(dir, "a")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dirs: []string{file}}); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), file) {
+		t.Errorf("no directory is good: %v", err)
+	}
+	_, err = Open(Config{Dirs: []string{"x", "x/"}, MinFree: -1, Interval: -1})
+	for _, want := range []string{"x/ is given twice", "negative MinFree", "negative time"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
