@@ -47,7 +47,7 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	}
 	w.transport = &http.Transport{
 		DialContext:         cfg.dialer(cfg.NameNodeTimeout).DialContext,
-		MaxIdleConnsPerHost: 4,
+		MaxIdleConnsPerHost: 32, // as many as are asked at once where the files of a large job lie
 		IdleConnTimeout:     cfg.RetryTimeout,
 	}
 	client := &http.Client{Transport: w.transport, Timeout: cfg.NameNodeTimeout}
