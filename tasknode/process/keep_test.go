@@ -39,7 +39,7 @@ func runThrough(t testing.TB, l *Launcher, start *taskproc.Start) (*running, *ch
 	case <-time.After(time.Minute):
 		t.Fatal("the task does not go")
 	}
-	r.end.Close() // as a tasknode does, which is to end nothing any more
+	r.end.Close()                                        // as a tasknode does, which is to end nothing any more
 	if err := os.RemoveAll(start.LocalDir); err != nil { // nor is that
 		t.Fatal(err)
 	}
