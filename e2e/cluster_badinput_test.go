@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	connectrpc "connectrpc.com/connect"
+
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode/attend"
+)
+
+// stillWorks runs a job on the cluster: nothing that came before has harmed it.
+func (e *engine) stillWorks() {
+	e.t.Helper()
+	out := filepath.Join(e.t.TempDir(), "out")
+	e.done("run", "wordcount", "--quiet", newFile(e.t, "in", []byte("a b a\n")), out)
+	wantSame(e.t, parts(e.t, out, 1), []byte("a\t2\nb\t1\n"))
+}
+
+// log is what a daemon of the cluster has logged.
+func (e *engine) log(name string) string {
+	e.t.Helper()
+	return string(readFile(e.t, filepath.Join(e.dir, "logs", name+".log")))
+}
+
+// TestOtherVersions lets a client and a tasknode meet a master of a later
+// version, and a master a client of one.
+func TestOtherVersions(t *testing.T) {
+	e := newEngine(t)
+	refuse := connectrpc.NewErrorWriter()
+	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(rpc.HeaderProtocol, "2")
+		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "2", "protocol version 1, not 2")) // the client tells
+	}), nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	go later.Serve(l)
+	t.Cleanup(func() { later.Close() })
+	text := l.Addr().String() + ": the master speaks protocol version 2, this program 1; use programs of the same release"
+	in, out := newFile(t, "in", []byte("a\n")), filepath.Join(t.TempDir(), "out")
+	for _, args := range [][]string{
+		{"node", "list", "--master", l.Addr().String()},
+		{"run", "wordcount", "--master", l.Addr().String(), in, out},
+		{"tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
+			"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)},
+	} {
+		r := start(t, e.command(args...)).wait(t)
+		r.want(t, 1, text)
+		r.within(t, 15*time.Second)
+	}
+	request, err := http.NewRequest(http.MethodPost, "http://"+e.state.Masters[0].Address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
+	must(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	rpc.Show(request.Header, "any", "")
+	request.Header.Set(rpc.HeaderProtocol, "2")
+	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	must(t, err)
+	var body bytes.Buffer
+	_, err = body.ReadFrom(answer.Body)
+	must(t, errors.Join(err, answer.Body.Close()))
+	if want := `protocol version \"2\", not 1`; !strings.Contains(body.String(), want) {
+		t.Errorf("a later client is told %s, want %s", body.String(), want)
+	}
+}
+
+// TestClockSkew has a tasknode whose clock is an hour ahead: that is shown and
+// told of, and harms nobody.
+func TestClockSkew(t *testing.T) {
+	e := newEngine(t)
+	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	must(t, err)
+	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token, ClusterID: e.state.ID})
+	must(t, err)
+	t.Cleanup(func() { masters.Close() })
+	session, err := attend.NewLink(masters).Attend(t.Context(), &wire.Report{Machine: "early", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+		Instance: "x", Clock: time.Now().Add(time.Hour).UnixMilli(),
+	}}})
+	must(t, err)
+	t.Cleanup(session.Close)
+	var nodes []struct {
+		Name      string
+		ClockSkew int64
+	}
+	waitUntil(t, "the tasknode has joined", func() bool {
+		e.json(&nodes, "node", "list")
+		return len(nodes) == 2
+	})
+	if skew := nodes[0].ClockSkew; nodes[0].Name != "early" || skew < 3_590_000 || skew > 3_610_000 {
+		t.Errorf("nodes are %v", nodes)
+	}
+	if text := e.log("m1"); !strings.Contains(text, "clock of a tasknode differs from the jobmaster's; set both by NTP") {
+		t.Errorf("the master says nothing:\n%s", text)
+	}
+	e.stillWorks()
+}
+
+// TestGarbage sends what is no protocol to every port of a cluster.
+func TestGarbage(t *testing.T) {
+	e := newEngine(t, "--masters", "3")
+	var ports []string
+	for _, m := range e.state.Masters {
+		ports = append(ports, m.Address, m.HTTP)
+	}
+	ports = append(ports, e.state.Tasknodes[0].Address, e.state.Tasknodes[0].HTTP)
+	t.Run("ports", func(t *testing.T) {
+		for _, port := range ports {
+			t.Run(port, func(t *testing.T) {
+				t.Parallel()
+				for _, words := range garbage() {
+					say(t, port, words)
+				}
+			})
+		}
+	})
+	for _, d := range []string{"m1", "m2", "m3", "n1"} {
+		if text := e.log(d); strings.Contains(text, "panic") {
+			t.Errorf("%s:\n%s", d, text)
+		}
+	}
+	for _, m := range e.state.Masters {
+		if !e.running(m.PID) {
+			t.Errorf("%s is gone", m.ID)
+		}
+	}
+	e.stillWorks()
+}
+
+// garbage is noise, words of other protocols, and noise after words of ours.
+func garbage() [][]byte {
+	noise := make([]byte, 64<<10)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	return [][]byte{
+		noise, []byte("hello\r\n\r\n"), []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+		[]byte("SSH-2.0-x\r\n"), append([]byte(preface), noise...), append([]byte(preface+"\x00\x00\x00\x04\x00\x00\x00\x00\x00"), noise...),
+		append([]byte("POST /hammr.v1.Tasknodes/Attend HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n"), noise...),
+	}
+}
+
+// say sends words to a port, and hears for a while what the other side has to
+// say.
+func say(t *testing.T, port string, words []byte) {
+	t.Helper()
+	conn, err := net.Dial("tcp", port)
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.SetDeadline(time.Now().Add(500*time.Millisecond)))
+	_, _ = conn.Write(words) // which the other side need not take
+	_, _ = bytes.NewBuffer(nil).ReadFrom(conn)
+}
+
+// TestJobsThatAreTooLarge are refused by the client, and by the master where a
+// client does not.
+func TestJobsThatAreTooLarge(t *testing.T) {
+	e := newEngine(t)
+	large := strings.Repeat("x", 64<<20)
+	file := func(name string, size int) string {
+		text := "<configuration><property><name>my." + name + "</name><value>" + large[:size] + "</value></property></configuration>"
+		return newFile(t, name+".xml", []byte(text))
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	start(t, e.command("run", "wordcount", "-conf", file("large", 64<<20), "/etc/hostname", out)).wait(t).want(t, 2, "large.xml:1: file is longer than 4194304 bytes")
+	start(t, e.command("run", "wordcount", "-conf", file("a", 3<<20), "-conf", file("b", 3<<20), "-conf", file("c", 3<<20), "/etc/hostname", out)).wait(t).want(t, 1,
+		"configuration and properties of the job: 9.0 MiB, more than the 8 MiB that a cluster takes; give large data to tasks as side files (-files)")
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the output directory was made")
+	}
+	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	must(t, err)
+	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token})
+	must(t, err)
+	t.Cleanup(func() { masters.Close() })
+	for _, size := range []int{16 << 20, 64 << 20} {
+		spec := &wire.JobSpec{Name: "large", ClientId: "c", Properties: map[string]string{"my.list": large[:size]}}
+		_, err := rpc.Ask(t.Context(), masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: spec})
+		if err == nil {
+			t.Errorf("a job of %d bytes is taken", size)
+		}
+	}
+	if jobs := e.done("job", "list", "--all").stdout; !strings.Contains(jobs, "Total jobs:0\n") {
+		t.Errorf("there are jobs:\n%s", jobs)
+	}
+	e.stillWorks()
+}
+
+// TestUnknownPolicy asks for one at each place that takes its name.
+func TestUnknownPolicy(t *testing.T) {
+	e := newEngine(t)
+	const text = `policy "lottery": not one of`
+	start(t, e.command("master", "policy", "lottery")).wait(t).want(t, 1, text)
+	master := func(flags ...string) result {
+		return start(t, command{args: append([]string{"jobmaster", "--id", "m1", "--dir", t.TempDir(), "--address", "127.0.0.1:0",
+			"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)}, flags...)}).wait(t)
+	}
+	master("--policy", "lottery").want(t, 1, text)
+	master("--pools", "a b").want(t, 1, `pool "a b": a name of letters, digits`)
+	e.done("master", "policy", "fifo")
+	e.stillWorks()
+}
+
+// TestNobodyLeads takes the majority away from a cluster with a job under way:
+// who wants something waits as long as it may, and says why. Afterwards the job
+// is there.
+func TestNobodyLeads(t *testing.T) {
+	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
+	for _, m := range j.state.Masters[1:] {
+		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
+	}
+	text := "no master that leads in 3"
+	for _, args := range [][]string{
+		{"run", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+		{"submit", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+		{"job", "kill", j.id, "--timeout", "3s"},
+		{"job", "wait", j.id, "--timeout", "3s"},
+		{"node", "remove", "n1", "--timeout", "3s"},
+	} {
+		r := start(t, j.command(args...)).wait(t)
+		r.want(t, 1, text, "waiting up to 3s")
+		r.within(t, 20*time.Second)
+	}
+	start(t, command{args: []string{"up", "--dir", j.dir, "--detach"}}).wait(t).want(t, 0)
+	if again := j.succeeds(t); again != 0 {
+		t.Errorf("%d attempts were made again", again)
+	}
+	if jobs := j.done("job", "list", "--all").stdout; !strings.Contains(jobs, "Total jobs:1\n") {
+		t.Errorf("jobs that nobody was told of:\n%s", jobs)
+	}
+}

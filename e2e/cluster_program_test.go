@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// foreignProgram is a program for other machines.
+func foreignProgram(t *testing.T) string {
+	t.Helper()
+	image := readFile(t, hammr)
+	image[18], image[19] = 43, 0 // EM_SPARCV9
+	path := filepath.Join(t.TempDir(), "foreign")
+	must(t, os.WriteFile(path, image, 0o755))
+	return path
+}
+
+// TestProgramsThatTasksCannotRun are staged by a client on another kind of
+// machine, or are no programs of Hammr.
+func TestProgramsThatTasksCannotRun(t *testing.T) {
+	e := newEngine(t)
+	for name, c := range map[string]struct{ program, text string }{
+		"another architecture": {foreignProgram(t), "build it with GOOS=linux GOARCH="},
+		"ends at once":         {newFile(t, "script", []byte("#!/bin/sh\nexit 3\n")), "ended with exit status 3 before it said anything: its main has to call mr.Main"},
+		"no program":           {newFile(t, "text", []byte("hello\n")), "not a program for linux/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, os.Chmod(c.program, 0o755))
+			began := time.Now()
+			status := e.runProgram(t, c.program)
+			if status.State != wire.JobState_FAILED || !strings.Contains(status.Cause, c.text) {
+				t.Errorf("the job is %v: %s", status.State, status.Cause)
+			}
+			t.Logf("after %v: %s", time.Since(began), status.Cause)
+		})
+	}
+	e.stillWorks()
+}
+
+// runProgram runs a job of one map with a program that need not be able to run
+// here.
+func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
+	t.Helper()
+	settings, err := conf.FromMap(nil)
+	must(t, err)
+	router, err := files.NewRouter(settings, nil)
+	must(t, err)
+	defer router.Close()
+	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
+	must(t, err)
+	c, err := remote.New(remote.Config{
+		Resolve: router.Resolve, Program: program, Config: rpc.Config{Masters: e.state.Addresses(), Token: token},
+	})
+	must(t, err)
+	defer c.Close()
+	g := dag.MapReduce(1, 0)
+	id, err := c.Submit(t.Context(), &wire.JobSpec{
+		Name: "strange", Program: "strange", User: "tester", OutputDir: "file://" + filepath.Join(t.TempDir(), "out"),
+		Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(),
+	}, []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Path: "file:///etc/hostname", Length: 1, FileSize: 1}}}})
+	must(t, err)
+	status, err := c.Follow(t.Context(), id, nil)
+	must(t, err)
+	return status
+}
