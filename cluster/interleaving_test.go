@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/dag"
@@ -47,30 +49,59 @@ type walk struct {
 	attempts  int // at each task, at most
 	seen      map[string]bool
 	committed int
+	encoded   bytes.Buffer // of the latest key
 }
 
 // visit looks at a state and at all that can follow it.
 func (w *walk) visit(s *State) {
-	key := dump(s)
+	key := w.key(s)
 	if w.seen[key] || w.t.Failed() {
 		return
 	}
 	w.seen[key] = true
 	w.check(s)
+	after := w.copy(s)
 	for _, c := range w.next(s) {
-		after, err := s.Snapshot().Restore()
-		if err != nil {
-			w.t.Fatal(err)
-		}
 		if _, err := after.Apply(Entry{At: 1, Command: c}); err != nil {
 			if !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnknown) {
 				w.t.Errorf("%T: %v", c, err)
 			}
-			continue
+			continue // what was refused has changed nothing: the next one gets this copy
 		}
 		w.checkStep(s, after, c)
 		w.visit(after)
+		after = w.copy(s)
 	}
+	if w.key(after) != key {
+		w.t.Errorf("a command that was refused has changed\n%s\nto\n%s", dump(s), dump(after))
+	}
+}
+
+// key tells states apart, but not the order of attempts on a machine.
+func (w *walk) key(s *State) string {
+	w.encoded.Reset()
+	out, snapshot := encoding.NewEncoder(&w.encoded), s.Snapshot()
+	for i := range snapshot.jobs {
+		snapshot.jobs[i].Spec = JobSpec{}
+		w.must(snapshot.jobs[i].encode(out))
+	}
+	for _, m := range snapshot.cluster.Machines {
+		slices.SortFunc(m.Attempts, AttemptID.Compare)
+	}
+	w.must(out.Encode(snapshot.cluster))
+	return w.encoded.String()
+}
+
+func (w *walk) must(err error) {
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *walk) copy(s *State) *State {
+	c, err := s.Snapshot().Restore()
+	w.must(err)
+	return c
 }
 
 // next is everything that anybody may say in a state, apt or not.
