@@ -163,7 +163,7 @@ func (f *fakeTask) playMap(ctx context.Context) (*taskproc.FromTask, error) {
 	if f.start.Reduces == 0 {
 		return f.withPiece(ctx, done, f.name())
 	}
-	done.Outputs = []*taskproc.MapOutput{{Path: f.start.LocalDir, IndexChecksum: 7, PartitionBytes: make([]int64, f.start.Reduces)}}
+	done.Outputs = []*taskproc.MapOutput{{Task: f.start.Task, Path: f.start.LocalDir, IndexChecksum: 7, PartitionBytes: make([]int64, f.start.Reduces)}}
 	return message(done), nil
 }
 
@@ -197,7 +197,9 @@ func (f *fakeTask) withPiece(ctx context.Context, done *taskproc.Done, text stri
 	if _, err := io.WriteString(w, text+"\n"); err != nil {
 		return nil, err
 	}
-	done.Pieces = []*taskproc.Piece{{Output: "part", Path: name, Length: int64(len(text) + 1), Records: 1}}
+	done.Pieces = []*taskproc.Piece{{
+		Output: "part", Path: name, Length: int64(len(text) + 1), Records: 1, Stage: f.start.GroupClass, Part: f.start.Part,
+	}}
 	done.OutputBytes, done.OutputRecords = int64(len(text)+1), 1
 	return message(done), w.Close()
 }
