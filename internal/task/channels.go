@@ -80,6 +80,12 @@ type receiveOpening struct {
 	err  error
 }
 
+// streamError is the error of a stream that its other end, or the network, has
+// broken.
+type streamError struct{ error }
+
+func (e *streamError) Unwrap() error { return e.error }
+
 // streamEnd names one end of a stream: the edge, and the Node at the other end.
 type streamEnd struct{ edge, peer int }
 

@@ -44,12 +44,7 @@ func newMachine(t testing.TB, choose func() string) *machine {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(server, w, r) }))
-	t.Cleanup(func() {
-		s.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	m.address = strings.TrimPrefix(s.URL, "http://")
 	return m
 }

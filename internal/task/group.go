@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
@@ -166,8 +167,9 @@ func (g *group) taskOf(n *Node) int32 {
 	return int32(n.number)
 }
 
-// run carries out all Nodes and returns the attempt's last message.
-func (g *group) run(prog Program) (*taskproc.FromTask, error) {
+// run carries out all Nodes and returns the attempt's last message. ctx is that of
+// the connection.
+func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
 	if g.single() {
 		_ = g.nodes[0].run(prog) // fail has the error
 	} else {
@@ -178,12 +180,33 @@ func (g *group) run(prog Program) (*taskproc.FromTask, error) {
 		workers.Wait()
 	}
 	if g.first.err != nil {
-		return nil, g.first.err
+		return nil, g.awaitCause(ctx, g.first.err)
 	}
 	if last := g.nodes[0].result.paused; last != nil {
 		return last, nil
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.done()}}, nil
+}
+
+// causeGrace is how long at most an attempt that has lost a stream waits to be
+// killed.
+const causeGrace = 5 * time.Second
+
+// awaitCause is the error to be told. Who loses a stream has most likely lost the
+// Node at its other end, whose failure ends the whole gang: that is the cause to
+// be told, so this attempt waits a while to be killed before it tells its own.
+func (g *group) awaitCause(ctx context.Context, err error) error {
+	if !errors.As(err, new(*streamError)) {
+		return err
+	}
+	timer := time.NewTimer(min(causeGrace, g.Conf.Duration(conf.ChannelConnectTimeout)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // fail notes why the attempt fails, if nothing has been noted yet, and ends all

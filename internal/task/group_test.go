@@ -496,3 +496,36 @@ func TestOthersGoOnWhenTheyAreToPause(t *testing.T) {
 		compareSeen(t, g, p.seen, twin(g, p.records, nil))
 	}
 }
+
+// TestWhoLosesAStreamWaitsForTheCause: killed meanwhile, it has no failure of its
+// own.
+func TestWhoLosesAStreamWaitsForTheCause(t *testing.T) {
+	var r *rig
+	lost := make(chan struct{})
+	p := &relay{records: 5000, seen: make(map[string][]string)}
+	r = newRig(t, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *Node) error {
+		if n.Stage() == "to" {
+			defer close(lost)
+			return p.RunNode(n)
+		}
+		w, err := n.SendStream(n.Outputs()[0], 0) // now they have met
+		if err != nil {
+			return err
+		}
+		if err := w.Write(nil, nil); err != nil {
+			return err
+		}
+		return errors.New("no use")
+	}))
+	go func() {
+		<-lost
+		r.send("to", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "its gang is over"}}})
+	}()
+	r.run()
+	if last := r.mu.last[r.layout.GroupOf(0, 0)]; last.GetFailure().GetCause() != "no use" {
+		t.Errorf("the writer ended with %v", last)
+	}
+	if last := r.mu.last[r.layout.GroupOf(1, 0)]; last.GetKilled() == nil {
+		t.Errorf("the reader ended with %v", last)
+	}
+}

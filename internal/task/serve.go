@@ -85,7 +85,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 
 	var last *taskproc.FromTask
 	if err == nil {
-		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(prog) })
+		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(ctx, prog) })
 	}
 	if err != nil {
 		last = s.lastWord(ctx, err)

@@ -72,7 +72,7 @@ func (r *StreamReader) fault(peer int, err error) error {
 func (r *StreamReader) receive(peer int, opening *receiveOpening) {
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
-		r.pass(inBatch{from: peer, err: r.fault(peer, opening.err)})
+		r.pass(inBatch{from: peer, err: r.fault(peer, &streamError{opening.err})})
 		return
 	}
 	frames := &frameReader{r: opening.end}
@@ -88,7 +88,7 @@ func (r *StreamReader) receive(peer int, opening *receiveOpening) {
 			return
 		}
 		if batch.err != nil {
-			batch.err = r.fault(peer, batch.err)
+			batch.err = r.fault(peer, &streamError{batch.err})
 		}
 		if !r.pass(batch) || batch.err != nil {
 			return

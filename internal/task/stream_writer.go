@@ -41,7 +41,7 @@ func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
 	defer n.waits()()
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
-		return nil, w.fault(opening.err)
+		return nil, w.fault(&streamError{opening.err})
 	}
 	w.end = opening.end
 	batch := min(max(batchesPerEdge/len(c.Peers), leastBatch), mostBatch)
@@ -83,7 +83,9 @@ func (w *StreamWriter) Close() error {
 	defer w.node.waits()()
 	err := w.frames.end()
 	if err == nil {
-		err = w.end.Close()
+		if err = w.end.Close(); err != nil {
+			err = &streamError{err}
+		}
 	}
 	if err != nil {
 		w.err = w.fault(err)
@@ -96,5 +98,9 @@ type waitingWriter struct{ w *StreamWriter }
 
 func (w waitingWriter) Write(b []byte) (int, error) {
 	defer w.w.node.waits()()
-	return w.w.end.Write(b)
+	n, err := w.w.end.Write(b)
+	if err != nil {
+		err = &streamError{err}
+	}
+	return n, err
 }
