@@ -3,49 +3,59 @@
 package examples
 
 import (
+	"github.com/hammr/hammr/examples/broadcastjoin"
 	"github.com/hammr/hammr/examples/distinct"
 	"github.com/hammr/hammr/examples/grep"
 	"github.com/hammr/hammr/examples/histogram"
 	"github.com/hammr/hammr/examples/invertedindex"
 	"github.com/hammr/hammr/examples/join"
+	"github.com/hammr/hammr/examples/kmeans"
 	"github.com/hammr/hammr/examples/mean"
 	"github.com/hammr/hammr/examples/mrbench"
 	"github.com/hammr/hammr/examples/pagerank"
+	"github.com/hammr/hammr/examples/pagerankdag"
 	"github.com/hammr/hammr/examples/randomtextwriter"
 	"github.com/hammr/hammr/examples/randomwriter"
 	"github.com/hammr/hammr/examples/secondarysort"
 	"github.com/hammr/hammr/examples/sleep"
 	"github.com/hammr/hammr/examples/sort"
+	"github.com/hammr/hammr/examples/streamcount"
 	"github.com/hammr/hammr/examples/teragen"
 	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/examples/teravalidate"
 	"github.com/hammr/hammr/examples/testdfsio"
 	"github.com/hammr/hammr/examples/topn"
 	"github.com/hammr/hammr/examples/wordcount"
+	"github.com/hammr/hammr/examples/wordcountpipe"
 	"github.com/hammr/hammr/mr"
 )
 
 // Programs are the bundled programs, in order of name, small letters or not.
 func Programs() []*mr.Program {
 	return []*mr.Program{
+		broadcastjoin.Program(),
 		distinct.Program(),
 		grep.Program(),
 		histogram.Program(),
 		invertedindex.Program(),
 		join.Program(),
+		kmeans.Program(),
 		mean.Program(),
 		mrbench.Program(),
 		pagerank.Program(),
+		pagerankdag.Program(),
 		randomtextwriter.Program(),
 		randomwriter.Program(),
 		secondarysort.Program(),
 		sleep.Program(),
 		sort.Program(),
+		streamcount.Program(),
 		teragen.Program(),
 		terasort.Program(),
 		teravalidate.Program(),
 		testdfsio.Program(),
 		topn.Program(),
 		wordcount.Program(),
+		wordcountpipe.Program(),
 	}
 }

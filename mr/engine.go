@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
@@ -33,10 +35,11 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if e.running != nil {
 		return e.running.Client(), nil
 	}
+	slots := e.slots()
 	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: files.Local(d.conf)}
 	tuneMemory(d.conf, e.workers)
 	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
-		MapSlots: e.workers, ReduceSlots: e.workers,
+		MapSlots: slots, ReduceSlots: slots,
 		LocalDir: localDir(d.conf),
 		Resolve:  d.files.Resolve,
 		Serve:    server.Serve,
@@ -46,6 +49,26 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	}
 	e.running = running
 	return running.Client(), nil
+}
+
+// slots is how many maps, and how many reduces, the embedded engine runs at once.
+func (e *engine) slots() int {
+	if e.workers == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return e.workers
+}
+
+// checkFits refuses a graph whose gangs would wait for ever in this process. A
+// cluster knows its machines itself.
+func (e *engine) checkFits(g dag.Graph) error {
+	if e.cluster.remote() {
+		return nil
+	}
+	if err := g.CheckFits([]dag.SlotCounts{{Map: e.slots(), Reduce: e.slots()}}); err != nil {
+		return fmt.Errorf("%w; raise --workers, or run it on a cluster", err)
+	}
+	return nil
 }
 
 func (e *engine) close() error {

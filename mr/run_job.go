@@ -27,6 +27,9 @@ func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wi
 	if err != nil {
 		return nil, err
 	}
+	if err := d.engine.checkFits(taskproc.ToGraph(spec.Graph)); err != nil {
+		return nil, fmt.Errorf("job %s: %w", j.Name(), err)
+	}
 	engine, err := d.engine.client(ctx, d)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,39 @@
+package broadcastjoin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/join"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+func TestBroadcastJoin(t *testing.T) {
+	small := mrtest.File(t, "small", "a\t1\nb\t2\na\t3\nonly small\n")
+	big := mrtest.File(t, "big", "b\tx\na\ty\na\tz\nonly big\n\tempty\n")
+	got := mrtest.Command(t, Program(), small, big, t.TempDir()+"/out")
+	extest.Equal(t, got, "a\t1\ty\na\t3\ty\na\t1\tz\na\t3\tz\nb\t2\tx\n")
+}
+
+// TestSameBytesAsJoin compares with the join that sorts both inputs.
+func TestSameBytesAsJoin(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 22))
+	table := func(rows int) string {
+		var b strings.Builder
+		for i := range rows {
+			fmt.Fprintf(&b, "k%04d\tv%d\n", random.IntN(3000), i)
+		}
+		return b.String()
+	}
+	small, big := mrtest.File(t, "small", table(2000)), mrtest.File(t, "big", table(20_000))
+	args := func(out string) []string { return []string{small, big, out} }
+	extest.Equal(t, extest.AnyWay(t, Program(), args), extest.AnyWay(t, join.Program(), args))
+}
+
+func TestBroadcastJoinRefuses(t *testing.T) {
+	extest.Refused(t, Program(), "", "small", "big")
+	extest.Refused(t, Program(), "", "small", "big", "more", "out")
+}

@@ -1,0 +1,81 @@
+// Package kmeans finds k centres of points, so that each point is near to one of
+// them, by Lloyd's iteration. All rounds are one job:
+//
+//	seed ──gather──> centres-0 ──broadcast──┐
+//	points-1 ═══════════════shm═══════════> assign-1 ──> centres-1 ──broadcast──┐
+//	points-2 ═══════════════════════════════════shm════════════════════> assign-2 ──> …
+//
+// Each round reads the points again where they lie, and has the centres of the
+// round before in memory. Coordinates are whole numbers of millionths, sums of
+// them are exact and distances are compared exactly, so nothing depends on the
+// order in which points come: the output is the same bytes each time.
+package kmeans
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/mr"
+)
+
+// Config says what is looked for.
+type Config struct {
+	Centres int // how many; fewer are found where fewer points differ
+	Rounds  int
+}
+
+// Validate implements what a configuration may have.
+func (c *Config) Validate() error {
+	if c.Centres < 1 || c.Rounds < 1 {
+		return fmt.Errorf("%d centres in %d rounds; at least 1 of each", c.Centres, c.Rounds)
+	}
+	return nil
+}
+
+// Job reads lines of coordinates with spaces, tabs or commas between, and writes
+// for each centre its number, its coordinates and how many points are nearest to
+// it.
+var Job = mr.Define("kmeans", Config{Centres: 3, Rounds: 3}, func(g *mr.Graph, c Config) {
+	seeds := mr.Read(g, "seed", mr.TextLines(), mr.Mapper[int64, []byte, seed, struct{}](&sample{most: c.Centres}))
+	centres := mr.Group(g, "centres-0", mr.Reducer[seed, struct{}, int64, centre](&choose{most: c.Centres}),
+		seeds.Via(dag.ChannelFile, mr.Gather))
+	for i := 1; i <= c.Rounds; i++ {
+		points := mr.Read(g, fmt.Sprintf("points-%d", i), mr.TextLines(), mr.IdentityMapper[int64, []byte]())
+		before := centres.Broadcast()
+		near := mr.Each(g, fmt.Sprintf("assign-%d", i), mr.Mapper[int64, []byte, int64, cloud](&assign{before: before}), points.Pipe())
+		mr.With(near, before)
+		centres = mr.Group(g, fmt.Sprintf("centres-%d", i), mr.ReduceFunc(middle), near.Shuffle().Combine(mr.Fold[int64](cloud.join)))
+	}
+	mr.Write(centres, mr.TextOutput[int64, centre]())
+})
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "kmeans",
+		Summary: "A program that finds centres of points, all rounds in one job.",
+		Usage:   "<centres> <rounds> <in> <out>",
+		Jobs:    []mr.Runnable{Job},
+		Run:     run,
+	}
+}
+
+func run(ctx context.Context, d *mr.Driver) error {
+	if len(d.Args) != 4 {
+		return mr.ErrUsage
+	}
+	var config Config
+	for i, n := range []*int{&config.Centres, &config.Rounds} {
+		var err error
+		if *n, err = strconv.Atoi(d.Args[i]); err != nil || *n < 1 {
+			return fmt.Errorf("%w: %q: expected a number of at least 1", mr.ErrUsage, d.Args[i])
+		}
+	}
+	in := []string{d.Args[2]} // of the seed
+	for range config.Rounds {
+		in = append(in, d.Args[2])
+	}
+	return d.Run(ctx, Job, mr.JobRun{In: in, Out: d.Args[3], Config: config})
+}

@@ -1,0 +1,115 @@
+package kmeans
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// seed is a point that may be a centre of the first round: its line, and before it
+// a hash of that. The least are taken, which are spread over the input whatever
+// its order.
+type seed = mr.Pair[uint64, string]
+
+func seedOf(p point) seed {
+	text, _ := centre{At: p}.AppendText(nil) // never fails
+	h := fnv.New64a()
+	_, _ = h.Write(text) // never fails
+	return seed{First: h.Sum64(), Second: string(text[:len(text)-len("\t0")])}
+}
+
+func compareSeeds(a, b seed) int {
+	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
+}
+
+// sample keeps the least seeds of what one Node reads.
+type sample struct {
+	most  int
+	seeds []seed // in order
+}
+
+// Map implements mr.Mapper.
+func (s *sample) Map(_ *mr.Task, _ int64, line []byte, _ mr.Emitter[seed, struct{}]) error {
+	p, err := parse(line)
+	if err != nil || p == nil {
+		return err
+	}
+	this := seedOf(p)
+	at, known := slices.BinarySearchFunc(s.seeds, this, compareSeeds)
+	if known || at == s.most {
+		return nil
+	}
+	s.seeds = slices.Insert(s.seeds, at, this)
+	s.seeds = s.seeds[:min(len(s.seeds), s.most)]
+	return nil
+}
+
+// Close implements mr.Closer.
+func (s *sample) Close(_ *mr.Task, out mr.Emitter[seed, struct{}]) error {
+	for _, this := range s.seeds {
+		out.Emit(this, struct{}{})
+	}
+	return nil
+}
+
+// choose makes the least seeds of all centres.
+type choose struct {
+	most   int
+	chosen int64
+}
+
+// Reduce implements mr.Reducer.
+func (c *choose) Reduce(_ *mr.Task, this seed, _ iter.Seq[struct{}], out mr.Emitter[int64, centre]) error {
+	if c.chosen == int64(c.most) {
+		return nil
+	}
+	p, err := parse([]byte(this.Second))
+	if err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+	out.Emit(c.chosen, centre{At: p})
+	c.chosen++
+	return nil
+}
+
+// assign adds each point to the cloud around the nearest centre.
+type assign struct {
+	before  *mr.Side[int64, centre]
+	centres []centre
+	clouds  []cloud
+}
+
+// Setup implements mr.Setup.
+func (a *assign) Setup(t *mr.Task) error {
+	for _, c := range a.before.All(t) {
+		a.centres = append(a.centres, c)
+		a.clouds = append(a.clouds, cloudAround(c))
+	}
+	return nil
+}
+
+// Map implements mr.Mapper.
+func (a *assign) Map(_ *mr.Task, _ int64, line []byte, _ mr.Emitter[int64, cloud]) error {
+	p, err := parse(line)
+	if err != nil || p == nil {
+		return err
+	}
+	at, err := p.nearest(a.centres)
+	if err != nil {
+		return err
+	}
+	a.clouds[at].add(p)
+	return nil
+}
+
+// Close implements mr.Closer.
+func (a *assign) Close(_ *mr.Task, out mr.Emitter[int64, cloud]) error {
+	for number, c := range a.clouds {
+		out.Emit(int64(number), c)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Package pagerankdag ranks the nodes of a graph as pagerank does, all rounds in
+// one job: each round is a stage that reads the one before it.
+//
+//	edges ──> graph ──> round-1 ──> … ──> round-n
+//
+// What a round has to know of all nodes, how many there are and the rank of those
+// without links, each Node of the stage before sends to each Node of the round,
+// ahead of all ranks.
+package pagerankdag
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// one is the rank 1; shares of a rank that are less than a billionth are lost.
+const one = 1_000_000_000
+
+// A surfer follows a link 17 times out of 20, and goes anywhere otherwise.
+const (
+	follow = 17
+	outOf  = 20
+)
+
+// Config says how often ranks flow over the links.
+type Config struct {
+	Rounds int
+}
+
+// Validate implements what a configuration may have.
+func (c *Config) Validate() error {
+	if c.Rounds < 1 {
+		return fmt.Errorf("%d rounds; at least 1", c.Rounds)
+	}
+	return nil
+}
+
+// Job reads lines of a node and those that it links to, with tabs between, and
+// writes node, tab and rank: the same bytes as pagerank.
+var Job = mr.Define("pagerankdag", Config{Rounds: 3}, func(g *mr.Graph, c Config) {
+	edges := mr.Read(g, "edges", mr.KeyValueText(), mr.MapFunc(bothEnds))
+	last := mr.Group(g, "graph", mr.Reducer[[]byte, []byte, address, state](new(start)), edges.Shuffle())
+	for i := 1; i < c.Rounds; i++ {
+		last = mr.Group(g, fmt.Sprintf("round-%d", i), mr.Reducer[address, state, address, state](new(round)), flow(last))
+	}
+	ranks := mr.Group(g, fmt.Sprintf("round-%d", c.Rounds), mr.Reducer[address, state, []byte, []byte](new(lastRound)), flow(last))
+	mr.Write(ranks, mr.TextOutput[[]byte, []byte]())
+})
+
+// flow is how the ranks of a round get to the next.
+func flow(from *mr.Stage[address, state]) mr.Channel[address, state] {
+	return from.Shuffle().Combine(mr.Fold[address](merge)).Partition(partition)
+}
+
+var tab = []byte("\t")
+
+// bothEnds emits each link, and each node without one.
+func bothEnds(_ *mr.Task, from, to []byte, out mr.Emitter[[]byte, []byte]) error {
+	out.Emit(from, nil)
+	for target := range bytes.SplitSeq(to, tab) {
+		if len(target) > 0 {
+			out.Emit(from, target)
+			out.Emit(target, nil)
+		}
+	}
+	return nil
+}
+
+// start gives each node rank 1.
+type start struct{ spread }
+
+// Reduce implements mr.Reducer.
+func (s *start) Reduce(_ *mr.Task, node []byte, targets iter.Seq[[]byte], out mr.Emitter[address, state]) error {
+	var links []string
+	for target := range targets {
+		if len(target) > 0 {
+			links = append(links, string(target))
+		}
+	}
+	s.emit(node, one, strings.Join(links, "\t"), out)
+	return nil
+}
+
+// round lets ranks flow over the links once.
+type round struct {
+	ranking
+	spread
+}
+
+// Reduce implements mr.Reducer.
+func (r *round) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Emitter[address, state]) error {
+	if node, rank, links := r.rank(to, states); node != nil {
+		r.emit(node, rank, links, out)
+	}
+	return nil
+}
+
+// lastRound writes ranks as people read them.
+type lastRound struct{ ranking }
+
+// Reduce implements mr.Reducer.
+func (r *lastRound) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Emitter[[]byte, []byte]) error {
+	if node, rank, _ := r.rank(to, states); node != nil {
+		out.Emit(node, fmt.Appendf(nil, "%d.%09d", rank/one, rank%one))
+	}
+	return nil
+}
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "pagerankdag",
+		Summary: "A program that computes the PageRank of the nodes of a graph, all rounds in one job.",
+		Usage:   "<iterations> <in> <out>",
+		Jobs:    []mr.Runnable{Job},
+		Run:     run,
+	}
+}
+
+func run(ctx context.Context, d *mr.Driver) error {
+	if len(d.Args) != 3 {
+		return mr.ErrUsage
+	}
+	rounds, err := strconv.Atoi(d.Args[0])
+	if err != nil || rounds < 1 {
+		return fmt.Errorf("%w: iterations %q: expected a number of at least 1", mr.ErrUsage, d.Args[0])
+	}
+	return d.Run(ctx, Job, mr.JobRun{In: d.Args[1:2], Out: d.Args[2], Config: Config{Rounds: rounds}})
+}

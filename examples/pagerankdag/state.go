@@ -1,0 +1,105 @@
+package pagerankdag
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// address is to whom a state goes: the totals of all nodes to a Node of the next
+// round, by its number; anything else to a node of the graph, by its name.
+type address = mr.Pair[byte, []byte]
+
+// The kinds of addresses, in the order in which a round reads them.
+const (
+	toRound byte = iota
+	toNode
+)
+
+// state is what goes to an address: to a node, its links with tabs between, or a
+// share of the rank of one that links to it; to a round, totals.
+type state = mr.Triple[int64, int64, string]
+
+func linksOf(links string) state       { return state{Third: links} }
+func shareOf(rank int64) state         { return state{First: rank} }
+func totalsOf(stranded, n int64) state { return state{First: stranded, Second: n} }
+
+// merge adds ranks and totals and keeps the links, which one of a node's states
+// has.
+func merge(a, b state) state {
+	a.First += b.First
+	a.Second += b.Second
+	if a.Third == "" {
+		a.Third = b.Third
+	}
+	return a
+}
+
+func mergeAll(states iter.Seq[state]) (all state) {
+	for s := range states {
+		all = merge(all, s)
+	}
+	return all
+}
+
+// partition sends totals to the round that they are addressed to, and nodes where
+// pagerank does, so that its output files are the same.
+func partition(to address, partitions int) int {
+	if to.First == toRound {
+		return int(binary.BigEndian.Uint32(to.Second))
+	}
+	return mr.HashPartition(to.Second, partitions)
+}
+
+// spread is a round as it sends ranks on.
+type spread struct {
+	stranded int64 // rank of nodes without links; it goes to all nodes
+	nodes    int64
+}
+
+// emit sends a node's links to the node itself, and an equal share of its rank
+// over each of them.
+func (s *spread) emit(node []byte, rank int64, links string, out mr.Emitter[address, state]) {
+	s.nodes++
+	out.Emit(address{First: toNode, Second: node}, linksOf(links))
+	if links == "" {
+		s.stranded += rank
+		return
+	}
+	share := rank / int64(1+strings.Count(links, "\t"))
+	for target := range strings.SplitSeq(links, "\t") {
+		out.Emit(address{First: toNode, Second: []byte(target)}, shareOf(share))
+	}
+}
+
+// Close implements mr.Closer: it sends totals to each Node of the next round.
+func (s *spread) Close(t *mr.Task, out mr.Emitter[address, state]) error {
+	for n := range t.Reduces() {
+		out.Emit(address{First: toRound, Second: binary.BigEndian.AppendUint32(nil, uint32(n))}, totalsOf(s.stranded, s.nodes))
+	}
+	return nil
+}
+
+// ranking is a round as it reads what the one before has sent. Totals are the
+// first that it is given.
+type ranking struct{ Stranded, Nodes int64 }
+
+// rank works out the new rank of a node; node is nil for totals.
+func (r *ranking) rank(to address, states iter.Seq[state]) (node []byte, rank int64, links string) {
+	all := mergeAll(states)
+	if to.First == toRound {
+		r.Stranded, r.Nodes = all.First, all.Second
+		return nil, 0, ""
+	}
+	rank = one*(outOf-follow)/outOf + (all.First+r.Stranded/r.Nodes)*follow/outOf
+	return to.Second, rank, all.Third
+}
+
+// Save implements mr.Stateful: totals outlive a pause.
+func (r *ranking) Save() ([]byte, error) { return json.Marshal(r) }
+
+// Load implements mr.Stateful.
+func (r *ranking) Load(saved []byte) error { return json.Unmarshal(saved, r) }

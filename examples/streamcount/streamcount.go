@@ -1,0 +1,77 @@
+// Package streamcount counts words as wordcount does, with streams between the
+// stages that cut lines and that count: their Nodes are a gang that runs at once,
+// and a word is on its way to where it is counted as soon as it is found.
+//
+//	lines ──file──> tokenise ~~tcp~~> count
+//
+// A gang needs slots for all of its Nodes, so it does not begin with the splits,
+// of which there may be any number: lines are dealt to a few Nodes.
+package streamcount
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/mr"
+)
+
+// Tokenisers is the property that says how many Nodes cut lines into words.
+const Tokenisers = "streamcount.tokenisers"
+
+// Config says how wide the gang is; the counting Nodes are
+// mapreduce.job.reduces.
+type Config struct {
+	Tokenisers int
+}
+
+// Validate implements what a configuration may have.
+func (c *Config) Validate() error {
+	if c.Tokenisers < 1 {
+		return fmt.Errorf("%d tokenisers; at least 1", c.Tokenisers)
+	}
+	return nil
+}
+
+// Job writes the same bytes as wordcount.
+var Job = mr.Define("streamcount", Config{Tokenisers: 2}, func(g *mr.Graph, c Config) {
+	lines := mr.Read(g, "lines", mr.TextLines(), mr.IdentityMapper[int64, []byte]())
+	words := mr.Each(g, "tokenise", mr.MapFunc(tokenise), lines.Shuffle()).Nodes(c.Tokenisers).Slots(dag.SlotMap)
+	count := mr.Group(g, "count", mr.Sum[[]byte, int64](), words.Stream(mr.AllToAll))
+	mr.Write(count, mr.TextOutput[[]byte, int64]())
+})
+
+func tokenise(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error {
+	for word := range mr.Words(line) {
+		out.Emit(word, 1)
+	}
+	return nil
+}
+
+// Program is the command.
+func Program() *mr.Program {
+	return &mr.Program{
+		Name:    "streamcount",
+		Summary: "A program that counts words in a graph whose stages stream to each other.",
+		Usage:   "[-D " + Tokenisers + "=<n>] <in> [<in>...] <out>",
+		Jobs:    []mr.Runnable{Job},
+		Run:     run,
+	}
+}
+
+func run(ctx context.Context, d *mr.Driver) error {
+	if len(d.Args) < 2 {
+		return mr.ErrUsage
+	}
+	last := len(d.Args) - 1
+	run := mr.JobRun{In: d.Args[:last], Out: d.Args[last]}
+	if text := d.Property(Tokenisers); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%w: %s=%s: expected a number of at least 1", mr.ErrUsage, Tokenisers, text)
+		}
+		run.Config = Config{Tokenisers: n}
+	}
+	return d.Run(ctx, Job, run)
+}

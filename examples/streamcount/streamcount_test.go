@@ -1,0 +1,37 @@
+package streamcount
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/wordcount"
+	"github.com/hammr/hammr/mr"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+// TestSameBytesAsWordcount compares with the job of map and reduce, on machines
+// with slots for 3 tokenisers and 3 counters at once.
+func TestSameBytesAsWordcount(t *testing.T) {
+	in := mrtest.File(t, "text", extest.Text(extest.Lines(2, 20_000)))
+	got := extest.AnyWay(t, Program(), func(out string) []string {
+		return []string{"-D", Tokenisers + "=3", "--workers=3", in, out}
+	})
+	want := extest.AnyWay(t, wordcount.Program(), func(out string) []string { return []string{in, out} })
+	extest.Equal(t, got, want)
+}
+
+// TestGangLargerThanTheMachine is refused with what it needs.
+func TestGangLargerThanTheMachine(t *testing.T) {
+	in := mrtest.File(t, "text", "a b\n")
+	got := mrtest.Exec(t, Program(), "-D", Tokenisers+"=3", "--workers=1", in, t.TempDir()+"/out")
+	if got.Code == mr.ExitDone || !strings.Contains(got.Stderr, "3 map, 1 reduce at once") {
+		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
+	}
+}
+
+func TestStreamcountRefuses(t *testing.T) {
+	extest.Refused(t, Program(), "", "in")
+	extest.Refused(t, Program(), "at least 1", "-D", Tokenisers+"=0", "in", "out")
+	extest.Refused(t, Program(), "at least 1", "-D", Tokenisers+"=few", "in", "out")
+}

@@ -1,0 +1,23 @@
+package wordcountpipe
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/examples/wordcount"
+	"github.com/hammr/hammr/mr/mrtest"
+)
+
+// TestSameBytesAsWordcount compares with the job of map and reduce.
+func TestSameBytesAsWordcount(t *testing.T) {
+	in := mrtest.File(t, "text", extest.Text(extest.Lines(1, 20_000)))
+	args := func(out string) []string { return []string{in, out} }
+	extest.Equal(t, extest.AnyWay(t, Program(), args), extest.AnyWay(t, wordcount.Program(), args))
+}
+
+func TestEmptyInput(t *testing.T) {
+	in := mrtest.File(t, "text", "")
+	if got := mrtest.Command(t, Program(), in, t.TempDir()+"/out"); got != "" {
+		t.Errorf("words of an empty file: %q", got)
+	}
+}
