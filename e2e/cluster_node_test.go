@@ -220,3 +220,33 @@ func TestTwoTasknodesOfOneLocalDirectory(t *testing.T) {
 		"--address", "127.0.0.1:0", "--http", "127.0.0.1:0",
 	}}).wait(t).want(t, 1, "--local-dir", "another tasknode uses it")
 }
+
+// TestLogsOfAttemptsThatRun reads what a map has printed before it is over, and
+// the same afterwards from where logs are kept.
+func TestLogsOfAttemptsThatRun(t *testing.T) {
+	e := newEngineWithout(t)
+	dir := t.TempDir()
+	e.newNode("maps", "--dir", dir, "--map-slots", "1", "--reduce-slots", "1")
+	in := newFile(t, "in", []byte(strings.Repeat("line\n", 500)))
+	id := e.submit("sort", "-D", "hammr.debug.record.sleep=10", "-r", "1", in, filepath.Join(t.TempDir(), "out"))
+	attempt := strings.Replace(id, "job", "attempt", 1) + "_m_000000_0"
+	waitUntil(t, "the map runs", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "tasks", id, attempt))
+		return err == nil
+	})
+	// The program prints nothing by itself: its tasknode has this of it.
+	log := filepath.Join(dir, "tasks", id, "logs", attempt, "stderr")
+	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
+	must(t, os.WriteFile(log, []byte("half way\n"), 0o600))
+	want := "==> " + attempt + " stderr on maps <==\nhalf way\n"
+	if got := e.done("task", "logs", attempt).stdout; got != want {
+		t.Errorf("of the attempt that runs: %q", got)
+	}
+	if got := e.done("job", "logs", id).stdout; !strings.Contains(got, want) {
+		t.Errorf("of the job that runs: %q", got)
+	}
+	e.done("job", "wait", id, "--quiet")
+	if got := e.done("task", "logs", attempt).stdout; got != want {
+		t.Errorf("of the attempt that is over: %q", got)
+	}
+}

@@ -18,9 +18,9 @@ func (r remotes) newJobLogs() *cobra.Command {
 	return r.asks(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
 		Short: "Print what the tasks of a job have printed",
-		Long: `Print what the tasks of a job have printed, once their attempts are over. It is
-read from the cluster's directory for logs, so it is there when the machine that
-ran them is not.`,
+		Long: `Print what the tasks of a job have printed. Of attempts that are over it is read
+from the cluster's directory for logs, so it is there when the machine that ran
+them is not; of attempts that run it is read from their tasknodes.`,
 		Example: "  hammr job logs job_1763700000000_0001",
 		Args:    cobra.RangeArgs(1, 2),
 	}, func(ctx context.Context, q *query) error {
@@ -35,7 +35,7 @@ ran them is not.`,
 func (r remotes) newTaskLogs() *cobra.Command {
 	return r.asks(&cobra.Command{
 		Use:     "logs TASK|ATTEMPT",
-		Short:   "Print what a task has printed, once its attempts are over",
+		Short:   "Print what a task has printed, also while it runs",
 		Example: "  hammr task logs attempt_1763700000000_0001_m_000000_0",
 		Args:    one("the id of a task or of an attempt"),
 	}, func(ctx context.Context, q *query) error {
@@ -53,14 +53,11 @@ func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt 
 	if err != nil {
 		return err
 	}
-	if s.LogDir == "" {
-		return fmt.Errorf("job %s keeps no logs", job)
-	}
 	router, err := q.openFiles(q.stderr)
 	if err != nil {
 		return err
 	}
-	l := &logReader{query: q, router: router, dir: s.LogDir}
+	l := &logReader{query: q, router: router, job: s}
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
 			if wanted(t.Id, a.Id) {
@@ -78,7 +75,8 @@ func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt 
 type logReader struct {
 	*query
 	router *storage.Router
-	dir    string // full name
+	job    *wire.JobStatus
+	pages  map[string]string // host:port of the page of each tasknode, by name; nil until asked for
 	found  bool
 	logs   []attemptLog
 }
@@ -95,21 +93,70 @@ type attemptLog struct {
 // none.
 func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
 	l.found = true
-	if a.State == wire.AttemptState_ATTEMPT_RUNNING {
-		fmt.Fprintf(l.stderr, "%s runs on %s; its logs can be read when it is over.\n", a.Id, a.Node)
-		return nil
+	for _, source := range l.sources(a) {
+		if found, err := l.readFrom(ctx, a, source); found || err != nil {
+			return err
+		}
 	}
-	for _, stream := range []string{"stdout", "stderr"} {
-		text, err := l.content(ctx, l.dir+"/"+a.Id+"/"+stream)
+	return nil
+}
+
+// sources are where the logs of an attempt may be. For a while after its end
+// they are on their way to where they are kept.
+func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
+	switch {
+	case l.job.State >= wire.JobState_SUCCEEDED:
+		return []logSource{l.kept}
+	case a.State == wire.AttemptState_ATTEMPT_RUNNING || l.job.LogDir == "":
+		return []logSource{l.onNode}
+	}
+	return []logSource{l.kept, l.onNode}
+}
+
+// logSource is where a stream of an attempt's can be read. The error wraps
+// fs.ErrNotExist when it is not there.
+type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
+
+func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
+	for _, stream := range logStreams {
+		text, err := source(ctx, a, stream)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return err
+			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
 		}
+		found = true
 		l.logs = append(l.logs, attemptLog{a.Id, a.Node, stream, text})
 	}
-	return nil
+	return found, nil
+}
+
+// kept reads from the job's directory for logs.
+func (l *logReader) kept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
+	if l.job.LogDir == "" {
+		return "", fmt.Errorf("job %s keeps no logs", l.job.JobId)
+	}
+	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
+}
+
+// onNode reads from the tasknode.
+func (l *logReader) onNode(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
+	if l.pages == nil {
+		nodes, err := l.Nodes(ctx, true)
+		if err != nil {
+			return "", err
+		}
+		l.pages = make(map[string]string)
+		for _, n := range nodes {
+			l.pages[n.Name] = n.Http
+		}
+	}
+	page := l.pages[a.Node]
+	if page == "" {
+		return "", fmt.Errorf("tasknode %s has no page: %w", a.Node, fs.ErrNotExist)
+	}
+	return l.fetchLog(ctx, l.flags, page, a.Id, stream)
 }
 
 func (l *logReader) content(ctx context.Context, name string) (string, error) {

@@ -33,23 +33,24 @@ import (
 //
 // Goroutines: those of its parts, and one for each of the two listeners.
 type nodeDaemon struct {
-	cfg      nodeConfig
-	stderr   io.Writer
-	logger   *slog.Logger
-	token    string
-	conf     *conf.Conf
-	files    *storage.Router
-	lock     *os.File
-	disks    *disks.Set
-	listener net.Listener // of the shuffle server
-	page     net.Listener
-	shuffle  *transfer.Server
-	programs *artifact.Cache
-	launcher *process.Launcher
-	cgroup   string // directory of its own control group for tasks, "" when it has none
-	masters  *rpc.Cluster
-	node     *tasknode.Node
-	source   string // address that connections to HDFS come from, "" for any
+	cfg         nodeConfig
+	stderr      io.Writer
+	logger      *slog.Logger
+	token       string
+	conf        *conf.Conf
+	files       *storage.Router
+	lock        *os.File
+	disks       *disks.Set
+	listener    net.Listener // of the shuffle server
+	page        net.Listener
+	pageAddress string // where others reach it
+	shuffle     *transfer.Server
+	programs    *artifact.Cache
+	launcher    *process.Launcher
+	cgroup      string // directory of its own control group for tasks, "" when it has none
+	masters     *rpc.Cluster
+	node        *tasknode.Node
+	source      string // address that connections to HDFS come from, "" for any
 }
 
 // openTasknode makes a tasknode ready to run, or leaves nothing open.
@@ -154,8 +155,11 @@ func (n *nodeDaemon) openListeners() (err error) {
 		return err
 	}
 	if n.cfg.advertise == "" {
-		n.cfg.advertise, err = advertised(n.listener)
+		if n.cfg.advertise, err = advertised(n.listener); err != nil {
+			return err
+		}
 	}
+	n.pageAddress, err = advertised(n.page)
 	return err
 }
 
@@ -214,7 +218,7 @@ func (n *nodeDaemon) openNode() (err error) {
 	}
 	n.node, err = tasknode.New(tasknode.Config{
 		Name: n.cfg.name, Rack: n.cfg.rack, Hosts: hosts,
-		Address: n.cfg.advertise, HTTP: n.page.Addr().String(),
+		Address: n.cfg.advertise, HTTP: n.pageAddress,
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
 		Dirs: n.taskDirs(), Places: n.disks,
 		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep, JobOver: n.shuffle.RemoveJob,

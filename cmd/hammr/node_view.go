@@ -44,7 +44,8 @@ func load() float64 {
 func (n *nodeDaemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + n.cfg.name, Profiles: n.cfg.profiles, Metrics: []prometheus.Collector{&nodeMetrics{n}},
-		Health: func(*http.Request) error { return n.disks.Check() },
+		Health:   func(*http.Request) error { return n.disks.Check() },
+		Handlers: map[string]http.Handler{"GET /logs/{attempt}/{stream}": &nodeLogs{n.taskDirs(), n.token}},
 	})
 }
 

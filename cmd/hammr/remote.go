@@ -39,12 +39,15 @@ type remotes struct {
 	connect func(f clusterFlags, waiting func(error)) (administrator, error)
 	// openFiles opens the file systems that logs lie in.
 	openFiles func(stderr io.Writer) (*storage.Router, error)
+	// fetchLog reads a log of an attempt that runs, from the page of its
+	// tasknode.
+	fetchLog func(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error)
 	// zone is where the user reads clocks.
 	zone *time.Location
 }
 
 func newRemotes() remotes {
-	return remotes{connect: connectRemote, openFiles: openFiles, zone: time.Local}
+	return remotes{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, zone: time.Local}
 }
 
 // commands are all commands that ask a cluster.

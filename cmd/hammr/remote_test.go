@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,7 +212,13 @@ func ask(t *testing.T, changes *[]string, line ...string) (code int, stdout, std
 			return &fakeCluster{address: f.masters, changes: changes, jobs: fakeJobs("file://" + logs)}, nil
 		},
 		openFiles: func(io.Writer) (*storage.Router, error) { return openFiles(io.Discard) },
-		zone:      time.UTC,
+		fetchLog: func(_ context.Context, _ clusterFlags, page, attempt, stream string) (string, error) {
+			if page != "n1:7081" || stream != "stdout" {
+				return "", fs.ErrNotExist
+			}
+			return attempt + " so far\n", nil
+		},
+		zone: time.UTC,
 	}
 	t.Setenv("HAMMR_MASTER", "any:7070")
 	t.Setenv("HADOOP_CONF_DIR", "")

@@ -20,6 +20,9 @@ type PageConfig struct {
 	Health func(r *http.Request) error
 	// Metrics are shown beside those of the process; default none.
 	Metrics []prometheus.Collector
+	// Handlers answer for what else there is, by pattern of http.ServeMux;
+	// default nothing.
+	Handlers map[string]http.Handler
 	// Profiles shows Go's profiles, which cost time and tell much.
 	Profiles bool
 }
@@ -41,6 +44,9 @@ func NewPage(cfg PageConfig) http.Handler {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(cfg.Metrics...)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	for pattern, handler := range cfg.Handlers {
+		mux.Handle(pattern, handler)
+	}
 	if cfg.Profiles {
 		addProfiles(mux)
 	}
