@@ -251,9 +251,9 @@ func TestBadSubmissionsAreRefused(t *testing.T) {
 	r := newRig(t, 1)
 	s, splits := spec(1, 1, "mapreduce.map.maxattempts=0")
 	s.Fingerprint = "other"
-	s.Graph.Edges[0].Connection = 1
+	s.Graph.Edges[0].To = "nobody"
 	_, err := r.engine.Client().Submit(t.Context(), s, splits)
-	for _, want := range []string{"fingerprint", "not one of maps", "maxattempts"} {
+	for _, want := range []string{"fingerprint", `no stage "nobody"`, "maxattempts"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}
