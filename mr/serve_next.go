@@ -27,8 +27,9 @@ const (
 	settlePause  = time.Millisecond
 )
 
-// largeHeapBytes is the garbage of one task that the next one is not to carry.
-const largeHeapBytes = 16 << 20
+// largeHeapBytes is the garbage of one task that the next one is not to carry:
+// the collector would let it have several times as much before it begins.
+const largeHeapBytes = 64 << 20
 
 // asGoodAsNew reports whether nothing of a task that is done still runs in this
 // process, which had that many goroutines before. It gives back the task's memory.
