@@ -107,177 +107,182 @@ func lineNow() int {
 	return line
 }
 
+// misuse builds a graph that is refused, and notes the line of the call at fault.
+type misuse struct {
+	build func(g *mr.Graph, at *int)
+	want  string
+}
+
+var misuses = map[string]misuse{
+	"nothing": {func(*mr.Graph, *int) {}, "a graph without stages"},
+	"name twice": {func(g *mr.Graph, at *int) {
+		mr.Write(mr.Read(g, "a", lineFile, tokens), nowhere)
+		*at = lineNow() + 1
+		mr.Write(mr.Read(g, "a", lineFile, tokens), nowhere)
+	}, `stage "a": name used twice, first at `},
+	"no mapper": {func(g *mr.Graph, at *int) {
+		*at = lineNow() + 1
+		s := mr.Read[int64, []byte, string, int64](g, "a", lineFile, nil)
+		mr.Write(s, textual)
+	}, `stage "a": a mapper that is nil`},
+	"no input format": {func(g *mr.Graph, at *int) {
+		*at = lineNow() + 1
+		s := mr.Read(g, "a", nil, tokens)
+		mr.Write(s, textual)
+	}, `stage "a": an input that is nil`},
+	"no reducer": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group[string, int64, string, int64](g, "b", nil, read.Shuffle())
+		mr.Write(s, textual)
+	}, `stage "b": a reducer that is nil`},
+	"no inputs": {func(g *mr.Graph, at *int) {
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums)
+		mr.Write(s, textual)
+	}, `stage "b": no input`},
+	"a channel of nobody": {func(g *mr.Graph, at *int) {
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, mr.Channel[string, int64]{})
+		mr.Write(s, textual)
+	}, `stage "b": a channel that no stage has made`},
+	"a stage of another graph": {func(g *mr.Graph, at *int) {
+		other := anotherGraph()
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, other.Shuffle())
+		mr.Write(s, textual)
+	}, `stage "b": channel of stage "read", which belongs to another graph`},
+	"joined twice": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, read.Shuffle(), read.Shuffle())
+		mr.Write(s, textual)
+	}, `stage "b": reads stage "a" twice`},
+	"nobody reads it": {func(g *mr.Graph, at *int) {
+		*at = lineNow() + 1
+		mr.Read(g, "a", lineFile, tokens)
+	}, `stage "a": nobody reads what it emits: Write it`},
+	"two outputs": {func(g *mr.Graph, at *int) {
+		read := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
+		s := mr.Group(g, "b", sums, read.Shuffle())
+		*at = lineNow() + 1
+		mr.Write(s, textual)
+	}, `stage "b": the job's output is written already, by stage "a"; use WriteAs`},
+	"two outputs of a name": {func(g *mr.Graph, at *int) {
+		read := mr.WriteAs(mr.Read(g, "a", lineFile, tokens), "x", textual)
+		s := mr.Group(g, "b", sums, read.Shuffle())
+		*at = lineNow() + 1
+		mr.WriteAs(s, "x", textual)
+	}, `stage "b": output name "x": declared twice`},
+	"an output without a format": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		mr.Write(read, nil)
+	}, `stage "a": no output: use NullOutput`},
+	"nodes of a source": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		read.Nodes(3)
+		mr.Write(read, textual)
+	}, `stage "a": Nodes of a stage that reads the job's input`},
+	"no nodes": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		s := mr.Write(mr.Group(g, "b", sums, read.Shuffle()), textual)
+		*at = lineNow() + 1
+		s.Nodes(0)
+	}, `stage "b": 0 nodes; at least 1`},
+	"a pipe into other numbers": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Each(g, "b", same, read.Pipe())
+		mr.Write(s.Nodes(3), textual)
+	}, `stage "b": one-to-one between as many nodes as "a" has splits of stage "a" and 3 nodes`},
+	"pipes of two sources": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "c", sums, a.Via(dag.ChannelFile, mr.OneToOne), b.Via(dag.ChannelFile, mr.OneToOne))
+		mr.Write(s, textual)
+	}, `stage "c": one-to-one between as many nodes as "b" has splits of stage "b" and as many nodes as "a" has splits`},
+	"gather into several": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, read.Stream(mr.Gather))
+		mr.Write(s.Nodes(2), textual)
+	}, `stage "b": gather into 2 nodes instead of 1`},
+	"all in one process": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, read.Via(dag.ChannelSHM, mr.AllToAll))
+		mr.Write(s.Nodes(2), textual)
+	}, `stage "b": all-to-all within a process puts all nodes of both stages on one machine`},
+	"streams beside others": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "c", sums, a.Shuffle(), b.Stream(mr.AllToAll))
+		mr.Write(s, textual)
+	}, `stage "c": a tcp channel beside others`},
+	"a combiner on a stream": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, read.Stream(mr.AllToAll).Combine(sums))
+		mr.Write(s, textual)
+	}, `stage "a": combiner on a channel that is no file`},
+	"no machines": {func(g *mr.Graph, at *int) {
+		read := mr.Read(g, "a", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", sums, read.PerMachine(0))
+		mr.Write(mr.Group(g, "c", sums, s.Nodes(1).Shuffle()), textual)
+	}, `stage "a": per-machine for 0 machines`},
+	"a side for a source": {func(g *mr.Graph, at *int) {
+		a := mr.Read(g, "a", lineFile, tokens)
+		b := mr.Write(mr.Read(g, "b", lineFile, tokens), textual)
+		*at = lineNow() + 1
+		mr.With(b, a.Broadcast())
+	}, `stage "b": a side for a stage that reads the job's input`},
+	"a side of nobody": {func(g *mr.Graph, at *int) {
+		a := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
+		*at = lineNow() + 1
+		a.Broadcast()
+	}, `stage "a": a side that no stage reads`},
+	"a side that is read anyway": {func(g *mr.Graph, at *int) {
+		a := mr.Read(g, "a", lineFile, tokens)
+		b := mr.Write(mr.Group(g, "b", sums, a.Shuffle()), textual)
+		*at = lineNow() + 1
+		mr.With(b, a.Broadcast())
+	}, `stage "b": reads stage "a" twice`},
+	"keys without an order": {func(g *mr.Graph, at *int) {
+		m := mr.MapFunc(func(_ *mr.Task, _ int64, _ []byte, out mr.Emitter[[]int, int64]) error { return nil })
+		read := mr.Read(g, "a", lineFile, m)
+		*at = lineNow() + 1
+		s := mr.Group(g, "b", mr.Sum[[]int, int64](), read.Pipe())
+		mr.Write(s, mr.NullOutput[[]int, int64]())
+	}, `stage "b": channel of stage "a": no ordered codec for keys of type []int`},
+	"codecs that differ": {func(g *mr.Graph, at *int) {
+		a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
+		*at = lineNow() + 1
+		s := mr.Group(g, "c", sums, a.Shuffle(), b.Shuffle().ValueCodec(mr.JSON[int64]()))
+		mr.Write(s, textual)
+	}, `stage "c": channels with different codecs`},
+	"a name of further outputs": {func(g *mr.Graph, at *int) {
+		mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
+		*at = lineNow() + 1
+		mr.AddOutput(g, "part", textual)
+	}, `output name "part": use letters and digits`},
+	"a file that is waited for by its writer": {func(g *mr.Graph, _ *int) {
+		a := mr.Read(g, "a", lineFile, tokens)
+		b := mr.Each(g, "b", same, a.Pipe())
+		mr.Write(mr.Group(g, "c", sums, b.Via(dag.ChannelSHM, mr.OneToOne)), textual)
+		mr.With(mr.WriteAs(mr.Each(g, "d", same, a.Pipe()), "d", textual), b.Broadcast())
+	}, `waits for a file that it writes itself`},
+	"a name for no file": {func(g *mr.Graph, _ *int) {
+		mr.Write(mr.Read(g, "a/b", lineFile, tokens), textual)
+	}, `stage "a/b": name not usable in names of files`},
+}
+
 // TestMisuse expects each fault to be told with the place of the call that made
-// it, which is below the line that the build function notes.
+// it.
 func TestMisuse(t *testing.T) {
-	for name, c := range map[string]struct {
-		build func(g *mr.Graph, at *int)
-		want  string
-	}{
-		"nothing": {func(*mr.Graph, *int) {}, "a graph without stages"},
-		"name twice": {func(g *mr.Graph, at *int) {
-			mr.Write(mr.Read(g, "a", lineFile, tokens), nowhere)
-			*at = lineNow() + 1
-			mr.Write(mr.Read(g, "a", lineFile, tokens), nowhere)
-		}, `stage "a": name used twice, first at `},
-		"no mapper": {func(g *mr.Graph, at *int) {
-			*at = lineNow() + 1
-			s := mr.Read[int64, []byte, string, int64](g, "a", lineFile, nil)
-			mr.Write(s, textual)
-		}, `stage "a": a mapper that is nil`},
-		"no input format": {func(g *mr.Graph, at *int) {
-			*at = lineNow() + 1
-			s := mr.Read(g, "a", nil, tokens)
-			mr.Write(s, textual)
-		}, `stage "a": an input that is nil`},
-		"no reducer": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group[string, int64, string, int64](g, "b", nil, read.Shuffle())
-			mr.Write(s, textual)
-		}, `stage "b": a reducer that is nil`},
-		"no inputs": {func(g *mr.Graph, at *int) {
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums)
-			mr.Write(s, textual)
-		}, `stage "b": no input`},
-		"a channel of nobody": {func(g *mr.Graph, at *int) {
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, mr.Channel[string, int64]{})
-			mr.Write(s, textual)
-		}, `stage "b": a channel that no stage has made`},
-		"a stage of another graph": {func(g *mr.Graph, at *int) {
-			other := anotherGraph(t)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, other.Shuffle())
-			mr.Write(s, textual)
-		}, `stage "b": channel of stage "read", which belongs to another graph`},
-		"joined twice": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, read.Shuffle(), read.Shuffle())
-			mr.Write(s, textual)
-		}, `stage "b": reads stage "a" twice`},
-		"nobody reads it": {func(g *mr.Graph, at *int) {
-			*at = lineNow() + 1
-			mr.Read(g, "a", lineFile, tokens)
-		}, `stage "a": nobody reads what it emits: Write it`},
-		"two outputs": {func(g *mr.Graph, at *int) {
-			read := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
-			s := mr.Group(g, "b", sums, read.Shuffle())
-			*at = lineNow() + 1
-			mr.Write(s, textual)
-		}, `stage "b": the job's output is written already, by stage "a"; use WriteAs`},
-		"two outputs of a name": {func(g *mr.Graph, at *int) {
-			read := mr.WriteAs(mr.Read(g, "a", lineFile, tokens), "x", textual)
-			s := mr.Group(g, "b", sums, read.Shuffle())
-			*at = lineNow() + 1
-			mr.WriteAs(s, "x", textual)
-		}, `stage "b": output name "x": declared twice`},
-		"an output without a format": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			mr.Write(read, nil)
-		}, `stage "a": no output: use NullOutput`},
-		"nodes of a source": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			read.Nodes(3)
-			mr.Write(read, textual)
-		}, `stage "a": Nodes of a stage that reads the job's input`},
-		"no nodes": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			s := mr.Write(mr.Group(g, "b", sums, read.Shuffle()), textual)
-			*at = lineNow() + 1
-			s.Nodes(0)
-		}, `stage "b": 0 nodes; at least 1`},
-		"a pipe into other numbers": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Each(g, "b", same, read.Pipe())
-			mr.Write(s.Nodes(3), textual)
-		}, `stage "b": one-to-one between as many nodes as "a" has splits of stage "a" and 3 nodes`},
-		"pipes of two sources": {func(g *mr.Graph, at *int) {
-			a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "c", sums, a.Via(dag.ChannelFile, mr.OneToOne), b.Via(dag.ChannelFile, mr.OneToOne))
-			mr.Write(s, textual)
-		}, `stage "c": one-to-one between as many nodes as "b" has splits of stage "b" and as many nodes as "a" has splits`},
-		"gather into several": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, read.Stream(mr.Gather))
-			mr.Write(s.Nodes(2), textual)
-		}, `stage "b": gather into 2 nodes instead of 1`},
-		"all in one process": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, read.Via(dag.ChannelSHM, mr.AllToAll))
-			mr.Write(s.Nodes(2), textual)
-		}, `stage "b": all-to-all within a process puts all nodes of both stages on one machine`},
-		"streams beside others": {func(g *mr.Graph, at *int) {
-			a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "c", sums, a.Shuffle(), b.Stream(mr.AllToAll))
-			mr.Write(s, textual)
-		}, `stage "c": a tcp channel beside others`},
-		"a combiner on a stream": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, read.Stream(mr.AllToAll).Combine(sums))
-			mr.Write(s, textual)
-		}, `stage "a": combiner on a channel that is no file`},
-		"no machines": {func(g *mr.Graph, at *int) {
-			read := mr.Read(g, "a", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", sums, read.PerMachine(0))
-			mr.Write(mr.Group(g, "c", sums, s.Nodes(1).Shuffle()), textual)
-		}, `stage "a": per-machine for 0 machines`},
-		"a side for a source": {func(g *mr.Graph, at *int) {
-			a := mr.Read(g, "a", lineFile, tokens)
-			b := mr.Write(mr.Read(g, "b", lineFile, tokens), textual)
-			*at = lineNow() + 1
-			mr.With(b, a.Broadcast())
-		}, `stage "b": a side for a stage that reads the job's input`},
-		"a side of nobody": {func(g *mr.Graph, at *int) {
-			a := mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
-			*at = lineNow() + 1
-			a.Broadcast()
-		}, `stage "a": a side that no stage reads`},
-		"a side that is read anyway": {func(g *mr.Graph, at *int) {
-			a := mr.Read(g, "a", lineFile, tokens)
-			b := mr.Write(mr.Group(g, "b", sums, a.Shuffle()), textual)
-			*at = lineNow() + 1
-			mr.With(b, a.Broadcast())
-		}, `stage "b": reads stage "a" twice`},
-		"keys without an order": {func(g *mr.Graph, at *int) {
-			m := mr.MapFunc(func(_ *mr.Task, _ int64, _ []byte, out mr.Emitter[[]int, int64]) error { return nil })
-			read := mr.Read(g, "a", lineFile, m)
-			*at = lineNow() + 1
-			s := mr.Group(g, "b", mr.Sum[[]int, int64](), read.Pipe())
-			mr.Write(s, mr.NullOutput[[]int, int64]())
-		}, `stage "b": channel of stage "a": no ordered codec for keys of type []int`},
-		"codecs that differ": {func(g *mr.Graph, at *int) {
-			a, b := mr.Read(g, "a", lineFile, tokens), mr.Read(g, "b", lineFile, tokens)
-			*at = lineNow() + 1
-			s := mr.Group(g, "c", sums, a.Shuffle(), b.Shuffle().ValueCodec(mr.JSON[int64]()))
-			mr.Write(s, textual)
-		}, `stage "c": channels with different codecs`},
-		"a name of further outputs": {func(g *mr.Graph, at *int) {
-			mr.Write(mr.Read(g, "a", lineFile, tokens), textual)
-			*at = lineNow() + 1
-			mr.AddOutput(g, "part", textual)
-		}, `output name "part": use letters and digits`},
-		"a file that is waited for by its writer": {func(g *mr.Graph, _ *int) {
-			a := mr.Read(g, "a", lineFile, tokens)
-			b := mr.Each(g, "b", same, a.Pipe())
-			mr.Write(mr.Group(g, "c", sums, b.Via(dag.ChannelSHM, mr.OneToOne)), textual)
-			mr.With(mr.WriteAs(mr.Each(g, "d", same, a.Pipe()), "d", textual), b.Broadcast())
-		}, `waits for a file that it writes itself`},
-		"a name for no file": {func(g *mr.Graph, _ *int) {
-			mr.Write(mr.Read(g, "a/b", lineFile, tokens), textual)
-		}, `stage "a/b": name not usable in names of files`},
-	} {
+	for name, c := range misuses {
 		at := 0
 		d := mr.Define("job", none{}, func(g *mr.Graph, _ none) { c.build(g, &at) })
 		_, err := (&mr.Program{Name: "p", Jobs: []mr.Runnable{d}}).Graphs(1, 1)
@@ -300,12 +305,13 @@ func TestMisuse(t *testing.T) {
 }
 
 // anotherGraph is a stage of a graph that is built for its sake.
-func anotherGraph(t *testing.T) *mr.Stage[string, int64] {
-	var stage *mr.Stage[string, int64]
+func anotherGraph() (stage *mr.Stage[string, int64]) {
 	d := mr.Define("another", none{}, func(g *mr.Graph, _ none) {
 		stage = mr.Write(mr.Read(g, "read", lineFile, tokens), textual)
 	})
-	graphOf(t, d)
+	if _, err := (&mr.Program{Name: "p", Jobs: []mr.Runnable{d}}).Graphs(1, 1); err != nil {
+		panic(err)
+	}
 	return stage
 }
 

@@ -11,8 +11,7 @@ import (
 // arena holds the bytes of the records of a batch.
 type arena struct{ bytes []byte }
 
-// copy is a copy of b that is the arena's. It is empty, not nil, where b is nil,
-// as it would be if b had been encoded.
+// copy is a copy of b that is the arena's.
 func (a *arena) copy(b []byte) []byte {
 	start := len(a.bytes)
 	a.bytes = append(a.bytes, b...)

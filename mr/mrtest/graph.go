@@ -1,0 +1,73 @@
+package mrtest
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// Written is what the stages of a graph wrote, which may be several outputs of
+// different types.
+type Written struct {
+	Files    map[string]string // content by name: part-r-00000 and its like
+	Counters mr.Counters
+}
+
+// Text is the content of the main output's files, one behind the other.
+func (w *Written) Text() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(w.Files)) {
+		if strings.HasPrefix(name, "part-") {
+			b.WriteString(w.Files[name])
+		}
+	}
+	return b.String()
+}
+
+// RunGraph runs a graph on inputs as Run does a job. The test fails if the graph
+// does, unless c says that it is to.
+func RunGraph(t testing.TB, d *mr.Definition, c Case) *Written {
+	t.Helper()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "output")
+	written := &Written{Files: make(map[string]string)}
+	program := &mr.Program{
+		Name: d.Name(), Jobs: []mr.Runnable{d},
+		Run: func(ctx context.Context, driver *mr.Driver) (err error) {
+			written.Counters, err = driver.RunCounted(ctx, d, mr.JobRun{
+				In: writeFiles(t, dir, c.Inputs), Out: out, Config: c.Config, Set: c.Set,
+			})
+			return err
+		},
+	}
+	var log bytes.Buffer
+	code := mr.Run(t.Context(), program, sideOptions(t, dir, c.Side), &log, &log)
+	if failed := code != mr.ExitDone; failed != c.Fails {
+		t.Fatalf("graph %s: exit code %d\n%s", d.Name(), code, log.String())
+	}
+	written.read(t, out)
+	return written
+}
+
+// read reads the files of the output; a job that failed has none.
+func (w *Written) read(t testing.TB, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "[^_.]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Files[filepath.Base(name)] = string(content)
+	}
+}
