@@ -114,17 +114,30 @@ func Switch(name string, to *bool, usage string) Setting {
 	}}
 }
 
-// List is some words joined by commas; in a file it may be a list. A list
+// List is some words joined by commas; in a file it may be a list. A comma that
+// belongs to a word stands behind a backslash, as in Hadoop (see Word). A list
 // replaces one that was set before.
 func List(name string, to *[]string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strings.Join(*to, ","), set: func(text string) error {
-		var words []string
-		for word := range strings.SplitSeq(text, ",") {
-			if word = strings.TrimSpace(word); word != "" {
-				words = append(words, word)
-			}
-		}
-		*to = words
+		*to = splitWords(text)
 		return nil
 	}}
+}
+
+// Word is a word as it stands in a List.
+func Word(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
+
+func splitWords(text string) (words []string) {
+	begun := "" // of a word, up to a comma that belongs to it
+	for part := range strings.SplitSeq(text, ",") {
+		if head, goesOn := strings.CutSuffix(part, `\`); goesOn {
+			begun += head + ","
+			continue
+		}
+		if word := strings.TrimSpace(begun + part); word != "" {
+			words = append(words, word)
+		}
+		begun = ""
+	}
+	return words
 }

@@ -165,3 +165,22 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+func TestWordsOfListsMayHoldCommas(t *testing.T) {
+	for text, want := range map[string][]string{
+		daemon.Word("/a, b,"):               {"/a, b,"},
+		"/x," + daemon.Word(",y") + " , /z": {"/x", ",y", "/z"},
+		`/back\slash`:                       {`/back\slash`},
+		" , ,":                              nil,
+		daemon.Word("1,2") + "," + daemon.Word("3,"): {"1,2", "3,"},
+	} {
+		var c told
+		if err := c.settings().Settle(daemon.Sources{Flags: map[string]string{"id": "m1", "dir": text}}); err != nil || !slices.Equal(c.dirs, want) {
+			t.Errorf("%q: %q, %v; want %q", text, c.dirs, err, want)
+		}
+	}
+	var c told
+	if err := c.settings().Settle(daemon.Sources{File: file(t, "id: a\ndir: ['/a,b', /c]\n")}); err != nil || !slices.Equal(c.dirs, []string{"/a,b", "/c"}) {
+		t.Errorf("from a file: %q, %v", c.dirs, err)
+	}
+}

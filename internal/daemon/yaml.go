@@ -64,7 +64,7 @@ func textOf(node ast.Node) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			words = append(words, word)
+			words = append(words, Word(word))
 		}
 		return strings.Join(words, ","), nil
 	case ast.ScalarNode:

@@ -145,7 +145,7 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
 	args := []string{
-		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", dir, "--address", n.Host + ":0", "--http", n.Host + ":0",
+		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", daemon.Word(dir), "--address", n.Host + ":0", "--http", n.Host + ":0",
 		"--masters", l.addresses(), "--token-file", filepath.Join(cfg.Dir, TokenFile), "--own-user",
 		"--map-slots", strconv.Itoa(n.MapSlots), "--reduce-slots", strconv.Itoa(n.ReduceSlots),
 	}
