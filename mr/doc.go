@@ -17,6 +17,8 @@
 //
 //	func main() { mr.Main(wordcount) }
 //
+// A job of another shape is a Graph of stages, made by Define: docs/dag.md.
+//
 // # Order
 //
 // Keys are encoded so that the order of bytes is the order of values (package

@@ -35,9 +35,12 @@ func newDAGShow() *cobra.Command {
 		Short: "Show the stages, groups and bundles of a bundled program",
 		Long: `Show the graph of each job of a bundled program: its stages with what they read,
 its groups (nodes that share a process) and its bundles (groups that start
-together), each with the slots that one of them takes. When a job runs, its
-number of maps follows from its input; here it is a number that you choose.`,
+together), each with the slots that one of them takes. When a job runs, the
+number of nodes of stages that read input, its maps, follows from that input;
+here it is a number that you choose. A graph whose shape follows from a
+configuration is shown as it is by default.`,
 		Example: `  hammr dag show grep --maps 26
+  hammr dag show pagerankdag --reduces 6
   hammr dag show wordcount --dot | dot -Tpng -o wordcount.png`,
 		Args: one("a program"),
 		RunE: work(func(_ context.Context, cmd *cobra.Command, args []string) error {
@@ -50,8 +53,8 @@ number of maps follows from its input; here it is a number that you choose.`,
 			return completions(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().IntVar(&s.maps, "maps", 4, "`number` of map tasks of each job")
-	cmd.Flags().IntVar(&s.reduces, "reduces", -1, "`number` of reduce tasks of each job that has any; -1: what the job asks for")
+	cmd.Flags().IntVar(&s.maps, "maps", 4, "`number` of nodes of each stage that reads input")
+	cmd.Flags().IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1: what the job asks for")
 	cmd.Flags().BoolVar(&s.dot, "dot", false, "write a picture for Graphviz, one digraph a job")
 	return cmd
 }
