@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
@@ -55,8 +56,9 @@ func ServeTask(programs ...Runnable) {
 func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnable) error {
 	goroutines := runtime.NumGoroutine()
 	enter := func(*taskproc.Start) error { return nil } // the tasknode has seen to that
+	jobs := sync.OnceValues(func() (map[string]anyJob, error) { return jobsOf(programs) })
 	for {
-		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, programs)
+		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, jobs)
 		if err != nil || !done || next == nil || !asGoodAsNew(goroutines) {
 			return err
 		}
@@ -70,7 +72,7 @@ func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnabl
 
 // serveTask runs the task whose Start comes first, once enter has made the
 // process ready for it, and reports whether it has done its work.
-func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, programs []Runnable) (done bool, err error) {
+func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, jobs func() (map[string]anyJob, error)) (done bool, err error) {
 	start, err := messages.ReceiveStart()
 	if err != nil {
 		return false, err
@@ -78,7 +80,7 @@ func serveTask(messages taskproc.TaskEnd, enter func(*taskproc.Start) error, pro
 	if err := enter(start); err != nil {
 		return false, refuse(messages, &taskproc.Failure{Cause: err.Error(), Offset: -1})
 	}
-	server, err := taskServer(start, programs)
+	server, err := taskServer(start, jobs)
 	if err != nil {
 		return false, refuse(messages, &taskproc.Failure{Cause: err.Error(), Offset: -1, Fatal: true})
 	}
@@ -93,8 +95,12 @@ func refuse(messages taskproc.TaskEnd, why *taskproc.Failure) error {
 }
 
 // taskServer is what runs the attempt that start is about.
-func taskServer(start *taskproc.Start, programs []Runnable) (*task.Server, error) {
+func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (*task.Server, error) {
 	c, err := conf.FromMap(start.Properties)
+	if err != nil {
+		return nil, err
+	}
+	all, err := jobs()
 	if err != nil {
 		return nil, err
 	}
@@ -103,15 +109,11 @@ func taskServer(start *taskproc.Start, programs []Runnable) (*task.Server, error
 		return nil, err
 	}
 	tuneMemory(c, 1)
-	jobs, err := jobsOf(programs)
-	if err != nil {
-		return nil, err
-	}
 	known := make(task.Programs)
-	for name, j := range jobs {
+	for name, j := range all {
 		known[name] = j
 	}
-	if j := jobs[start.Program]; j != nil {
+	if j := all[start.Program]; j != nil {
 		if err := checkGraph(j, c, start); err != nil {
 			return nil, fmt.Errorf("job %s: %w", start.Program, err)
 		}
