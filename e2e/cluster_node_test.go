@@ -250,3 +250,27 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 		t.Errorf("of the attempt that is over: %q", got)
 	}
 }
+
+// TestNothingIsLeftOfAKilledJob looks at every place that a job in the middle of
+// its work writes to.
+func TestNothingIsLeftOfAKilledJob(t *testing.T) {
+	e := newEngine(t, "--tasknodes", "2")
+	j := startSlowJob(t, e)
+	places := []string{filepath.Join(e.dir, "staging", "jobs", "*"), j.out, j.out + "/*"}
+	for _, n := range e.state.Tasknodes {
+		places = append(places, filepath.Join(n.Dir, "tasks", "job_*"))
+	}
+	left := func() (found []string) {
+		for _, place := range places {
+			names, err := filepath.Glob(place)
+			must(t, err)
+			found = append(found, names...)
+		}
+		return found
+	}
+	if before := left(); len(before) < 4 {
+		t.Errorf("while it runs there are only %q", before)
+	}
+	e.done("job", "kill", j.id)
+	waitUntil(t, "everything is gone", func() bool { return len(left()) == 0 })
+}

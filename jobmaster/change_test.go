@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -61,6 +62,7 @@ func TestChangesThatMayBeLostAreNotPromised(t *testing.T) {
 		if err := <-killed; !errors.Is(err, jobmaster.ErrNotLeader) {
 			w.t.Errorf("kill by a deposed leader: %v", err)
 		}
+		synctest.Wait() // for the new leader to know that it leads
 		if err := w.leader().Kill(w.ctx, id, "test"); err != nil {
 			w.t.Error(err)
 		}

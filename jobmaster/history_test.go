@@ -145,6 +145,7 @@ func TestWhatOldJobsHaveLeftGoes(t *testing.T) {
 		spec := w.spec(1, 0)
 		spec.Binary = "mem:///staging/artifacts/used"
 		create("/staging/artifacts/used", "/staging/artifacts/unused", "/staging/jobs/gone-1/splits", "/staging/artifacts/.hidden",
+			"/staging/artifacts/."+strings.Repeat("0f", 32)+".ABC234",
 			"/logs/job_1_0001/a/stderr", "/logs/job_0_0001/a/stderr", "/history/job_0_0001.jsonl")
 		if _, err := w.leader().Submit(w.ctx, spec); err != nil {
 			w.t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -98,7 +99,13 @@ func (m *Master) sweepPlace(ctx context.Context, place string, used map[string]b
 	return errors.Join(faults...)
 }
 
-// old reports whether an entry may go. Hidden names belong to somebody else.
+// old reports whether an entry may go. Hidden names belong to somebody else, but
+// for what a client has left that died while it staged a program.
 func (m *Master) old(e storage.FileInfo) bool {
-	return !strings.HasPrefix(path.Base(e.Path), ".") && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention
+	name := path.Base(e.Path)
+	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention
 }
+
+// partProgram matches the name of a program while it is written: its hash and
+// something random.
+var partProgram = regexp.MustCompile(`^\.[0-9a-f]{64}\.[A-Z2-7]+$`)
