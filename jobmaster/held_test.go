@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -175,5 +176,57 @@ func TestTasknodeThatJoinsARunningJobGetsWorkAtOnce(t *testing.T) {
 			t.Errorf("%d attempts had begun, %d after the tasknode had joined", began, now)
 		}
 		w.wantDone(id)
+	})
+}
+
+// TestTasknodeThatWasCutOffBringsItsOutputBack plays a tasknode by hand that
+// goes on while nobody hears it, and is given up meanwhile.
+func TestTasknodeThatWasCutOffBringsItsOutputBack(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		synctest.Wait()
+		const attempt = "attempt_1_0001_m_000000_0"
+		done := &wire.Report{Machine: "a", AttemptId: attempt, Report: &wire.Report_Done{Done: &taskproc.Done{
+			Outputs: []*taskproc.MapOutput{{Attempt: attempt, Path: "/p", IndexChecksum: 7}},
+		}}}
+		attach := func(held ...string) (a *jobmaster.Attachment, repeats *[]string) {
+			repeats = new([]string)
+			a, err := w.leader().Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+				Instance: "the same", MapSlots: 1, Held: held,
+			}}}, func(o *wire.Order) {
+				if r := o.GetRepeat(); r != nil {
+					*repeats = append(*repeats, r.AttemptId)
+				}
+			}, func(error) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return a, repeats
+		}
+		maps := func(want int32) {
+			t.Helper()
+			synctest.Wait()
+			s, err := w.leader().Job(w.ctx, "job_1_0001", false)
+			if err != nil || s.MapsDone != want {
+				t.Errorf("%d maps are done, %v; want %d", s.GetMapsDone(), err, want)
+			}
+		}
+		a, _ := attach()
+		w.submit(1, 1)
+		synctest.Wait()
+		a.Report(done)
+		maps(1)
+		a.Detach()
+		time.Sleep(2 * w.expiry)
+		maps(0)
+		a, repeats := attach(attempt)
+		if len(*repeats) != 1 || (*repeats)[0] != attempt {
+			t.Errorf("asked for %v", *repeats)
+		}
+		a.Report(done)
+		maps(1)
+		a.Report(done)
+		maps(1)
 	})
 }
