@@ -34,6 +34,10 @@ type fileGroups[K any] struct {
 	keys keys.Codec[K]
 }
 
+// Close leaves the reduce to the Node: if the attempt is paused, its checkpoint
+// comes after this.
+func (g fileGroups[K]) Close() {}
+
 func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
 

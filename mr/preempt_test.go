@@ -69,7 +69,26 @@ func disturbedJobs(touch func(*Task)) map[string]anyJob {
 		"map-only": MapOnly("map-only", TextLines(), upper, TextOutput[struct{}, []byte]()),
 		"seqfile":  New("seqfile", TextLines(), words, sum, SequenceOutput(Text, LongWritable)).Combine(Sum[[]byte, int64]()),
 		"seq-map":  MapOnly("seq-map", TextLines(), upper, SequenceOutput(NullWritable, Text)),
+		"graph": mapAndReduce("graph", places, func(g *Graph, in *Stage[string, int64]) {
+			Write(Group(g, "reduce", list, in.Shuffle()), TextOutput[string, string]())
+		}),
+		"graph-stateful": mapAndReduce("graph-stateful", places, func(g *Graph, in *Stage[string, int64]) {
+			Write(Group(g, "reduce", Reducer[string, int64, string, int64](&running{touch: touch}), in.Shuffle()), TextOutput[string, int64]())
+		}),
+		"graph-each": mapAndReduce("graph-each", places, func(g *Graph, in *Stage[string, int64]) {
+			pass := MapFunc(func(t *Task, key string, value int64, out Emitter[string, int64]) error {
+				touch(t)
+				out.Emit(key, value)
+				return nil
+			})
+			Write(Each(g, "reduce", pass, in.Shuffle()), TextOutput[string, int64]())
+		}),
 	}
+}
+
+// mapAndReduce is a graph of two stages called map and reduce.
+func mapAndReduce(name string, m Mapper[int64, []byte, string, int64], then func(*Graph, *Stage[string, int64])) *Definition {
+	return Define(name, struct{}{}, func(g *Graph, _ struct{}) { then(g, Read(g, "map", TextLines(), m)) })
 }
 
 // running numbers the groups of its partition.
