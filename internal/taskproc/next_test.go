@@ -1,0 +1,111 @@
+package taskproc
+
+import (
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// newNext is both ends of a Next, the task's as a process inherits it.
+func newNext(t *testing.T) (*Handover, *Next) {
+	t.Helper()
+	h, theirs, err := NewHandover()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Dup(int(theirs.Fd())) // which InheritedNext makes its own
+	theirs.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Next{}
+	t.Setenv(NextMark, strconv.Itoa(fd))
+	conn, err := inherited(NextMark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(fd)
+	n.conn = conn.(*net.UnixConn)
+	t.Cleanup(func() { h.Close(); n.conn.Close() })
+	return h, n
+}
+
+func TestNextTaskComesWithItsDescriptors(t *testing.T) {
+	h, n := newNext(t)
+	if _, err := n.conn.Write([]byte{overByte}); err != nil || !h.Over() {
+		t.Errorf("the end of a task is not heard: %v", err)
+	}
+	var theirs, ours [givenFiles]*os.File
+	for i := range ours {
+		var err error
+		if ours[i], theirs[i], err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+		defer ours[i].Close()
+	}
+	if err := h.Give(theirs[0], theirs[1], theirs[2]); err != nil {
+		t.Fatal(err)
+	}
+	fds, err := n.receive()
+	if err != nil || len(fds) != givenFiles {
+		t.Fatalf("descriptors %v, %v", fds, err)
+	}
+	for i, fd := range fds {
+		theirs[i].Close()
+		if _, err := unix.Write(fd, []byte{byte('a' + i)}); err != nil {
+			t.Error(err)
+		}
+	}
+	closeAll(fds)
+	for i, f := range ours {
+		if text, err := io.ReadAll(f); string(text) != string(rune('a'+i)) || err != nil {
+			t.Errorf("through descriptor %d came %q, %v", i, text, err)
+		}
+	}
+	h.Close()
+	if fds, err := n.receive(); fds != nil || err != nil {
+		t.Errorf("when no task follows: %v, %v", fds, err)
+	}
+}
+
+func TestNextTaskThatIsNoneIsRefused(t *testing.T) {
+	for what, send := range map[string]func(*Handover) error{
+		"no descriptors": func(h *Handover) error { _, err := h.conn.Write([]byte{nextByte}); return err },
+		"another word": func(h *Handover) error {
+			_, _, err := h.conn.WriteMsgUnix([]byte{overByte}, unix.UnixRights(0, 1, 2), nil)
+			return err
+		},
+		"one descriptor": func(h *Handover) error {
+			_, _, err := h.conn.WriteMsgUnix([]byte{nextByte}, unix.UnixRights(0), nil)
+			return err
+		},
+	} {
+		h, n := newNext(t)
+		if err := send(h); err != nil {
+			t.Fatal(err)
+		}
+		if fds, err := n.receive(); fds != nil || err == nil || !strings.Contains(err.Error(), "where a next task was to come") {
+			t.Errorf("%s: %v, %v", what, fds, err)
+		}
+	}
+}
+
+func TestNextIsInheritedWithAMarkOnly(t *testing.T) {
+	if n, err := InheritedNext(); n != nil || err != nil {
+		t.Errorf("without a mark: %v, %v", n, err)
+	}
+	t.Setenv(NextMark, "1")
+	if n, err := InheritedNext(); n != nil || err == nil || !strings.Contains(err.Error(), NextMark+"=1") {
+		t.Errorf("with a mark that names no socket: %v, %v", n, err)
+	}
+	h, _ := newNext(t)
+	h.Close()
+	if h.Over() {
+		t.Error("a task is over on a connection that is closed")
+	}
+}
