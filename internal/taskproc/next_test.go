@@ -29,7 +29,6 @@ func newNext(t *testing.T) (*Handover, *Next) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unix.Close(fd)
 	n.conn = conn.(*net.UnixConn)
 	t.Cleanup(func() { h.Close(); n.conn.Close() })
 	return h, n
