@@ -183,7 +183,7 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 		node: func(split *taskproc.Split) *task.Node {
 			return task.Detached(ctx, &taskproc.Start{
 				JobId: "sample", AttemptId: "sample", Program: spec.Program, Config: spec.Config,
-				Reduces: spec.Reduces, Split: split,
+				Maps: int32(len(splits)), Reduces: spec.Reduces, Split: split,
 			}, c, d.files)
 		},
 	}, int(spec.Reduces))

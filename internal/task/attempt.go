@@ -110,7 +110,8 @@ func (a *Attempt) attemptFile(name string) string {
 }
 
 // Detached is a Node of an attempt that belongs to no tasknode: for user code
-// that the client runs itself, to sample a job's keys. It has no channels.
+// that the client runs itself, to sample a job's keys. It is one map of
+// start.Maps and has no channels.
 func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *storage.Router) *Node {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a := &Attempt{
@@ -119,5 +120,6 @@ func Detached(ctx context.Context, start *taskproc.Start, c *conf.Conf, files *s
 		send: func(*taskproc.FromTask) error { return nil },
 	}
 	a.signal.paused = make(chan struct{})
-	return &Node{Attempt: a, number: int(start.Part)}
+	g := &group{Attempt: a, graph: dag.MapReduce(int(start.Maps), int(start.Reduces))}
+	return &Node{Attempt: a, group: g, number: int(start.Part)}
 }
