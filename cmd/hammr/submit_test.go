@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -97,8 +98,8 @@ func systemProgram(t *testing.T) string {
 // goProgram is a program of Go without Hammr.
 func goProgram(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(runtime.GOROOT(), "bin", "gofmt")
-	if _, err := os.Stat(path); err != nil {
+	path, err := exec.LookPath("gofmt")
+	if err != nil {
 		t.Skip(err)
 	}
 	return path

@@ -16,8 +16,8 @@ func BenchmarkStream(b *testing.B) {
 			key, value := make([]byte, 10), make([]byte, 90)
 			for b.Loop() {
 				r := newRig(b, oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne), programFunc(func(n *Node) error {
-					for _, c := range n.Outputs() {
-						w, err := n.SendStream(c, 0)
+					if len(n.Outputs()) > 0 {
+						w, err := n.SendStream(n.Outputs()[0], 0)
 						if err != nil {
 							return err
 						}
