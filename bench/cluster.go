@@ -23,10 +23,10 @@ var (
 		return k.onCluster("terasort", in, out)
 	}}
 	clusterMaps = Entry{"1000 empty maps", func(k *Kit, _, _ string) Command {
-		return k.onCluster("sleep", "-m", strconv.Itoa(emptyMaps), "-r", "0", "-mt", "0")
+		return k.onCluster("sleep", "-D", "mapreduce.job.reduces=0", "-m", strconv.Itoa(emptyMaps), "-mt", "0")
 	}}
 	clusterSleep = Entry{"8 sleeping maps", func(k *Kit, _, _ string) Command {
-		return k.onCluster("sleep", "-m", "8", "-r", "0", "-mt", "30000")
+		return k.onCluster("sleep", "-D", "mapreduce.job.reduces=0", "-m", "8", "-mt", "30000")
 	}}
 )
 
