@@ -90,6 +90,9 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 	if c.add < 0 {
 		return fmt.Errorf("--add %d: expected a number of at least 1", c.add)
 	}
+	if c.MapSlots < 1 || c.ReduceSlots < 1 {
+		return fmt.Errorf("--map-slots %d, --reduce-slots %d: a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
+	}
 	if cmd.Flags().Changed("add") && (cmd.Flags().Changed("masters") || cmd.Flags().Changed("tasknodes")) {
 		return errors.New("--add: it goes with neither --masters nor --tasknodes")
 	}

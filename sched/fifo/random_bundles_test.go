@@ -152,8 +152,8 @@ func TestRandomPlansOfBundles(t *testing.T) {
 			}
 		}
 	})
-	if started[true] < 50 || started[false] < 50 {
-		t.Errorf("%d gangs and %d groups have been planned", started[true], started[false])
+	if started[true] < 10 || started[false] < 10 { // the cases are random
+		t.Errorf("only %d gangs and %d groups have been planned", started[true], started[false])
 	}
 }
 
