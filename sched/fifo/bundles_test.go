@@ -240,36 +240,3 @@ func TestGroupsOfSeveralSlotsArePlacedByAllMethods(t *testing.T) {
 		}
 	}
 }
-
-func TestShortage(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		build func(w *world) *cluster.Job
-		want  string
-	}{
-		{"too few are free", func(w *world) *cluster.Job {
-			w.join2(1, 1)
-			w.start(w.run(0, dag.MapReduce(1, 0)), 0, 0, "a")
-			return w.run(0, streamed(2, 1))
-		}, "bundle {map, reduce}: waits for 2 map and 1 reduce slots at once, of which 1 and 2 are free"},
-		{"too few are there", func(w *world) *cluster.Job {
-			w.join2(1, 1)
-			return w.run(0, streamed(1, 3))
-		}, "bundle {map, reduce}: waits for 1 map and 3 reduce slots at once, of which 2 and 2 are free; the cluster has 2 map and 2 reduce"},
-		{"on one machine", func(w *world) *cluster.Job {
-			w.join2(1, 1)
-			return w.run(0, wide(4))
-		}, "group {parse, clean}: waits for 2 map slots at once, of which 2 are free, but not where it can use them"},
-		{"one", func(w *world) *cluster.Job {
-			w.join("a", 1, 1)
-			return w.run(0, wide(4))
-		}, "group {parse, clean}: waits for 2 map slots at once, of which 1 is free; the cluster has 1 map"},
-		{"nothing", func(w *world) *cluster.Job { return w.run(0, dag.MapReduce(1, 1)) }, ""},
-	} {
-		w := newWorld(t)
-		j := tt.build(w)
-		if got := sched.Shortage(w.state.View(), j, j.Bundles[0]); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
