@@ -40,15 +40,19 @@ func (b *Bundle) TasksOf(number int) []*Task {
 	}
 	var tasks []*Task
 	for _, s := range b.Stages {
-		each := len(s.Tasks) / b.Count
+		each := b.TasksIn(s)
 		tasks = append(tasks, s.Tasks[number*each:(number+1)*each]...)
 	}
 	return tasks
 }
 
+// TasksIn is how many tasks of a stage, which is one of its own, each bundle has.
+// There is at least one bundle.
+func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
+
 // NumberOf is the number of the bundle that a task of the stage is in.
 func (b *Bundle) NumberOf(s *Stage, t *Task) int {
-	return t.ID.Number / (len(s.Tasks) / b.Count)
+	return t.ID.Number / b.TasksIn(s)
 }
 
 // Incarnation is how often a bundle has been started by StartBundle.
@@ -59,7 +63,7 @@ func (b *Bundle) Incarnation(number int) int {
 	return b.starts[number]
 }
 
-// Waiting are the numbers of the bundles that may start, all of whose tasks
+// WaitingBundles are the numbers of the bundles that may start, all of whose tasks
 // wait, ascending. There are none of those whose tasks start alone.
 func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 	if b.Count == 0 || b.Stages[0].Alone() {
@@ -71,7 +75,7 @@ func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 		}
 	}
 	first := b.Stages[0]
-	each := len(first.Tasks) / b.Count
+	each := b.TasksIn(first)
 	for n := range first.pending.all() {
 		if n%each == 0 && !slices.ContainsFunc(b.TasksOf(n/each), func(t *Task) bool { return !t.waits() }) {
 			numbers = append(numbers, n/each)

@@ -45,7 +45,7 @@ func (m *Master) bundleReason(b *cluster.Bundle, waiting int) string {
 	for _, stage := range b.Stages {
 		names = append(names, stage.Name)
 		for kind, n := range stage.Slots {
-			need[kind] += n * len(stage.Tasks) / b.Count
+			need[kind] += n * b.TasksIn(stage)
 		}
 	}
 	free := m.freeSlots()

@@ -23,7 +23,7 @@ type gang struct {
 func (r *Round) gang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
 	g := &gang{job: j, class: b, number: number, tasks: b.TasksOf(number), avoid: r.view.Avoided(j, r.now)}
 	for _, s := range b.Stages {
-		for range tasksIn(b, s) {
+		for range b.TasksIn(s) {
 			g.groups = append(g.groups, locality.Group{Slots: s.Slots})
 		}
 	}

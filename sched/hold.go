@@ -45,7 +45,7 @@ func (h *hold) count() (n int) {
 func (c *claim) need() (need locality.Slots) {
 	for _, s := range c.class.Stages {
 		for kind, n := range s.Slots {
-			need[kind] += n * tasksIn(c.class, s)
+			need[kind] += n * c.class.TasksIn(s)
 		}
 	}
 	return need

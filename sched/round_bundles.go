@@ -31,11 +31,8 @@ func waitingOf(j *cluster.Job, b *cluster.Bundle) int {
 			return 0
 		}
 	}
-	return b.Stages[0].Waiting() / tasksIn(b, b.Stages[0])
+	return b.Stages[0].Waiting() / b.TasksIn(b.Stages[0])
 }
-
-// tasksIn is how many tasks of a stage are in each bundle of the class.
-func tasksIn(b *cluster.Bundle, s *cluster.Stage) int { return len(s.Tasks) / b.Count }
 
 // offerGroups is for bundles of one group of several slots. They go where their
 // input lies like tasks of one slot, since all take the same slots.

@@ -242,7 +242,7 @@ func fitsNow(view cluster.View, j *cluster.Job, b *cluster.Bundle) bool {
 	}
 	var needs [][2]int
 	for _, s := range b.Stages {
-		for range len(s.Tasks) / b.Count {
+		for range b.TasksIn(s) {
 			needs = append(needs, s.Slots)
 		}
 	}
