@@ -10,18 +10,6 @@ import (
 
 // This file turns messages into the values of the core and back.
 
-func positionOf(p *taskproc.Position) dag.Position {
-	return dag.Position{Offset: p.GetOffset(), Skip: p.GetSkip()}
-}
-
-func positionMessage(p dag.Position) *taskproc.Position {
-	return &taskproc.Position{Offset: p.Offset, Skip: p.Skip}
-}
-
-func rangeMessage(r dag.Range) *taskproc.Range {
-	return &taskproc.Range{Start: positionMessage(r.Start), End: positionMessage(r.End)}
-}
-
 // splitOf is what the state needs to know of a split. Its range begins where its
 // first part begins and is as long as its parts together.
 func splitOf(s *taskproc.Split) cluster.Split {
@@ -67,7 +55,7 @@ func failureOf(f *taskproc.Failure) cluster.Failure {
 		Log: strings.ToValidUTF8(f.Log[max(0, len(f.Log)-maxFailureText):], ""),
 	}
 	if f.Record != nil {
-		record := positionOf(f.Record)
+		record := taskproc.ToPosition(f.Record)
 		out.Record = &record
 	}
 	return out

@@ -25,7 +25,7 @@ func (m *Master) send(o control.Order) {
 		m.deliver(o.Machine, killOrder(o.Attempt.String(), o.Cause))
 	case control.OrderStop:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
-			AttemptId: o.Attempt.String(), Position: positionMessage(o.Position),
+			AttemptId: o.Attempt.String(), Position: taskproc.FromPosition(o.Position),
 		}}})
 	case control.OrderPause:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String()}}})
@@ -62,9 +62,9 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)
 	}
 	if t.Split >= 0 {
-		start.Split, start.Range = r.splits[t.Split], rangeMessage(a.Range)
+		start.Split, start.Range = r.splits[t.Split], taskproc.FromRange(a.Range)
 		for _, p := range t.Skip {
-			start.Skip = append(start.Skip, positionMessage(p))
+			start.Skip = append(start.Skip, taskproc.FromPosition(p))
 		}
 		return start, true
 	}

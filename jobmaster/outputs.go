@@ -107,7 +107,7 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (ordinal int32, start *taskproc.Position) {
 	if t.Split >= 0 {
 		split, _ := j.SplitOf(t)
-		return int32(split.Ordinal), positionMessage(t.Range.Start)
+		return int32(split.Ordinal), taskproc.FromPosition(t.Range.Start)
 	}
 	g := j.Spec.Graph
 	stage := g.StageIndex(g.Edges[s.Edge].From)

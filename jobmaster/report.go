@@ -91,7 +91,7 @@ func (m *Master) offered(a *cluster.Attempt, d *taskproc.Done) dag.Range {
 	}
 	processed := a.Range
 	if d.Range != nil && !a.Range.Empty() {
-		processed.End = positionOf(d.Range.End)
+		processed.End = taskproc.ToPosition(d.Range.End)
 	}
 	return processed
 }
@@ -105,7 +105,7 @@ func progressMark(p *taskproc.Progress) uint64 {
 	h.SetSeed(markSeed)
 	maphash.WriteComparable(&h, p.Fraction)
 	maphash.WriteComparable(&h, p.Records)
-	maphash.WriteComparable(&h, positionOf(p.Position))
+	maphash.WriteComparable(&h, taskproc.ToPosition(p.Position))
 	h.WriteString(p.Phase)
 	h.WriteString(p.Status)
 	maphash.WriteComparable(&h, p.Signs)

@@ -88,22 +88,6 @@ func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	}
 }
 
-func positionOf(p *taskproc.Position) dag.Position {
-	return dag.Position{Offset: p.GetOffset(), Skip: p.GetSkip()}
-}
-
-func positionMessage(p dag.Position) *taskproc.Position {
-	return &taskproc.Position{Offset: p.Offset, Skip: p.Skip}
-}
-
-func rangeOf(r *taskproc.Range) dag.Range {
-	return dag.Range{Start: positionOf(r.GetStart()), End: positionOf(r.GetEnd())}
-}
-
-func rangeMessage(r dag.Range) *taskproc.Range {
-	return &taskproc.Range{Start: positionMessage(r.Start), End: positionMessage(r.End)}
-}
-
 // attemptFile is the path of a file in the attempt's local directory.
 func (a *Attempt) attemptFile(name string) string {
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)

@@ -144,7 +144,7 @@ func (a *Attempt) readCheckpoint(c *taskproc.Checkpoint) (*taskproc.CheckpointBo
 // checkpoint records a map that ends before its range does.
 func (m *Map) checkpoint(published []*taskproc.MapOutput) (*taskproc.FromTask, error) {
 	body := &taskproc.CheckpointBody{
-		Remaining: rangeMessage(dag.Range{Start: m.processed.End, End: m.work.End}),
+		Remaining: taskproc.FromRange(dag.Range{Start: m.processed.End, End: m.work.End}),
 		Published: published,
 	}
 	if m.save != nil {
@@ -196,7 +196,7 @@ func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {
 		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,
 		Records: s.Run.Records, Checksum: s.Run.Checksum, Tagged: s.Run.Tagged,
 		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record,
-		Input: s.Ordinal.Input, Start: positionMessage(s.Ordinal.Start), Sequence: s.Sequence,
+		Input: s.Ordinal.Input, Start: taskproc.FromPosition(s.Ordinal.Start), Sequence: s.Sequence,
 	}
 }
 
@@ -205,7 +205,7 @@ func intakeState(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
 	for _, m := range inputs {
 		state = append(state, shuffle.MergeInputState{
 			Path: m.Path, Sequence: m.Sequence,
-			Ordinal: shuffle.Ordinal{Input: m.Input, Start: positionOf(m.Start)},
+			Ordinal: shuffle.Ordinal{Input: m.Input, Start: taskproc.ToPosition(m.Start)},
 			Run: shuffle.Run{
 				Offset: m.Offset, Length: m.Length, RawLength: m.RawLength,
 				Records: m.Records, Checksum: m.Checksum, Tagged: m.Tagged,

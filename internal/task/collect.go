@@ -137,7 +137,7 @@ func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, 
 		Path: index.Path, IndexChecksum: index.Checksum, PartitionBytes: index.PartitionBytes(),
 	}
 	if m := n.source; m != nil {
-		output.Ordinal, output.Start = m.split.Parts[0].Ordinal, positionMessage(m.origin())
+		output.Ordinal, output.Start = m.split.Parts[0].Ordinal, taskproc.FromPosition(m.origin())
 	}
 	return output, nil
 }

@@ -111,7 +111,7 @@ func (m *machine) write(t testing.TB, r *rand.Rand, task int32, records int) *ta
 		t.Fatal(err)
 	}
 	return &taskproc.MapOutput{
-		Task: task, Attempt: attempt, Ordinal: task % 2, Start: positionMessage(dag.Position{Offset: int64(task)}),
+		Task: task, Attempt: attempt, Ordinal: task % 2, Start: taskproc.FromPosition(dag.Position{Offset: int64(task)}),
 		Path: x.Path, Address: m.address, IndexChecksum: x.Checksum,
 	}
 }

@@ -21,7 +21,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	if errors.As(err, &record) {
 		f.Stack, f.Input, f.Offset = record.Stack, record.Input, record.Offset
 		if record.Record != nil {
-			f.Record = positionMessage(*record.Record)
+			f.Record = taskproc.FromPosition(*record.Record)
 		}
 	}
 	var combiner *shuffle.PanicError

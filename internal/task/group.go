@@ -222,7 +222,7 @@ func (g *group) fail(err error) {
 func (g *group) done() *taskproc.Done {
 	done := new(taskproc.Done)
 	if m := g.nodes[0].source; m != nil && g.single() {
-		done.Range = rangeMessage(m.processed)
+		done.Range = taskproc.FromRange(m.processed)
 	}
 	for _, n := range g.nodes {
 		done.Pieces = append(done.Pieces, n.result.pieces...)

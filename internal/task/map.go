@@ -32,17 +32,17 @@ func newMap(n *Node, split *taskproc.Split) (*Map, error) {
 	}
 	m := &Map{Node: n, split: split, work: splits.Range(split)}
 	if n.Start.Range != nil && n.group.single() {
-		m.work = rangeOf(n.Start.Range)
+		m.work = taskproc.ToRange(n.Start.Range)
 	}
 	if n.resumed != nil {
-		m.work = rangeOf(n.resumed.Remaining)
+		m.work = taskproc.ToRange(n.resumed.Remaining)
 	}
 	m.processed = m.work
 	for _, p := range split.Parts {
 		m.limit += p.Length
 	}
 	for _, p := range n.Start.Skip {
-		m.skip = append(m.skip, positionOf(p))
+		m.skip = append(m.skip, taskproc.ToPosition(p))
 	}
 	if n.resumed == nil {
 		m.Counters.Add(counter.InputSplitBytes, splitBytes(split))
@@ -53,7 +53,7 @@ func newMap(n *Node, split *taskproc.Split) (*Map, error) {
 // origin is where the task begins, before any pause.
 func (m *Map) origin() dag.Position {
 	if m.Start.Range != nil && m.group.single() {
-		return rangeOf(m.Start.Range).Start
+		return taskproc.ToRange(m.Start.Range).Start
 	}
 	return splits.Range(m.split).Start
 }
@@ -137,7 +137,7 @@ func (m *Map) sample(position dag.Position) {
 	}
 	p := m.group.progress()
 	if m.group.single() {
-		p.Position = positionMessage(position)
+		p.Position = taskproc.FromPosition(position)
 		p.Records = m.records
 	}
 	m.report(p)

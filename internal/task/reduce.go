@@ -142,7 +142,7 @@ func (r *Reduce) blame(err error) error {
 
 // ordinalOf is where the records of an output come from.
 func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
-	return shuffle.Ordinal{Input: o.Ordinal, Start: positionOf(o.Start)}
+	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }
 
 // Attend does what is waiting between two key groups. It is called by the

@@ -189,7 +189,7 @@ func (s *session) tick(ended <-chan struct{}) {
 // the next one when it is nil.
 func (a *Attempt) stopAt(position *taskproc.Position) {
 	if position != nil {
-		p := positionOf(position)
+		p := taskproc.ToPosition(position)
 		a.signal.stopAt.Store(&p)
 	}
 	a.signal.raise(&a.signal.stop)
