@@ -72,19 +72,13 @@ func TestGraphsWriteTheSameBytes(t *testing.T) {
 		done(t, slices.Concat([]string{"run", p.twin[0]}, ofOne, p.twin[1:], []string{out})...)
 		wantSame(t, want[name], parts(t, out, 1))
 	}
-	for name, size := range map[string][]string{
-		"one of each":            {"--masters", "1", "--tasknodes", "1"},
-		"3 masters, 4 tasknodes": {"--masters", "3", "--tasknodes", "4"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEngine(t, size...)
-			for name, p := range programs {
-				out := filepath.Join(t.TempDir(), "out")
-				e.done(slices.Concat([]string{"run", p.args[0]}, ofOne, p.args[1:], []string{out})...)
-				wantSame(t, parts(t, out, 1), want[name])
-			}
-		})
-	}
+	onClusters(t, func(t *testing.T, e *engine) {
+		for name, p := range programs {
+			out := filepath.Join(t.TempDir(), "out")
+			e.done(slices.Concat([]string{"run", p.args[0]}, ofOne, p.args[1:], []string{out})...)
+			wantSame(t, parts(t, out, 1), want[name])
+		}
+	})
 }
 
 // gangJob is a streamcount whose gang runs.

@@ -33,18 +33,23 @@ func TestClusterWritesTheSameBytes(t *testing.T) {
 		done(t, append(args, out)...)
 		want[name] = parts(t, out, 3)
 	}
+	onClusters(t, func(t *testing.T, e *engine) {
+		for name, args := range programs {
+			out := filepath.Join(t.TempDir(), "out")
+			e.done(append(args, out)...)
+			wantSame(t, parts(t, out, 3), want[name])
+		}
+	})
+}
+
+// onClusters runs a test on the smallest cluster and on one of three masters and
+// four tasknodes.
+func onClusters(t *testing.T, test func(t *testing.T, e *engine)) {
 	for name, size := range map[string][]string{
 		"one of each":            {"--masters", "1", "--tasknodes", "1"},
 		"3 masters, 4 tasknodes": {"--masters", "3", "--tasknodes", "4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEngine(t, size...)
-			for name, args := range programs {
-				out := filepath.Join(t.TempDir(), "out")
-				e.done(append(args, out)...)
-				wantSame(t, parts(t, out, 3), want[name])
-			}
-		})
+		t.Run(name, func(t *testing.T) { test(t, newEngine(t, size...)) })
 	}
 }
 
