@@ -143,7 +143,7 @@ func (c *Controller) plan(now int64) {
 			c.fact(command)
 		}
 	}
-	c.makeRoom()
+	c.makeRoom(now)
 }
 
 func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {

@@ -67,14 +67,23 @@ func (s *stage) read(id cluster.AttemptID) bool {
 }
 
 // progress is everything that is due going well, except that attempts that wait
-// for output of others go on waiting.
+// for output of others go on waiting until they are told to end.
 func (s *stage) progress() (events []Event) {
 	for _, e := range s.luck() {
-		if done, ok := e.(AttemptFinished); !ok || s.read(done.Attempt) {
+		done, ok := e.(AttemptFinished)
+		switch {
+		case !ok || s.read(done.Attempt):
 			events = append(events, e)
+		case s.toldToEnd(done.Attempt):
+			events = append(events, AttemptEnded{Attempt: done.Attempt})
 		}
 	}
 	return events
+}
+
+func (s *stage) toldToEnd(id cluster.AttemptID) bool {
+	_, _, a, ok := s.state.View().Attempt(id)
+	return ok && a.State != cluster.AttemptRunning
 }
 
 // TestGraphsEnd plays jobs of several stages among failures, lost output and
@@ -165,5 +174,39 @@ func TestReadersMakeRoom(t *testing.T) {
 	s.run([]Event{Requested{Command: cluster.LoseOutput{Attempt: job.Stages[1].Tasks[1].Winner.ID, Cause: "gone"}}})
 	if got := s.out.String()[before:]; !strings.Contains(got, reader.String()+" (it makes room for one tasks, for whose output it waits)") {
 		t.Errorf("nobody makes room:\n%s", got)
+	}
+}
+
+// TestReadersMakeRoomElsewhere loses output of a task that is not tried again on
+// the one machine with a free slot.
+func TestReadersMakeRoomElsewhere(t *testing.T) {
+	s := newStage(t)
+	for _, name := range []string{"n0", "n1"} {
+		s.run(s.event([]string{"join", name, "2", "2"}))
+	}
+	job := s.submitGraph(graphs()["rounds"])
+	for job.Stages[1].Running == 0 {
+		s.run(s.progress())
+	}
+	var avoids *cluster.Task
+	for _, task := range job.Stages[1].Tasks {
+		if a := task.Attempts[0]; a.Machine == "n1" && avoids == nil {
+			avoids = task
+			s.run([]Event{AttemptFailed{Attempt: a.ID, Failure: cluster.Failure{Cause: "bad"}}})
+		}
+	}
+	for job.Stages[2].Running < 3 {
+		s.run(s.progress())
+	}
+	view := s.state.View()
+	if view.Machine("n0").Free(job.Stages[2].Slot) != 0 {
+		t.Fatalf("n0 is to be full for once:\n%s", s.out.String())
+	}
+	s.run([]Event{Requested{Command: cluster.LoseOutput{Attempt: avoids.Winner.ID, Cause: "gone"}}})
+	for range 20 {
+		s.run(s.progress())
+	}
+	if job.State != cluster.JobSucceeded {
+		t.Errorf("%v is %v:\n%s", job.ID, job.State, s.out.String())
 	}
 }

@@ -23,7 +23,7 @@ func (c *Controller) redo(id cluster.JobID) {
 }
 
 // makeRoom looks at the jobs that have lost output and have not made up for it.
-func (c *Controller) makeRoom() {
+func (c *Controller) makeRoom(now int64) {
 	if len(c.redone) == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func (c *Controller) makeRoom() {
 		for _, stage := range j.Stages {
 			if stage.Waiting() > 0 && j.State == cluster.JobRunning && len(readers(j, stage)) > 0 {
 				waits = true
-				c.makeRoomFor(j, stage)
+				c.makeRoomFor(now, j, stage)
 			}
 		}
 		if !waits {
@@ -45,20 +45,47 @@ func (c *Controller) makeRoom() {
 }
 
 // makeRoomFor ends running readers of a stage whose tasks find no slots.
-func (c *Controller) makeRoomFor(j *cluster.Job, stage *cluster.Stage) {
+func (c *Controller) makeRoomFor(now int64, j *cluster.Job, stage *cluster.Stage) {
 	if !j.Ready(stage) {
 		return
 	}
+	homeless := c.homeless(now, j, stage)
 	for kind, slots := range stage.Slots {
-		if slots == 0 {
+		if slots > 0 && homeless > 0 {
+			c.endReaders(j, stage, cluster.Slot(kind), slots*homeless)
+		}
+	}
+}
+
+// homeless is how many waiting tasks of a stage find no machine that they do not
+// avoid and that has the slots free. Each takes the first that it finds, so it
+// may be more than have to wait, never less.
+func (c *Controller) homeless(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
+	avoided := c.view.Avoided(j, now)
+	free := make(map[string][2]int)
+	for m := range c.view.Machines() {
+		free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+	}
+	for t := range stage.Pending() {
+		if !c.house(t, stage.Slots, free, avoided) {
+			tasks++
+		}
+	}
+	return tasks
+}
+
+// house takes slots for one task out of free.
+func (c *Controller) house(t *cluster.Task, slots [2]int, free map[string][2]int, avoided []string) bool {
+	failedOn := c.view.FailedOn(t)
+	for m := range c.view.Machines() {
+		left := free[m.Name]
+		if left[0] < slots[0] || left[1] < slots[1] || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
 			continue
 		}
-		missing := slots * stage.Waiting()
-		for m := range c.view.MachinesWithFree(cluster.Slot(kind)) {
-			missing -= m.Free(cluster.Slot(kind))
-		}
-		c.endReaders(j, stage, cluster.Slot(kind), missing)
+		free[m.Name] = [2]int{left[0] - slots[0], left[1] - slots[1]}
+		return true
 	}
+	return false
 }
 
 // endReaders tells as many readers to end as have that many slots of a kind,
