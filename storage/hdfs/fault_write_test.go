@@ -11,32 +11,66 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// writeAround writes data in pieces and calls fault when half of it is written.
+// writeAround writes data in pieces and calls fault when half of it is written
+// and every whole block of that has its copies: under load the NameNode may give
+// out fewer DataNodes than it was asked for, and then the file is begun anew.
 func writeAround(t *testing.T, fsys storage.FS, name string, data []byte, opts storage.CreateOptions, fault func()) {
 	t.Helper()
-	w, err := fsys.Create(t.Context(), name, opts)
-	must(t, err)
-	for i, piece := range slices.Collect(slices.Chunk(data, len(data)/20)) {
-		if i == 10 {
+	half := len(data) / 2
+	for range 10 {
+		w, err := fsys.Create(t.Context(), name, opts)
+		must(t, err)
+		writePieces(t, w, data[:half])
+		if copied(t, fsys, name, opts.Replication) {
 			fault()
+			writePieces(t, w, data[half:])
+			must(t, w.Close())
+			return
 		}
+		must(t, w.Abort())
+	}
+	t.Fatalf("the NameNode never gave out %d DataNodes for every block of %s", opts.Replication, name)
+}
+
+func writePieces(t *testing.T, w storage.Writer, data []byte) {
+	t.Helper()
+	for piece := range slices.Chunk(data, len(data)/10) {
 		if _, err := w.Write(piece); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, w.Close())
+}
+
+// copied reports whether every whole block of a file being written has so many
+// copies within a second.
+func copied(t *testing.T, fsys storage.FS, name string, copies int) bool {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < time.Second; {
+		blocks, err := fsys.Blocks(t.Context(), name, 0, 1<<40)
+		must(t, err)
+		if len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b storage.Block) bool { return len(b.Hosts) < copies }) {
+			return true
+		}
+	}
+	return false
 }
 
 var twoCopies = storage.CreateOptions{Replication: 2, BlockSize: 4 << 20}
+
+// localAndPatient writes to DataNode 0 first, and tries for well longer than the
+// NameNode gives out one that is dead.
+func localAndPatient(c *minihdfs.Cluster, cfg *hdfs.Config) {
+	cfg.LocalAddress, cfg.RetryTimeout = c.Host(0), 40*time.Second
+}
 
 // TestDataNodeKilledWhileWriting kills the first DataNode of the pipeline and then
 // one further down. The NameNode gives the dead one out again for up to 12 s.
 func TestDataNodeKilledWhileWriting(t *testing.T) {
 	data := storagetest.Pattern(30<<20 + 321)
 	t.Run("first", func(t *testing.T) {
-		c, fsys := connect(t, localTo(0))
+		c, fsys := connect(t, localAndPatient)
 		name := newDir(t, fsys) + "/f"
-		within(t, 30*time.Second, func() {
+		within(t, 60*time.Second, func() {
 			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(0)) })
 		})
 		wantData(t, fsys, name, data)
@@ -44,9 +78,9 @@ func TestDataNodeKilledWhileWriting(t *testing.T) {
 		repair(t, c, 0)
 	})
 	t.Run("later", func(t *testing.T) {
-		c, fsys := connect(t, localTo(0))
+		c, fsys := connect(t, localAndPatient)
 		name := newDir(t, fsys) + "/f"
-		within(t, 30*time.Second, func() {
+		within(t, 60*time.Second, func() {
 			writeAround(t, fsys, name, data, twoCopies, func() { must(t, c.KillDataNode(2)) })
 		})
 		wantData(t, fsys, name, data)
