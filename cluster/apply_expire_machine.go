@@ -37,7 +37,7 @@ func (tx *transition) lose(m *Machine, cause string, held []AttemptID) {
 		}
 		tx.leave(p)
 	}
-	m.Lost = true
+	m.Lost, m.LostAt = true, tx.at
 	tx.lost++
 	tx.setSlots(m)
 	for j := range tx.View().Jobs() {
@@ -46,13 +46,13 @@ func (tx *transition) lose(m *Machine, cause string, held []AttemptID) {
 }
 
 // loseOutputs makes tasks run again whose output lay on a lost machine and is
-// needed. A task that runs again may need output that nobody needed before, so
+// needed; what is stored lay on none. A task that runs again may need output that nobody needed before, so
 // it looks until nothing more is found.
 func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptID) {
 	for found := true; found; {
 		found = false
 		for _, stage := range j.Stages {
-			if j.needed(stage) && tx.loseStage(j, stage, machine, cause, held) {
+			if !stage.Stored && j.needed(stage) && tx.loseStage(j, stage, machine, cause, held) {
 				found = true
 			}
 		}

@@ -21,8 +21,9 @@ func (c RestoreOutput) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
+	m := tx.byName[p.attempt.Machine] // nil when it is forgotten
 	switch {
-	case !p.attempt.Lost || tx.byName[p.attempt.Machine].Lost:
+	case !p.attempt.Lost || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
 	case p.job.State != JobRunning || p.task.State >= TaskSucceeded || p.stage.Bundle.Gang:
 		return fmt.Errorf("%w: %v is %v", ErrRefused, p.task.ID, p.task.State)

@@ -39,6 +39,7 @@ var verbs = []verb{
 	verbOf[FailAttempt]("fail_attempt"),
 	verbOf[FailJob]("fail_job"),
 	verbOf[FinishAttempt]("finish_attempt"),
+	verbOf[ForgetMachine]("forget_machine"),
 	verbOf[JoinMachine]("join_machine"),
 	verbOf[KillAttempt]("kill_attempt"),
 	verbOf[KillJob]("kill_job"),

@@ -107,10 +107,10 @@ func (w *walk) copy(s *State) *State {
 // next is everything that anybody may say in a state, apt or not.
 func (w *walk) next(s *State) (commands []Command) {
 	j := s.jobs[0]
-	if b := s.byName["b"]; !b.Lost {
+	if b := s.byName["b"]; b != nil && !b.Lost {
 		commands = append(commands, ExpireMachine{"b", 1})
 	} else {
-		commands = append(commands, JoinMachine{Name: "b", Instance: "second"})
+		commands = append(commands, JoinMachine{Name: "b", Instance: "second"}, ForgetMachine{"b", 1})
 	}
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/dag"
@@ -22,6 +23,10 @@ func (s *State) CheckInvariants() error {
 			lost++
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.View().Referred())) {
+		c.that(s.byName[name] != nil, "machine %q is referred to and not there", name)
+	}
+	c.that(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
 	c.that(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
 	c.that(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.faults...)

@@ -13,6 +13,7 @@ type Machine struct {
 	Used     [slotKinds]int // slots held; more than Slots when it was excluded in the midst of work
 	Epoch    int            // how often it has joined, not counting what it told anew while it was there
 	Lost     bool           // it has expired and not joined since
+	LostAt   int64          // when it last expired, ms since the epoch; 0 for never
 	Excluded bool           // it is to take no new tasks; what it runs goes on and its output is served
 
 	// FreeSince is when a slot of a kind last became free while none was: for

@@ -61,7 +61,7 @@ func dump(s *State) string {
 		}
 	}
 	for _, m := range s.machines {
-		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.Excluded, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
 	return b.String() + s.policy + fmt.Sprint(s.pools)
 }
@@ -93,7 +93,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "policy", "retire", "killattempt", "speculate",
+		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
@@ -153,6 +153,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return SetPools{rapid.SliceOfN(rapid.SampledFrom([]string{"", "default", "a", "b"}), 0, 3).Draw(t, "pools")}
 	case "admit":
 		return AdmitMachine{drawMachine(t), rapid.Bool().Draw(t, "excluded")}
+	case "forget":
+		return ForgetMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "speculate":
 		return SpeculateTask{drawTask(t, s), drawMachine(t)}
 	case "restore":

@@ -29,6 +29,7 @@ type machineRecord struct {
 
 	FreeSince [slotKinds]int64 `cbor:"11,keyasint,omitzero"`
 	Excluded  bool             `cbor:"12,keyasint,omitempty"`
+	LostAt    int64            `cbor:"13,keyasint,omitempty"`
 }
 
 type sessionRecord struct {

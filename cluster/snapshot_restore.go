@@ -53,7 +53,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, Excluded: m.Excluded, index: i,
+			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, index: i,
 		}
 		machine.Slots = machine.slots()
 		r.machines = append(r.machines, machine)

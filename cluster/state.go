@@ -64,7 +64,7 @@ type Delta struct {
 	Freed     []AttemptID // that left their slot
 	Published []AttemptID // whose output other tasks may read
 	Revoked   []AttemptID // whose output is gone
-	Machines  []string    // that joined or expired, or are excluded or admitted
+	Machines  []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
 	Retired   []JobID     // that left the state
 	Policy    bool        // another policy gives out slots
 }

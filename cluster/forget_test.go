@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// forgets expects a machine to be forgotten, or that to be refused with an error
+// of that kind.
+func forgets(t *testing.T, s *State, name string, epoch int, refusal error) {
+	t.Helper()
+	before := dump(s)
+	delta, err := s.Apply(Entry{At: 9, Command: ForgetMachine{name, epoch}})
+	if !errors.Is(err, refusal) || (err == nil) != (refusal == nil) {
+		t.Errorf("forgetting %s: %v, want %v", name, err, refusal)
+	}
+	if err != nil && dump(s) != before {
+		t.Errorf("refused to forget %s and changed\n%s\nto\n%s", name, before, dump(s))
+	}
+	if err == nil && (!slices.Equal(delta.Machines, []string{name}) || s.View().Machine(name) != nil) {
+		t.Errorf("forgot %s, told of %v, and it is %+v", name, delta.Machines, s.View().Machine(name))
+	}
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLostMachinesAreForgotten(t *testing.T) {
+	s := New("1")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		apply(t, s, JoinMachine{Name: name, Slots: [2]int{1, 1}})
+	}
+	forgets(t, s, "b", 1, ErrRefused)
+	forgets(t, s, "x", 1, ErrUnknown)
+	apply(t, s, ExpireMachine{"b", 1}, ExpireMachine{"c", 1}, AdmitMachine{"c", true})
+	if at := s.View().Machine("b").LostAt; at == 0 {
+		t.Error("nobody knows when it was lost")
+	}
+	forgets(t, s, "b", 2, ErrUnknown)
+	forgets(t, s, "c", 1, ErrRefused) // whoever excluded it is to find it excluded
+	forgets(t, s, "b", 1, nil)
+	if got := free(s); !slices.Equal(got, []string{"a", "d"}) || s.View().aliveMachines() != 2 {
+		t.Errorf("machines with free slots are %v, %d are there", got, s.View().aliveMachines())
+	}
+	apply(t, s, AdmitMachine{"c", false})
+	forgets(t, s, "c", 1, nil)
+	apply(t, s, JoinMachine{Name: "b", Slots: [2]int{2, 0}})
+	if b := s.View().Machine("b"); b.Epoch != 1 || b.index != 2 || b.LostAt != 0 || !slices.Equal(free(s), []string{"a", "d", "b"}) {
+		t.Errorf("come back, it is %+v; free are %v", b, free(s))
+	}
+}
+
+// TestMachinesStayThatAJobRefersTo loses a machine with output that nobody needs
+// but the job's commit, and one with a checkpoint.
+func TestMachinesStayThatAJobRefersTo(t *testing.T) {
+	s := New("1")
+	done, paused := attemptAt(mapTask(0), 0), attemptAt(mapTask(1), 0)
+	apply(t, s,
+		JoinMachine{Name: "output", Slots: [2]int{1, 0}}, JoinMachine{Name: "checkpoint", Slots: [2]int{1, 0}}, JoinMachine{Name: "other", Slots: [2]int{1, 0}},
+		submit(2, 0), StartJob{job1}, StartAttempt{Task: done.Task, Machine: "output"}, StartAttempt{Task: paused.Task, Machine: "checkpoint"},
+		FinishAttempt{Attempt: done, Output: Manifest{Pieces: []Piece{{Path: "p"}}}},
+		CheckpointAttempt{Attempt: paused, Checkpoint: Checkpoint{Path: "c"}},
+		ExpireMachine{"output", 1}, ExpireMachine{"checkpoint", 1})
+	forgets(t, s, "output", 1, ErrRefused)
+	forgets(t, s, "checkpoint", 1, ErrRefused)
+	again := attemptAt(mapTask(1), 1)
+	apply(t, s, StartAttempt{Task: again.Task, Machine: "other"}, FinishAttempt{Attempt: again, Output: Manifest{Pieces: []Piece{{Path: "q"}}}})
+	forgets(t, s, "checkpoint", 1, nil)
+	forgets(t, s, "output", 1, ErrRefused)
+	apply(t, s, CommitJob{job1})
+	forgets(t, s, "output", 1, nil)
+	if a := s.View().Job(job1).Stages[0].Tasks[0].Attempts[0]; a.Machine != "output" {
+		t.Errorf("the job that is over knows no more where it ran: %+v", a)
+	}
+}
+
+// TestOutputOfAForgottenMachineIsTakenBack lets a machine come back, after it was
+// forgotten, with output that its task is still without.
+func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
+	s := New("1")
+	a := attemptAt(mapTask(0), 0)
+	restore := RestoreOutput{Attempt: a}
+	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 1), StartJob{job1},
+		StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a}, ExpireMachine{"n", 1})
+	forgets(t, s, "n", 1, nil)
+	if _, err := s.Apply(Entry{Command: restore}); !errors.Is(err, ErrRefused) {
+		t.Errorf("output of a machine that is not there is taken: %v", err)
+	}
+	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, restore)
+	if s.View().Job(job1).Stages[0].Finished != 1 {
+		t.Error("its output is not taken")
+	}
+}
+
+// TestMachinesThatComeAndGoLeaveNothing lives the life of a cluster whose
+// machines have a new name each time, and compares its machines with a list.
+func TestMachinesThatComeAndGoLeaveNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := New("1")
+		var there []string // dumb twin of machines in order of joining
+		lost := make(map[string]bool)
+		for n := range rapid.IntRange(1, 200).Draw(t, "steps") {
+			name := fmt.Sprint("ec2-", n)
+			if len(there) > 0 && rapid.IntRange(0, 2).Draw(t, "verb") > 0 {
+				name = rapid.SampledFrom(there).Draw(t, "machine")
+			}
+			switch i := slices.Index(there, name); {
+			case i < 0:
+				mustDo(t, s, JoinMachine{Name: name, Slots: [2]int{1, 1}})
+				there = append(there, name)
+			case lost[name]:
+				mustDo(t, s, ForgetMachine{name, 1})
+				there = slices.Delete(there, i, i+1)
+			default:
+				mustDo(t, s, ExpireMachine{name, 1})
+				lost[name] = true
+			}
+			var got, free, wantFree []string
+			for m := range s.View().Machines() {
+				got = append(got, m.Name)
+			}
+			for m := range s.View().MachinesWithFree(MapSlot) {
+				free = append(free, m.Name)
+			}
+			for _, name := range there {
+				if !lost[name] {
+					wantFree = append(wantFree, name)
+				}
+			}
+			if err := s.CheckInvariants(); err != nil || !slices.Equal(got, there) || !slices.Equal(free, wantFree) {
+				t.Fatalf("machines %v with %v free, want %v with %v: %v", got, free, there, wantFree, err)
+			}
+		}
+	})
+}
+
+func mustDo(t *rapid.T, s *State, c Command) {
+	if _, err := s.Apply(Entry{At: 1, Command: c}); err != nil {
+		t.Fatalf("%T %+v: %v", c, c, err)
+	}
+}
