@@ -36,6 +36,9 @@ type Config struct {
 	// NodeExpiry is how long a tasknode may be silent before what it runs and
 	// holds is given up; default never.
 	NodeExpiry time.Duration
+	// NodeForget is how long a tasknode is remembered after it was given up, and
+	// longer while a job that is not over refers to it; default for ever.
+	NodeForget time.Duration
 	// HistoryDir is the full name of the directory for the histories of jobs that
 	// are over; default none are written.
 	HistoryDir string

@@ -32,7 +32,7 @@ func (m *Master) bundleMessage(j *cluster.Job, stage *cluster.Stage, t *cluster.
 		_, class, _, _ := m.view.Task(member.ID)
 		latest := member.Attempts[len(member.Attempts)-1]
 		message.Groups = append(message.Groups, &taskproc.Bundle_Group{
-			Class: int32(class.Index), Group: int32(member.ID.Number), Address: m.view.Machine(latest.Machine).Address,
+			Class: int32(class.Index), Group: int32(member.ID.Number), Address: m.addressOf(latest.Machine),
 		})
 	}
 	return message

@@ -21,7 +21,8 @@ type node struct {
 	heard      int64       // last sign of life, ms since the epoch
 	skew       int64       // ms that its clock is ahead of ours
 	vitals     *wire.Report_Heartbeat
-	expiring   bool // its end is on its way through the log
+	expiring   bool  // its end is on its way through the log
+	kept       int64 // while it is lost: not to be forgotten before, ms since the epoch
 }
 
 // Attachment is a tasknode's connection to the master that leads.
@@ -137,8 +138,9 @@ func (m *Master) node(name string) *node {
 // machineChanged tells the brain of a machine that has joined and listens.
 func (m *Master) machineChanged(name string) {
 	machine, n := m.view.Machine(name), m.node(name)
-	if machine.Lost {
+	if machine == nil || machine.Lost {
 		m.forgetListener(name)
+		m.nodeLost(name, n)
 		return
 	}
 	if a := n.attachment; a != nil && a.instance == machine.Instance {
@@ -188,16 +190,22 @@ func acknowledgeOrder(attempt string) *wire.Order {
 }
 
 // reviewNodes gives up tasknodes that have been silent for too long, and finds
-// when to look again. Signs of life only move that away.
+// when to look again. Signs of life only move that away. Those that were given up
+// long ago it has forgotten.
 func (m *Master) reviewNodes() {
 	m.review = 0
 	expiry := m.cfg.NodeExpiry.Milliseconds()
 	if expiry == 0 {
 		return
 	}
+	var referred map[string]bool
 	for machine := range m.view.Machines() {
 		n := m.node(machine.Name)
-		if machine.Lost || n.expiring {
+		if machine.Lost {
+			m.reviewLost(machine, n, &referred)
+			continue
+		}
+		if n.expiring {
 			continue
 		}
 		if m.now() >= n.heard+expiry {
@@ -207,9 +215,7 @@ func (m *Master) reviewNodes() {
 			m.request(cluster.ExpireMachine{Name: machine.Name, Epoch: machine.Epoch})
 			continue
 		}
-		if m.review == 0 || n.heard+expiry < m.review {
-			m.review = n.heard + expiry
-		}
+		m.reviewBy(n.heard + expiry)
 	}
 }
 

@@ -53,7 +53,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
 		Checkpoint: checkpointMessage(t.ID, t.Checkpoint), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
-		NodeAddress: m.view.Machine(a.Machine).Address, ShuffleToken: m.cfg.ShuffleToken,
+		NodeAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
 		Bundle: m.bundleMessage(j, stage, t), Shares: sharesMessage(j, stage, t),

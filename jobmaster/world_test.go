@@ -43,8 +43,9 @@ type world struct {
 	ctx     context.Context
 	end     context.CancelFunc
 	expiry  time.Duration
-	specs   int      // made so far
-	pools   []string // of masters that are added from now on
+	forget  time.Duration // of masters that are added from now on
+	specs   int           // made so far
+	pools   []string      // of masters that are added from now on
 
 	mu struct {
 		sync.Mutex
@@ -98,7 +99,7 @@ type fakeLog struct {
 func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
 	m, err := jobmaster.New(jobmaster.Config{
-		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
+		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, NodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil

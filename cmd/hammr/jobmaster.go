@@ -28,6 +28,7 @@ type masterConfig struct {
 	jobLogDir     string
 	retention     time.Duration
 	expiry        time.Duration
+	forget        time.Duration
 	policy        string
 	pools         []string
 	election      time.Duration
@@ -41,7 +42,7 @@ type masterConfig struct {
 }
 
 func (c *masterConfig) settings() daemon.Settings {
-	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, retention: 7 * 24 * time.Hour,
+	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, forget: 24 * time.Hour, retention: 7 * 24 * time.Hour,
 		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
@@ -58,6 +59,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
 		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
 		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
+		daemon.Period("forget", &c.forget, "`time` for which a tasknode that was given up is remembered; one that is excluded stays"),
 		daemon.Text("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
 		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
 		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),

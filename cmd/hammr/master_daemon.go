@@ -162,7 +162,7 @@ func (m *masterDaemon) openMaster() (err error) {
 	m.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
 		PolicyName: m.cfg.policy, Pools: m.cfg.pools,
-		NodeExpiry: m.cfg.expiry, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
+		NodeExpiry: m.cfg.expiry, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
 		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
 	})
 	return err

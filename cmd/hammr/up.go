@@ -20,10 +20,9 @@ import (
 // upConfig is what `hammr up` is told.
 type upConfig struct {
 	localcluster.Config
-	detach            bool
-	add               int
-	expiry, heartbeat time.Duration
-	log               daemon.LogConfig
+	detach bool
+	add    int
+	log    daemon.LogConfig
 }
 
 func newClusterUp() *cobra.Command {
@@ -51,8 +50,9 @@ It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.
 	flags.StringSliceVar(&cfg.Addresses, "addresses", nil, "`addresses` of this machine, one for each tasknode, joined by commas")
 	flags.IntVar(&cfg.add, "add", 0, "start so `many` more tasknodes of the cluster of DIR")
 	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
-	flags.DurationVar(&cfg.expiry, "expiry", 0, "`silence` after which a tasknode is given up (default 10s)")
-	flags.DurationVar(&cfg.heartbeat, "heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
+	flags.Duration("expiry", 0, "`silence` after which a tasknode is given up (default 10s)")
+	flags.Duration("forget", 0, "`time` for which a tasknode that was given up is remembered (default 24h)")
+	flags.Duration("heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
 	flags.String("pools", "", "`pools` that jobs may be put into beside default, joined by commas")
 	for _, s := range cfg.log.Settings() {
 		flags.String(s.Name, s.Default, s.Usage)
@@ -81,6 +81,7 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 		}
 	}
 	pass(&c.MasterFlags, "expiry")
+	pass(&c.MasterFlags, "forget")
 	pass(&c.MasterFlags, "pools")
 	pass(&c.TasknodeFlags, "heartbeat")
 	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {

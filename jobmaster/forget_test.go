@@ -1,0 +1,92 @@
+package jobmaster_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// names are the tasknodes that the leader knows, each with its state.
+func (w *world) names() string {
+	nodes, err := w.leader().Nodes(w.ctx, true)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name+" "+n.State)
+	}
+	return strings.Join(names, ", ")
+}
+
+// inForgetfulWorld plays in a world whose two masters remember for an hour.
+func inForgetfulWorld(t *testing.T, play func(w *world)) {
+	inWorld(t, 0, func(w *world) {
+		w.forget = time.Hour
+		w.addMaster()
+		w.addMaster()
+		w.elect(0)
+		play(w)
+	})
+}
+
+// TestLostTasknodesAreForgotten loses one for good, one that is excluded, and one
+// that comes back after it was forgotten.
+func TestLostTasknodesAreForgotten(t *testing.T) {
+	inForgetfulWorld(t, func(w *world) {
+		w.addNode("stays", 1, 1)
+		for _, name := range []string{"excluded", "gone", "returns"} {
+			crash := w.addNode(name, 1, 1)
+			w.sleep(time.Second)
+			if name == "excluded" {
+				if err := w.leader().AdmitNode(w.ctx, name, true); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			crash()
+		}
+		w.sleep(30 * time.Minute)
+		if got := w.names(); got != "excluded DECOMMISSIONED, gone LOST, returns LOST, stays RUNNING" {
+			w.t.Errorf("after half an hour the tasknodes are %s", got)
+		}
+		w.elect(1)
+		w.sleep(time.Hour)
+		if got := w.names(); got != "excluded DECOMMISSIONED, stays RUNNING" {
+			w.t.Errorf("after longer than an hour the tasknodes are %s", got)
+		}
+		if err := w.leader().AdmitNode(w.ctx, "excluded", false); err != nil {
+			w.t.Fatal(err)
+		}
+		w.addNode("returns", 1, 1)
+		w.sleep(time.Second)
+		if got := w.names(); got != "returns RUNNING, stays RUNNING" {
+			w.t.Errorf("at last the tasknodes are %s", got)
+		}
+		w.succeeds(w.submit(4, 1))
+	})
+}
+
+// TestATasknodeStaysThatAJobRefersTo loses one with output of a job that goes on
+// for longer than tasknodes are remembered.
+func TestATasknodeStaysThatAJobRefersTo(t *testing.T) {
+	inForgetfulWorld(t, func(w *world) {
+		crash := w.addNode("a", 2, 0)
+		id := w.submit(4, 0)
+		w.sleep(1500 * time.Millisecond) // two maps are finished, two run
+		crash()
+		w.sleep(2 * time.Hour)
+		if got := w.names(); got != "a LOST" {
+			w.t.Errorf("while the job goes on the tasknodes are %s", got)
+		}
+		w.addNode("b", 2, 0)
+		w.succeeds(id)
+		w.sleep(time.Hour)
+		if got := w.names(); got != "b RUNNING" {
+			w.t.Errorf("after the job the tasknodes are %s", got)
+		}
+		s, err := w.leader().Job(w.ctx, id, true)
+		if err != nil || s.Tasks[0].Attempts[0].Node != "a" {
+			w.t.Errorf("the job knows no more where its first task ran: %v, %v", s, err)
+		}
+	})
+}
