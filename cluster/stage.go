@@ -22,6 +22,7 @@ type Stage struct {
 	Bundle *Bundle        // class of the bundles that its tasks are in
 	Source bool           // it reads splits
 	Sink   bool           // what some of its Nodes write is read by nobody: it is the job's output
+	Stored bool           // what it writes for other stages does not lie on its machines
 	Writes bool           // its tasks write files of the job's output beside what other stages read
 	Tasks  []*Task
 
@@ -66,6 +67,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 			s.Source = s.Source || g.IsSource(g.Stages[n].Name)
 			s.Sink = s.Sink || g.IsSink(g.Stages[n].Name)
 		}
+		s.Stored = true
 		s.Name = strings.Join(names, "+")
 		s.Code = stageCode(s.Name, i)
 		if s.Slots[ReduceSlot] > 0 || s.Slots[MapSlot] == 0 && g.SlotsOf(names[0]) == dag.SlotReduce {
@@ -76,6 +78,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	for i, e := range g.Edges {
 		from, to := classOf[e.From], classOf[e.To]
 		if e.Channel == dag.ChannelFile {
+			from.Stored = from.Stored && e.Stored
 			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || compete(layout, from, to)})
 		}
 		if e.Connection == dag.PerMachine {

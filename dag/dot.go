@@ -25,7 +25,7 @@ func (g Graph) Dot(w io.Writer) error {
 		g.dotBundle(&b, l, i)
 	}
 	for _, j := range g.joints() {
-		label := fmt.Sprintf("%v\n%v", j.Channel, j.Connection)
+		label := fmt.Sprintf("%s\n%v", j.carrier(), j.Connection)
 		if j.Input != "" {
 			label = j.Input + "\n" + label
 		}

@@ -32,6 +32,9 @@ func (g Graph) String() string {
 		if e.Input != "" {
 			fmt.Fprintf(&b, " input %q", e.Input)
 		}
+		if e.Stored {
+			b.WriteString(" stored")
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()

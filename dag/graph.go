@@ -1,5 +1,7 @@
 package dag
 
+import "slices"
+
 // Graph is what a job does: stages of Nodes and the edges that join them. It is
 // a value; the functions of this package never change it.
 type Graph struct {
@@ -31,6 +33,11 @@ type Edge struct {
 	// run one program, such as the rounds of an iteration, each read from
 	// another stage.
 	Input string
+
+	// Stored says that a file is kept in the file system of the job's output, and
+	// not on the disk of the machine that wrote it: what has been written is not
+	// lost with that machine.
+	Stored bool
 }
 
 // InputName is the name under which the reader's program knows the edge.
@@ -39,6 +46,16 @@ func (e Edge) InputName() string {
 		return e.Input
 	}
 	return e.From
+}
+
+// Store returns the graph with all its files kept in the file system of the
+// job's output.
+func (g Graph) Store() Graph {
+	g.Edges = slices.Clone(g.Edges)
+	for i := range g.Edges {
+		g.Edges[i].Stored = g.Edges[i].Channel == ChannelFile
+	}
+	return g
 }
 
 // SlotKind tells which slots of a machine a stage takes.

@@ -41,6 +41,9 @@ func TestValidateNamesEveryFaultAndItsPlace(t *testing.T) {
 		{"kinds", Graph{Stages: []Stage{{Name: "a"}, {Name: "b"}}, Edges: []Edge{{From: "a", To: "b", Channel: 7, Connection: -1}}}, []string{
 			`unknown channel 7`, `unknown connection -1`,
 		}},
+		{"stored stream", Graph{Stages: []Stage{{Name: "a"}, {Name: "b"}}, Edges: []Edge{{From: "a", To: "b", Channel: ChannelTCP, Stored: true}}}, []string{
+			`edge "a" -> "b": a tcp channel that is stored; only files are`,
+		}},
 		{"cycle", Graph{
 			Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 			Edges:  []Edge{{From: "a", To: "b"}, {From: "b", To: "c"}, {From: "c", To: "b"}},
@@ -95,11 +98,18 @@ func TestFingerprintTellsGraphsApart(t *testing.T) {
 	named, reading := MapReduce(3, 2), MapReduce(3, 2)
 	named.Edges[0].Input = "words"
 	reading.Stages[1].Inputs = []string{"map"}
-	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other, named, reading} {
+	for _, g := range []Graph{MapReduce(3, 2), MapReduce(2, 3), MapReduce(3, 0), other, named, reading, MapReduce(3, 2).Store()} {
 		if twin, dup := seen[g.Fingerprint()]; dup {
 			t.Errorf("same fingerprint for\n%sand\n%s", twin, g)
 		}
 		seen[g.Fingerprint()] = g.String()
+	}
+}
+
+func TestStoreChangesFilesOnlyAndACopy(t *testing.T) {
+	g := Graph{Stages: []Stage{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "c", Channel: ChannelSHM}}}
+	if s := g.Store(); !s.Edges[0].Stored || s.Edges[1].Stored || g.Edges[0].Stored {
+		t.Errorf("%v of %v", s, g)
 	}
 }
 

@@ -50,7 +50,7 @@ func (g Graph) reads(stage string) string {
 		if e.To != stage {
 			continue
 		}
-		part := fmt.Sprintf("%s (%v, %v)", e.From, e.Channel, e.Connection)
+		part := fmt.Sprintf("%s (%s, %v)", e.From, e.carrier(), e.Connection)
 		if e.Input != "" {
 			part = e.Input + " = " + part
 		}
@@ -60,6 +60,14 @@ func (g Graph) reads(stage string) string {
 		return "the job's input"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// carrier is the channel in words for people.
+func (e Edge) carrier() string {
+	if e.Stored {
+		return "stored " + e.Channel.String()
+	}
+	return e.Channel.String()
 }
 
 // holds tells what Nodes each group of a class has.

@@ -110,6 +110,9 @@ func (e Edge) kindFaults() []string {
 	if e.Connection.String() == "unknown" {
 		parts = append(parts, fmt.Sprintf("unknown connection %d", int(e.Connection)))
 	}
+	if e.Stored && e.Channel != ChannelFile {
+		parts = append(parts, fmt.Sprintf("a %v channel that is stored; only files are", e.Channel))
+	}
 	return parts
 }
 

@@ -87,13 +87,13 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 	for i, s := range t.Output.Segments {
 		out := &taskproc.MapOutput{
 			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
-			Path: s.Path, IndexChecksum: s.IndexChecksum,
+			Path: s.Path, IndexChecksum: s.IndexChecksum, Stored: j.Spec.Graph.Edges[s.Edge].Stored,
 		}
 		out.Ordinal, out.Start = r.ordinal(j, t, s)
 		if i < len(reported) {
 			out.PartitionBytes = reported[i].PartitionBytes
 		}
-		if machine := m.view.Machine(t.Winner.Machine); machine != nil {
+		if machine := m.view.Machine(t.Winner.Machine); machine != nil && !out.Stored {
 			out.Address = machine.Address
 		}
 		l := r.outputs.log(s.Edge)

@@ -59,6 +59,15 @@ func jobGraph(det details, maps, asked int) (dag.Graph, error) {
 	for _, reader := range det.readers {
 		nodes[reader] = maps
 	}
-	g := det.graph(nodes, n)
+	g := det.shape(c, nodes, n)
 	return g, g.Validate()
+}
+
+// shape is the graph as the configuration has it.
+func (det details) shape(c *conf.Conf, nodes map[string]int, reduces int) dag.Graph {
+	g := det.graph(nodes, reduces)
+	if c.Bool(conf.ChannelsStored) {
+		return g.Store()
+	}
+	return g
 }

@@ -58,6 +58,7 @@ type link struct {
 	from, to   *stage
 	channel    dag.Channel
 	connection dag.Connection
+	stored     bool   // a file that outlives the machine of its writer
 	machines   int    // Nodes of the reader of a per-machine edge, unless it says otherwise
 	place      string // file:line of the call that made the channel
 }

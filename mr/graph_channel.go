@@ -26,6 +26,7 @@ type Channel[K, V any] struct {
 	kind       dag.Channel
 	connection dag.Connection
 	machines   int
+	stored     bool
 	route      route[K, V]
 	place      string
 }
@@ -56,6 +57,16 @@ func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 // Via is any channel; the others are short for the usual ones.
 func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
 	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), place: callerPlace()}
+}
+
+// Stored keeps the files in the file system of the job's output until the job
+// ends, with as many copies as the output has: a machine that is lost takes
+// nothing along of what its tasks have finished. It costs writing the files a
+// second time. The property hammr.job.channel.stored does it for all of a job's
+// files.
+func (c Channel[K, V]) Stored() Channel[K, V] {
+	c.stored = true
+	return c
 }
 
 // Combine sets the combiner, as Job.Combine does. Only what goes by files has
@@ -114,7 +125,7 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 }
 
 func (c Channel[K, V]) link(to *stage) *link {
-	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, place: c.place}
+	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, place: c.place}
 	if c.from != nil {
 		l.from = c.from.stage
 	}

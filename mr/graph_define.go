@@ -108,7 +108,7 @@ func (g *Graph) shape(sources map[string]int, reduces int) dag.Graph {
 		out.Stages = append(out.Stages, dag.Stage{Name: s.name, Nodes: g.nodesOf(s).number(sources, reduces), Slots: s.slotKind()})
 	}
 	for _, l := range g.links {
-		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection})
+		out.Edges = append(out.Edges, dag.Edge{From: l.from.name, To: l.to.name, Channel: l.channel, Connection: l.connection, Stored: l.stored})
 	}
 	return out
 }

@@ -48,6 +48,11 @@ func waysToCount() map[string]*mr.Definition {
 			piped := mr.Group(g, "combine", sums, words.Pipe())
 			return mr.Group(g, "sum", sums, piped.Shuffle())
 		}),
+		"stored": countAs(func(g *mr.Graph, words stage) stage {
+			piped := mr.Each(g, "combine", same, words.Pipe())
+			first := mr.Group(g, "first", sums, piped.Shuffle().Stored().Combine(sums)).Nodes(3)
+			return mr.Group(g, "sum", sums, first.Shuffle().Stored())
+		}),
 		"one to one": countAs(func(g *mr.Graph, words stage) stage {
 			kept := mr.Each(g, "kept", same, words.Via(dag.ChannelFile, mr.OneToOne))
 			return mr.Group(g, "sum", sums, kept.Shuffle())

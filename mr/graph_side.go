@@ -13,10 +13,11 @@ import (
 // read: the small half of a join, the centres of the last round. With gives it
 // to a stage. It goes by files, whole to each Node that reads it.
 type Side[K, V any] struct {
-	from  *Stage[K, V]
-	route *route[K, V]
-	place string
-	given bool
+	from   *Stage[K, V]
+	route  *route[K, V]
+	place  string
+	stored bool
+	given  bool
 }
 
 // Broadcast makes what the stage emits a side for other stages.
@@ -25,6 +26,12 @@ func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	side := &Side[K, V]{from: s, route: &r, place: callerPlace()}
 	s.graph.sides = append(s.graph.sides, side)
 	return side
+}
+
+// Stored keeps the files as Channel.Stored does.
+func (s *Side[K, V]) Stored() *Side[K, V] {
+	s.stored = true
+	return s
 }
 
 // Combine sets the combiner, as Channel.Combine does.
@@ -57,7 +64,7 @@ func (s *Side[K, V]) giveTo(to *stage) {
 		to.faultAt(callerPlace(), "a side for a stage that reads the job's input; give it to a stage behind a Pipe")
 		return
 	}
-	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, place: callerPlace()}
+	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, place: callerPlace()}
 	if to.graph.link(l) {
 		to.sides = append(to.sides, l)
 		s.from.drains = append(s.from.drains, channelDrain[K, V]{to: to.name, route: s.route})

@@ -126,6 +126,7 @@ var variants = map[string]variant{
 	"blocks":   {properties: map[string]string{conf.OutputCompress: "true", conf.OutputCompressType: "BLOCK"}},
 	"spills":   {properties: map[string]string{conf.SortMB: "1", conf.SortFactor: "2"}},
 	"shuffled": {properties: map[string]string{conf.MapOutputCompress: "true", conf.MapOutputCompressCodec: "zstd"}},
+	"stored":   {properties: map[string]string{conf.ChannelsStored: "true"}},
 	"from-gz":  {encode: gzipped, suffix: ".gz"},
 	"from-bz2": {encode: bzipped, suffix: ".bz2"},
 	"small":    {small: true},

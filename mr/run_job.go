@@ -101,7 +101,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 			return nil, nil, err
 		}
 	}
-	graph := det.graph(det.nodes(splits), int(spec.Reduces))
+	graph := det.shape(c, det.nodes(splits), int(spec.Reduces))
 	if err := graph.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}

@@ -156,7 +156,7 @@ func checkGraph(j anyJob, c *conf.Conf, start *taskproc.Start) error {
 	for _, s := range submitted.Stages {
 		nodes[s.Name] = s.Nodes
 	}
-	here := det.graph(nodes, reduces(det, c))
+	here := det.shape(c, nodes, reduces(det, c))
 	if here.Fingerprint() != start.Fingerprint && here.Fingerprint() != submitted.Fingerprint() {
 		return fmt.Errorf("this binary is not the one that submitted it: %s", difference(submitted, here))
 	}

@@ -40,7 +40,14 @@ func isWanted(last *wire.Report) bool {
 }
 
 // segmentsOf are the outputs that lie in the attempt's directory.
-func segmentsOf(last *wire.Report) []*taskproc.MapOutput { return last.GetDone().GetOutputs() }
+func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
+	for _, o := range last.GetDone().GetOutputs() {
+		if !o.Stored {
+			here = append(here, o)
+		}
+	}
+	return here
+}
 
 // writeHeld writes the record of an attempt whose files are in dir. It is there
 // as a whole or not at all.

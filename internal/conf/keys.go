@@ -102,6 +102,7 @@ var declared = []Key{
 	key("hammr.job.partition.ranges", String, "", "set by a total-order job itself: the keys at which its partitions begin"),
 	key("hammr.job.placement", Class, "default", "how its tasks are matched with machines: flow moves the least bytes, delay lets slots wait for local tasks, none is blind; default is what the policy does").of("default", "flow", "delay", "none"),
 	key("hammr.shuffle.fetch.timeout", Duration, "60s", "failing of a map output's source after which the map runs again").from(1),
+	key("hammr.job.channel.stored", Bool, "false", "keep files between stages with the job's output, so that a lost machine takes none of them along"),
 	key("hammr.channel.connect.timeout", Duration, "60s", "wait of a Node for the process at the other end of a stream").from(1),
 	key("hammr.client.timeout", Duration, "60s", "how long a client looks for a master that leads").from(1),
 	key("hammr.tasknode.expiry", Duration, "10s", "silence after which a machine is given up").from(1),

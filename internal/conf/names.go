@@ -53,6 +53,7 @@ const (
 	ShuffleReadTimeout        = "mapreduce.reduce.shuffle.read.timeout"
 	ShuffleRetryDelayMax      = "mapreduce.reduce.shuffle.retry-delay.max.ms"
 	ShuffleFetchTimeout       = "hammr.shuffle.fetch.timeout"
+	ChannelsStored            = "hammr.job.channel.stored"
 	ChannelConnectTimeout     = "hammr.channel.connect.timeout"
 	FaultDecay                = "hammr.job.fault.decay"
 	JobLogDir                 = "hammr.job.log.dir"

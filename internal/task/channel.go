@@ -13,6 +13,7 @@ type Channel struct {
 	From, To   string // names of the stages
 	Kind       dag.Channel
 	Connection dag.Connection
+	Stored     bool // a file that lies with the job's output
 
 	// Peers are the numbers of the Nodes at the other end that this Node is
 	// joined to, ascending; nil for all of them along an edge that is a file,
@@ -66,6 +67,7 @@ func outputsOf(g dag.Graph, stage, number int) []Channel {
 func channelOf(place int, e dag.Edge) Channel {
 	return Channel{
 		Edge: place, Input: e.InputName(), From: e.From, To: e.To, Kind: e.Channel, Connection: e.Connection,
+		Stored: e.Stored,
 	}
 }
 

@@ -3,12 +3,15 @@ package task
 import (
 	"errors"
 	"fmt"
+	"path"
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
 )
 
 // openCollector writes what a Node emits along an edge that is a file.
@@ -157,6 +160,40 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 		return index, err
 	}
 	return shuffle.Join(n.ctx, n.Local, n.attemptFile(fmt.Sprintf("edge%d-joined.out", c.Edge)), append(parts, index))
+}
+
+// store moves what was written for channels that are stored to where the job's
+// output is. Where it lies goes with the job, or is committed by nobody.
+func (n *Node) store(published []*taskproc.MapOutput) error {
+	for i, c := range fileChannels(n.outputs) {
+		if !c.Stored {
+			continue
+		}
+		if err := n.storeOne(published[i]); err != nil {
+			return fmt.Errorf("channel %v: %w", c, err)
+		}
+	}
+	return nil
+}
+
+func (n *Node) storeOne(o *taskproc.MapOutput) error {
+	if n.Start.OutputDir == "" {
+		return &FatalError{Err: errors.New("it is to be stored with the job's output, of which there is none")}
+	}
+	fsys, dir, err := n.Resolve(n.ctx, n.Start.OutputDir)
+	if err != nil {
+		return err
+	}
+	index, err := shuffle.ReadIndex(n.ctx, n.Local, o.Path)
+	if err != nil {
+		return err
+	}
+	to := path.Join(dir, n.Start.AttemptId+"."+path.Base(o.Path))
+	if _, err := index.Move(n.ctx, n.Local, fsys, to, files.CreateOptions(n.Conf)); err != nil {
+		return err
+	}
+	o.Path, o.Stored = storage.Name(fsys, to), true
+	return nil
 }
 
 func countCollector(a *Attempt, s shuffle.Stats) {

@@ -204,7 +204,7 @@ func (p *copyPhase) take(e *copyEdge, o *taskproc.MapOutput) error {
 	case told && address == o.Address:
 	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
 		p.copy(e, o)
-	case o.Address == "" || o.Address == p.r.Start.NodeAddress:
+	case !o.Stored && (o.Address == "" || o.Address == p.r.Start.NodeAddress):
 		runs, err := p.r.takeLocal(e, o)
 		if err != nil {
 			p.r.Counters.Add(counter.FailedShuffles, 1)
@@ -279,15 +279,19 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	}
 	p.pending[w] = true
 	p.outputs[offerOf(o)], p.told[offerOf(o)] = o, o.Address
-	p.copier.Add(transfer.Segment{
-		Task:      number,
-		Partition: e.partition,
-		Ordinal:   ordinalOf(o),
-		Output: transfer.Output{
-			Address: o.Address, Job: p.r.Start.JobId, Attempt: o.Attempt,
-			File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
-		},
-	})
+	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
+}
+
+// output is an output as the copier knows it.
+func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
+	out := transfer.Output{
+		Address: o.Address, Job: p.r.Start.JobId, Attempt: o.Attempt,
+		File: path.Base(o.Path), IndexChecksum: o.IndexChecksum,
+	}
+	if o.Stored {
+		out.Stored = o.Path
+	}
+	return out
 }
 
 // copied is the output that a result of the copier is about.
@@ -302,6 +306,7 @@ func (p *copyPhase) openCopier() {
 		Token:          r.Start.ShuffleToken,
 		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
 		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
+		Resolve:        r.Resolve,
 		Sources:        &r.group.server.segments,
 	})
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{

@@ -169,6 +169,9 @@ func (n *Node) finish() (err error) {
 		n.result.paused, err = m.checkpoint(n.result.published)
 		return err
 	}
+	if err := n.store(n.result.published); err != nil {
+		return err
+	}
 	if n.result.pieces, _, err = n.files.close(false); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func FromGraph(g dag.Graph) *Graph {
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, &Graph_Edge{
-			From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection), Input: e.Input,
+			From: e.From, To: e.To, Channel: int32(e.Channel), Connection: int32(e.Connection), Input: e.Input, Stored: e.Stored,
 		})
 	}
 	return out
@@ -29,7 +29,7 @@ func ToGraph(g *Graph) dag.Graph {
 	}
 	for _, e := range g.GetEdges() {
 		out.Edges = append(out.Edges, dag.Edge{
-			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection), Input: e.Input,
+			From: e.From, To: e.To, Channel: dag.Channel(e.Channel), Connection: dag.Connection(e.Connection), Input: e.Input, Stored: e.Stored,
 		})
 	}
 	return out

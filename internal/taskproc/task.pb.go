@@ -428,7 +428,8 @@ type MapOutput struct {
 	Address        string                 `protobuf:"bytes,6,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when the file is local
 	IndexChecksum  uint64                 `protobuf:"varint,7,opt,name=index_checksum,json=indexChecksum,proto3" json:"index_checksum,omitempty"`
 	PartitionBytes []int64                `protobuf:"varint,8,rep,packed,name=partition_bytes,json=partitionBytes,proto3" json:"partition_bytes,omitempty"`
-	Edge           int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"` // place in the graph's edges
+	Edge           int32                  `protobuf:"varint,9,opt,name=edge,proto3" json:"edge,omitempty"`      // place in the graph's edges
+	Stored         bool                   `protobuf:"varint,10,opt,name=stored,proto3" json:"stored,omitempty"` // path is a full name, of a file that every machine reaches
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -524,6 +525,13 @@ func (x *MapOutput) GetEdge() int32 {
 		return x.Edge
 	}
 	return 0
+}
+
+func (x *MapOutput) GetStored() bool {
+	if x != nil {
+		return x.Stored
+	}
+	return false
 }
 
 // Counter is one counter's value.
@@ -2428,6 +2436,7 @@ type Graph_Edge struct {
 	Channel       int32                  `protobuf:"varint,3,opt,name=channel,proto3" json:"channel,omitempty"`       // dag.Channel
 	Connection    int32                  `protobuf:"varint,4,opt,name=connection,proto3" json:"connection,omitempty"` // dag.Connection
 	Input         string                 `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	Stored        bool                   `protobuf:"varint,6,opt,name=stored,proto3" json:"stored,omitempty"` // a file that is kept in the file system of the job's output
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2495,6 +2504,13 @@ func (x *Graph_Edge) GetInput() string {
 		return x.Input
 	}
 	return ""
+}
+
+func (x *Graph_Edge) GetStored() bool {
+	if x != nil {
+		return x.Stored
+	}
+	return false
 }
 
 type Bundle_Group struct {
@@ -2579,7 +2595,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\x03R\x06length\x12\x1b\n" +
 	"\tfile_size\x18\x04 \x01(\x03R\bfileSize\x12\x18\n" +
-	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xc9\x02\n" +
+	"\aordinal\x18\x05 \x01(\x05R\aordinal\"\xe2\x02\n" +
 	"\x05Graph\x122\n" +
 	"\x06stages\x18\x01 \x03(\v2\x1a.hammr.task.v1.Graph.StageR\x06stages\x12/\n" +
 	"\x05edges\x18\x02 \x03(\v2\x19.hammr.task.v1.Graph.EdgeR\x05edges\x1a_\n" +
@@ -2587,7 +2603,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\x05R\x05nodes\x12\x14\n" +
 	"\x05slots\x18\x03 \x01(\x05R\x05slots\x12\x16\n" +
-	"\x06inputs\x18\x04 \x03(\tR\x06inputs\x1az\n" +
+	"\x06inputs\x18\x04 \x03(\tR\x06inputs\x1a\x92\x01\n" +
 	"\x04Edge\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x18\n" +
@@ -2595,7 +2611,8 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\n" +
 	"connection\x18\x04 \x01(\x05R\n" +
 	"connection\x12\x14\n" +
-	"\x05input\x18\x05 \x01(\tR\x05input\"\xc3\x01\n" +
+	"\x05input\x18\x05 \x01(\tR\x05input\x12\x16\n" +
+	"\x06stored\x18\x06 \x01(\bR\x06stored\"\xc3\x01\n" +
 	"\x05Piece\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x16\n" +
@@ -2604,7 +2621,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arecords\x18\x05 \x01(\x03R\arecords\x12\x16\n" +
 	"\x06suffix\x18\x06 \x01(\tR\x06suffix\x12\x14\n" +
 	"\x05stage\x18\a \x01(\x05R\x05stage\x12\x12\n" +
-	"\x04part\x18\b \x01(\x05R\x04part\"\x94\x02\n" +
+	"\x04part\x18\b \x01(\x05R\x04part\"\xac\x02\n" +
 	"\tMapOutput\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x18\n" +
@@ -2614,7 +2631,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aaddress\x18\x06 \x01(\tR\aaddress\x12%\n" +
 	"\x0eindex_checksum\x18\a \x01(\x04R\rindexChecksum\x12'\n" +
 	"\x0fpartition_bytes\x18\b \x03(\x03R\x0epartitionBytes\x12\x12\n" +
-	"\x04edge\x18\t \x01(\x05R\x04edge\"I\n" +
+	"\x04edge\x18\t \x01(\x05R\x04edge\x12\x16\n" +
+	"\x06stored\x18\n" +
+	" \x01(\bR\x06stored\"I\n" +
 	"\aCounter\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +

@@ -24,6 +24,8 @@ type FetcherConfig struct {
 	ConnectTimeout time.Duration
 	// IdleTimeout is how long a server may send nothing; default 30 s.
 	IdleTimeout time.Duration
+	// Resolve opens outputs that are stored. There is no default.
+	Resolve Resolve
 	// Sources is shared with the other fetchers of the process; by default it is
 	// this fetcher's alone.
 	Sources *Sources
@@ -103,6 +105,10 @@ func (f *Fetcher) Fetch(ctx context.Context, s Segment, sink Sink) ([]shuffle.Ru
 
 // copy tries once.
 func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run, error) {
+	classify := classify
+	if s.Output.Stored != "" {
+		classify = classifyStored
+	}
 	index, err := f.index(ctx, s.Output)
 	if err != nil {
 		return nil, classify(ctx, &FetchError{Output: s.Output, Partition: s.Partition, Run: -1, Err: err})
@@ -112,6 +118,9 @@ func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run
 	}
 	runs := index.Partitions[s.Partition]
 	err = sink.AddRemote(ctx, runs, s.Ordinal, func(ctx context.Context, run shuffle.Run) (io.ReadCloser, error) {
+		if s.Output.Stored != "" {
+			return f.openStored(ctx, s.Output, run)
+		}
 		return f.openRun(ctx, s.Output.runURL(s.Partition, slices.Index(runs, run)), s.Output.Address, run)
 	})
 	var source *shuffle.SourceError
@@ -127,6 +136,9 @@ func (f *Fetcher) copy(ctx context.Context, s Segment, sink Sink) ([]shuffle.Run
 
 // index returns the index of an output, checked against what the map reported.
 func (f *Fetcher) index(ctx context.Context, o Output) (*shuffle.Index, error) {
+	if o.Stored != "" {
+		return f.storedIndex(ctx, o)
+	}
 	key := fmt.Sprintf("%s %s %x", o.Address, o.indexURL(), o.IndexChecksum)
 	return f.cfg.Sources.indexes.get(key, func() (*shuffle.Index, error) {
 		answer, err := f.get(ctx, o.indexURL())
@@ -212,6 +224,9 @@ func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
 
 // blame asks the source whether its disk is to blame for damage.
 func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
+	if damage.Output.Stored != "" {
+		return &LostError{damage.Output, damage}
+	}
 	v, err := f.askVerdict(ctx, damage)
 	o := damage.Output
 	var answer *statusError

@@ -73,7 +73,7 @@ func (q *queue) add(s Segment) {
 	if old := q.waiting[s.Task]; old != nil {
 		old.source.remove(old)
 	}
-	e := &entry{Segment: s, source: q.source(s.Output.Address)}
+	e := &entry{Segment: s, source: q.source(s.Output.source())}
 	q.waiting[s.Task] = e
 	e.source.waiting = append(e.source.waiting, e)
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -122,6 +123,7 @@ func formatRun(r shuffle.Run) string {
 // Output names what a finished map attempt published, and where it lies.
 type Output struct {
 	Address       string // host:port of the Server
+	Stored        string // full name of a data file that no Server has; "" for others
 	Job           string
 	Attempt       string
 	File          string // name of the data file in the attempt's local directory
@@ -129,8 +131,14 @@ type Output struct {
 }
 
 func (o Output) String() string {
+	if o.Stored != "" {
+		return fmt.Sprintf("%s of %s", o.Stored, o.Attempt)
+	}
 	return fmt.Sprintf("%s of %s on %s", o.File, o.Attempt, o.Address)
 }
+
+// source is what fails or not as a whole: a machine, or one stored file.
+func (o Output) source() string { return cmp.Or(o.Stored, o.Address) }
 
 // url asks for a file of the output's attempt.
 func (o Output) url(file string, query url.Values) string {

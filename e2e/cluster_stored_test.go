@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all done
+// while reduces of other machines run: no map runs again, since what they wrote
+// is kept with the job's output, and nothing of it is left when the job is done.
+func TestStoredChannelsOutliveTasknodes(t *testing.T) {
+	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
+	in, out := proseFile(t, "prose", 200<<10), filepath.Join(t.TempDir(), "out")
+	id := e.submit(slices.Concat([]string{"wordcount"}, slowly, []string{"-D", "hammr.job.channel.stored=true",
+		"-D", "mapreduce.job.reduce.slowstart.completedmaps=1.0", "-D", "hammr.debug.record.sleep=2ms", in, out})...)
+	var victim string
+	waitUntil(t, "all maps are done and reduces run", func() bool {
+		doc := e.job(id)
+		victim = mapsOnly(doc)
+		return victim != ""
+	})
+	for _, node := range e.state.Tasknodes {
+		if node.Name == victim {
+			must(t, syscall.Kill(node.PID, syscall.SIGKILL))
+		}
+	}
+	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	e.done("job", "wait", id, "--quiet")
+	for _, task := range e.job(id).Tasks {
+		if task.Type == report.Map && len(task.Attempts) != 1 {
+			t.Errorf("%s was tried %d times", task.ID, len(task.Attempts))
+		}
+	}
+	want := filepath.Join(t.TempDir(), "want")
+	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, want)
+	wantSame(t, parts(t, out, 2), parts(t, want, 2))
+	if left, _ := filepath.Glob(filepath.Join(out, "_temporary*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// mapsOnly is a tasknode that has run maps of a job and runs no reduce, while
+// others do; "" while there is none, or maps are not done.
+func mapsOnly(doc report.Report) string {
+	var maps, reduces []string
+	for _, task := range doc.Tasks {
+		for _, a := range task.Attempts {
+			switch {
+			case task.Type == report.Reduce && a.State == report.Running:
+				reduces = append(reduces, a.Node)
+			case task.Type == report.Map && a.State != report.Succeeded:
+				return ""
+			case task.Type == report.Map:
+				maps = append(maps, a.Node)
+			}
+		}
+	}
+	if len(reduces) < 2 {
+		return ""
+	}
+	for _, node := range maps {
+		if !slices.Contains(reduces, node) {
+			return node
+		}
+	}
+	return ""
+}

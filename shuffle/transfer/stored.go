@@ -1,0 +1,57 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// What a channel that is stored has written lies in a file system that every
+// machine reaches. It is read from there; no server has a part in it.
+
+// Resolve finds the file system and the path of a full name.
+type Resolve func(ctx context.Context, name string) (storage.FS, string, error)
+
+// storedIndex reads the index of a stored output.
+func (f *Fetcher) storedIndex(ctx context.Context, o Output) (*shuffle.Index, error) {
+	fsys, path, err := f.cfg.Resolve(ctx, o.Stored)
+	if err != nil {
+		return nil, err
+	}
+	x, err := shuffle.ReadIndex(ctx, fsys, path)
+	if err == nil && x.Checksum != o.IndexChecksum {
+		err = fmt.Errorf("%w: index with checksum %x, but its writer reported %x", storage.ErrCorrupt, x.Checksum, o.IndexChecksum)
+	}
+	return x, err
+}
+
+// openStored opens a run of a stored output.
+func (f *Fetcher) openStored(ctx context.Context, o Output, run shuffle.Run) (io.ReadCloser, error) {
+	fsys, path, err := f.cfg.Resolve(ctx, o.Stored)
+	if err != nil {
+		return nil, err
+	}
+	file, err := fsys.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(run.Offset, io.SeekStart); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// classifyStored is classify for an output that no server answers for: one that
+// is not there will not be there later.
+func classifyStored(ctx context.Context, f *FetchError) error {
+	err := classify(ctx, f)
+	if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		return &LostError{f.Output, f}
+	}
+	return err
+}
