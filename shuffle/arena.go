@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// Arenas are large pieces of memory for records, outside the garbage collected
-// heap where the system allows that. Touching a page for the first time is a
-// good part of what collecting a record costs, so an arena is kept for the next
-// attempt and given back to the system only after a while.
+// Arenas are large pieces of memory for records and segments, outside the garbage
+// collected heap where the system allows that. Touching a page for the first time
+// is a good part of what collecting a record costs, and nearly half of what
+// receiving one does, so an arena is kept for the next attempt and given back to the
+// system only after a while.
 
 const (
 	// arenaIdle is how long an unused arena is kept.
@@ -33,8 +34,8 @@ type arenaPool struct {
 
 var arenas arenaPool
 
-// ReleaseMemory gives unused memory for sorting back to the system at once. It is
-// worth calling when no more collectors are coming; else that happens after a
+// ReleaseMemory gives unused arenas back to the system at once. It is worth
+// calling when no more collectors and intakes are coming; else that happens after a
 // few seconds.
 func ReleaseMemory() { arenas.release(time.Now()) }
 
@@ -51,7 +52,7 @@ func (p *arenaPool) take(size int) ([]byte, error) {
 	p.mu.Unlock()
 	mem, err := mapMemory(size)
 	if err != nil {
-		return nil, fmt.Errorf("%d bytes of memory for sorting: %w", size, err)
+		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
 	}
 	return mem, nil
 }

@@ -98,6 +98,7 @@ type IntakeStats struct {
 // Runs may be added by several goroutines at once; what comes over a stream is
 // kept in memory while there is room, and what is there is merged to disk by
 // whoever finds it full. The order of arrival does not show in what comes out.
+// An Intake that is closed takes nothing more.
 type Intake struct {
 	opts   IntakeOptions
 	limit  int64 // bytes of segments in memory
@@ -105,16 +106,16 @@ type Intake struct {
 
 	mu struct {
 		sync.Mutex
-		used    int64         // bytes of segments in memory and on their way there; <= limit
-		memory  []Source      // that have arrived in memory
-		disk    []Source      // in files
-		merging bool          // somebody merges memory to disk
-		changed chan struct{} // closed when any of the above changed
-		files   int           // made so far
-		made    map[string]bool
-		final   []Source // of the final merge
-		merge   *Merge
-		stats   IntakeStats
+		segments segmentMemory // of limit bytes; for segments in memory and on their way there
+		memory   []Source      // that have arrived in memory
+		disk     []Source      // in files
+		merging  bool          // somebody merges memory to disk
+		changed  chan struct{} // closed when any of the above changed
+		files    int           // made so far
+		made     map[string]bool
+		final    []Source // of the final merge
+		merge    *Merge
+		stats    IntakeStats
 	}
 }
 
@@ -126,6 +127,7 @@ func NewIntake(o IntakeOptions) (*Intake, error) {
 	in := &Intake{opts: o}
 	in.limit = int64(float64(o.Memory) * o.InputBufferPercent)
 	in.single = int64(float64(in.limit) * o.MemoryLimitPercent)
+	in.mu.segments.size = in.limit
 	in.mu.changed = make(chan struct{})
 	in.mu.made = make(map[string]bool)
 	return in, nil
@@ -166,24 +168,26 @@ func storedBytes(sources []Source) int64 {
 	return n
 }
 
-// reserve waits until n more bytes may be held in memory, merging what is there
-// to disk if nobody else does.
-func (in *Intake) reserve(ctx context.Context, n int64) error {
+// reserve waits until n more bytes can be held in memory side by side, merging
+// what is there to disk if nobody else does. Others that wait hold nothing, so
+// that in the end there is room for anything up to the limit.
+func (in *Intake) reserve(ctx context.Context, n int64) (piece, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for in.mu.used+n > in.limit {
-		if !in.mu.merging && len(in.mu.memory) > 0 {
-			if err := in.flushLocked(ctx); err != nil {
-				return err
-			}
-			continue
+	for {
+		p, ok, err := in.mu.segments.take(n)
+		switch {
+		case ok || err != nil:
+			return p, err
+		case !in.mu.merging && len(in.mu.memory) > 0:
+			err = in.flushLocked(ctx)
+		default:
+			err = in.waitLocked(ctx)
 		}
-		if err := in.waitLocked(ctx); err != nil {
-			return err
+		if err != nil {
+			return piece{}, err
 		}
 	}
-	in.mu.used += n
-	return nil
 }
 
 // waitLocked waits for any change; it gives up the lock meanwhile.
@@ -205,7 +209,8 @@ func (in *Intake) changedLocked() {
 }
 
 // flushLocked merges what has arrived in memory into one run on disk; it gives up
-// the lock meanwhile. After an error the segments are still in memory.
+// the lock meanwhile. After an error the segments are still in memory, unless the
+// intake has been closed.
 func (in *Intake) flushLocked(ctx context.Context) error {
 	sources := in.mu.memory
 	in.mu.memory, in.mu.merging = nil, true
@@ -214,11 +219,13 @@ func (in *Intake) flushLocked(ctx context.Context) error {
 	in.mu.Lock()
 	in.mu.merging = false
 	defer in.changedLocked()
-	if err != nil {
+	if err != nil && !in.mu.segments.closed {
 		in.mu.memory = append(in.mu.memory, sources...)
 		return err
 	}
-	in.mu.used -= storedBytes(sources)
-	in.mu.disk = append(in.mu.disk, merged)
-	return nil
+	in.mu.segments.giveSegments(sources)
+	if err == nil {
+		in.mu.disk = append(in.mu.disk, merged)
+	}
+	return err
 }

@@ -14,7 +14,7 @@ import (
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	in.mu.Lock()
 	disk, memory := in.mu.disk, in.mu.memory
-	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.used, largestBlock(runsOf(disk)))
+	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.segments.used, largestBlock(runsOf(disk)))
 	in.mu.Unlock()
 	for len(disk) > factor {
 		var err error
@@ -129,7 +129,7 @@ func (in *Intake) Stats() IntakeStats {
 	return in.mu.stats
 }
 
-// Detach closes the merge but keeps the files, for a checkpoint that names them.
+// Detach closes the intake but keeps the files, for a checkpoint that names them.
 func (in *Intake) Detach() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -138,16 +138,20 @@ func (in *Intake) Detach() error {
 }
 
 func (in *Intake) closeLocked() error {
-	m := in.mu.merge
-	in.mu.merge, in.mu.final, in.mu.disk, in.mu.memory = nil, nil, nil, nil
-	if m == nil {
-		return nil
+	var err error
+	if in.mu.merge != nil {
+		err = in.mu.merge.Close()
 	}
-	return m.Close()
+	in.mu.segments.giveSegments(in.mu.memory)
+	in.mu.segments.close()
+	in.mu.merge, in.mu.final, in.mu.disk, in.mu.memory = nil, nil, nil, nil
+	in.changedLocked()
+	return err
 }
 
-// Close closes the merge and removes the files that the intake made. It may be
-// called twice.
+// Close closes the merge, gives memory back and removes the files that the intake
+// made. What the merge returned holds no more: its memory becomes somebody
+// else's. It may be called twice.
 func (in *Intake) Close() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

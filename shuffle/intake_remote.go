@@ -49,16 +49,19 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 	}
 	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: total <= in.single}
 	if a.inMemory {
-		if err := in.reserve(ctx, total); err != nil {
+		if a.room, err = in.reserve(ctx, total); err != nil {
 			return err
 		}
 	}
+	a.left = a.room
 	for _, run := range runs {
 		if err := a.receive(ctx, run); err != nil {
-			return errors.Join(err, a.undo(ctx, total))
+			return errors.Join(err, a.undo(ctx))
 		}
 	}
-	a.commit(runs)
+	if err := a.commit(runs); err != nil {
+		return errors.Join(err, a.undo(ctx))
+	}
 	return nil
 }
 
@@ -90,7 +93,9 @@ type arrival struct {
 	in       *Intake
 	ordinal  Ordinal
 	open     OpenRun
-	inMemory bool // room is reserved; else each run gets a file
+	inMemory bool // each run gets a part of room; else a file
+	room     piece
+	left     piece // of room, for runs to come
 	sources  []Source
 }
 
@@ -110,7 +115,7 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 	s := Source{FS: a.in.opts.FS, Run: run, Ordinal: a.ordinal, Sequence: run.Offset}
 	s.Run.Offset = 0
 	if a.inMemory {
-		err = receiveInMemory(&s, body)
+		err = receiveInMemory(&s, a.left.front(run.Length), body)
 	} else {
 		err = a.in.receiveOnDisk(ctx, &s, body)
 	}
@@ -121,10 +126,11 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 	return nil
 }
 
-// receiveInMemory gives s the bytes of its run. There is room for them: the
-// length is not more than what was reserved.
-func receiveInMemory(s *Source, body io.Reader) error {
-	s.memory = make(memoryFile, s.Run.Length)
+// receiveInMemory gives s the bytes of its run, in a piece of as many. They are
+// read from the connection right into it, as much at once as the processor's
+// cache holds until they are verified.
+func receiveInMemory(s *Source, p piece, body io.Reader) error {
+	s.memory, s.place = p.bytes, p.extent
 	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
 	v := runVerifier{run: s.Run}
 	for left := s.memory; len(left) > 0; {
@@ -192,11 +198,14 @@ func copyRun(ctx context.Context, out io.Writer, s *Source, body io.Reader) erro
 	return nil
 }
 
-// commit makes what arrived part of the intake.
-func (a *arrival) commit(runs []Run) {
+// commit makes what arrived part of the intake, unless that is closed.
+func (a *arrival) commit(runs []Run) error {
 	in := a.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if in.mu.segments.closed {
+		return errIntakeClosed
+	}
 	defer in.changedLocked()
 	for _, run := range runs {
 		in.countLocked(run)
@@ -207,16 +216,17 @@ func (a *arrival) commit(runs []Run) {
 	} else {
 		in.mu.disk = append(in.mu.disk, a.sources...)
 	}
+	return nil
 }
 
 // undo gives back the room, in memory or on disk, of what will not be whole.
-func (a *arrival) undo(ctx context.Context, reserved int64) error {
+func (a *arrival) undo(ctx context.Context) error {
 	if !a.inMemory {
 		return a.in.drop(context.WithoutCancel(ctx), a.sources)
 	}
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()
-	a.in.mu.used -= reserved
+	a.in.mu.segments.give(a.room.extent)
 	a.in.changedLocked()
 	return nil
 }

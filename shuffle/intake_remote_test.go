@@ -40,8 +40,8 @@ func TestIntakeTakesAllRunsOrNone(t *testing.T) {
 		}
 		for i := range 3 * len(sources) {
 			addBroken(t, r, in, sources, i/3, i%3)
-			if s := in.Stats(); s != (IntakeStats{}) || in.mu.used != 0 {
-				t.Fatalf("%d bytes in use, stats %+v", in.mu.used, s)
+			if s := in.Stats(); s != (IntakeStats{}) || in.mu.segments.used != 0 {
+				t.Fatalf("%d bytes in use, stats %+v", in.mu.segments.used, s)
 			}
 			onlyFiles(t, o.Dir)
 		}

@@ -57,6 +57,7 @@ type Source struct {
 	From RunPosition
 
 	memory memoryFile // the file's bytes, where an Intake keeps them
+	place  extent     // of memory in the intake's arena
 }
 
 // rank is where the source stands among others.
