@@ -61,7 +61,7 @@ func (e *engine) end() {
 
 // showLogs shows the ends of the daemons' logs.
 func (e *engine) showLogs() {
-	logs, _ := filepath.Glob(filepath.Join(e.dir, "logs", "*.log"))
+	logs, _ := filepath.Glob(filepath.Join(e.dir, "logs", "*"))
 	for _, name := range logs {
 		text, _ := os.ReadFile(name)
 		e.t.Logf("%s:\n%s", filepath.Base(name), text[max(0, len(text)-3000):])

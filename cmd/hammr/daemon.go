@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -70,6 +72,19 @@ func untilSignal(run func(ctx context.Context) error) error {
 		return workError{err}
 	}
 	return nil
+}
+
+// logged runs a daemon with its log. A log in a file is told also what the daemon
+// fails with, which main tells on stderr.
+func logged(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
+	logger, err := cfg.Logger(stderr)
+	if err != nil {
+		return err
+	}
+	if err = run(logger); err != nil && cfg.File != "" && !errors.Is(err, context.Canceled) {
+		logger.Error("the daemon ends", "error", err)
+	}
+	return err
 }
 
 // listen listens on an address that a setting has given.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -92,11 +93,13 @@ a key in the file of --config; flags win over variables, variables over keys.`,
 }
 
 func runJobmaster(ctx context.Context, cfg masterConfig, stderr io.Writer) error {
-	m, err := openMaster(cfg, stderr)
-	if err != nil {
-		return err
-	}
-	return m.run(ctx)
+	return logged(cfg.log, stderr, func(logger *slog.Logger) error {
+		m, err := openMaster(cfg, logger, stderr)
+		if err != nil {
+			return err
+		}
+		return m.run(ctx)
+	})
 }
 
 // peers reads the list of the first masters.

@@ -46,8 +46,8 @@ type masterDaemon struct {
 }
 
 // openMaster makes a jobmaster ready to run, or leaves nothing open.
-func openMaster(cfg masterConfig, stderr io.Writer) (*masterDaemon, error) {
-	m := &masterDaemon{cfg: cfg, stderr: stderr, logger: cfg.log.Logger(stderr), fatal: make(chan error, 1)}
+func openMaster(cfg masterConfig, logger *slog.Logger, stderr io.Writer) (*masterDaemon, error) {
+	m := &masterDaemon{cfg: cfg, stderr: stderr, logger: logger, fatal: make(chan error, 1)}
 	for _, step := range []func() error{m.settle, m.openListeners, m.findAddress, m.openLog, m.openMaster} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, m.close())

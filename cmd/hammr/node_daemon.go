@@ -54,8 +54,8 @@ type nodeDaemon struct {
 }
 
 // openTasknode makes a tasknode ready to run, or leaves nothing open.
-func openTasknode(cfg nodeConfig, stderr io.Writer) (n *nodeDaemon, err error) {
-	n = &nodeDaemon{cfg: cfg, stderr: stderr, logger: cfg.log.Logger(stderr)}
+func openTasknode(cfg nodeConfig, logger *slog.Logger, stderr io.Writer) (n *nodeDaemon, err error) {
+	n = &nodeDaemon{cfg: cfg, stderr: stderr, logger: logger}
 	for _, step := range []func() error{n.settle, n.openDir, n.openListeners, n.openParts, n.openNode} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, n.close())

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
@@ -81,9 +82,11 @@ variables, variables over keys.`,
 }
 
 func runTasknode(ctx context.Context, cfg nodeConfig, stderr io.Writer) error {
-	n, err := openTasknode(cfg, stderr)
-	if err != nil {
-		return err
-	}
-	return n.run(ctx)
+	return logged(cfg.log, stderr, func(logger *slog.Logger) error {
+		n, err := openTasknode(cfg, logger, stderr)
+		if err != nil {
+			return err
+		}
+		return n.run(ctx)
+	})
 }

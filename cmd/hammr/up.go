@@ -55,7 +55,9 @@ It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.
 	flags.Duration("heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
 	flags.String("pools", "", "`pools` that jobs may be put into beside default, joined by commas")
 	for _, s := range cfg.log.Settings() {
-		flags.String(s.Name, s.Default, s.Usage)
+		if s.Name != "log-file" { // each daemon has its own
+			flags.String(s.Name, s.Default, s.Usage)
+		}
 	}
 	_ = cmd.MarkFlagRequired("dir") // fails for a flag that does not exist only
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -85,8 +87,9 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 	pass(&c.MasterFlags, "pools")
 	pass(&c.TasknodeFlags, "heartbeat")
 	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {
-		pass(to, "log-format")
-		pass(to, "log-level")
+		for _, name := range []string{"log-format", "log-level", "log-max-size", "log-keep"} {
+			pass(to, name)
+		}
 	}
 	if c.add < 0 {
 		return fmt.Errorf("--add %d: expected a number of at least 1", c.add)

@@ -11,6 +11,6 @@
 //	…
 //	err = daemon.WriteReady(path, daemon.Ready{…})
 //
-// A jobmaster's Port takes clients and other masters on one address. It is the
-// only part that starts goroutines, and says which.
+// A jobmaster's Port takes clients and other masters on one address. It starts
+// goroutines, as a log in a file does; each says which.
 package daemon

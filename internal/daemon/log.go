@@ -1,14 +1,21 @@
 package daemon
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
+
+	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// LogConfig says what a daemon logs and how.
+// LogConfig says what a daemon logs, how and where.
 type LogConfig struct {
-	Format string // text or json; default text
-	Level  string // debug, info, warn or error; default info
+	Format  string // text or json; default text
+	Level   string // debug, info, warn or error; default info
+	File    string // default none: the log goes where the daemon's errors go
+	MaxSize int64  // bytes of File, in whole MiB, after which another is begun; default 64 MiB
+	Keep    int    // full files that stay beside it, at least 1; default 3
 }
 
 // Settings are the log's own.
@@ -19,21 +26,57 @@ func (c *LogConfig) Settings() Settings {
 	if c.Level == "" {
 		c.Level = "info"
 	}
+	if c.MaxSize == 0 {
+		c.MaxSize = 64 * mebibyte
+	}
+	if c.Keep == 0 {
+		c.Keep = 3
+	}
 	return Settings{
 		Choice("log-format", &c.Format, "`form` of the log: text or json", "text", "json"),
 		Choice("log-level", &c.Level, "`least` grave lines of the log: debug, info, warn or error", "debug", "info", "warn", "error"),
+		Text("log-file", &c.File, "`file` of the log (default stderr)"),
+		Size("log-max-size", &c.MaxSize, "`bytes` after which the log's file is put aside and another begun, at least 1m"),
+		Number("log-keep", &c.Keep, 1, "`number` of the log's files that were put aside and stay, the newest"),
 	}
 }
 
-// Logger makes the log, on w.
-func (c *LogConfig) Logger(w io.Writer) *slog.Logger {
+const mebibyte = 1 << 20
+
+// Logger makes the log, on stderr unless it has a file. The error is that of a
+// file that cannot be written.
+//
+// A file's log has a goroutine that removes old files. It lives as long as the
+// process.
+func (c *LogConfig) Logger(stderr io.Writer) (*slog.Logger, error) {
+	w, err := c.open(stderr)
+	if err != nil {
+		return nil, err
+	}
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}
 	if level, ok := levels[c.Level]; ok {
 		options.Level = level
 	}
 	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(slog.NewTextHandler(w, options)), nil
+}
+
+// open opens the log's file, so that what is wrong with it shows at once.
+func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
+	if c.File == "" {
+		return stderr, nil
+	}
+	f, err := os.OpenFile(c.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--log-file: %w", err)
+	}
+	return &lumberjack.Logger{
+		Filename: c.File, MaxSize: max(1, int((c.MaxSize+mebibyte-1)/mebibyte)), MaxBackups: max(1, c.Keep),
+	}, nil
 }

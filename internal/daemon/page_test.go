@@ -95,7 +95,10 @@ func TestLog(t *testing.T) {
 		}},
 	} {
 		var b strings.Builder
-		log := c.config.Logger(&b)
+		log, err := c.config.Logger(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
 		log.Debug("deep")
 		log.Info("light")
 		log.Warn("grave")

@@ -26,6 +26,10 @@ type program struct {
 	log  string // file
 }
 
+// said is the file with what the daemon writes beside its log: what it fails
+// with, and how it crashes.
+func (p program) said() string { return strings.TrimSuffix(p.log, ".log") + ".err" }
+
 func (p program) readyFile() string { return filepath.Join(p.dir, "ready.json") }
 
 // child is a daemon that this process has started.
@@ -37,7 +41,8 @@ type child struct {
 	end     error         // how; holds once gone is closed
 }
 
-// start starts a daemon. Its output goes to the end of its log.
+// start starts a daemon. It writes to the end of its log; what it says beside it
+// is all that is kept of its output, and only until it is started again.
 func (p program) start(parent *parent) (*child, error) {
 	for _, dir := range []string{p.dir, filepath.Dir(p.log)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -47,17 +52,17 @@ func (p program) start(parent *parent) (*child, error) {
 	if err := os.Remove(p.readyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	said, err := os.OpenFile(p.said(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("log of %s: %w", p.name, err)
+		return nil, fmt.Errorf("output of %s: %w", p.name, err)
 	}
-	defer log.Close()
+	defer said.Close()
 	c := &child{program: p, gone: make(chan struct{})}
-	if c.logged, err = log.Seek(0, io.SeekEnd); err != nil {
-		return nil, fmt.Errorf("log of %s: %w", p.name, err)
+	if info, err := os.Stat(p.log); err == nil {
+		c.logged = info.Size()
 	}
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr = said, said
 	if err := parent.start(cmd); err != nil {
 		return nil, fmt.Errorf("start of %s: %w", p.name, err)
 	}
@@ -86,7 +91,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 		case <-c.gone:
 			return c.died()
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w; the end of its log, %s:\n%s", c.name, context.Cause(ctx), c.log, c.tail())
+			return fmt.Errorf("%s is not ready: %w; %s", c.name, context.Cause(ctx), c.lastWords())
 		case <-tick.C:
 		}
 	}
@@ -94,7 +99,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 
 // died describes a daemon that has ended by itself.
 func (c *child) died() error {
-	return fmt.Errorf("%s ended: %v; the end of its log, %s:\n%s", c.name, how(c.end), c.log, c.tail())
+	return fmt.Errorf("%s ended: %v; %s", c.name, how(c.end), c.lastWords())
 }
 
 // how tells how a process has ended.
@@ -111,15 +116,27 @@ const (
 	tailBytes = 16 << 10
 )
 
-// tail is the last lines of the log since the start.
-func (c *child) tail() string {
-	f, err := os.Open(c.log)
+// lastWords are the ends of what the daemon has written since its start.
+func (c *child) lastWords() string {
+	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logged))
+	if info, err := os.Stat(c.said()); err == nil && info.Size() > 0 {
+		words += fmt.Sprintf("\nand of what it wrote beside it, %s:\n%s", c.said(), tail(c.said(), 0))
+	}
+	return words
+}
+
+// tail is the last lines of a file, but for those before an offset. A file that
+// is shorter was begun anew.
+func tail(name string, from int64) string {
+	f, err := os.Open(name)
 	if err != nil {
 		return err.Error()
 	}
 	defer f.Close()
-	from := c.logged
 	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		if size < from {
+			from = 0
+		}
 		from = max(from, size-tailBytes)
 	}
 	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
@@ -153,10 +170,10 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 }
 
 func newProgram(cfg Config, name, dir string, args []string) program {
-	return program{
-		name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"),
-		args: append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...),
-	}
+	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log")}
+	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)
+	p.args = append(p.args, "--log-file", p.log)
+	return p
 }
 
 // masters is the list that jobmasters are given.

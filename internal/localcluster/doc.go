@@ -11,7 +11,8 @@
 //	layout.json    what the cluster consists of; it is started from this again
 //	cluster.json   what runs, for programs to read; there from ready to down
 //	token          the secret that daemons and clients show
-//	logs/          a log for each daemon
+//	logs/          a log for each daemon, which it cuts itself; and what it writes
+//	               beside it, such as how it crashed, since its latest start
 //	m1/ … n1/ …    a directory for each daemon
 //	staging/       splits and programs of jobs
 //	history/       what is known of jobs that are over

@@ -82,6 +82,16 @@ func log(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
+// saidBy is what a daemon has written beside its log.
+func saidBy(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "logs", name+".err"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func TestUpAndDown(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
@@ -114,6 +124,9 @@ func TestUpAndDown(t *testing.T) {
 	if text := log(t, cfg.Dir, "n2"); text != "tasknode n2 begins\nn2 ends\n" {
 		t.Errorf("log of n2: %q", text)
 	}
+	if text := saidBy(t, cfg.Dir, "n2"); text != "n2 crashes now and then\n" {
+		t.Errorf("n2 said %q", text)
+	}
 	if ended, err := localcluster.Down(t.Context(), cfg.Dir); ended || err != nil {
 		t.Errorf("second down: %v, %v", ended, err)
 	}
@@ -144,6 +157,9 @@ func TestUpAgain(t *testing.T) {
 	}
 	cfg.Masters, cfg.Tasknodes = 3, 1
 	again := up(t, cfg)
+	if text := saidBy(t, cfg.Dir, "n1"); text != "n1 crashes now and then\n" {
+		t.Errorf("of what it wrote beside its log, more than since the latest start is left: %q", text)
+	}
 	if again.ID != first.ID || !slices.Equal(again.Addresses(), first.Addresses()) || len(again.Tasknodes) != 2 {
 		t.Errorf("again %+v, was %+v", again, first)
 	}
@@ -189,7 +205,7 @@ func TestFaultAtStart(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  tasknode n2 begins") {
 				t.Fatalf("got %v", err)
 			}
-			if fault == "dies" && !strings.Contains(err.Error(), "\n  address already in use") {
+			if fault == "dies" && !strings.Contains(err.Error(), "\nand of what it wrote beside it, "+filepath.Join(cfg.Dir, "logs", "n2.err")+":\n  n2 crashes now and then\n  address already in use") {
 				t.Errorf("got %v", err)
 			}
 			for _, name := range []string{"m1", "n1"} {

@@ -40,12 +40,19 @@ func flagOf(args []string, name string) string {
 // KIND" the daemon of that name does not do so well.
 func fakeDaemon(kind string, args []string) int {
 	name := flagOf(args, "--id") + flagOf(args, "--name")
-	fmt.Printf("%s %s begins\n", kind, name)
+	log, err := os.OpenFile(flagOf(args, "--log-file"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer log.Close()
+	fmt.Fprintf(log, "%s %s begins\n", kind, name)
+	fmt.Printf("%s crashes now and then\n", name)
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	fault := ""
 	if flagOf(args, "--fault") == name {
-		fault = args[len(args)-3] // before --ready-file and its value
+		fault = args[slices.Index(args, "--fault")+2]
 	}
 	switch fault {
 	case "dies":
@@ -65,7 +72,7 @@ func fakeDaemon(kind string, args []string) int {
 		return 1
 	}
 	<-term
-	fmt.Printf("%s ends\n", name)
+	fmt.Fprintf(log, "%s ends\n", name)
 	return 0
 }
 

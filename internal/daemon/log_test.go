@@ -1,0 +1,83 @@
+package daemon_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// TestALogFileIsPutAsideWhenItIsFull writes six times as much as one file takes,
+// over two starts of the daemon.
+func TestALogFileIsPutAsideWhenItIsFull(t *testing.T) {
+	var cfg daemon.LogConfig
+	file := filepath.Join(t.TempDir(), "m1.log")
+	err := cfg.Settings().Settle(daemon.Sources{Flags: map[string]string{"log-file": file, "log-max-size": "1m", "log-keep": "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	line, last := strings.Repeat("x", 1000), 0
+	for range 2 {
+		logger, err := cfg.Logger(&stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 << 10 {
+			last++
+			logger.Info(line, "n", last)
+		}
+	}
+	files := eventually(t, file, 3)
+	for _, name := range files {
+		if info, err := os.Stat(name); err != nil || info.Size() > 1<<20 || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasSuffix(string(text), fmt.Sprintf(" n=%d\n", last)) || stderr.Len() > 0 {
+		t.Errorf("the last line is missing, %v; on stderr: %q", err, stderr.String())
+	}
+}
+
+// eventually waits until so many files of a log are there, for half a minute at
+// most: the oldest are removed in the background.
+func eventually(t *testing.T, file string, want int) []string {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(30 * time.Second); ; {
+		files, err := filepath.Glob(strings.TrimSuffix(file, ".log") + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == want {
+			return files
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("files are %q, want %d", files, want)
+		}
+	}
+}
+
+func TestALogFileThatCannotBeWrittenIsRefused(t *testing.T) {
+	cfg := daemon.LogConfig{File: filepath.Join(t.TempDir(), "no", "m1.log")}
+	if _, err := cfg.Logger(nil); err == nil || !strings.HasPrefix(err.Error(), "--log-file: open /") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSettingsOfALogFileAreChecked(t *testing.T) {
+	for _, bad := range []map[string]string{{"log-keep": "0"}, {"log-max-size": "much"}} {
+		var cfg daemon.LogConfig
+		if err := cfg.Settings().Settle(daemon.Sources{Flags: bad}); err == nil {
+			t.Errorf("%v is taken", bad)
+		}
+	}
+}
