@@ -2,6 +2,7 @@ package control
 
 import (
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -15,6 +16,7 @@ type Controller struct {
 	decide   bool            // the state has changed since the policy was last asked
 	watch    watch
 	slow     slowTasks
+	progress progress
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 
 	out Output // of the step under way
@@ -22,7 +24,7 @@ type Controller struct {
 
 // New is a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
-	return &Controller{view: view, policy: policy, decide: true}
+	return &Controller{view: view, policy: policy, decide: true, progress: make(progress)}
 }
 
 // Step takes events in, in the order in which they came, and says what is to be
@@ -57,7 +59,7 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.lead(now)
 	case PolicyChanged:
 		c.policy, c.decide = ev.Policy, true
-		c.policy.Reset(now, c.view)
+		c.policy.Reset(now, c.seen())
 	case SplitsLoaded:
 		c.decide = true
 		c.repeatStarts(ev.Job)
@@ -67,7 +69,9 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.remind(ev.Name)
 	case AttemptProgressed:
 		c.watch.progressed(now, ev.Attempt, ev.Mark)
-		c.slow.progressed(ev.Attempt, ev.Fraction)
+		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.State == cluster.AttemptRunning {
+			c.progress.told(now, ev.Attempt, a.Slot, ev.Fraction)
+		}
 	case AttemptFinished:
 		c.finished(ev)
 	case AttemptFailed:
@@ -82,7 +86,7 @@ func (c *Controller) handle(now int64, ev Event) {
 // lead takes over what earlier leaders have begun.
 func (c *Controller) lead(now int64) {
 	c.decide = true
-	c.policy.Reset(now, c.view)
+	c.policy.Reset(now, c.seen())
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
 			if a.State == cluster.AttemptRunning {
@@ -101,6 +105,9 @@ func (c *Controller) lead(now int64) {
 		}
 	}
 }
+
+// seen is what the policy sees.
+func (c *Controller) seen() sched.View { return sched.View{View: c.view, Facts: c.progress} }
 
 func (c *Controller) fact(command cluster.Command) {
 	c.facts = append(c.facts, cluster.Entry{Command: command})
@@ -126,7 +133,10 @@ func (c *Controller) propose(now int64) {
 // plan asks the policy and turns its plan into commands. A task of a job whose
 // splits are not loaded here waits for the next change.
 func (c *Controller) plan(now int64) {
-	plan := c.policy.Decide(now, c.view)
+	plan := c.policy.Decide(now, c.seen())
+	for _, p := range plan.Preempts {
+		c.preempt(p)
+	}
 	for _, s := range plan.Starts {
 		if start, ok := c.startOf(s); ok {
 			c.fact(start)
@@ -144,6 +154,16 @@ func (c *Controller) plan(now int64) {
 		}
 	}
 	c.makeRoom(now)
+}
+
+// preempt takes its slot from an attempt that has not ended by itself.
+func (c *Controller) preempt(p sched.Preempt) {
+	switch p.How {
+	case preempt.Checkpoint:
+		c.fact(cluster.PauseAttempt{Attempt: p.Attempt})
+	case preempt.Kill:
+		c.fact(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause})
+	}
 }
 
 func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {

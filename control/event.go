@@ -44,7 +44,7 @@ type PolicyChanged struct{ Policy sched.Policy }
 // earlier ones.
 type MachineConnected struct{ Name string }
 
-// AttemptProgressed says that an attempt is alive. Mark changes when it has come
+// AttemptProgressed says that a running attempt is alive. Mark changes when it has come
 // further.
 type AttemptProgressed struct {
 	Attempt  cluster.AttemptID

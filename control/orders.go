@@ -11,13 +11,13 @@ import (
 // body has to do, whom to watch.
 func (c *Controller) applied(now int64, delta cluster.Delta) {
 	c.decide = true
-	c.policy.Observe(now, c.view, delta)
+	c.policy.Observe(now, c.seen(), delta)
 	for _, id := range delta.Started {
 		c.start(now, id)
 	}
 	for _, id := range delta.Ended {
 		c.watch.remove(id)
-		c.slow.remove(id)
+		c.progress.forget(id)
 	}
 	for _, id := range delta.Asked {
 		c.ask(id)

@@ -20,12 +20,10 @@ const (
 	speculationPercent = 10
 )
 
-// slowTasks knows the running jobs that speculate, and how far their attempts
-// are. Other jobs cost it nothing.
+// slowTasks knows the running jobs that speculate. Other jobs cost it nothing.
 type slowTasks struct {
-	jobs     []cluster.JobID // ascending
-	fraction map[cluster.AttemptID]float64
-	wake     int64 // when to look again, ms since the epoch; 0 while no such job has a running task
+	jobs []cluster.JobID // ascending
+	wake int64           // when to look again, ms since the epoch; 0 while no such job has a running task
 }
 
 // follow takes over the state of a job.
@@ -39,18 +37,6 @@ func (s *slowTasks) follow(id cluster.JobID, j *cluster.Job) {
 		s.jobs = slices.Delete(s.jobs, i, i+1)
 	}
 }
-
-func (s *slowTasks) progressed(id cluster.AttemptID, fraction float64) {
-	if _, known := slices.BinarySearchFunc(s.jobs, id.Task.Job, cluster.JobID.Compare); !known {
-		return
-	}
-	if s.fraction == nil {
-		s.fraction = make(map[cluster.AttemptID]float64)
-	}
-	s.fraction[id] = fraction
-}
-
-func (s *slowTasks) remove(id cluster.AttemptID) { delete(s.fraction, id) }
 
 // speculate proposes second attempts, at most every speculationPeriod.
 func (c *Controller) speculate(now int64) {
@@ -110,11 +96,12 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 // expectedEnd is when an attempt ends if it goes on as so far; 0 when that
 // cannot be told.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
-	age, fraction := now-a.StartedAt, c.slow.fraction[a.ID]
-	if age < speculationAge || fraction <= 0 {
+	age := now - a.StartedAt
+	p, known := c.progress.Progress(a.ID)
+	if age < speculationAge || !known {
 		return 0
 	}
-	return a.StartedAt + int64(float64(age)/min(fraction, 1))
+	return a.StartedAt + int64(float64(age)/p.Fraction)
 }
 
 // machineFor is a machine with a free slot on which the task has not been, ""

@@ -14,19 +14,55 @@
 // master, and a change of policy while jobs run, need nothing but Reset.
 package sched
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// View is what a policy sees: the replicated state, and what is known of it
+// beside that.
+type View struct {
+	cluster.View
+	Facts Facts // nil: nothing is known
+}
+
+// Facts are what machines have told and no log keeps: a new leader knows none of
+// them at first. What is unknown moves no policy to preempt anything.
+type Facts interface {
+	// Progress is how far a running attempt is, as it said last; ok is false
+	// when that is unknown.
+	Progress(id cluster.AttemptID) (p Progress, ok bool)
+}
+
+// Progress is how far an attempt is.
+type Progress struct {
+	At       int64   // when it said so, ms since the epoch
+	Fraction float64 // of its work done, in (0, 1]
+
+	// Reducing is since when a reduce is known to run the user's function, its
+	// fraction being beyond 2/3; 0 before that, and for maps.
+	Reducing int64
+}
+
+// Progress is that of Facts, where there are any.
+func (v View) Progress(id cluster.AttemptID) (p Progress, ok bool) {
+	if v.Facts == nil {
+		return p, false
+	}
+	return v.Facts.Progress(id)
+}
 
 // Policy gives out slots. Times are ms since the epoch.
 type Policy interface {
 	// Reset forgets everything and looks at the state afresh.
-	Reset(now int64, view cluster.View)
+	Reset(now int64, view View)
 
 	// Observe hears of one applied change; view is the state after it.
-	Observe(now int64, view cluster.View, delta cluster.Delta)
+	Observe(now int64, view View, delta cluster.Delta)
 
 	// Decide says what should start now. It changes nothing: the plan is to be
 	// proposed, and may be refused in part when it is applied.
-	Decide(now int64, view cluster.View) Plan
+	Decide(now int64, view View) Plan
 
 	// NextWake is when Decide may say something else though nothing has
 	// changed; 0 when only a change can do that.
@@ -36,8 +72,17 @@ type Policy interface {
 // Plan is what a policy wants done. Each task stands in it at most once, and all
 // starts together take no more slots of a machine than are free.
 type Plan struct {
+	Preempts []Preempt // each attempt at most once; whom it makes room for starts when it is gone
+
 	Starts  []Start       // each task at most once; no more on a machine than it has free slots
 	Bundles []BundleStart // likewise; their tasks stand in no other
+}
+
+// Preempt takes its slot from a running attempt. It is not charged to its task.
+type Preempt struct {
+	Attempt cluster.AttemptID
+	How     preempt.How // Checkpoint or Kill
+	Cause   string      // for people: what the slot is needed for
 }
 
 // BundleStart gives slots to all tasks of a bundle.

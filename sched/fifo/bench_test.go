@@ -40,11 +40,11 @@ func BenchmarkDecide(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				w := full(b, size[0], size[1], size[2])
 				p := New(placement)
-				p.Reset(w.now, w.state.View())
+				p.Reset(w.now, seen(w.state.View()))
 				b.ReportAllocs()
 				var plan sched.Plan
 				for b.Loop() {
-					plan = p.Decide(w.now, w.state.View())
+					plan = p.Decide(w.now, seen(w.state.View()))
 				}
 				b.ReportMetric(float64(len(plan.Starts)), "starts")
 			})
@@ -61,11 +61,11 @@ func BenchmarkDecideBundles(b *testing.B) {
 				w := full(b, 1000, 12_000, free)
 				w.run(1, graph, "host7", "host8")
 				p := New(sched.Placement{})
-				p.Reset(w.now, w.state.View())
+				p.Reset(w.now, seen(w.state.View()))
 				b.ReportAllocs()
 				var plan sched.Plan
 				for b.Loop() {
-					plan = p.Decide(w.now, w.state.View())
+					plan = p.Decide(w.now, seen(w.state.View()))
 				}
 				b.ReportMetric(float64(len(plan.Bundles)), "bundles")
 			})

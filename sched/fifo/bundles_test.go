@@ -71,8 +71,8 @@ func (w *world) start(j *cluster.Job, stage, number int, machine string) cluster
 // whole is what a new policy plans, bundles in braces.
 func (w *world) whole(placement sched.Placement) []string {
 	p := New(placement)
-	p.Reset(w.now, w.state.View())
-	return lines(p.Decide(w.now, w.state.View()))
+	p.Reset(w.now, seen(w.state.View()))
+	return lines(p.Decide(w.now, seen(w.state.View())))
 }
 
 func lines(plan sched.Plan) (out []string) {

@@ -43,8 +43,8 @@ func New(placement sched.Placement) *Policy {
 }
 
 // Reset implements sched.Policy.
-func (p *Policy) Reset(_ int64, view cluster.View) {
-	p.placer.Reset(view)
+func (p *Policy) Reset(_ int64, view sched.View) {
+	p.placer.Reset(view.View)
 	p.queue, p.byID = nil, make(map[cluster.JobID]*entry)
 	for j := range view.Jobs() {
 		p.place(j)
@@ -52,8 +52,8 @@ func (p *Policy) Reset(_ int64, view cluster.View) {
 }
 
 // Observe implements sched.Policy.
-func (p *Policy) Observe(_ int64, view cluster.View, delta cluster.Delta) {
-	p.placer.Observe(view, delta)
+func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
+	p.placer.Observe(view.View, delta)
 	for _, id := range delta.Jobs {
 		p.remove(id)
 		p.place(view.Job(id))
@@ -88,8 +88,8 @@ func (p *Policy) remove(id cluster.JobID) {
 func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
-func (p *Policy) Decide(now int64, view cluster.View) (plan sched.Plan) {
-	round := p.placer.Round(now, view)
+func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
+	round := p.placer.Round(now, view.View)
 	for _, e := range p.queue {
 		if round.Left() == 0 {
 			break

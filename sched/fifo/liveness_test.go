@@ -25,7 +25,7 @@ func newBustle(t *testing.T, seed uint64, placement sched.Placement) *bustle {
 		name := fmt.Sprintf("m%d", i)
 		b.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{2 + b.random.IntN(3), 1 + b.random.IntN(3)}})
 	}
-	b.policy.Reset(b.now, b.state.View())
+	b.policy.Reset(b.now, seen(b.state.View()))
 	return b
 }
 
@@ -42,7 +42,7 @@ func (b *bustle) do(c cluster.Command) cluster.Delta {
 	for _, id := range delta.Freed {
 		delete(b.ends, id)
 	}
-	b.policy.Observe(b.now, b.state.View(), delta)
+	b.policy.Observe(b.now, seen(b.state.View()), delta)
 	return delta
 }
 
@@ -77,7 +77,7 @@ func (b *bustle) randomGraph() dag.Graph {
 // plan applies what the policy wants until that is nothing.
 func (b *bustle) plan() {
 	for {
-		all := commands(b.state.View(), b.policy.Decide(b.now, b.state.View()))
+		all := commands(b.state.View(), b.policy.Decide(b.now, seen(b.state.View())))
 		if len(all) == 0 {
 			return
 		}

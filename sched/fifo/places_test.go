@@ -12,8 +12,8 @@ import (
 // plan lists what p would start, in order of tasks.
 func (w *world) plan(placement sched.Placement) (out []string) {
 	p := New(placement)
-	p.Reset(w.now, w.state.View())
-	for _, s := range p.Decide(w.now, w.state.View()).Starts {
+	p.Reset(w.now, seen(w.state.View()))
+	for _, s := range p.Decide(w.now, seen(w.state.View())).Starts {
 		level := ""
 		switch {
 		case s.Local:
@@ -93,16 +93,16 @@ func TestReducesGoWhereTheirInputLies(t *testing.T) {
 	}
 	w.apply(cluster.StartJob{Job: job})
 	observer := New(sched.Placement{})
-	observer.Reset(w.now, w.state.View())
+	observer.Reset(w.now, seen(w.state.View()))
 	for n, machine := range []string{"b", "c", "c"} {
 		id := cluster.TaskID{Job: job, Stage: "m", Number: n}
 		w.apply(cluster.StartAttempt{Task: id, Machine: machine})
 		d := w.apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: id}, Output: cluster.Manifest{Bytes: 100}})
-		observer.Observe(w.now, w.state.View(), d)
-		observer.Decide(w.now, w.state.View())
+		observer.Observe(w.now, seen(w.state.View()), d)
+		observer.Decide(w.now, seen(w.state.View()))
 	}
 	w.wantPlan(sched.Placement{}, "1r0@c", "1r1@b", "1r2@a", "1r3@c")
-	if starts := observer.Decide(w.now, w.state.View()).Starts; len(starts) != 4 || starts[0].Machine != "c" {
+	if starts := observer.Decide(w.now, seen(w.state.View())).Starts; len(starts) != 4 || starts[0].Machine != "c" {
 		t.Errorf("a policy that has watched the maps says %v", starts)
 	}
 }
@@ -146,8 +146,8 @@ func TestManyTasks(t *testing.T) {
 		w.submit(0, 0, hosts...)
 		local := 0
 		p := New(placement)
-		p.Reset(w.now, w.state.View())
-		starts := p.Decide(w.now, w.state.View()).Starts
+		p.Reset(w.now, seen(w.state.View()))
+		starts := p.Decide(w.now, seen(w.state.View())).Starts
 		for _, s := range starts {
 			if s.Local {
 				local++

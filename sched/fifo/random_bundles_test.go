@@ -43,7 +43,7 @@ func (l *life) try(c cluster.Command) bool {
 	l.now++
 	delta, err := l.state.Apply(cluster.Entry{At: l.now / 3, Command: c})
 	if err == nil {
-		l.policy.Observe(l.now, l.state.View(), delta)
+		l.policy.Observe(l.now, seen(l.state.View()), delta)
 	}
 	return err == nil
 }
@@ -58,7 +58,7 @@ func (l *life) submit() {
 	if err != nil {
 		l.rt.Fatal(err)
 	}
-	l.policy.Observe(l.now, l.state.View(), delta)
+	l.policy.Observe(l.now, seen(l.state.View()), delta)
 	loadAll(l.rt, l.state)
 	l.try(cluster.StartJob{Job: delta.Submitted})
 }
@@ -113,7 +113,7 @@ func (l *life) step() {
 	case verb == "submit":
 		l.submit()
 	case verb == "plan":
-		for _, c := range commands(l.state.View(), l.policy.Decide(l.now, l.state.View())) {
+		for _, c := range commands(l.state.View(), l.policy.Decide(l.now, seen(l.state.View()))) {
 			if !l.try(c) {
 				l.rt.Fatalf("refused: %+v", c)
 			}
@@ -136,13 +136,13 @@ func TestRandomPlansOfBundles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
 		l := &life{newWorld(t), rt, New(placement)}
-		l.policy.Reset(0, l.state.View())
+		l.policy.Reset(0, seen(l.state.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			l.step()
-			plan := l.policy.Decide(l.now, l.state.View())
+			plan := l.policy.Decide(l.now, seen(l.state.View()))
 			fresh := New(placement)
-			fresh.Reset(l.now, l.state.View())
-			if again := fresh.Decide(l.now, l.state.View()); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
+			fresh.Reset(l.now, seen(l.state.View()))
+			if again := fresh.Decide(l.now, seen(l.state.View())); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
 				rt.Fatalf("observing gives %q, reset gives %q", lines(plan), lines(again))
 			}
 			waits := placement.Method == sched.Delay || placement.Patience > 0

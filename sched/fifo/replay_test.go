@@ -21,7 +21,7 @@ type replay struct {
 // run returns how many maps started where their split lies and when the job was
 // done, ms after its start.
 func (r *replay) run(job cluster.JobID) (local int, elapsed int64) {
-	r.policy.Reset(r.now, r.state.View())
+	r.policy.Reset(r.now, seen(r.state.View()))
 	begin := r.now
 	j := r.state.View().Job(job)
 	for j.State == cluster.JobRunning {
@@ -38,13 +38,13 @@ func (r *replay) at(c cluster.Command) {
 	if err != nil {
 		r.t.Fatalf("%+v: %v", c, err)
 	}
-	r.policy.Observe(r.now, r.state.View(), delta)
+	r.policy.Observe(r.now, seen(r.state.View()), delta)
 }
 
 // decide asks the policy until it has nothing more to say.
 func (r *replay) decide() {
 	for {
-		plan := r.policy.Decide(r.now, r.state.View())
+		plan := r.policy.Decide(r.now, seen(r.state.View()))
 		if len(plan.Starts) == 0 {
 			return
 		}
