@@ -1,9 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,74 +9,6 @@ import (
 
 	"github.com/hammr/hammr/internal/report"
 )
-
-// graphInputs are files for programs whose jobs have more stages than two.
-type graphInputs struct{ prose, links, small, points string }
-
-func newGraphInputs(t *testing.T) graphInputs {
-	t.Helper()
-	return graphInputs{
-		prose: proseFile(t, "prose", 1<<20),
-		links: randomLines(t, "links", 20_000, func(r *rand.Rand) string { return fmt.Sprintf("p%d\tp%d", r.IntN(500), r.IntN(500)) }),
-		small: randomLines(t, "small", 300, func(r *rand.Rand) string { return fmt.Sprintf("p%d\tsmall%d", r.IntN(600), r.Uint32()) }),
-		points: randomLines(t, "points", 5_000, func(r *rand.Rand) string {
-			return fmt.Sprintf("%.3f %.3f", r.NormFloat64()+float64(r.IntN(3)*9), r.NormFloat64())
-		}),
-	}
-}
-
-func randomLines(t *testing.T, name string, n int, line func(r *rand.Rand) string) string {
-	t.Helper()
-	r := rand.New(rand.NewPCG(uint64(n), 3))
-	var text bytes.Buffer
-	for range n {
-		fmt.Fprintln(&text, line(r))
-	}
-	return newFile(t, name, text.Bytes())
-}
-
-// graphProgram is a bundled program of several stages with the one of maps and
-// reduces that writes the same bytes, if there is one.
-type graphProgram struct{ args, twin []string }
-
-func (in graphInputs) programs() map[string]graphProgram {
-	return map[string]graphProgram{
-		"wordcountpipe": {args: []string{"wordcountpipe", in.prose}, twin: []string{"wordcount", in.prose}},
-		"streamcount":   {args: []string{"streamcount", in.prose}, twin: []string{"wordcount", in.prose}},
-		"pagerankdag":   {args: []string{"pagerankdag", "3", in.links}, twin: []string{"pagerank", "3", in.links}},
-		"broadcastjoin": {args: []string{"broadcastjoin", in.small, in.links}, twin: []string{"join", in.small, in.links}},
-		"kmeans":        {args: []string{"kmeans", "3", "3", in.points}},
-	}
-}
-
-// ofOne has one reduce, so that gangs fit a machine with few slots.
-var ofOne = []string{"-D", pieces, "-D", "mapreduce.job.reduces=1", "--quiet"}
-
-// TestGraphsWriteTheSameBytes runs programs with pipes, streams, broadcasts and
-// rounds embedded, on the smallest cluster and on one of three masters and four
-// tasknodes, and their twins of maps and reduces.
-func TestGraphsWriteTheSameBytes(t *testing.T) {
-	programs := newGraphInputs(t).programs()
-	want := make(map[string][]byte)
-	for name, p := range programs {
-		out := filepath.Join(t.TempDir(), "out")
-		done(t, slices.Concat([]string{"run", p.args[0]}, ofOne, p.args[1:], []string{out})...)
-		want[name] = parts(t, out, 1)
-		if p.twin == nil {
-			continue
-		}
-		out = filepath.Join(t.TempDir(), "twin")
-		done(t, slices.Concat([]string{"run", p.twin[0]}, ofOne, p.twin[1:], []string{out})...)
-		wantSame(t, want[name], parts(t, out, 1))
-	}
-	onClusters(t, func(t *testing.T, e *engine) {
-		for name, p := range programs {
-			out := filepath.Join(t.TempDir(), "out")
-			e.done(slices.Concat([]string{"run", p.args[0]}, ofOne, p.args[1:], []string{out})...)
-			wantSame(t, parts(t, out, 1), want[name])
-		}
-	})
-}
 
 // gangJob is a streamcount whose gang runs.
 type gangJob struct {

@@ -12,44 +12,18 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// pieces makes a small file many maps.
-const pieces = "mapreduce.input.fileinputformat.split.maxsize=100k"
-
 // slowly makes a job last long enough for something to happen to it.
 var slowly = []string{"-D", "hammr.debug.record.sleep=1", "-D", "mapreduce.job.reduces=2",
 	"-D", "mapreduce.input.fileinputformat.split.maxsize=40k"}
 
-// TestClusterWritesTheSameBytes runs programs embedded, on the smallest cluster
-// and on one of three masters and four tasknodes.
-func TestClusterWritesTheSameBytes(t *testing.T) {
-	prose, lines := proseFile(t, "prose", 2<<20), binaryLines(t, "lines", 2<<20)
-	programs := map[string][]string{
-		"wordcount": {"run", "wordcount", "-D", pieces, "-D", "mapreduce.job.reduces=3", "--quiet", prose},
-		"sort":      {"run", "sort", "-D", pieces, "-r", "3", "--quiet", lines},
-	}
-	want := make(map[string][]byte)
-	for name, args := range programs {
-		out := filepath.Join(t.TempDir(), "out")
-		done(t, append(args, out)...)
-		want[name] = parts(t, out, 3)
-	}
-	onClusters(t, func(t *testing.T, e *engine) {
-		for name, args := range programs {
-			out := filepath.Join(t.TempDir(), "out")
-			e.done(append(args, out)...)
-			wantSame(t, parts(t, out, 3), want[name])
-		}
-	})
-}
-
 // onClusters runs a test on the smallest cluster and on one of three masters and
-// four tasknodes.
-func onClusters(t *testing.T, test func(t *testing.T, e *engine)) {
+// four tasknodes, started with args.
+func onClusters(t *testing.T, test func(t *testing.T, e *engine), args ...string) {
 	for name, size := range map[string][]string{
 		"one of each":            {"--masters", "1", "--tasknodes", "1"},
 		"3 masters, 4 tasknodes": {"--masters", "3", "--tasknodes", "4"},
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newEngine(t, size...)) })
+		t.Run(name, func(t *testing.T) { test(t, newEngine(t, append(size, args...)...)) })
 	}
 }
 

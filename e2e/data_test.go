@@ -55,6 +55,17 @@ func binaryLines(t *testing.T, name string, size int) string {
 	return newFile(t, name, bytes.TrimRight(text.Bytes(), "\n"))
 }
 
+// randomLines writes n lines to a new file.
+func randomLines(t *testing.T, name string, n int, line func(r *rand.Rand) string) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(n), 3))
+	var text bytes.Buffer
+	for range n {
+		fmt.Fprintln(&text, line(r))
+	}
+	return newFile(t, name, text.Bytes())
+}
+
 // newFile writes a file into a directory of its own.
 func newFile(t *testing.T, name string, content []byte) string {
 	t.Helper()

@@ -10,65 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// bothWays runs a program with options on the local file and on its copy on
-// HDFS, and returns both outputs. args stand behind the output's name.
-func bothWays(t *testing.T, w *web, in []byte, reduces int, options []string, args ...string) (onLocal, onHDFS []byte) {
-	t.Helper()
-	options = append([]string{"run"}, options...)
-	localOut := filepath.Join(t.TempDir(), "out")
-	done(t, slices.Concat(options, []string{newFile(t, "in", in), localOut}, args)...)
-	dir := w.dir()
-	w.put(dir+"/in", in)
-	name := w.c.URI() + dir
-	done(t, slices.Concat(options, []string{name + "/in", name + "/out"}, args)...)
-	if names := w.names(dir); !slices.Equal(names, []string{"in", "out"}) {
-		t.Errorf("beside input and output there are %v", names)
-	}
-	return parts(t, localOut, reduces), w.parts(dir+"/out", reduces)
-}
-
-// TestSameBytesOnHDFS runs programs over files of several blocks, which cut
-// records.
-func TestSameBytesOnHDFS(t *testing.T) {
-	w := newWeb(t, cluster(t))
-	prose := readFile(t, proseFile(t, "prose", 4<<20))
-	lines := readFile(t, binaryLines(t, "lines", 4<<20))
-	for name, c := range map[string]struct {
-		in      []byte
-		reduces int
-		options []string
-		args    []string
-	}{
-		"wordcount":   {prose, 1, []string{"wordcount"}, nil},
-		"two reduces": {prose, 2, []string{"wordcount", "-D", "mapreduce.job.reduces=2"}, nil},
-		"sort":        {lines, 3, []string{"sort", "-r", "3"}, nil},
-		"grep":        {prose, 1, []string{"grep"}, []string{regex}},
-		"distinct":    {lines, 1, []string{"distinct"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			onLocal, onHDFS := bothWays(t, newWeb(t, w.c), c.in, c.reduces, c.options, c.args...)
-			wantSame(t, onHDFS, onLocal)
-			if len(onLocal) == 0 {
-				t.Error("the output is empty")
-			}
-		})
-	}
-}
-
-func TestTerasortOnHDFS(t *testing.T) {
-	w := newWeb(t, cluster(t))
-	dir := w.dir()
-	name := w.c.URI() + dir
-	done(t, "run", "teragen", "-D", "mapreduce.job.maps=2", "50000", name+"/in")
-	done(t, "run", "terasort", "-D", "mapreduce.job.reduces=3", name+"/in", name+"/out")
-	rows := slices.Concat(w.read(dir+"/in/part-m-00000"), w.read(dir+"/in/part-m-00001"))
-	wantSame(t, w.parts(dir+"/out", 3), sortedRows(rows))
-	done(t, "run", "teravalidate", name+"/out", name+"/report")
-	if report := string(w.parts(dir+"/report", 1)); !strings.HasPrefix(report, "checksum\t") || strings.Contains(report, "error") {
-		t.Errorf("teravalidate: %s", report)
-	}
-}
-
 // TestNamesOfClusters names the same files in all the ways that there are.
 func TestNamesOfClusters(t *testing.T) {
 	w := newWeb(t, cluster(t))

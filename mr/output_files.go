@@ -85,8 +85,7 @@ func (sequenceOutput[K, V]) Suffix(*Task) (string, error) { return "", nil }
 
 func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], error) {
 	header := seqfile.Header{KeyClass: o.key.Class, ValueClass: o.value.Class}
-	start := t.node.Start
-	header.Sync = seqfile.SyncMark(start.JobId, fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
+	header.Sync = syncMark(t)
 	if t.node.Conf.Bool(conf.OutputCompress) {
 		var err error
 		if header.Compression, err = seqfile.ParseCompression(t.Property(conf.OutputCompressType)); err != nil {
@@ -99,6 +98,13 @@ func (o sequenceOutput[K, V]) Create(t *Task, w io.Writer) (RecordWriter[K, V], 
 		return nil, err
 	}
 	return &sequenceWriter[K, V]{o: o, out: out}, nil
+}
+
+// syncMark is the mark of a task's file. It is the same whenever and wherever the
+// job is run, but not for a job of another name or configuration.
+func syncMark(t *Task) [16]byte {
+	start := t.node.Start
+	return seqfile.SyncMark(start.Program, t.Property(conf.JobName), string(start.Config), fmt.Sprint(start.Kind), fmt.Sprint(t.Part()))
 }
 
 // sequenceWriter is resumable: the place of the next mark depends on what was

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"bytes"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/examples"
+)
+
+// outputs are the files of each case, by their names in its directory.
+type outputs map[string]map[string][]byte
+
+// TestProgramsWriteTheSameBytes runs every bundled program in one process and on
+// clusters of both sizes, on local files and on HDFS: the files that it writes
+// are the same, name by name and byte by byte.
+func TestProgramsWriteTheSameBytes(t *testing.T) {
+	t.Parallel()
+	inputs, want := bytesInputs(t), outputs(nil)
+	t.Run("one process", func(t *testing.T) {
+		t.Run("disk", func(t *testing.T) { want = runCases(t, newDiskPlace(t, inputs), command{}, nil) })
+		wantMeaning(t, want)
+		t.Run("HDFS", func(t *testing.T) { runCases(t, newHDFSPlace(t, inputs), command{}, want) })
+	})
+	if t.Failed() {
+		return
+	}
+	onClusters(t, func(t *testing.T, e *engine) {
+		t.Run("disk", func(t *testing.T) { runCases(t, newDiskPlace(t, inputs), e.command(), want) })
+		t.Run("HDFS", func(t *testing.T) { runCases(t, newHDFSPlace(t, inputs), e.command(), want) })
+	}, "--map-slots", "2", "--reduce-slots", "2")
+}
+
+// runCases runs all cases at a place, some side by side, and wants what they
+// wrote elsewhere; nil is anything.
+func runCases(t *testing.T, p place, c command, want outputs) outputs {
+	t.Helper()
+	var mu sync.Mutex
+	got := make(outputs)
+	t.Run("cases", func(t *testing.T) {
+		for _, bc := range bytesCases {
+			t.Run(bc.name, func(t *testing.T) {
+				t.Parallel()
+				files := bc.run(t, p, c)
+				if want != nil {
+					wantSameFiles(t, files, want[bc.name])
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got[bc.name] = files
+			})
+		}
+	})
+	return got
+}
+
+// run runs the commands of a case and returns the files that they leave. Full
+// names in them are as if the place were called ROOT.
+func (bc bytesCase) run(t *testing.T, p place, c command) map[string][]byte {
+	t.Helper()
+	names := strings.NewReplacer("IN/", p.root()+"/in/", "OUT", p.root()+"/"+bc.name)
+	for _, args := range bc.commands {
+		c.args = []string{"run", "--quiet"}
+		for _, arg := range args {
+			c.args = append(c.args, names.Replace(arg))
+		}
+		start(t, c).wait(t).want(t, 0)
+	}
+	files := p.files(t, path.Join(bc.name, bc.only))
+	for name, content := range files {
+		files[name] = bytes.ReplaceAll(content, []byte(p.root()), []byte("ROOT"))
+	}
+	return files
+}
+
+func wantSameFiles(t *testing.T, got, want map[string][]byte) {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(got))
+	if wanted := slices.Sorted(maps.Keys(want)); !slices.Equal(names, wanted) {
+		t.Errorf("files %q, want %q", names, wanted)
+	}
+	for _, name := range names {
+		if !bytes.Equal(got[name], want[name]) {
+			t.Errorf("%s:", name)
+			wantSame(t, got[name], want[name])
+		}
+	}
+}
+
+// wantMeaning wants of outputs that are compared with others that they are worth
+// it: they have content and nothing beside it, twins are alike, and rows are
+// sorted.
+func wantMeaning(t *testing.T, of outputs) {
+	t.Helper()
+	for _, bc := range bytesCases {
+		if size := len(joined(of[bc.name])); size < 50 {
+			t.Errorf("%s: %d bytes in %d files", bc.name, size, len(of[bc.name]))
+		}
+		if len(bc.commands) == 1 && bc.only == "" {
+			wantSameFiles(t, below(of[bc.name], "out/"), without(of[bc.name], "./"))
+		}
+		if bc.twin != "" {
+			wantSameFiles(t, of[bc.name], of[bc.twin])
+		}
+	}
+	sorted := of["terasort"]
+	wantSame(t, joined(below(sorted, "out/")), sortedRows(joined(below(sorted, "rows/"))))
+	for report, faulty := range map[string]bool{"report/part-r-00000": false, "faults/part-r-00000": true} {
+		text := sorted[report]
+		if !bytes.HasPrefix(text, []byte("checksum\t")) || bytes.Contains(text, []byte("error")) != faulty {
+			t.Errorf("teravalidate wrote to %s: %.200s", report, text)
+		}
+	}
+}
+
+// below are the files of a directory.
+func below(files map[string][]byte, dir string) map[string][]byte {
+	found := maps.Clone(files)
+	maps.DeleteFunc(found, func(name string, _ []byte) bool { return !strings.HasPrefix(name, dir) })
+	return found
+}
+
+// without are all files but one.
+func without(files map[string][]byte, name string) map[string][]byte {
+	found := maps.Clone(files)
+	delete(found, name)
+	return found
+}
+
+// joined are the contents of files in the order of their names.
+func joined(files map[string][]byte) (content []byte) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content = append(content, files[name]...)
+	}
+	return content
+}
+
+// TestEveryProgramIsCompared finds each bundled program among the cases, or with
+// the reason why it is not.
+func TestEveryProgramIsCompared(t *testing.T) {
+	compared := maps.Clone(bytesLeftOut)
+	for _, bc := range bytesCases {
+		for _, args := range bc.commands {
+			compared[args[0]] = "compared"
+		}
+	}
+	for _, p := range examples.Programs() {
+		if compared[p.Name] == "" {
+			t.Errorf("%s: neither compared nor left out", p.Name)
+		}
+	}
+}
