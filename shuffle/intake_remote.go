@@ -29,8 +29,8 @@ func (e *SourceError) Error() string {
 // Unwrap gives errors.Is the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// remoteChunk is how many bytes are read before they are verified: few enough to
-// be in the processor's cache still.
+// remoteChunk is how many bytes are read at most before they are verified: few
+// enough to be in the processor's cache still.
 const remoteChunk = 256 << 10
 
 // AddRemote takes the runs of one map's output from another machine, all or
@@ -127,26 +127,33 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 }
 
 // receiveInMemory gives s the bytes of its run, in a piece of as many. They are
-// read from the connection right into it, as much at once as the processor's
-// cache holds until they are verified.
+// read from the connection right into it, and verified as they come, before they
+// have left the processor's cache.
 func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	s.memory, s.place = p.bytes, p.extent
 	s.Path = fmt.Sprintf("segment of source %v, run at offset %d, in memory", s.Ordinal, s.Sequence)
 	v := runVerifier{run: s.Run}
 	for left := s.memory; len(left) > 0; {
-		b := left[:min(len(left), remoteChunk)]
-		if _, err := io.ReadFull(body, b); err != nil {
-			return s.blame(err)
+		n, err := body.Read(left[:min(len(left), remoteChunk)])
+		if _, bad := v.Write(left[:n]); bad != nil {
+			return s.blame(bad)
 		}
-		if _, err := v.Write(b); err != nil {
-			return s.blame(err)
+		if left = left[n:]; err != nil && len(left) > 0 {
+			return s.blame(noEOF(err))
 		}
-		left = left[len(b):]
 	}
 	if err := v.finish(); err != nil {
 		return s.blame(err)
 	}
 	return nil
+}
+
+// noEOF makes of an end that comes too early an error that says so.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // blame makes an error one of where the run lies.
