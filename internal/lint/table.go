@@ -73,6 +73,7 @@ var importTable = []row{
 	}},
 	{"sim", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
+	{"sim/fluid", nil},
 
 	// What users write on, and what they see.
 	{"mr", []string{
@@ -114,7 +115,7 @@ var importTable = []row{
 // simulator and in tests, so it gets time, randomness and events as values.
 var purePackages = []string{
 	"dag", "cluster", "cluster/...", "sched", "sched/...", "preempt", "preempt/...",
-	"locality", "locality/...", "control", "control/...",
+	"locality", "locality/...", "control", "control/...", "sim/fluid",
 }
 
 // reserved are modules that few packages may import, and why.

@@ -1,0 +1,73 @@
+package fluid
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bounds of what jobs may ask for, within which precision holds.
+const (
+	maxSeconds = 1e18
+	minWeight  = 1e-9
+	maxWeight  = 1e9
+)
+
+// Job is what a server is asked to do. Times are in seconds, from 0 to 1e18.
+type Job struct {
+	ID       string  // not empty, unlike every other
+	ArrivalS float64 // not before the job that comes before it in a list
+	SizeS    float64 // service that it takes
+
+	// EstimateS is what srpt, fsp and psbs believe SizeS to be. There is no
+	// default: 0 is an estimate of 0.
+	EstimateS float64
+	// Weight is its share of the server against others, for ps, fsp and psbs:
+	// from 1e-9 to 1e9, usually 1.
+	Weight float64
+}
+
+// fault tells what is wrong with the job itself; nil: nothing.
+func (j Job) fault() error {
+	if j.ID == "" {
+		return fmt.Errorf("%s is empty; expected a name", columnID)
+	}
+	for _, q := range []struct {
+		column string
+		value  float64
+	}{{columnArrival, j.ArrivalS}, {columnSize, j.SizeS}, {columnEstimate, j.EstimateS}} {
+		if !(q.value >= 0 && q.value <= maxSeconds) {
+			return fmt.Errorf("job %q: %s is %v; expected seconds from 0 to %g", j.ID, q.column, q.value, maxSeconds)
+		}
+	}
+	if !(j.Weight >= minWeight && j.Weight <= maxWeight) {
+		return fmt.Errorf("job %q: %s is %v; expected a number from %g to %g", j.ID, columnWeight, j.Weight, minWeight, maxWeight)
+	}
+	return nil
+}
+
+// intake holds jobs that come in against each other.
+type intake struct {
+	seen  map[string]string // where each id was
+	last  Job
+	where string // the last one
+}
+
+func newIntake() *intake {
+	return &intake{seen: make(map[string]string), last: Job{ArrivalS: math.Inf(-1)}}
+}
+
+// admit tells what is wrong with the next job, which comes from where.
+func (in *intake) admit(j Job, where string) error {
+	if err := j.fault(); err != nil {
+		return err
+	}
+	if before, twice := in.seen[j.ID]; twice {
+		return fmt.Errorf("job %q is there twice, first at %s; expected one job for each %s", j.ID, before, columnID)
+	}
+	if j.ArrivalS < in.last.ArrivalS {
+		return fmt.Errorf("job %q arrives at %v s, before job %q of %s, which arrives at %v s; expected jobs sorted by %s",
+			j.ID, j.ArrivalS, in.last.ID, in.where, in.last.ArrivalS, columnArrival)
+	}
+	in.seen[j.ID], in.last, in.where = where, j, where
+	return nil
+}
