@@ -20,7 +20,9 @@ var importTable = []row{
 	{"locality/mincost", nil},
 	{"locality", []string{"locality/mincost"}},
 	{"sched", []string{"cluster", "preempt", "locality"}},
-	{"sched/...", []string{"sched", "cluster", "preempt", "locality"}},
+	{"sched/share", nil},
+	{"sched/pool", nil},
+	{"sched/...", []string{"sched", "sched/share", "sched/pool", "cluster", "preempt", "locality"}},
 	{"sched/all", []string{"sched", "sched/..."}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 

@@ -1,0 +1,49 @@
+package share
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Apportion is so many whole slots in proportion to shares, beside them: each
+// share's part rounded down, and one slot more for those that lost most by that,
+// the first of equals first. All slots are given out unless no share is positive.
+func Apportion(slots int, shares []float64) []int {
+	parts := make([]int, len(shares))
+	quotas := quotas(slots, shares)
+	var owed []int // places of positive shares
+	left := slots
+	for i, q := range quotas {
+		if q > 0 {
+			parts[i] = int(q)
+			left -= parts[i]
+			owed = append(owed, i)
+		}
+	}
+	remainder := func(i int) float64 { return quotas[i] - math.Floor(quotas[i]) }
+	slices.SortStableFunc(owed, func(a, b int) int { return cmp.Compare(remainder(b), remainder(a)) })
+	for n := 0; n < left && len(owed) > 0; n++ {
+		parts[owed[n%len(owed)]]++
+	}
+	return parts
+}
+
+// quotas are the parts before rounding; 0 for what is no positive share.
+func quotas(slots int, shares []float64) []float64 {
+	largest, sum := 0.0, 0.0
+	for _, s := range shares {
+		largest = max(largest, min(positive(s), math.MaxFloat64))
+	}
+	quotas := make([]float64, len(shares))
+	for i, s := range shares {
+		if s > 0 && slots > 0 {
+			quotas[i] = min(s, math.MaxFloat64) / largest
+			sum += quotas[i]
+		}
+	}
+	for i := range quotas {
+		quotas[i] *= float64(slots) / max(sum, 1)
+	}
+	return quotas
+}

@@ -1,0 +1,56 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Claim is what somebody wants of a capacity.
+type Claim struct {
+	// Weight is in proportion to what a claim gets. Claims of weight 0 share,
+	// alike, what is left over when all others have what they want; beyond
+	// their minimum they have no right to anything.
+	Weight float64
+
+	// Min is guaranteed, as far as Demand wants it; 0 is nothing. When the
+	// capacity holds less than all minima, each is cut in proportion.
+	Min float64
+
+	Demand float64 // no more than that is given; may be infinite
+}
+
+// Check returns all that is wrong with a claim. Fill takes what Check refuses for
+// zero.
+func (c Claim) Check() error {
+	return errors.Join(CheckWeight(c.Weight), check("minimum", c.Min), check("demand", c.Demand))
+}
+
+// CheckWeight refuses what is no weight.
+func CheckWeight(weight float64) error {
+	if math.IsInf(weight, 1) {
+		return fmt.Errorf("share: weight %v is not finite", weight)
+	}
+	return check("weight", weight)
+}
+
+func check(what string, x float64) error {
+	if x >= 0 {
+		return nil
+	}
+	return fmt.Errorf("share: %s %v is not 0 or more", what, x)
+}
+
+// clean is a claim that Check accepts and of which no minimum exceeds the demand.
+func (c Claim) clean() Claim {
+	demand := positive(c.Demand)
+	return Claim{Weight: min(positive(c.Weight), math.MaxFloat64), Min: min(positive(c.Min), demand), Demand: demand}
+}
+
+// positive is x, or 0 when it is negative or not a number.
+func positive(x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return 0
+}
