@@ -19,7 +19,7 @@ import (
 type Placer struct {
 	Placement
 
-	topology *locality.Topology          // nil before the first Reset
+	topology *locality.Topology          // nil when the machines are to be looked at again
 	alive    int                         // machines that are not lost
 	slots    [2]int                      // of each kind, on all machines
 	outputs  map[output]map[string]int64 // bytes by machine; missing when they are to be summed again
@@ -35,16 +35,15 @@ type output struct {
 	stage string
 }
 
-// Reset forgets everything and looks at the state afresh.
-func (p *Placer) Reset(view cluster.View) {
-	p.outputs = nil
-	p.survey(view)
+// Reset forgets everything; the next round looks at the state afresh.
+func (p *Placer) Reset() {
+	p.outputs, p.topology = nil, nil
 }
 
 // Observe hears of one applied change.
 func (p *Placer) Observe(view cluster.View, delta cluster.Delta) {
 	if len(delta.Machines) > 0 {
-		p.survey(view)
+		p.topology = nil
 	}
 	for _, ids := range [][]cluster.AttemptID{delta.Published, delta.Revoked} {
 		for _, id := range ids {

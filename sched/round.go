@@ -24,7 +24,7 @@ type Round struct {
 // Round looks at the free slots.
 func (p *Placer) Round(now int64, view cluster.View) *Round {
 	if p.topology == nil {
-		p.Reset(view)
+		p.survey(view)
 	}
 	r := &Round{placer: p, now: now, view: view}
 	for kind := range r.lanes {

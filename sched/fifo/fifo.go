@@ -44,7 +44,7 @@ func New(placement sched.Placement) *Policy {
 
 // Reset implements sched.Policy.
 func (p *Policy) Reset(_ int64, view sched.View) {
-	p.placer.Reset(view.View)
+	p.placer.Reset()
 	p.queue, p.byID = nil, make(map[cluster.JobID]*entry)
 	for j := range view.Jobs() {
 		p.place(j)
