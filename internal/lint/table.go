@@ -73,7 +73,7 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "sched", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
 

@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// epoch is the time of the state at which a run begins, since 0 stands there for
+// "not yet".
+const epoch = 1000
+
+// body is the world around a controller.
+type body struct {
+	cfg      Config
+	workload *workload.Workload
+	state    *cluster.State
+	view     cluster.View
+	brain    *control.Controller
+
+	now    int64 // of the state's clock
+	queue  queue
+	events []control.Event // that happened now
+	wake   int64           // when the controller is to be stepped at the latest; 0 for never
+
+	machines []*machine
+	byName   map[string]*machine
+	jobs     map[cluster.JobID]*job
+	order    []*job // as they were submitted
+	left     int    // jobs that are not over
+
+	steps int64 // of the controller so far
+}
+
+// Run plays a workload to its end. It fails when the configuration or the
+// workload is faulty, when ctx ends, when the state breaks a rule of its own, and
+// when nothing more would happen though jobs are left.
+func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
+	cfg.ensureDefaults()
+	if err := errors.Join(cfg.check(), w.Check()); err != nil {
+		return nil, err
+	}
+	b := &body{
+		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch,
+		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job), left: len(w.Jobs),
+	}
+	b.view = b.state.View()
+	b.brain = control.New(b.view, cfg.Policy)
+	b.build()
+	if err := b.play(ctx); err != nil {
+		return nil, err
+	}
+	return b.result(), nil
+}
+
+// build plans what comes from outside: machines, their failures, and jobs.
+func (b *body) build() {
+	b.hear(control.Leading{})
+	for n := range b.cfg.Nodes {
+		m := &machine{number: n, name: fmt.Sprintf("n%d", n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
+		b.machines, b.byName[m.name] = append(b.machines, m), m
+		b.join(m)
+	}
+	for _, f := range b.cfg.Failures {
+		b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back) })
+	}
+	pools := []string{cluster.DefaultPool}
+	for i := range b.workload.Jobs {
+		j := &b.workload.Jobs[i]
+		if j.Pool != "" {
+			pools = append(pools, j.Pool)
+		}
+		b.queue.plan(epoch+j.Submit, func() { b.submit(j) })
+	}
+	b.request(cluster.SetPools{Names: pools})
+}
+
+// hear notes an event for the controller's next step.
+func (b *body) hear(ev control.Event) { b.events = append(b.events, ev) }
+
+func (b *body) request(c cluster.Command) { b.hear(control.Requested{Command: c}) }
+
+// maxRounds bounds how often the controller proposes something at one moment.
+const maxRounds = 1_000_000
+
+// checkEvery is how many steps apart the end of the context is looked for.
+const checkEvery = 1024
+
+// play lets happen what is planned until all jobs are over.
+func (b *body) play(ctx context.Context) error {
+	for b.left > 0 {
+		if err := b.step(); err != nil {
+			return err
+		}
+		if b.steps%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		at, planned := b.queue.next()
+		if b.wake != 0 && (!planned || b.wake < at) {
+			at, planned = b.wake, true
+		}
+		if !planned {
+			return b.stuck()
+		}
+		b.now = max(b.now, at)
+		for at, ok := b.queue.next(); ok && at <= b.now; at, ok = b.queue.next() {
+			b.queue.pop().do()
+		}
+	}
+	return nil
+}
+
+// step has the controller deal with what has happened, and the world with what
+// it makes of it. What it proposes is in the log at once.
+func (b *body) step() error {
+	for rounds := 0; ; rounds++ {
+		if rounds == maxRounds {
+			return fmt.Errorf("sim: at %d ms the policy proposes without end", b.time())
+		}
+		events := b.events
+		b.events = nil
+		out := b.brain.Step(b.now, events)
+		b.steps++
+		b.wake = out.Wake
+		for _, o := range out.Orders {
+			b.obey(o)
+		}
+		for _, w := range out.Work {
+			b.work(w)
+		}
+		if len(out.Commands) > 0 {
+			if err := b.apply(out.Commands); err != nil {
+				return err
+			}
+		}
+		if len(b.events) == 0 {
+			return nil
+		}
+	}
+}
+
+// apply puts a batch into the state.
+func (b *body) apply(batch []cluster.Entry) error {
+	var done control.Applied
+	for _, e := range batch {
+		b.observe(e.Command)
+		delta, err := b.state.Apply(e)
+		if err == nil {
+			b.follow(delta)
+		}
+		if b.cfg.CheckInvariants {
+			if fault := b.state.CheckInvariants(); fault != nil {
+				return fmt.Errorf("sim: at %d ms, after %T: %w", b.time(), e.Command, fault)
+			}
+		}
+		done.Results = append(done.Results, control.Result{Entry: e, Delta: delta, Err: err})
+	}
+	b.hear(done)
+	return nil
+}
+
+// time is the time since the start of the run, in ms.
+func (b *body) time() int64 { return b.now - epoch }
+
+// submit hands in a job.
+func (b *body) submit(in *workload.Job) {
+	b.order = append(b.order, &job{in: in})
+	slowStart := in.SlowStart
+	if slowStart < 0 {
+		slowStart = defaultSlowStart
+	}
+	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
+		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
+		Graph:       dag.MapReduce(len(in.Maps), len(in.Reduces)),
+		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
+	}})
+}
+
+const (
+	defaultSlowStart = 0.05 // as mapreduce.job.reduce.slowstart.completedmaps
+	maxAttempts      = 4    // as mapreduce.map.maxattempts
+)
+
+// work does at once what the controller wants done for a job.
+func (b *body) work(w control.Work) {
+	switch w.Kind {
+	case control.WorkSetUp:
+		if err := b.state.Load(w.Job, b.splits(b.jobs[w.Job])); err != nil {
+			b.request(cluster.FailJob{Job: w.Job, Cause: err.Error()})
+			return
+		}
+		b.request(cluster.StartJob{Job: w.Job})
+	case control.WorkCommit:
+		b.request(cluster.CommitJob{Job: w.Job})
+	case control.WorkCleanUp:
+		b.request(cluster.CloseJob{Job: w.Job})
+	}
+}
+
+// stuck tells of jobs that will never end.
+func (b *body) stuck() error {
+	var text strings.Builder
+	for _, j := range b.order {
+		if s := b.view.Job(j.id); s != nil && !s.State.Final() {
+			fmt.Fprintf(&text, "\n%s: %v", j.in.ID, s.State)
+			for _, stage := range s.Stages {
+				fmt.Fprintf(&text, ", %s: %d wait, %d run, %d of %d finished", stage.Name, stage.Waiting(), stage.Running, stage.Finished, len(stage.Tasks))
+			}
+		}
+	}
+	return fmt.Errorf("sim: at %d ms nothing more happens, and %d jobs are not over:%s", b.time(), b.left, text.String())
+}

@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// job is a job of the workload in the cluster.
+type job struct {
+	in      *workload.Job
+	id      cluster.JobID
+	over    bool
+	copying []*attempt                 // reduces that run, in order of start
+	done    map[cluster.TaskID]int64   // ms of work that checkpoints hold
+	local   map[cluster.AttemptID]bool // finished maps that were where their input is
+
+	preemptions     int
+	lost, conserved int64 // ms of work
+}
+
+// splits are the blocks that the maps of a job read, with the machines that hold
+// them: like HDFS the first anywhere, the second in another rack, further ones
+// in that of the second, as far as there are racks.
+func (b *body) splits(j *job) []cluster.Split {
+	splits := make([]cluster.Split, len(j.in.Maps))
+	for n, t := range j.in.Maps {
+		length := max(t.Bytes, 1)
+		splits[n] = cluster.Split{
+			Range: dag.Range{End: dag.Position{Offset: length}}, Bytes: length, Ordinal: n, Hosts: b.replicas(j.in.ID, n),
+		}
+	}
+	return splits
+}
+
+func (b *body) replicas(job string, block int) (hosts []string) {
+	taken := make(map[int]bool)
+	var second *machine
+	for try := 0; len(hosts) < b.cfg.Replication; try++ {
+		m := b.machines[noise(b.cfg.Seed, job, block, try)%uint64(len(b.machines))]
+		misplaced := len(hosts) == 1 && m.rack == b.byName[hosts[0]].rack || len(hosts) == 2 && m.rack != second.rack
+		if taken[m.number] || misplaced && b.cfg.Racks > 1 && try < 100 {
+			continue
+		}
+		taken[m.number] = true
+		if hosts = append(hosts, m.name); len(hosts) == 2 {
+			second = m
+		}
+	}
+	return hosts
+}
+
+// noise is a number that is random in its arguments and nothing else.
+func noise(seed uint64, name string, a, b int) uint64 {
+	h := fnv.New64a()
+	var head [24]byte
+	binary.LittleEndian.PutUint64(head[:], seed)
+	binary.LittleEndian.PutUint64(head[8:], uint64(a))
+	binary.LittleEndian.PutUint64(head[16:], uint64(b))
+	h.Write(head[:])
+	h.Write([]byte(name))
+	x := h.Sum64() // whose high bits mix badly for like inputs
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	x ^= x >> 32
+	return x
+}

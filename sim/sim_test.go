@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sim/workload"
+	"pgregory.net/rapid"
+)
+
+// jobOf is a job of equal tasks.
+func jobOf(id string, submit int64, maps, reduces int, millis int64) workload.Job {
+	j := workload.Job{ID: id, Submit: submit, SlowStart: -1}
+	for range maps {
+		j.Maps = append(j.Maps, workload.Task{Millis: millis, Bytes: 1 << 20})
+	}
+	for range reduces {
+		j.Reduces = append(j.Reduces, workload.Task{Millis: millis, Bytes: 50e6})
+	}
+	return j
+}
+
+func workloadOf(jobs ...workload.Job) *workload.Workload {
+	return &workload.Workload{Name: "test", Jobs: jobs}
+}
+
+// play runs jobs by FIFO and checks the state after every change.
+func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
+	t.Helper()
+	cfg.Policy, cfg.CheckInvariants = new(fifo.Policy), true
+	r, err := Run(t.Context(), cfg, workloadOf(jobs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// quick is a cluster without delays of its own.
+func quick(nodes, mapSlots, reduceSlots int) Config {
+	return Config{Nodes: nodes, MapSlots: mapSlots, ReduceSlots: reduceSlots, Latency: -1}
+}
+
+// TestTimesOfMaps has three maps on two slots, all of them local.
+func TestTimesOfMaps(t *testing.T) {
+	r := play(t, quick(1, 2, 1), jobOf("a", 100, 3, 0, 1000))
+	j := r.Jobs[0]
+	if j.Submit != 100 || j.Start != 100 || j.Finish != 2100 || j.LocalMaps != 3 || j.Alone != 1500 || j.State != cluster.JobSucceeded {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestTimesOfReduces copies 50 MB in a second, the last quarter of it when the
+// last map has finished, and works for another second.
+func TestTimesOfReduces(t *testing.T) {
+	j := play(t, quick(1, 1, 1), jobOf("a", 0, 4, 1, 1000)).Jobs[0]
+	if j.Finish != 4000+250+1000 {
+		t.Errorf("%+v", j)
+	}
+	cfg := quick(1, 4, 1)
+	if j := play(t, cfg, jobOf("a", 0, 4, 1, 1000)).Jobs[0]; j.Finish != 1000+1000+1000 {
+		t.Errorf("a reduce that starts behind the maps: %+v", j)
+	}
+}
+
+// TestRemoteInputTakesLonger has one copy of each block and maps elsewhere.
+func TestRemoteInputTakesLonger(t *testing.T) {
+	cfg := quick(2, 1, 1)
+	cfg.Replication, cfg.RemoteRate = 1, 1<<20
+	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
+	if want := int64(1000 * (3 - j.LocalMaps)); j.LocalMaps < 1 || j.Finish != want {
+		t.Errorf("%+v, want it to take %d ms", j, want)
+	}
+}
+
+// TestMessagesTakeTheirTime adds a heartbeat and the way there and back.
+func TestMessagesTakeTheirTime(t *testing.T) {
+	cfg := Config{Nodes: 1, MapSlots: 1, Latency: 10, Heartbeat: 300}
+	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
+	if j.Finish < 2040 || j.Finish > 2640 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestLostMachine loses the only copies of finished maps while a reduce waits.
+func TestLostMachine(t *testing.T) {
+	cfg := quick(2, 1, 1)
+	cfg.Failures, cfg.Expiry = []Failure{{Node: 0, At: 1500}}, 1000
+	j := play(t, cfg, jobOf("a", 0, 6, 1, 1000)).Jobs[0]
+	if j.State != cluster.JobSucceeded || j.Finish < 7000 {
+		t.Errorf("%+v: the lost half was not run again", j)
+	}
+	cfg.Failures[0].Back = 200 // before anybody has noticed
+	if back := play(t, cfg, jobOf("a", 0, 6, 1, 1000)).Jobs[0]; back.Finish >= j.Finish {
+		t.Errorf("%+v where the machine is back, %+v where it is not", back, j)
+	}
+}
+
+// TestStuck has reduces and no slots for them.
+func TestStuck(t *testing.T) {
+	cfg := quick(1, 1, -1)
+	cfg.Policy = new(fifo.Policy)
+	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
+	if err == nil || !strings.Contains(err.Error(), "a: RUNNING, map: 0 wait, 0 run, 2 of 2 finished, reduce: 1 wait") {
+		t.Error(err)
+	}
+}
+
+func TestFaultyConfiguration(t *testing.T) {
+	_, err := Run(t.Context(), Config{Racks: -1, Failures: []Failure{{Node: 3}}}, workloadOf(jobOf("a", -1, 1, 0, 1)))
+	for _, want := range []string{"no policy", "0 machines", "-1 racks", "failure of machine 3"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+func TestEndOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cfg := quick(1, 1, 1)
+	cfg.Policy = new(fifo.Policy)
+	if _, err := Run(ctx, cfg, workloadOf(jobOf("a", 0, 10_000, 0, 1))); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// TestRandomWorkloadsEnd plays anything on anything among failures: every job
+// ends, no slot is lost, and a second run is equal to the first.
+func TestRandomWorkloadsEnd(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		cfg := Config{
+			Nodes: rapid.IntRange(1, 6).Draw(rt, "nodes"), MapSlots: rapid.IntRange(1, 3).Draw(rt, "map slots"),
+			ReduceSlots: rapid.IntRange(1, 2).Draw(rt, "reduce slots"), Racks: rapid.IntRange(1, 3).Draw(rt, "racks"),
+			Seed: rapid.Uint64().Draw(rt, "seed"), Heartbeat: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "heartbeat"),
+			Progress: rapid.SampledFrom([]int64{0, 700}).Draw(rt, "progress"),
+		}
+		for range rapid.IntRange(0, 3).Draw(rt, "failures") {
+			cfg.Failures = append(cfg.Failures, Failure{
+				Node: rapid.IntRange(0, cfg.Nodes-1).Draw(rt, "node"), At: rapid.Int64Range(0, 30_000).Draw(rt, "at"),
+				Back: rapid.Int64Range(1, 20_000).Draw(rt, "back"),
+			})
+		}
+		var jobs []workload.Job
+		at := int64(0)
+		for n := range rapid.IntRange(1, 5).Draw(rt, "jobs") {
+			at += rapid.Int64Range(0, 9000).Draw(rt, "gap")
+			jobs = append(jobs, jobOf(fmt.Sprint("j", n), at, rapid.IntRange(1, 9).Draw(rt, "maps"),
+				rapid.IntRange(0, 4).Draw(rt, "reduces"), rapid.Int64Range(1, 9000).Draw(rt, "millis")))
+		}
+		first := play(t, cfg, jobs...)
+		for _, j := range first.Jobs {
+			if j.State != cluster.JobSucceeded || j.Sojourn() < j.Alone && len(cfg.Failures) == 0 && j.Reduces == 0 {
+				rt.Fatalf("%+v", j)
+			}
+		}
+		if again := play(t, cfg, jobs...); !reflect.DeepEqual(first, again) {
+			rt.Fatalf("one run gives\n%+v\nthe next\n%+v", first, again)
+		}
+	})
+}
