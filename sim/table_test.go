@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestTables(t *testing.T) {
+	r := play(t, quick(1, 2, 1), jobOf("a", 0, 3, 0, 1000), jobOf("b", 500, 1, 0, 1000))
+	all := []Played{{"fifo", r}}
+	var jobs, summary bytes.Buffer
+	if err := WriteJobs(&jobs, all); err != nil {
+		t.Fatal(err)
+	}
+	want := "policy,jobid,pool,submit_s,start_s,finish_s,sojourn_s,slowdown,maps,reduces,local_maps,preemptions,work_lost_s,work_conserved_s\n" +
+		"fifo,a,default,0.000,0.000,2.000,2.000,1.3333,3,0,3,0,0.000,0.000\n" +
+		"fifo,b,default,0.500,1.000,2.000,1.500,1.5000,1,0,1,0,0.000,0.000\n"
+	if jobs.String() != want {
+		t.Errorf("jobs.csv is\n%s", jobs.String())
+	}
+	if err := WriteSummary(&summary, all); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(strings.Split(summary.String(), "\n")[1]), " "); got != "fifo 2 1.8 s 1.5 s 2.0 s 2.0 s 1.42 100.0 % 0 0 s 0 s 2 s" {
+		t.Errorf("summary is\n%s\n%s", summary.String(), got)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	values := []float64{1, 2, 3, 4}
+	for p, want := range map[int]float64{0: 1, 25: 1, 26: 2, 50: 2, 75: 3, 99: 4, 100: 4} {
+		if got := percentile(values, p); got != want {
+			t.Errorf("%d %%: %v, want %v", p, got, want)
+		}
+	}
+	if percentile(nil, 50) != 0 {
+		t.Error("of nothing")
+	}
+}
