@@ -1,0 +1,183 @@
+package pool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Parse reads allocations. Of a file with faults none counts: the error is all of
+// them, as Faults.
+func Parse(name string, data []byte) (*Allocations, error) {
+	p := &parser{file: name, out: Empty()}
+	top, line, err := readElements(data)
+	switch {
+	case err != nil:
+		return nil, Faults{{name, line, err.Error(), "well-formed XML of pools"}}
+	case top == nil:
+		return nil, Faults{{name, line, "no element", "<allocations>"}}
+	case top.tag != "allocations":
+		return nil, Faults{{name, top.line, fmt.Sprintf("<%s>", top.tag), "<allocations>"}}
+	}
+	p.allocations(top)
+	if len(p.faults) > 0 {
+		return nil, Faults(byLine(p.faults))
+	}
+	p.out.Warnings = byLine(p.warnings)
+	return p.out, nil
+}
+
+type parser struct {
+	file             string
+	out              *Allocations
+	faults, warnings []Fault
+}
+
+func (p *parser) fault(line int, expected, format string, args ...any) {
+	p.faults = append(p.faults, Fault{p.file, line, fmt.Sprintf(format, args...), expected})
+}
+
+func (p *parser) warn(line int, expected, format string, args ...any) {
+	p.warnings = append(p.warnings, Fault{p.file, line, fmt.Sprintf(format, args...), expected})
+}
+
+// allocations reads what holds for all first, so that pools can take it over
+// wherever it stands.
+func (p *parser) allocations(top *element) {
+	defaults := p.settings("", p.defaults())
+	var pools []*element
+	for _, e := range top.children {
+		switch {
+		case isPool(e):
+			pools = append(pools, e)
+		case e.tag == "user":
+			p.user(e)
+		default:
+			defaults.read(e)
+		}
+	}
+	for _, e := range pools {
+		if e.tag == "queue" && e.name == root {
+			p.root(e)
+		} else {
+			p.pool(e, p.out.Root)
+		}
+	}
+}
+
+func isPool(e *element) bool { return e.tag == "pool" || e.tag == "queue" }
+
+// defaults are the settings of all pools and users.
+func (p *parser) defaults() []setting {
+	a, top := p.out, p.out.Root
+	return []setting{
+		{[]string{"userMaxJobsDefault", "userMaxAppsDefault"}, count(&a.userMaxDefault)},
+		{[]string{"poolMaxJobsDefault", "queueMaxAppsDefault"}, count(&a.poolMaxDefault)},
+		{[]string{"defaultMinSharePreemptionTimeout"}, seconds(&top.MinTimeout)},
+		{[]string{"fairSharePreemptionTimeout", "defaultFairSharePreemptionTimeout"}, seconds(&top.FairTimeout)},
+		{[]string{"defaultFairSharePreemptionThreshold"}, fraction(&top.Threshold)},
+		{[]string{"defaultPoolSchedulingMode", "defaultQueueSchedulingPolicy"}, order(&a.order)},
+	}
+}
+
+// user reads the limit of a user.
+func (p *parser) user(e *element) {
+	limit := p.out.userMaxDefault
+	if p.named(e) {
+		if _, twice := p.out.users[e.name]; twice {
+			p.fault(e.line, "each user once", "user %q for the second time", e.name)
+		}
+	}
+	settings := p.settings(fmt.Sprintf(" of user %q", e.name), []setting{{[]string{"maxRunningJobs", "maxRunningApps"}, count(&limit)}})
+	for _, child := range e.children {
+		settings.read(child)
+	}
+	if len(settings.seen) > 0 {
+		p.out.users[e.name] = limit
+	}
+}
+
+func (p *parser) named(e *element) bool {
+	if e.name == "" {
+		p.fault(e.line, `an attribute name="…"`, "<%s> without a name", e.tag)
+	}
+	return e.name != ""
+}
+
+// root reads a queue that stands for the root.
+func (p *parser) root(e *element) {
+	if p.out.Root.Line > 0 {
+		p.fault(e.line, "each pool once", "queue %q for the second time, after line %d", root, p.out.Root.Line)
+	}
+	p.out.Root.Line = e.line
+	p.fill(e, p.out.Root)
+}
+
+// pool reads one pool and those in it.
+func (p *parser) pool(e *element, parent *Pool) {
+	if !p.named(e) {
+		return
+	}
+	if e.tag == "queue" && strings.Contains(e.name, ".") {
+		p.fault(e.line, "queues within queues instead of dots", "queue %q", e.name)
+	}
+	name := e.name
+	if parent.Name != "" {
+		name = parent.Name + "." + name
+	}
+	if canonical(name) == "" {
+		p.fault(e.line, "another name, since root is the queue around all others", "<%s> called %q", e.tag, e.name)
+		return
+	}
+	if other := p.out.byName[canonical(name)]; other != nil {
+		p.fault(e.line, "each pool once", "pool %q for the second time, after line %d", name, other.Line)
+	}
+	child := p.out.plain(canonical(name), parent)
+	child.Line = e.line
+	p.out.byName[child.Name] = child
+	parent.Children = append(parent.Children, child)
+	p.fill(e, child)
+}
+
+// fill reads the settings of a pool, then the pools in it.
+func (p *parser) fill(e *element, to *Pool) {
+	settings := p.settings(fmt.Sprintf(" of pool %q", e.name), p.ofPool(to))
+	var within []*element
+	for _, child := range e.children {
+		if isPool(child) {
+			within = append(within, child)
+		} else {
+			settings.read(child)
+		}
+	}
+	for _, child := range within {
+		p.pool(child, to)
+	}
+	if len(within) > 0 && !to.Order.ofPools() {
+		if line := settings.line("schedulingMode"); line > 0 {
+			p.fault(line, "fair or drf", "%s for pool %q, which has pools in it", to.Order, e.name)
+		}
+		to.Order = Fair
+	}
+	for kind, of := range []string{"maps", "reduces"} {
+		if to.Max[kind] < to.Min[kind] {
+			p.warn(e.line, "no more than the maximum", "a minimum of %d %s in pool %q, whose maximum is %d", to.Min[kind], of, e.name, to.Max[kind])
+		}
+	}
+}
+
+func (p *parser) ofPool(to *Pool) []setting {
+	return []setting{
+		{[]string{"minMaps"}, count(&to.Min[0])},
+		{[]string{"minReduces"}, count(&to.Min[1])},
+		{[]string{"maxMaps"}, count(&to.Max[0])},
+		{[]string{"maxReduces"}, count(&to.Max[1])},
+		{[]string{"minResources"}, resources(&to.Min)},
+		{[]string{"maxResources"}, resources(&to.Max)},
+		{[]string{"weight"}, weight(&to.Weight)},
+		{[]string{"maxRunningJobs", "maxRunningApps"}, count(&to.MaxRunning)},
+		{[]string{"schedulingMode", "schedulingPolicy"}, order(&to.Order)},
+		{[]string{"minSharePreemptionTimeout"}, seconds(&to.MinTimeout)},
+		{[]string{"fairSharePreemptionTimeout"}, seconds(&to.FairTimeout)},
+		{[]string{"fairSharePreemptionThreshold"}, fraction(&to.Threshold)},
+	}
+}

@@ -1,0 +1,165 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// setting is an element without others in it, under all its names.
+type setting struct {
+	tags []string
+	set  setter
+}
+
+// setter takes a value over. expected tells what it wants instead, "" when it is
+// content; ignored is what of the value has no effect, "" for nothing.
+type setter func(text string) (expected, ignored string)
+
+// settings are those that may stand at one place, each once.
+type settings struct {
+	parser *parser
+	whose  string // for people, with a blank before it
+	all    []setting
+	seen   map[string]int // line by first name
+}
+
+func (p *parser) settings(whose string, all []setting) *settings {
+	return &settings{p, whose, all, make(map[string]int)}
+}
+
+// line is where a setting stands, 0 when it does not.
+func (s *settings) line(tag string) int { return s.seen[tag] }
+
+// read takes one element over.
+func (s *settings) read(e *element) {
+	i := slices.IndexFunc(s.all, func(known setting) bool { return slices.Contains(known.tags, e.tag) })
+	if i < 0 {
+		s.parser.warn(e.line, s.known(), "<%s>%s, which is unknown and ignored", e.tag, s.whose)
+		return
+	}
+	first := s.all[i].tags[0]
+	if before := s.seen[first]; before > 0 {
+		s.parser.fault(e.line, "one of them", "<%s>%s beside that of line %d", e.tag, s.whose, before)
+	}
+	s.seen[first] = e.line
+	expected, ignored := s.all[i].set(e.text)
+	if expected != "" {
+		s.parser.fault(e.line, expected, "<%s>%s %q", e.tag, s.whose, e.text)
+	}
+	if ignored != "" {
+		s.parser.warn(e.line, "slots only", "<%s>%s %q, of which %s is ignored", e.tag, s.whose, e.text, ignored)
+	}
+}
+
+func (s *settings) known() string {
+	var tags []string
+	for _, known := range s.all {
+		tags = append(tags, known.tags[0])
+	}
+	return "one of " + strings.Join(tags, ", ")
+}
+
+func count(to *int) setter {
+	return func(text string) (string, string) {
+		n, ok := number(text)
+		if !ok {
+			return "a whole number of 0 or more", ""
+		}
+		*to = n
+		return "", ""
+	}
+}
+
+func number(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0
+}
+
+func weight(to *float64) setter {
+	return func(text string) (string, string) {
+		w, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(w >= 0) || math.IsInf(w, 1) {
+			return "a number of 0 or more", ""
+		}
+		*to = w
+		return "", ""
+	}
+}
+
+func fraction(to *float64) setter {
+	return func(text string) (string, string) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f > 0 && f <= 1) {
+			return "a number above 0, at most 1", ""
+		}
+		*to = f
+		return "", ""
+	}
+}
+
+// seconds takes a time-out; one too long for ms is never.
+func seconds(to *int64) setter {
+	return func(text string) (string, string) {
+		s, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(s >= 0) {
+			return "seconds, 0 or more", ""
+		}
+		*to = Never
+		if ms := math.Round(s * 1000); ms < math.MaxInt64 {
+			*to = int64(ms)
+		}
+		return "", ""
+	}
+}
+
+func order(to *Order) setter {
+	return func(text string) (string, string) {
+		o := Order(strings.ToLower(text))
+		if !slices.Contains(orders, o) {
+			return fmt.Sprintf("one of %v", orders), ""
+		}
+		*to = o
+		return "", ""
+	}
+}
+
+// resources takes "20 map, 5 reduce", or vcores, each of which counts as a slot
+// of either kind. A node here has slots and no memory, so that has no effect.
+func resources(to *[2]int) setter {
+	return func(text string) (expected, ignored string) {
+		slots := *to
+		for part := range strings.SplitSeq(text, ",") {
+			n, unit, ok := quantity(part)
+			if !ok {
+				return `"N map, M reduce" or "N vcores", in whole numbers`, ""
+			}
+			switch unit {
+			case "map", "maps":
+				slots[0] = n
+			case "reduce", "reduces":
+				slots[1] = n
+			case "vcore", "vcores":
+				slots = [2]int{n, n}
+			case "mb", "memory-mb":
+				ignored = "memory"
+			default:
+				return "map, reduce or vcores as what is counted", ""
+			}
+		}
+		*to = slots
+		return "", ignored
+	}
+}
+
+// quantity takes "8 vcores" or "vcores=8" apart.
+func quantity(part string) (n int, unit string, ok bool) {
+	unit, amount, assigned := strings.Cut(part, "=")
+	if !assigned {
+		amount, unit, _ = strings.Cut(strings.TrimSpace(part), " ")
+	}
+	n, ok = number(strings.TrimSpace(amount))
+	return n, strings.ToLower(strings.TrimSpace(unit)), ok
+}
