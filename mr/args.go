@@ -19,14 +19,15 @@ type options struct {
 	quiet   bool
 	workers int // 0: as many as cores
 	cluster clusterOptions
+	show    *show // nil: the program runs
 	help    bool
 	args    []string // the program's own
 }
 
 // parseArgs reads a command line as Hadoop does: generic options come first
 // and end at the first argument that is none; what follows is the program's.
-// --report, --quiet, --workers, --master, --token-file, --detach and --help stand
-// anywhere before "--".
+// --report, --quiet, --workers, --master, --token-file, --detach, --dag and --help
+// stand anywhere before "--".
 func parseArgs(args []string) (*options, error) {
 	o := new(options)
 	args, err := o.takeLong(args)
@@ -61,6 +62,10 @@ func (o *options) takeLong(args []string) (rest []string, err error) {
 			o.quiet = true
 		case "--detach":
 			o.cluster.detach = true
+		case "--dag":
+			if o.show, err = parseShow(value); err != nil {
+				return nil, err
+			}
 		case "--help", "-h":
 			o.help = true
 		case "--report", "--workers", "--master", "--token-file":

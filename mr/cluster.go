@@ -129,9 +129,9 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 // followRemote follows a job to its end, or until the user leaves it alone.
 func (d *Driver) followRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
-	show := d.show()
+	tell := d.telling()
 	stopBar := d.console.Live()
-	status, err := c.Follow(ctx, id, func(s *wire.JobStatus) { last = s; show(s) })
+	status, err := c.Follow(ctx, id, func(s *wire.JobStatus) { last = s; tell(s) })
 	stopBar()
 	switch {
 	case err == nil:

@@ -36,6 +36,7 @@ type Driver struct {
 	engine  engine
 	report  reporter
 	temps   []string
+	show    *show // nil: jobs run
 
 	interrupt <-chan struct{} // closed by Ctrl-C
 	detached  bool            // a job goes on without us

@@ -111,7 +111,7 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 	if run == nil {
 		run = runOnly
 	}
-	return run(ctx, d)
+	return d.showOrRun(ctx, run)
 }
 
 func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Writer) (*Driver, error) {
@@ -128,6 +128,7 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 		engine:    engine{workers: o.workers, cluster: o.cluster},
 		interrupt: ctx.Done(),
 		report:    reporter{path: o.report},
+		show:      o.show,
 	}
 	if o.report != "" {
 		if err := report.Check(o.report); err != nil {
@@ -152,7 +153,7 @@ func localDir(c *conf.Conf) string {
 }
 
 func newConsole(o *options, stderr io.Writer) *console.Console {
-	opts := console.Options{Err: stderr, Quiet: o.quiet}
+	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
 	if f, ok := stderr.(*os.File); ok {
 		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
 	}

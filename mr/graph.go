@@ -32,7 +32,11 @@ func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := jobGraph(det, maps, reduces)
+		c, err := det.defaults(reduces)
+		if err != nil {
+			return nil, err
+		}
+		g, err := jobGraph(det, c, maps)
 		if err != nil {
 			return nil, fmt.Errorf("%w: job %s: %w", ErrUsage, j.Name(), err)
 		}
@@ -41,26 +45,14 @@ func (p *Program) Graphs(maps, reduces int) ([]JobGraph, error) {
 	return graphs, nil
 }
 
-func jobGraph(det details, maps, asked int) (dag.Graph, error) {
+// defaults is the configuration of a job that is asked for so many reduces; below
+// 0 for as many as it asks for itself.
+func (det details) defaults(reduces int) (*conf.Conf, error) {
 	c, err := conf.FromMap(det.properties)
-	if err != nil {
-		return dag.Graph{}, err
+	if err == nil && reduces >= 0 {
+		_, err = c.Set(conf.JobReduces, strconv.Itoa(reduces))
 	}
-	if asked >= 0 {
-		if _, err := c.Set(conf.JobReduces, strconv.Itoa(asked)); err != nil {
-			return dag.Graph{}, err
-		}
-	}
-	n := reduces(det, c)
-	if n == 0 && det.hasReduce && det.needReduce != nil {
-		return dag.Graph{}, det.needReduce
-	}
-	nodes := make(map[string]int)
-	for _, reader := range det.readers {
-		nodes[reader] = maps
-	}
-	g := det.shape(c, nodes, n)
-	return g, g.Validate()
+	return c, err
 }
 
 // shape is the graph as the configuration has it.

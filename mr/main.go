@@ -65,7 +65,7 @@ func exitCode(ctx context.Context, p *Program, err error, stderr io.Writer) int 
 	switch {
 	case ctx.Err() != nil:
 		return ExitInterrupted
-	case err == nil, errors.Is(err, errDetached):
+	case err == nil, errors.Is(err, errDetached), errors.Is(err, errShown):
 		return ExitDone
 	case errors.Is(err, ErrUsage):
 		if err != ErrUsage {
@@ -106,5 +106,6 @@ Options anywhere before "--":
   --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
   --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
   --detach            print the job's id once the cluster has it, and end
+  --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job on them
   -h, --help          show this text
 `

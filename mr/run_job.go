@@ -27,6 +27,9 @@ func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wi
 	if err != nil {
 		return nil, err
 	}
+	if d.show != nil {
+		return nil, d.showJob(j.Name(), taskproc.ToGraph(spec.Graph))
+	}
 	if err := d.engine.checkFits(taskproc.ToGraph(spec.Graph)); err != nil {
 		return nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}
@@ -53,7 +56,7 @@ func (d *Driver) followToEnd(ctx context.Context, c client.Client, spec *wire.Jo
 	defer stop()
 	// A killed job is followed to its end: only then is nothing of it left.
 	stopBar := d.console.Live()
-	status, err := c.Follow(context.WithoutCancel(ctx), id, d.show())
+	status, err := c.Follow(context.WithoutCancel(ctx), id, d.telling())
 	stopBar()
 	if err != nil {
 		return nil, err
@@ -194,8 +197,8 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 	return err
 }
 
-// show passes what happens to the console.
-func (d *Driver) show() func(*wire.JobStatus) {
+// telling passes what happens to the console.
+func (d *Driver) telling() func(*wire.JobStatus) {
 	failures := 0
 	return func(s *wire.JobStatus) {
 		for ; failures < len(s.Failures); failures++ {

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/hammr/hammr/examples"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -23,7 +24,7 @@ func newDAG() *cobra.Command {
 
 // dagShow is what `hammr dag show` is asked for.
 type dagShow struct {
-	maps    int
+	maps    int // 0: as many as the program takes, or as its arguments have it
 	reduces int // below 0: as many as each job asks for
 	dot     bool
 }
@@ -31,69 +32,140 @@ type dagShow struct {
 func newDAGShow() *cobra.Command {
 	var s dagShow
 	cmd := &cobra.Command{
-		Use:   "show PROGRAM [--maps N] [--reduces N] [--dot]",
-		Short: "Show the stages, groups and bundles of a bundled program",
-		Long: `Show the graph of each job of a bundled program: its stages with what they read,
-its groups (nodes that share a process) and its bundles (groups that start
-together), each with the slots that one of them takes. When a job runs, the
-number of nodes of stages that read input, its maps, follows from that input;
-here it is a number that you choose. A graph whose shape follows from a
-configuration is shown as it is by default.`,
+		Use:   "show [--maps N] [--reduces N] [--dot] PROGRAM [generic options] [ARGS...]",
+		Short: "Show the stages, groups and bundles of a program",
+		Long: `Show the graph of each job of a program: its stages with what they read, its
+groups (nodes that share a process) and its bundles (groups that start
+together), each with the slots that one of them takes. PROGRAM is the file of a
+program of yours, or the name of a bundled one.
+
+When a job runs, the number of nodes of stages that read input, its maps,
+follows from that input; here it is a number that you choose, and a graph whose
+shape follows from arguments is shown as it is by default. With arguments the
+program goes as far as to its first job, shows that as it would run, and ends.`,
 		Example: `  hammr dag show grep --maps 26
-  hammr dag show pagerankdag --reduces 6
-  hammr dag show wordcount --dot | dot -Tpng -o wordcount.png`,
-		Args: one("a program"),
-		RunE: work(func(_ context.Context, cmd *cobra.Command, args []string) error {
-			return s.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0])
-		}),
+  hammr dag show pagerankdag --dot | dot -Tpng -o pagerank.png
+  hammr dag show ./mywords -D mapreduce.job.reduces=4 IN OUT`,
+		DisableFlagParsing: true, // programs read their arguments as Hadoop's do
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
+				return nil, cobra.ShellCompDirectiveDefault // files
 			}
-			return completions(), cobra.ShellCompDirectiveNoFileComp
+			return completions(), cobra.ShellCompDirectiveDefault
 		},
 	}
-	cmd.Flags().IntVar(&s.maps, "maps", 4, "`number` of nodes of each stage that reads input")
-	cmd.Flags().IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1: what the job asks for")
-	cmd.Flags().BoolVar(&s.dot, "dot", false, "write a picture for Graphviz, one digraph a job")
+	flags := cmd.Flags()
+	flags.IntVar(&s.maps, "maps", 0, "`number` of nodes of each stage that reads input (default 4)")
+	flags.IntVar(&s.reduces, "reduces", -1, "`number` of reduces of each job that has any; -1: what the job asks for")
+	flags.BoolVar(&s.dot, "dot", false, "write a picture for Graphviz, one digraph a job")
+	flags.BoolP("help", "h", false, "show this text")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		own, rest := ownFlags(flags, args)
+		if err := flags.Parse(own); err != nil {
+			return err
+		}
+		if help, _ := flags.GetBool("help"); help {
+			return cmd.Help()
+		}
+		name, rest := programName(rest)
+		if name == "" {
+			return errors.New("a program is missing")
+		}
+		return work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return s.show(ctx, cmd, name, args)
+		})(cmd, rest)
+	}
 	return cmd
 }
 
-func (s dagShow) show(stdout, stderr io.Writer, name string) error {
-	programs := examples.Programs()
-	i := slices.IndexFunc(programs, func(p *mr.Program) bool { return p.Name == name })
-	if i < 0 {
+// ownFlags takes the flags that are in a set out of args, up to "--".
+func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
+	for i := 0; i < len(args); i++ {
+		name, _, hasValue := strings.Cut(args[i], "=")
+		f := flags.Lookup(strings.TrimPrefix(name, "--"))
+		switch {
+		case name == "--":
+			return own, append(rest, args[i:]...)
+		case name == "-h":
+			own = append(own, name)
+		case f == nil || !strings.HasPrefix(name, "--"):
+			rest = append(rest, args[i])
+		case hasValue || f.NoOptDefVal != "" || i+1 == len(args):
+			own = append(own, args[i])
+		default:
+			own = append(own, args[i], args[i+1])
+			i++
+		}
+	}
+	return own, rest
+}
+
+// arguments are those that a program shows itself by.
+func (s dagShow) arguments(rest []string) []string {
+	form := "text"
+	if s.dot {
+		form = "dot"
+	}
+	if s.maps != 0 {
+		form += fmt.Sprintf(",maps=%d", s.maps)
+	}
+	args := []string{"--dag=" + form}
+	if s.reduces >= 0 {
+		args = append(args, "-D", fmt.Sprintf("mapreduce.job.reduces=%d", s.reduces))
+	}
+	return append(args, rest...)
+}
+
+func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest []string) error {
+	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if p := bundled(name); p != nil {
+		return exitWith(mr.Run(ctx, p, s.arguments(rest), stdout, stderr))
+	}
+	if _, err := os.Stat(name); err != nil && !strings.Contains(name, "/") {
 		fmt.Fprintf(stderr, "Unknown program '%s' chosen.\n", name)
 		listPrograms(stderr)
 		return exitError(exitUsage)
 	}
-	graphs, err := programs[i].Graphs(s.maps, s.reduces)
-	if errors.Is(err, mr.ErrUsage) {
-		fmt.Fprintln(stderr, "hammr:", err)
-		return exitError(exitUsage)
+	path, err := programFile(name)
+	if err == nil {
+		err = checkProgram(path)
 	}
 	if err != nil {
 		return err
 	}
-	for n, g := range graphs {
-		if n > 0 {
-			fmt.Fprintln(stdout)
-		}
-		if err := s.write(stdout, g); err != nil {
-			return err
-		}
-	}
-	return nil
+	return showFile(ctx, path, s.arguments(rest), stdout, stderr)
 }
 
-// write shows one job. Its heading is a comment in the language of Graphviz.
-func (s dagShow) write(w io.Writer, g mr.JobGraph) error {
-	heading := fmt.Sprintf("Job %s, fingerprint %s. In a run the number of maps follows from the input; here it is %d.",
-		g.Job, g.Graph.Fingerprint(), s.maps)
-	if s.dot {
-		fmt.Fprintln(w, "//", heading)
-		return g.Graph.Dot(w)
+// showFile has a program show itself.
+func showFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
+	seen := &graphSeen{to: stdout}
+	err := runFile(ctx, path, args, seen, stderr)
+	switch code, ended := endOf(err); {
+	case err == nil && seen.seen:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s ended without showing a graph; a Hammr program ends its main with mr.Main", path)
+	case ended:
+		fmt.Fprintf(stderr, "hammr: %s showed no graph and ended with exit code %d\n", path, code)
+		return exitError(code)
 	}
-	fmt.Fprintf(w, "%s\n\n", heading)
-	return g.Graph.Show(w)
+	return fmt.Errorf("%s showed no graph and %w", path, err)
+}
+
+// graphSeen passes on what a program prints, and remembers whether that began
+// with a graph.
+type graphSeen struct {
+	to   io.Writer
+	head []byte // the first bytes, as many as are looked at
+	seen bool
+}
+
+// Write implements io.Writer.
+func (s *graphSeen) Write(p []byte) (int, error) {
+	const most = len("// Job ")
+	if n := min(most-len(s.head), len(p)); n > 0 {
+		s.head = append(s.head, p[:n]...)
+		s.seen = strings.HasPrefix(string(s.head), "Job ") || strings.HasPrefix(string(s.head), "// Job ")
+	}
+	return s.to.Write(p)
 }

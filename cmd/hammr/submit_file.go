@@ -24,22 +24,43 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	seen := &jobSeen{to: stdout}
-	program := exec.CommandContext(ctx, path, args...)
-	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
-	program.WaitDelay = 20 * time.Second
-	program.Stdin, program.Stdout, program.Stderr = os.Stdin, seen, stderr
-	err := program.Run()
-	var ended *exec.ExitError
-	switch {
+	err := runFile(ctx, path, args, seen, stderr)
+	switch code, ended := endOf(err); {
 	case err == nil && (seen.seen || help):
 		return nil
 	case err == nil:
 		return workError{fmt.Errorf("%s ended without handing in a job; a Hammr program ends its main with mr.Main", path)}
-	case !errors.As(err, &ended):
-		return workError{fmt.Errorf("%s cannot be run: %w", path, err)}
-	case ended.Exited():
-		fmt.Fprintf(stderr, "hammr: %s handed in no job and ended with exit code %d\n", path, ended.ExitCode())
-		return exitError(ended.ExitCode())
+	case ended:
+		fmt.Fprintf(stderr, "hammr: %s handed in no job and ended with exit code %d\n", path, code)
+		return exitError(code)
 	}
-	return workError{fmt.Errorf("%s handed in no job and was ended: %w", path, err)}
+	return workError{fmt.Errorf("%s handed in no job and %w", path, err)}
+}
+
+// runFile runs a program. The end of ctx asks it to end.
+func runFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
+	program := exec.CommandContext(ctx, path, args...)
+	program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
+	program.WaitDelay = 20 * time.Second
+	program.Stdin, program.Stdout, program.Stderr = os.Stdin, stdout, stderr
+	err := program.Run()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &ended):
+		return fmt.Errorf("cannot be run: %w", err)
+	case ended.Exited():
+		return err
+	}
+	return fmt.Errorf("was ended: %w", err)
+}
+
+// endOf is the exit code of a program that has ended by itself.
+func endOf(err error) (code int, ended bool) {
+	var end *exec.ExitError
+	if !errors.As(err, &end) || !end.Exited() {
+		return 0, false
+	}
+	return end.ExitCode(), true
 }

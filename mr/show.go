@@ -1,0 +1,135 @@
+package mr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/conf"
+)
+
+// errShown ends a program of which a graph was asked for, when it would run its
+// first job.
+var errShown = errors.New("the job is shown and not run")
+
+// shownMaps is how many Nodes each stage has that reads input, where there is no
+// input to tell.
+const shownMaps = 4
+
+// show is what --dag asks for.
+type show struct {
+	dot  bool // for Graphviz
+	maps int  // 0: shownMaps, or as the arguments have it
+}
+
+// parseShow reads the value of --dag: words joined by commas.
+func parseShow(value string) (*show, error) {
+	s := new(show)
+	for word := range strings.SplitSeq(value, ",") {
+		name, text, _ := strings.Cut(word, "=")
+		switch {
+		case word == "dot":
+			s.dot = true
+		case name == "maps":
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("option --dag: maps=%s: expected a number of at least 1", text)
+			}
+			s.maps = n
+		case word != "" && word != "text":
+			return nil, fmt.Errorf("option --dag: %q: expected text, dot, or maps=N", word)
+		}
+	}
+	return s, nil
+}
+
+// showAll shows every job of a program that was given no arguments. What its
+// properties leave open is as it is by default.
+func (d *Driver) showAll() error {
+	maps := d.show.maps
+	if maps == 0 {
+		maps = shownMaps
+	}
+	for i, r := range d.program.Jobs {
+		j := r.(anyJob) // Program.jobs has looked
+		det, err := j.details(nil)
+		if err != nil {
+			return err
+		}
+		c, err := d.runConf(det, JobRun{})
+		if err != nil {
+			return err
+		}
+		g, err := jobGraph(det, c, maps)
+		if err != nil {
+			return fmt.Errorf("%w: job %s: %w", ErrUsage, j.Name(), err)
+		}
+		if i > 0 {
+			fmt.Fprintln(d.Stdout)
+		}
+		heading := fmt.Sprintf("Job %s, fingerprint %s. In a run the number of maps follows from the input; here it is %d.", j.Name(), g.Fingerprint(), maps)
+		if err := d.show.write(d.Stdout, heading, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showJob shows a job as it would run now, and ends the program: what it does
+// next may follow from the job's output.
+func (d *Driver) showJob(job string, g dag.Graph) error {
+	heading := fmt.Sprintf("Job %s, fingerprint %s, as it would run on these arguments.", job, g.Fingerprint())
+	if len(d.program.Jobs) > 1 {
+		heading += " Jobs that come after it are not shown."
+	}
+	if err := d.show.write(d.Stdout, heading, g); err != nil {
+		return err
+	}
+	return errShown
+}
+
+// write shows one graph. Its heading is a comment in the language of Graphviz.
+func (s *show) write(w io.Writer, heading string, g dag.Graph) error {
+	if s.dot {
+		fmt.Fprintln(w, "//", heading)
+		return g.Dot(w)
+	}
+	fmt.Fprintf(w, "%s\n\n", heading)
+	return g.Show(w)
+}
+
+// showOrRun is what a program does: with --dag it shows its jobs, as far as they
+// are known, and runs none.
+func (d *Driver) showOrRun(ctx context.Context, run func(context.Context, *Driver) error) error {
+	switch {
+	case d.show == nil:
+		return run(ctx, d)
+	case len(d.Args) == 0:
+		return d.showAll()
+	case d.show.maps > 0:
+		return fmt.Errorf("%w: --dag=maps=%d with arguments, from which the number of maps follows", ErrUsage, d.show.maps)
+	}
+	err := run(ctx, d)
+	if err == nil {
+		return errors.New("it ran no job on these arguments, so there is nothing to show")
+	}
+	return err
+}
+
+// jobGraph is the graph of a job whose every reading stage has so many Nodes.
+func jobGraph(det details, c *conf.Conf, maps int) (dag.Graph, error) {
+	n := reduces(det, c)
+	if n == 0 && det.hasReduce && det.needReduce != nil {
+		return dag.Graph{}, det.needReduce
+	}
+	nodes := make(map[string]int)
+	for _, reader := range det.readers {
+		nodes[reader] = maps
+	}
+	g := det.shape(c, nodes, n)
+	return g, g.Validate()
+}
