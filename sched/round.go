@@ -23,6 +23,12 @@ type Round struct {
 
 // Round looks at the free slots.
 func (p *Placer) Round(now int64, view cluster.View) *Round {
+	return p.RoundWithin(now, view, freeOf)
+}
+
+// RoundWithin looks at slots that are free of which a machine is to give out no
+// more than free says.
+func (p *Placer) RoundWithin(now int64, view cluster.View, free func(*cluster.Machine) locality.Slots) *Round {
 	if p.topology == nil {
 		p.survey(view)
 	}
@@ -30,7 +36,7 @@ func (p *Placer) Round(now int64, view cluster.View) *Round {
 	for kind := range r.lanes {
 		var one locality.Slots
 		one[kind] = 1
-		r.lanes[kind] = r.lane(one, view.MachinesWithFree(cluster.Slot(kind)), freeOf)
+		r.lanes[kind] = r.lane(one, view.MachinesWithFree(cluster.Slot(kind)), free)
 		r.lanes[kind].total = p.slots[kind]
 	}
 	return r
@@ -46,6 +52,9 @@ func (r *Round) Left() (n int) {
 	}
 	return n
 }
+
+// LeftOf is how many slots of a kind can be given to anybody.
+func (r *Round) LeftOf(kind cluster.Slot) int { return r.lanes[kind].remaining() }
 
 // Offer gives up to so many slots to the tasks of a stage, which start alone. It
 // is called once for a stage.
