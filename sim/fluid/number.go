@@ -15,8 +15,9 @@ const (
 )
 
 var (
-	zero     = number{new(big.Float).SetPrec(precision)}
-	halfTick = number{big.NewFloat(0.5).SetPrec(precision)}
+	zero    = number{new(big.Float).SetPrec(precision)}
+	oneTick = number{blank().SetMantExp(big.NewFloat(1), -tickBits)}
+	halfOne = number{big.NewFloat(0.5).SetPrec(precision)}
 )
 
 // number is a value that is never changed in place.
@@ -44,6 +45,9 @@ func (a number) over(b number) number { return number{blank().Quo(a.v, b.v)} }
 
 func (a number) less(b number) bool { return a.v.Cmp(b.v) < 0 }
 
+// before is less by more than rounding explains.
+func (a number) before(b number) bool { return oneTick.less(b.minus(a)) }
+
 // until is how long it is from a to b: 0 where rounding has put b before a.
 func (a number) until(b number) number {
 	if !a.less(b) {
@@ -62,9 +66,9 @@ func (a number) float() float64 {
 func (a number) tick() *big.Int {
 	scaled := blank().SetMantExp(a.v, tickBits)
 	if a.v.Signbit() {
-		scaled.Sub(scaled, halfTick.v)
+		scaled.Sub(scaled, halfOne.v)
 	} else {
-		scaled.Add(scaled, halfTick.v)
+		scaled.Add(scaled, halfOne.v)
 	}
 	whole, _ := scaled.Int(nil)
 	return whole

@@ -82,14 +82,16 @@ func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 	return sojourns, nil
 }
 
-// serve returns the sojourn times of jobs that arrive in this order.
+// serve returns the sojourn times of jobs that arrive in this order. A job that
+// is done when another arrives is done before that, whatever rounding says: it
+// would have to wait until the other is done, under las for one.
 func serve(d discipline, arrivals []number) []number {
 	sojourns := make([]number, len(arrivals))
 	now := zero
 	for next := 0; ; {
 		dt, busy := d.horizon()
 		if next < len(arrivals) {
-			if gap := now.until(arrivals[next]); !busy || gap.less(dt) {
+			if gap := now.until(arrivals[next]); !busy || gap.before(dt) {
 				d.pass(gap)
 				d.arrive(next)
 				now = arrivals[next]
