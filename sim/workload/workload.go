@@ -16,6 +16,8 @@ const (
 type Workload struct {
 	Name string // for people; of the file or spec that it was made of
 	Jobs []Job
+
+	Notes []string // what the reader assumed or left out, sentences for people
 }
 
 // Job is one job to submit.

@@ -1,0 +1,167 @@
+package workload
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// csvColumns are the columns of a CSV, in any order; those that are required
+// come first. docs/sim.md says what each holds.
+var csvColumns = []string{
+	"job", "arrival_s", "maps", "reduces", "map_input_bytes", "shuffle_bytes",
+	"output_bytes", "bin", "source_job", "name", "pool", "user", "priority", "weight", "slow_start",
+}
+
+const csvRequired = 6
+
+// ReadCSV reads jobs with numbers of tasks and of bytes, a line each, in order
+// of arrival; Model gives the times. source names the input in errors.
+func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if err != nil {
+		return nil, csvFault(source, err)
+	}
+	columns, err := csvHeader(head)
+	if err != nil {
+		return nil, fmt.Errorf("%s:1: %w", source, err)
+	}
+	c := newCollector(source, o.MaxTasks)
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return c.workload()
+		}
+		if err != nil {
+			return nil, errors.Join(c.err(), csvFault(source, err))
+		}
+		line, _ := in.FieldPos(0)
+		row := csvRow{c: c, line: line, columns: columns, record: record}
+		row.take(&o.Model)
+	}
+}
+
+// csvFault tells what the parser found in the form of all errors here.
+func csvFault(source string, err error) error {
+	var p *csv.ParseError
+	switch {
+	case errors.As(err, &p):
+		return fmt.Errorf("%s:%d: column %d of the text: %w", source, p.Line, p.Column, p.Err)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s:1: no header, expected columns %s", source, strings.Join(csvColumns[:csvRequired], ", "))
+	}
+	return fmt.Errorf("%s: %w", source, err)
+}
+
+// csvHeader is where each column stands.
+func csvHeader(head []string) (map[string]int, error) {
+	var f faults
+	columns := make(map[string]int, len(head))
+	for i, name := range head {
+		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+		if _, twice := columns[name]; twice {
+			f.add("column %q twice", name)
+		}
+		if !slices.Contains(csvColumns, name) {
+			f.add("column %q, expected some of %s", name, strings.Join(csvColumns, ", "))
+		}
+		columns[name] = i
+	}
+	for _, name := range csvColumns[:csvRequired] {
+		if _, found := columns[name]; !found {
+			f.add("no column %q, expected one", name)
+		}
+	}
+	return columns, f.err()
+}
+
+// csvRow is one line. Its methods read a column and tell of what does not
+// belong there; a column that the file lacks is 0 or "".
+type csvRow struct {
+	c       *collector
+	line    int
+	columns map[string]int
+	record  []string
+	bad     bool
+}
+
+// take makes a job of the line.
+func (r *csvRow) take(m *Model) {
+	j := Job{
+		ID:        strings.Clone(r.text("job")),
+		Submit:    wholeMillis(1000 * r.number("arrival_s", 0, 0, MaxMillis/1000)),
+		Name:      strings.Clone(cmp.Or(r.text("name"), r.text("source_job"))),
+		Pool:      strings.Clone(r.text("pool")),
+		User:      strings.Clone(r.text("user")),
+		Class:     strings.Clone(r.text("bin")),
+		Priority:  int(r.whole("priority", -2, 2)),
+		Weight:    r.number("weight", 0, 0, math.MaxFloat64),
+		SlowStart: r.number("slow_start", -1, -1, 1),
+	}
+	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)
+	input, shuffled := r.whole("map_input_bytes", 0, MaxBytes), r.whole("shuffle_bytes", 0, MaxBytes)
+	r.whole("output_bytes", 0, MaxBytes)
+	if r.bad || !r.c.room(r.line, maps+reduces) {
+		return
+	}
+	j.Maps = m.maps(j.ID, int(maps), input, m.BlockBytes)
+	j.Reduces = m.reduces(j.ID, int(reduces), shuffled)
+	r.c.takeInOrder(r.line, j)
+}
+
+func (r *csvRow) text(column string) string {
+	i, found := r.columns[column]
+	if !found {
+		return ""
+	}
+	return strings.TrimSpace(r.record[i])
+}
+
+// whole is a whole number; an empty field is 0 in a column that may be absent.
+func (r *csvRow) whole(column string, least, most int64) int64 {
+	text := r.text(column)
+	if text == "" && r.optional(column) {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most {
+		r.fault(column, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+		return 0
+	}
+	return n
+}
+
+// number is a number that is finite; an empty field is absent in a column that
+// may be.
+func (r *csvRow) number(column string, absent, least, most float64) float64 {
+	text := r.text(column)
+	if text == "" && r.optional(column) {
+		return absent
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= least && x <= most) {
+		r.fault(column, text, fmt.Sprintf("a number from %g to %g", least, most))
+		return 0
+	}
+	return x
+}
+
+func (r *csvRow) optional(column string) bool {
+	return slices.Index(csvColumns, column) >= csvRequired
+}
+
+func (r *csvRow) fault(column, found, expected string) {
+	r.bad = true
+	r.c.fault(r.line, "column %s: %q, expected %s", column, found, expected)
+}

@@ -1,0 +1,152 @@
+package workload
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Streams of random numbers, one for each thing that is drawn: a change to one
+// law leaves what the others draw as it was.
+const (
+	streamMix = iota
+	streamArrival
+	streamMaps
+	streamReduces
+	streamMapTime
+	streamReduceTime
+	streamMapBytes
+	streamReduceBytes
+	streams
+)
+
+// generator draws the jobs of a spec.
+type generator struct {
+	spec  *Spec
+	model *Model
+	*collector
+	random [streams]*rand.Rand
+}
+
+// Generate draws the jobs. The seed is that of the spec, or else that of the
+// options' Model; equal ones give equal workloads.
+func (s *Spec) Generate(o Options) (*Workload, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	g := &generator{spec: s, model: &o.Model, collector: newCollector("spec", o.MaxTasks)}
+	seed := o.Model.Seed
+	if s.HasSeed {
+		seed = s.Seed
+	}
+	for i := range g.random {
+		g.random[i] = rand.New(rand.NewPCG(seed, uint64(i)))
+	}
+	if err := g.generate(); err != nil {
+		return nil, err
+	}
+	return g.workload()
+}
+
+// generate draws until there is a fault or all jobs are there. The line of a
+// fault is the number of the job.
+func (g *generator) generate() error {
+	order := g.order()
+	if !g.room(1, int64(len(order))) {
+		return g.err()
+	}
+	width := len(strconv.Itoa(len(order)))
+	at, burst := 0.0, max(1, g.spec.Burst)
+	for i, class := range order {
+		if i > 0 && i%burst == 0 {
+			at = min(at+g.spec.Arrival.draw(g.random[streamArrival]), MaxMillis+1)
+		}
+		j := Job{ID: fmt.Sprintf("job%0*d", width, i+1), Submit: wholeMillis(at), SlowStart: g.spec.SlowStart, Class: class.Name}
+		if g.spec.Pools > 0 {
+			j.Pool = fmt.Sprintf("pool%d", i%g.spec.Pools+1)
+		}
+		if !g.tasks(i+1, &j, class) {
+			break
+		}
+		g.take(i+1, j)
+	}
+	return g.err()
+}
+
+// order is the class of each job: all classes, shuffled.
+func (g *generator) order() []*Class {
+	var order []*Class
+	for i := range g.spec.Classes {
+		c := &g.spec.Classes[i]
+		for range min(c.Jobs, g.limit+1) {
+			order = append(order, c)
+		}
+	}
+	if len(g.spec.Classes) > 1 {
+		g.random[streamMix].Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
+	}
+	return order
+}
+
+// tasks draws the tasks of a job, unless there is no room for them.
+func (g *generator) tasks(n int, j *Job, c *Class) bool {
+	maps := max(1, g.count(c.Maps, streamMaps))
+	reduces := g.count(c.Reduces, streamReduces)
+	if !g.room(n, maps+reduces) {
+		return false
+	}
+	j.Maps, j.Reduces = make([]Task, maps), make([]Task, reduces)
+	g.bytesOf(j.Maps, c.MapBytes, streamMapBytes)
+	g.bytesOf(j.Reduces, c.ReduceBytes, streamReduceBytes)
+	g.model.time(j.ID, 'm', j.Maps, g.model.BlockTime)
+	g.model.time(j.ID, 'r', j.Reduces, g.model.ReduceBlockTime)
+	g.timesOf(j.Maps, c.Map, streamMapTime)
+	g.timesOf(j.Reduces, c.Reduce, streamReduceTime)
+	return true
+}
+
+// count is a whole number, never so large that two do not add up.
+func (g *generator) count(l Law, stream int) int64 {
+	return int64(math.Round(min(l.draw(g.random[stream]), MaxTasks+1)))
+}
+
+func (g *generator) bytesOf(tasks []Task, l Law, stream int) {
+	for i := range tasks {
+		tasks[i].Bytes = int64(math.Round(min(l.draw(g.random[stream]), MaxBytes)))
+	}
+}
+
+// timesOf leaves the times as they are when there is no law for them.
+func (g *generator) timesOf(tasks []Task, l Law, stream int) {
+	for i := range tasks {
+		if l.kind != nil {
+			tasks[i].Millis = wholeMillis(l.draw(g.random[stream]))
+		}
+	}
+}
+
+// maxSpec is how long the text of a spec may be.
+const maxSpec = 64 << 10
+
+// readSpec reads a spec and draws its jobs.
+func readSpec(r io.Reader, source string, o Options) (*Workload, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxSpec+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	if len(text) > maxSpec {
+		return nil, fmt.Errorf("%s: a spec of more than %d bytes, expected at most that", source, maxSpec)
+	}
+	s, err := ParseSpec(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s:1: %w", source, err)
+	}
+	w, err := s.Generate(o)
+	if err != nil {
+		return nil, err
+	}
+	w.Name = source
+	return w, nil
+}

@@ -1,0 +1,138 @@
+package workload
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// jsonStream reads JSON values one after the other, or the elements of one
+// array, and knows on which line each begins.
+type jsonStream struct {
+	source string
+	lines  lineCounter
+	in     *bufio.Reader
+	dec    *json.Decoder
+	begin  int64 // bytes of white space ahead of the first value
+	array  bool
+}
+
+func newJSONStream(r io.Reader, source string) *jsonStream {
+	s := &jsonStream{source: source}
+	s.lines.from = r
+	s.in = bufio.NewReader(&s.lines)
+	return s
+}
+
+// next reads a value, and tells on which line it begins; io.EOF at the end.
+func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
+	if s.dec == nil {
+		if err := s.open(); err != nil {
+			return nil, 0, err
+		}
+	}
+	if s.array && !s.dec.More() {
+		return nil, 0, s.close()
+	}
+	err = s.dec.Decode(&raw)
+	end := s.begin + s.dec.InputOffset()
+	if errors.Is(err, io.EOF) && !s.array {
+		return nil, 0, io.EOF
+	}
+	if err != nil {
+		return nil, 0, s.fault(err, end)
+	}
+	return raw, s.lines.at(end - int64(len(raw))), nil
+}
+
+// open skips white space and finds out whether the values stand in an array.
+func (s *jsonStream) open() error {
+	for ; ; s.begin++ {
+		b, err := s.in.ReadByte()
+		if err != nil {
+			return s.fault(err, s.begin)
+		}
+		if b == ' ' || b == '\n' || b == '\r' || b == '\t' {
+			continue
+		}
+		s.array = b == '['
+		if err := s.in.UnreadByte(); err != nil {
+			return err
+		}
+		break
+	}
+	s.dec = json.NewDecoder(s.in)
+	if s.array {
+		_, err := s.dec.Token()
+		return err
+	}
+	return nil
+}
+
+// close reads the end of the array, behind which nothing may stand.
+func (s *jsonStream) close() error {
+	if _, err := s.dec.Token(); err != nil {
+		return s.fault(err, s.begin+s.dec.InputOffset())
+	}
+	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s:%d: more behind the array, expected its end to be that of the input", s.source, s.lines.at(s.begin+s.dec.InputOffset()))
+	}
+	return io.EOF
+}
+
+// fault tells where an error of the decoder is; before is the end of what was
+// well.
+func (s *jsonStream) fault(err error, before int64) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s:%d: malformed JSON: %w", s.source, s.lines.at(s.begin+syntax.Offset), err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s:%d: the input ends inside a value or before the first, expected whole JSON objects", s.source, s.lines.at(s.lines.read-1))
+	}
+	return fmt.Errorf("%s:%d: %w", s.source, s.lines.at(before), err)
+}
+
+// unmarshal decodes a value that next returned, and tells which of its fields
+// is of a wrong type.
+func unmarshal(raw json.RawMessage, to any) error {
+	err := json.Unmarshal(raw, to)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return fmt.Errorf("field %q: a JSON %s, expected %v", mistyped.Field, mistyped.Value, mistyped.Type)
+	}
+	return err
+}
+
+// lineCounter tells on which line a byte stands, of a reader that runs ahead of
+// who asks. Askers go forward only: it forgets what is behind them.
+type lineCounter struct {
+	from   io.Reader
+	read   int64
+	breaks []int64 // offsets of line ends that were not asked for yet
+	passed int     // line ends before those
+}
+
+func (l *lineCounter) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	for i, b := range p[:n] {
+		if b == '\n' {
+			l.breaks = append(l.breaks, l.read+int64(i))
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// at is the line, from 1, of the byte at an offset.
+func (l *lineCounter) at(offset int64) int {
+	n := 0
+	for n < len(l.breaks) && l.breaks[n] < offset {
+		n++
+	}
+	l.breaks = l.breaks[n:]
+	l.passed += n
+	return l.passed + 1
+}

@@ -1,0 +1,149 @@
+package workload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Model says how long tasks take where a trace tells only of bytes:
+//
+//	time = (Start + bytes / rate) · noise
+//
+// The rate is the one at which a task of BlockBytes takes its block time. The
+// noise is lognormal with mean 1, so that it spreads the tasks of a job and
+// leaves the offered load where it is. It is a hash of Seed, the job's id and
+// the task's number: no task's time depends on which others were made.
+type Model struct {
+	Start           time.Duration // before the first byte; 0 is 2 s, negative is none
+	BlockBytes      int64         // of a full block; 0 is 128 MiB
+	BlockTime       time.Duration // that a map of a full block takes, with its start; 0 is 60 s
+	ReduceBlockTime time.Duration // that a reduce of as many bytes takes, with its start; 0 is BlockTime
+	Sigma           float64       // standard deviation of the logarithm of the noise; 0 is no noise
+	Seed            uint64        // 0 is a seed like any other
+}
+
+// The defaults of a Model and of readers.
+const (
+	DefaultStart      = 2 * time.Second
+	DefaultBlockBytes = 128 << 20
+	DefaultBlockTime  = 60 * time.Second
+)
+
+// maxSigma bounds the spread: beyond it one task outweighs all others.
+const maxSigma = 5
+
+// EnsureDefaults fills in what is 0.
+func (m *Model) EnsureDefaults() {
+	if m.Start == 0 {
+		m.Start = DefaultStart
+	}
+	if m.BlockBytes == 0 {
+		m.BlockBytes = DefaultBlockBytes
+	}
+	if m.BlockTime == 0 {
+		m.BlockTime = DefaultBlockTime
+	}
+	if m.ReduceBlockTime == 0 {
+		m.ReduceBlockTime = m.BlockTime
+	}
+}
+
+// Validate names every fault of a model whose defaults are filled in.
+func (m *Model) Validate() error {
+	var f faults
+	if m.BlockBytes <= 0 || m.BlockBytes > MaxBytes {
+		f.add("block of %d bytes, expected 1 to %d", m.BlockBytes, int64(MaxBytes))
+	}
+	if start := max(0, m.Start); m.BlockTime <= start || m.ReduceBlockTime <= start {
+		f.add("a block in %v (map) and %v (reduce) with a start of %v, expected longer than the start", m.BlockTime, m.ReduceBlockTime, start)
+	}
+	if !(m.Sigma >= 0 && m.Sigma <= maxSigma) {
+		f.add("sigma %v, expected 0 to %d", m.Sigma, maxSigma)
+	}
+	return f.err()
+}
+
+// maps are n maps of a job that share its input: full blocks and a rest where
+// that gives n of them, equal parts otherwise.
+func (m *Model) maps(job string, n int, bytes, block int64) []Task {
+	tasks := equalParts(n, bytes)
+	if (bytes+block-1)/block == int64(n) {
+		for i := range tasks {
+			tasks[i].Bytes = min(block, bytes-int64(i)*block)
+		}
+	}
+	m.time(job, 'm', tasks, m.BlockTime)
+	return tasks
+}
+
+// reduces are n reduces of a job that share its shuffled bytes equally.
+func (m *Model) reduces(job string, n int, bytes int64) []Task {
+	tasks := equalParts(n, bytes)
+	m.time(job, 'r', tasks, m.ReduceBlockTime)
+	return tasks
+}
+
+// equalParts are n tasks with bytes between them, at most one byte apart.
+func equalParts(n int, bytes int64) []Task {
+	if n == 0 {
+		return nil
+	}
+	tasks := make([]Task, n)
+	part, rest := bytes/int64(n), bytes%int64(n)
+	for i := range tasks {
+		tasks[i].Bytes = part
+		if int64(i) < rest {
+			tasks[i].Bytes++
+		}
+	}
+	return tasks
+}
+
+// time fills in how long tasks take by their bytes.
+func (m *Model) time(job string, kind byte, tasks []Task, block time.Duration) {
+	start := max(0, m.Start).Seconds() * 1000
+	perByte := (float64(block.Milliseconds()) - start) / float64(m.BlockBytes)
+	for i := range tasks {
+		tasks[i].Millis = wholeMillis((start + perByte*float64(tasks[i].Bytes)) * m.noise(job, kind, i))
+	}
+}
+
+// noise is the factor of one task.
+func (m *Model) noise(job string, kind byte, number int) float64 {
+	if m.Sigma == 0 {
+		return 1
+	}
+	b := binary.LittleEndian.AppendUint64(nil, m.Seed)
+	b = binary.LittleEndian.AppendUint64(append(b, kind), uint64(number))
+	return lognormal(m.Sigma, openUnit(xxhash.Sum64(append(b, job...))))
+}
+
+// lognormal is the value with mean 1 below which a part u of all values lies.
+func lognormal(sigma, u float64) float64 {
+	normal := math.Sqrt2 * math.Erfinv(2*u-1)
+	return math.Exp(sigma*normal - sigma*sigma/2)
+}
+
+// openUnit is a number between 0 and 1, and neither, of 64 random bits.
+func openUnit(bits uint64) float64 {
+	return (float64(bits>>11) + 0.5) / (1 << 53)
+}
+
+// wholeMillis rounds a time; one that is too long for a Task becomes one that
+// Check names.
+func wholeMillis(ms float64) int64 {
+	if !(ms <= MaxMillis) {
+		return MaxMillis + 1
+	}
+	return int64(math.Round(ms))
+}
+
+// String tells the model in a line, for reports.
+func (m Model) String() string {
+	return fmt.Sprintf("start %v, a map of %d bytes %v, a reduce %v, sigma %g, seed %d",
+		max(0, m.Start), m.BlockBytes, m.BlockTime, m.ReduceBlockTime, m.Sigma, m.Seed)
+}

@@ -1,0 +1,154 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Format is the form of an input.
+type Format string
+
+// The formats that Read knows.
+const (
+	CSV         Format = "csv"     // numbers of tasks and bytes, a job a line
+	SWIMTrace   Format = "swim"    // the Statistical Workload Injector for MapReduce
+	RumenTrace  Format = "rumen"   // Hadoop's job traces
+	HistoryLogs Format = "history" // histories and reports of jobs, of this project
+	SpecText    Format = "spec"    // laws of chance, see ParseSpec
+)
+
+// readers are how each format is read.
+var readers = map[Format]func(io.Reader, string, Options) (*Workload, error){
+	CSV: ReadCSV, SWIMTrace: ReadSWIM, RumenTrace: ReadRumen, HistoryLogs: ReadHistory, SpecText: readSpec,
+}
+
+// Formats are the names of all formats, sorted.
+func Formats() []string {
+	var names []string
+	for f := range readers {
+		names = append(names, string(f))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// SpecPrefix before a name says that the rest of it is a spec and no file.
+const SpecPrefix = "spec:"
+
+// ReadFile reads the workload that is in a file, or in a directory of
+// histories, or that a name like spec:jobs=10,… or spec:fb2009 describes.
+func ReadFile(name string, o Options) (w *Workload, err error) {
+	if text, found := strings.CutPrefix(name, SpecPrefix); found {
+		w, err = readSpec(strings.NewReader(text), "spec", o)
+		if err == nil {
+			w.Name = text
+		}
+		return w, err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	if info.IsDir() {
+		return readDirectory(name, o)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	defer f.Close() // it was only read
+	return Read(f, name, o)
+}
+
+// Read reads a workload of the format that the options say, or else of the one
+// that its first bytes look like: JSON with a "jobId" or "type" is history, other
+// JSON rumen; a first line with a tab swim, with "jobs=" spec, with a comma csv.
+func Read(r io.Reader, source string, o Options) (*Workload, error) {
+	in := bufio.NewReaderSize(r, headBytes)
+	if o.Format == "" {
+		head, err := in.Peek(headBytes)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		if o.Format = guess(head); o.Format == "" {
+			return nil, fmt.Errorf("%s:1: %q, expected one of the formats %s", source, firstLine(head), strings.Join(Formats(), ", "))
+		}
+	}
+	read, known := readers[o.Format]
+	if !known {
+		return nil, fmt.Errorf("workload format %q, expected one of %s", o.Format, strings.Join(Formats(), ", "))
+	}
+	return read(in, source, o)
+}
+
+// headBytes is how far Read looks ahead.
+const headBytes = 64 << 10
+
+// guess is the format of what begins so, "" when it looks like none.
+func guess(head []byte) Format {
+	head = bytes.TrimSpace(head)
+	line := firstLine(head)
+	switch {
+	case bytes.HasPrefix(head, []byte("{")) || bytes.HasPrefix(head, []byte("[")):
+		if bytes.Contains(head, []byte(`"jobId"`)) || bytes.HasPrefix(head, []byte(`{"type"`)) {
+			return HistoryLogs
+		}
+		return RumenTrace
+	case strings.Contains(line, "\t"):
+		return SWIMTrace
+	case strings.Contains(line, "jobs="), strings.Contains(line, "arrival="):
+		return SpecText
+	case strings.Contains(line, ","):
+		return CSV
+	}
+	return ""
+}
+
+// firstLine is the first line, or the beginning of a long one.
+func firstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return string(line[:min(len(line), 200)])
+}
+
+// readDirectory reads all histories and reports of a directory, as one
+// workload.
+func readDirectory(dir string, o Options) (*Workload, error) {
+	if o.Format != "" && o.Format != HistoryLogs {
+		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", dir, o.Format)
+	}
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	h := newHistory(dir, &o)
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".jsonl" && ext != ".json" {
+			continue
+		}
+		if err := h.readNamed(filepath.Join(dir, e.Name())); err != nil {
+			return nil, errors.Join(h.err(), err)
+		}
+	}
+	h.source = dir
+	return h.workload()
+}
+
+func (h *history) readNamed(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	defer f.Close() // it was only read
+	h.source = name
+	return h.read(f)
+}

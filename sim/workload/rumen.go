@@ -1,0 +1,117 @@
+package workload
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// rumenJob is what is read of a job in a trace of Rumen; other fields are passed
+// over.
+type rumenJob struct {
+	JobID       rumenText   `json:"jobID"`
+	JobName     rumenText   `json:"jobName"`
+	User        rumenText   `json:"user"`
+	Queue       rumenText   `json:"queue"`
+	Priority    string      `json:"priority"`
+	SubmitTime  int64       `json:"submitTime"`
+	MapTasks    []rumenTask `json:"mapTasks"`
+	ReduceTasks []rumenTask `json:"reduceTasks"`
+}
+
+type rumenTask struct {
+	TaskID     rumenText      `json:"taskID"`
+	InputBytes int64          `json:"inputBytes"`
+	Attempts   []rumenAttempt `json:"attempts"`
+}
+
+type rumenAttempt struct {
+	Result             string `json:"result"`
+	StartTime          int64  `json:"startTime"`
+	ShuffleFinished    int64  `json:"shuffleFinished"`
+	FinishTime         int64  `json:"finishTime"`
+	HDFSBytesRead      int64  `json:"hdfsBytesRead"`
+	ReduceShuffleBytes int64  `json:"reduceShuffleBytes"`
+}
+
+// rumenText is a text, which some versions wrap in an object.
+type rumenText string
+
+// UnmarshalJSON takes "x", {"value": "x"} and null.
+func (t *rumenText) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var wrapped struct {
+			Value string `json:"value"`
+		}
+		err := json.Unmarshal(b, &wrapped)
+		*t = rumenText(wrapped.Value)
+		return err
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// ReadRumen reads the job trace that Hadoop's Rumen makes of logs: one JSON
+// object a job, one after the other or in an array. Tasks take what the attempt
+// that succeeded took. source names the input in errors.
+func ReadRumen(r io.Reader, source string, o Options) (*Workload, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	h, in := newHistory(source, &o), newJSONStream(r, source)
+	for {
+		raw, line, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return h.workload()
+		}
+		if err != nil {
+			return nil, errors.Join(h.err(), err)
+		}
+		var j rumenJob
+		if err := unmarshal(raw, &j); err != nil {
+			h.fault(line, "%v, in a job of a Rumen trace", err)
+			continue
+		}
+		h.noteRumen(line, &j)
+	}
+}
+
+func (h *history) noteRumen(line int, r *rumenJob) {
+	priority, err := priorityOf(r.Priority)
+	if err != nil {
+		h.fault(line, "job %q: %v", r.JobID, err)
+		return
+	}
+	j := pastJob{Job: Job{
+		ID: string(r.JobID), Name: string(r.JobName), User: string(r.User), Pool: string(r.Queue),
+		Submit: r.SubmitTime, Priority: priority, SlowStart: -1,
+	}}
+	for _, t := range r.MapTasks {
+		j.tasks = append(j.tasks, t.past(false))
+	}
+	for _, t := range r.ReduceTasks {
+		j.tasks = append(j.tasks, t.past(true))
+	}
+	h.note(line, j)
+}
+
+// past is the task as other logs have it. Rumen writes -1 for what it does not
+// know.
+func (t *rumenTask) past(reduce bool) pastTask {
+	p := pastTask{id: string(t.TaskID), reduce: reduce, bytes: max(0, t.InputBytes)}
+	for _, a := range t.Attempts {
+		succeeded := strings.EqualFold(a.Result, "SUCCESS")
+		p.attempts = append(p.attempts, pastAttempt{
+			succeeded: succeeded, start: max(0, a.StartTime), shuffled: max(0, a.ShuffleFinished), finish: max(0, a.FinishTime),
+		})
+		read := a.HDFSBytesRead
+		if reduce {
+			read = a.ReduceShuffleBytes
+		}
+		if succeeded {
+			p.bytes = cmp.Or(max(0, read), p.bytes)
+		}
+	}
+	return p
+}

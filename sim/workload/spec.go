@@ -1,0 +1,171 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Spec is a workload described by laws of chance: classes of jobs, mixed and
+// then submitted one after the other.
+type Spec struct {
+	Arrival   Law     // time between a burst and the next, ms; the first job comes at 0
+	Burst     int     // jobs that come at once; 0 is 1
+	Pools     int     // jobs go round pools pool1, pool2, …; 0 is no pool
+	SlowStart float64 // of every job, as Job.SlowStart
+	Seed      uint64  // of all draws; HasSeed says whether it was given
+	HasSeed   bool
+	Classes   []Class
+}
+
+// Class is a kind of jobs. Laws without a value for a time leave it to the
+// Model, by the bytes.
+type Class struct {
+	Name                  string
+	Jobs                  int
+	Maps, Reduces         Law // how many of a job, rounded; at least 1 and 0
+	Map, Reduce           Law // how long each takes, ms
+	MapBytes, ReduceBytes Law
+}
+
+// specKeys read what stands behind each key: of the whole spec, and of a class.
+var (
+	specKeys = map[string]func(*Spec, string) error{
+		"arrival":   func(s *Spec, v string) error { return s.parseArrival(v) },
+		"pools":     func(s *Spec, v string) (err error) { s.Pools, err = parseCount(v); return err },
+		"slowstart": func(s *Spec, v string) (err error) { s.SlowStart, err = parseFraction(v); return err },
+		"seed": func(s *Spec, v string) (err error) {
+			s.Seed, err = strconv.ParseUint(v, 10, 64)
+			s.HasSeed = true
+			return err
+		},
+	}
+	classKeys = map[string]func(*Class, string) error{
+		"class":        func(c *Class, v string) error { c.Name = v; return nil },
+		"jobs":         func(c *Class, v string) (err error) { c.Jobs, err = parseCount(v); return err },
+		"maps":         func(c *Class, v string) (err error) { c.Maps, err = parseLaw(v, parsePlain); return err },
+		"reduces":      func(c *Class, v string) (err error) { c.Reduces, err = parseLaw(v, parsePlain); return err },
+		"map":          func(c *Class, v string) (err error) { c.Map, err = parseLaw(v, parseMillis); return err },
+		"reduce":       func(c *Class, v string) (err error) { c.Reduce, err = parseLaw(v, parseMillis); return err },
+		"map-bytes":    func(c *Class, v string) (err error) { c.MapBytes, err = parseLaw(v, parseBytes); return err },
+		"reduce-bytes": func(c *Class, v string) (err error) { c.ReduceBytes, err = parseLaw(v, parseBytes); return err },
+	}
+)
+
+// ParseSpec reads a spec: keys with values, commas between them, and classes of
+// jobs behind semicolons or on lines of their own, such as
+//
+//	jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3
+//
+// or the name of one of Presets. Keys before the first class hold for all of
+// them. docs/sim.md lists keys and laws.
+func ParseSpec(text string) (*Spec, error) {
+	if preset, found := presets[strings.TrimSpace(text)]; found {
+		text = preset
+	}
+	s := &Spec{SlowStart: -1}
+	base := Class{MapBytes: constant(DefaultBlockBytes), ReduceBytes: constant(64 << 20)}
+	var f faults
+	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		c := base
+		given := s.parsePart(&c, i, part, &f)
+		if i == 0 && !given["jobs"] {
+			base = c // what holds for all classes
+			continue
+		}
+		if strings.TrimSpace(part) != "" {
+			s.Classes = append(s.Classes, c)
+		}
+	}
+	s.check(&f)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parsePart reads the keys of one part and reports which there were.
+func (s *Spec) parsePart(c *Class, part int, text string, f *faults) map[string]bool {
+	given := make(map[string]bool)
+	for _, pair := range strings.Split(strings.TrimSpace(text), ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		if pair == "" {
+			continue
+		}
+		var err error
+		switch whole, ofClass := specKeys[key], classKeys[key]; {
+		case !found:
+			err = errors.New("no value, expected KEY=VALUE")
+		case given[key]:
+			err = errors.New("twice, expected once")
+		case whole != nil && part > 0:
+			err = errors.New("behind a semicolon, expected before the first: it holds for all classes")
+		case whole != nil:
+			err = whole(s, value)
+		case ofClass != nil:
+			err = ofClass(c, value)
+		default:
+			err = fmt.Errorf("unknown, expected one of %s", keyNames)
+		}
+		if err != nil {
+			f.add("spec key %q: %w", key, err)
+		}
+		given[key] = true
+	}
+	return given
+}
+
+const keyNames = "jobs, arrival, maps, reduces, map, reduce, map-bytes, reduce-bytes, class, pools, slowstart, seed"
+
+func (s *Spec) check(f *faults) {
+	if s.Arrival.kind == nil {
+		f.add("spec without arrival, expected one like arrival=exp:13s")
+	}
+	if len(s.Classes) == 0 {
+		f.add("spec without jobs, expected a number like jobs=100")
+	}
+	jobs := 0
+	for _, c := range s.Classes {
+		if c.Jobs < 1 || c.Maps.kind == nil {
+			f.add("spec of class %q with %d jobs, expected at least 1, and maps like maps=const:10", c.Name, c.Jobs)
+		}
+		jobs = min(jobs+c.Jobs, MaxTasks+1)
+	}
+	if jobs > MaxTasks {
+		f.add("spec of more than %d jobs, expected at most that", MaxTasks)
+	}
+}
+
+// parseArrival reads a law of times, behind burst:N when N jobs come at once.
+func (s *Spec) parseArrival(text string) (err error) {
+	s.Burst = 1
+	if rest, found := strings.CutPrefix(text, "burst:"); found {
+		n, law, _ := strings.Cut(rest, ":")
+		if s.Burst, err = parseCount(n); err != nil {
+			return fmt.Errorf("%w in burst:N:LAW", err)
+		}
+		text = law
+	}
+	s.Arrival, err = parseLaw(text, parseMillis)
+	return err
+}
+
+func parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > MaxTasks {
+		return 0, fmt.Errorf("number %q, expected 1 to %d", text, MaxTasks)
+	}
+	return n, nil
+}
+
+func parseFraction(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, fmt.Errorf("number %q, expected 0 to 1", text)
+	}
+	return x, nil
+}
+
+// constant is a law that always draws x.
+func constant(x float64) Law { return Law{&lawKinds[0], []float64{x}} }

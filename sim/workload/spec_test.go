@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func generated(t *testing.T, text string, o Options) *Workload {
+	t.Helper()
+	return mustRead(t, SpecPrefix+text, o)
+}
+
+func TestSpecOfTheDocumentation(t *testing.T) {
+	const text = "jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3,reduces=const:0"
+	w := generated(t, text, Options{})
+	if len(w.Jobs) != 100 || w.Name != text {
+		t.Fatalf("%q: %d jobs, want 100", w.Name, len(w.Jobs))
+	}
+	for i, j := range w.Jobs {
+		if len(j.Maps) < 1 || len(j.Maps) > 500 || len(j.Reduces) != 0 || j.SlowStart != -1 || j.Maps[0].Bytes != DefaultBlockBytes {
+			t.Errorf("job %d: %d maps, %d reduces, %+v", i, len(j.Maps), len(j.Reduces), j.Maps[0])
+		}
+	}
+	if first, last := w.Jobs[0], w.Jobs[99]; first.ID != "job001" || last.ID != "job100" || first.Submit != 0 {
+		t.Errorf("first job %s at %d, last %s", first.ID, first.Submit, last.ID)
+	}
+	if mean := float64(w.LastSubmit()) / 99; mean < 9000 || mean > 17000 {
+		t.Errorf("jobs %v ms apart, want about 13000", mean)
+	}
+	if again := generated(t, text, Options{}); !reflect.DeepEqual(w, again) {
+		t.Error("the same spec gives another workload")
+	}
+	if other := generated(t, "seed=1,"+text, Options{}); reflect.DeepEqual(w.Jobs, other.Jobs) {
+		t.Error("another seed gives the same workload")
+	}
+	if other, same := generated(t, text, Options{Model: Model{Seed: 1}}), generated(t, "seed=1,"+text, Options{}); !reflect.DeepEqual(other.Jobs, same.Jobs) {
+		t.Error("the seed of the options gives another workload than that of the spec")
+	}
+}
+
+func TestSpecLawsDoNotDisturbEachOther(t *testing.T) {
+	a := generated(t, "jobs=20,arrival=exp:1s,maps=uniform:1:9", Options{})
+	b := generated(t, "jobs=20,arrival=const:1s,maps=uniform:1:9,reduces=exp:3,map=exp:5s", Options{})
+	for i := range a.Jobs {
+		if len(a.Jobs[i].Maps) != len(b.Jobs[i].Maps) || b.Jobs[i].Submit != int64(i)*1000 {
+			t.Errorf("job %d has %d maps and then %d, at %d", i, len(a.Jobs[i].Maps), len(b.Jobs[i].Maps), b.Jobs[i].Submit)
+		}
+		if a.Jobs[i].Maps[0].Millis != 60000 {
+			t.Errorf("a map without a law takes %d ms, want the model's 60000", a.Jobs[i].Maps[0].Millis)
+		}
+	}
+}
+
+func TestSpecClassesBurstsAndPools(t *testing.T) {
+	w := generated(t, "arrival=burst:3:const:10s,pools=2,slowstart=0.5,reduces=const:2,reduce=const:7s,reduce-bytes=const:1k;class=a,jobs=4,maps=const:1;class=b,jobs=3,maps=const:2,reduces=const:0", Options{})
+	count := make(map[string]int)
+	for i, j := range w.Jobs {
+		count[j.Class]++
+		if j.Submit != int64(i/3)*10000 || j.Pool != []string{"pool1", "pool2"}[i%2] || j.SlowStart != 0.5 {
+			t.Errorf("job %d: %+v", i, j)
+		}
+		if j.Class == "a" && !slices.Equal(j.Reduces, []Task{{7000, 1024}, {7000, 1024}}) || j.Class == "b" && (len(j.Maps) != 2 || len(j.Reduces) != 0) {
+			t.Errorf("job of class %s: maps %v, reduces %v", j.Class, j.Maps, j.Reduces)
+		}
+	}
+	if count["a"] != 4 || count["b"] != 3 {
+		t.Errorf("classes %v, want 4 of a and 3 of b", count)
+	}
+	if w.Jobs[0].Class+w.Jobs[1].Class+w.Jobs[2].Class+w.Jobs[3].Class == "aaaa" {
+		t.Error("classes come one behind the other, want them mixed")
+	}
+}
+
+func TestPresetsHaveThePapersQuotas(t *testing.T) {
+	for name, want := range map[string]struct{ jobs, leastMaps, mostMaps int }{"fb2009": {100, 8000, 20000}, "fb2010": {93, 100000, 145000}} {
+		w := generated(t, name, Options{})
+		maps, _ := w.Tasks()
+		if len(w.Jobs) != want.jobs || maps < want.leastMaps || maps > want.mostMaps {
+			t.Errorf("%s: %d jobs with %d maps, want %d with %d to %d", name, len(w.Jobs), maps, want.jobs, want.leastMaps, want.mostMaps)
+		}
+	}
+	if !slices.Equal(Presets(), []string{"fb2009", "fb2010"}) {
+		t.Errorf("presets %v", Presets())
+	}
+}
+
+// TestLawsHaveTheirMeans holds means of many draws against the textbook's.
+func TestLawsHaveTheirMeans(t *testing.T) {
+	for text, want := range map[string]float64{
+		"const:7":           7,
+		"uniform:2:10":      6,
+		"exp:13":            13,
+		"pareto:3:2":        3,                                                      // αL / (α-1)
+		"pareto:1:1:100":    100. / 99 * math.Log(100),                              // L H / (H-L) · ln(H/L)
+		"pareto:1.5:1:500":  3 * (1 - 1/math.Sqrt(500)) / (1 - math.Pow(500, -1.5)), // α/(α-1) · (1-(L/H)^(α-1)) / (1-(L/H)^α)
+		"pareto:0.01:3:499": 496 / math.Log(499./3),                                 // evenly on a logarithmic scale
+		"lognormal:60:0.3":  60,
+		"weibull:5:0.7":     5,
+		"weibull:5:1":       5,
+	} {
+		l, err := parseLaw(text, parsePlain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, sum, most := rand.New(rand.NewPCG(1, 2)), 0.0, 0.0
+		const n = 100000
+		for range n {
+			x := l.draw(r)
+			sum, most = sum+x, max(most, x)
+		}
+		if got := sum / n; math.Abs(got-want) > 0.02*want {
+			t.Errorf("%s: mean %v, want %v", text, got, want)
+		}
+		if bounded := len(l.args) == 3 || l.kind.name == "uniform"; bounded && most > l.args[len(l.args)-1] {
+			t.Errorf("%s: drew %v", text, most)
+		}
+	}
+}
+
+func TestSpecFaults(t *testing.T) {
+	const fine = "jobs=1,arrival=exp:1s,maps=const:1"
+	for text, want := range map[string]string{
+		"":                                           "spec without arrival",
+		"arrival=exp:1s":                             "spec without jobs",
+		"jobs=1,maps=const:1":                        "spec without arrival, expected one like",
+		"jobs=1,arrival=exp:1s":                      `class "" with 1 jobs, expected at least 1, and maps like`,
+		"jobs=0,arrival=exp:1s":                      `spec key "jobs": number "0", expected 1 to`,
+		fine + ",maps=const:2":                       `spec key "maps": twice`,
+		fine + ",size=3":                             `spec key "size": unknown, expected one of jobs, arrival`,
+		fine + ",map":                                `spec key "map": no value, expected KEY=VALUE`,
+		fine + ",map=normal:3":                       `law "normal:3", expected one of const:VALUE, uniform:LEAST:MOST`,
+		fine + ",map=exp":                            `"exp": 0 numbers, expected exp:MEAN`,
+		fine + ",map=exp:1s:2s":                      `"exp:1s:2s": 2 numbers, expected exp:MEAN`,
+		fine + ",map=exp:-1s":                        `time "-1s", expected one like 13s`,
+		fine + ",map=exp:NaN":                        `time "NaN"`,
+		fine + ",map=exp:Inf":                        `time "Inf"`,
+		fine + ",reduces=const:-1":                   `number "-1", expected one from 0`,
+		fine + ",map-bytes=const:1q":                 `size "1q", expected one like 64m`,
+		fine + ",map-bytes=const:2000000000g":        `size "2000000000g"`,
+		fine + ",map=lognormal:1s:9":                 "SIGMA above 5, expected lognormal:MEAN:SIGMA",
+		fine + ",map=weibull:1s:0":                   "SHAPE below 0.1",
+		fine + ",reduces=pareto:0:1":                 "ALPHA below 0.01",
+		fine + ",reduces=pareto:1:5:2":               "LEAST above MOST",
+		fine + ",reduces=uniform:5:2":                "LEAST above MOST",
+		fine + ",slowstart=2":                        `number "2", expected 0 to 1`,
+		fine + ",seed=-1":                            `spec key "seed"`,
+		fine + ";seed=1,jobs=2,maps=const:1":         "behind a semicolon",
+		"jobs=1,maps=const:1,arrival=burst:0:exp:1s": `number "0", expected 1 to 33554432 in burst:N:LAW`,
+		"jobs=1,maps=const:1,arrival=burst:2":        `law "", expected one of`,
+		"jobs=1,maps=const:1e18,arrival=exp:1s":      "33554433 tasks beyond the 0 before",
+		"jobs=33554432,maps=const:1,arrival=exp:1s;jobs=1,maps=const:1":     "more than 33554432 jobs",
+		"jobs=2,maps=const:1,arrival=const:1200000h":                        `time "1200000h"`,
+		"jobs=9,maps=const:1,arrival=const:30000h":                          "job 6 (\"job6\"): submitted at",
+		"jobs=1,maps=const:1,arrival=exp:1s" + strings.Repeat(" ", maxSpec): "a spec of more than",
+	} {
+		_, err := ReadFile(SpecPrefix+text, Options{})
+		wantFault(t, err, want)
+	}
+}

@@ -1,0 +1,200 @@
+package workload
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// SWIM says how a SWIM trace becomes jobs: by the rules of its own replay, or
+// as the trace stands.
+type SWIM struct {
+	// Plain keeps the trace as it stands: jobs arrive when the second column
+	// says, jobs that shuffle nothing have no reduces, and no size is raised
+	// to a least one. Scaling holds all the same. False is the replay's rules,
+	// as docs/sim.md lists them.
+	Plain bool
+
+	OriginalNodes  int   // of the cluster that was traced; 0 is 600, as of FB-2009 (FB-2010: 3000)
+	TargetNodes    int   // of the cluster to run on: sizes shrink with it; 0 is OriginalNodes
+	BlockBytes     int64 // of input to a map; 0 is 64 MiB
+	BytesPerReduce int64 // shuffled and written; 0 is 64 MiB
+	MaxReduces     int   // of a job when Plain, so many at most; 0 is TargetNodes
+}
+
+// What the replay of SWIM has in its code.
+const (
+	replayLeastInput = 64 << 20 // a block of a sequence file
+	replayLeastBytes = 1024     // of shuffle and output
+	replayFewer      = 5        // more reduces than nodes become nodes / 5
+)
+
+// EnsureDefaults fills in what is 0.
+func (s *SWIM) EnsureDefaults() {
+	if s.OriginalNodes == 0 {
+		s.OriginalNodes = 600
+	}
+	if s.TargetNodes == 0 {
+		s.TargetNodes = s.OriginalNodes
+	}
+	if s.BlockBytes == 0 {
+		s.BlockBytes = 64 << 20
+	}
+	if s.BytesPerReduce == 0 {
+		s.BytesPerReduce = 64 << 20
+	}
+	if s.MaxReduces == 0 {
+		s.MaxReduces = s.TargetNodes
+	}
+}
+
+// Validate names every fault of options whose defaults are filled in.
+func (s *SWIM) Validate() error {
+	var f faults
+	if s.OriginalNodes < 0 || s.TargetNodes < 0 || s.MaxReduces < 0 {
+		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected none below 0", s.OriginalNodes, s.TargetNodes, s.MaxReduces)
+	}
+	if s.BlockBytes < 0 || s.BytesPerReduce < 0 || s.BlockBytes > MaxBytes {
+		f.add("SWIM with blocks of %d bytes and %d bytes a reduce, expected 1 to %d", s.BlockBytes, s.BytesPerReduce, int64(MaxBytes))
+	}
+	return f.err()
+}
+
+// swimLine is a line of a trace.
+type swimLine struct {
+	id                     string
+	submit, gap            int64 // s
+	input, shuffle, output int64 // bytes
+}
+
+// ReadSWIM reads a trace of SWIM; Model gives the times. source names the input
+// in errors.
+func ReadSWIM(r io.Reader, source string, o Options) (*Workload, error) {
+	if err := o.prepare(); err != nil {
+		return nil, err
+	}
+	c := newCollector(source, o.MaxTasks)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxSWIMLine)
+	var replayed, last int64 // when the replay is, and the second column of the line before, s
+	for n := 1; lines.Scan(); n++ {
+		l, ok := c.swimLine(n, lines.Text())
+		if !ok {
+			continue
+		}
+		if l.submit < last {
+			c.fault(n, "job %q arrives at %d s, before the job ahead of it at %d s; expected order of arrival", l.id, l.submit, last)
+			continue
+		}
+		last = l.submit
+		if !o.SWIM.Plain {
+			// The script starts a job and then sleeps the gap on its line, so
+			// the gap passes behind the job and not ahead of it.
+			l.submit, replayed = replayed, min(replayed+l.gap, MaxMillis)
+		}
+		o.SWIM.take(c, n, l, &o.Model)
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s: a line of more than %d bytes, expected six columns with tabs between", source, maxSWIMLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return c.workload()
+}
+
+// maxSWIMLine is how long a line may be; the seventh column is one path.
+const maxSWIMLine = 1 << 20
+
+// swimLine reads a line of six columns or seven, and empty ones behind them; it
+// tells of what is wrong.
+func (c *collector) swimLine(n int, text string) (l swimLine, ok bool) {
+	fields := strings.Split(strings.TrimRight(text, "\t\r "), "\t")
+	if len(fields) < 6 || len(fields) > 7 {
+		c.fault(n, "%d columns, expected 6 (job, submit s, gap s, input, shuffle and output bytes) or 7 (and a path), with tabs between", len(fields))
+		return l, false
+	}
+	l.id, ok = fields[0], true
+	for i, column := range []struct {
+		name string
+		to   *int64
+		most int64
+	}{
+		{"submit time", &l.submit, MaxMillis / 1000}, {"gap", &l.gap, MaxMillis / 1000},
+		{"input bytes", &l.input, MaxBytes}, {"shuffle bytes", &l.shuffle, MaxBytes}, {"output bytes", &l.output, MaxBytes},
+	} {
+		x, err := strconv.ParseInt(strings.TrimSpace(fields[i+1]), 10, 64)
+		if err != nil || x < 0 || x > column.most {
+			c.fault(n, "column %d, %s: %q, expected a whole number from 0 to %d", i+2, column.name, fields[i+1], column.most)
+			ok = false
+		}
+		*column.to = x
+	}
+	return l, ok
+}
+
+// take makes a job of a line.
+func (s *SWIM) take(c *collector, n int, l swimLine, m *Model) {
+	s.scale(&l)
+	maps, reduces := max(1, ceilDiv(l.input, s.BlockBytes)), s.reduces(l)
+	if maps > MaxTasks || !c.room(n, maps+reduces) {
+		if maps > MaxTasks {
+			c.fault(n, "%d maps of %d bytes, expected at most %d", maps, s.BlockBytes, MaxTasks)
+		}
+		return
+	}
+	j := Job{ID: l.id, Submit: 1000 * l.submit, SlowStart: -1}
+	j.Maps = m.maps(j.ID, int(maps), l.input, s.BlockBytes)
+	j.Reduces = m.reduces(j.ID, int(reduces), l.shuffle)
+	c.take(n, j)
+}
+
+// scale shrinks sizes with the cluster, in whole bytes, and raises them to what
+// the replay has at least.
+func (s *SWIM) scale(l *swimLine) {
+	for _, size := range []*int64{&l.input, &l.shuffle, &l.output} {
+		*size = mulDiv(*size, s.TargetNodes, s.OriginalNodes)
+	}
+	if !s.Plain {
+		l.input = max(l.input, replayLeastInput)
+		l.shuffle, l.output = max(l.shuffle, replayLeastBytes), max(l.output, replayLeastBytes)
+	}
+}
+
+// reduces is how many reduces the replay asks for, or the trace suggests.
+func (s *SWIM) reduces(l swimLine) int64 {
+	n := max(1, int64(math.Round(float64(l.shuffle+l.output)/float64(s.BytesPerReduce))))
+	switch {
+	case s.Plain && l.shuffle == 0:
+		return 0
+	case s.Plain:
+		return min(n, int64(s.MaxReduces))
+	case n > int64(s.TargetNodes):
+		return int64(max(1, s.TargetNodes/replayFewer))
+	}
+	return n
+}
+
+func ceilDiv(a, b int64) int64 {
+	n := a / b
+	if a%b > 0 {
+		n++
+	}
+	return n
+}
+
+// mulDiv is x·a/b in whole numbers, without overflow between; more than
+// MaxBytes is one byte more.
+func mulDiv(x int64, a, b int) int64 {
+	high, low := bits.Mul64(uint64(x), uint64(a))
+	if high >= uint64(b) {
+		return MaxBytes + 1
+	}
+	quotient, _ := bits.Div64(high, low, uint64(b))
+	return int64(min(quotient, MaxBytes+1))
+}
