@@ -1,15 +1,34 @@
 package cluster
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
-// SetPolicy chooses by name the policy that gives out slots.
-type SetPolicy struct{ Name string }
+// SetPolicy chooses by name the policy that gives out slots, and what it is set
+// to.
+type SetPolicy struct {
+	Name string
+	Conf []Setting // by name, ascending, each once
+}
+
+// Setting is a property of a policy. What it means is the policy's affair.
+type Setting struct {
+	Name  string
+	Value string
+}
 
 func (c SetPolicy) apply(tx *transition) error {
 	if c.Name == "" {
 		return fmt.Errorf("%w: policy without a name", ErrRefused)
 	}
-	tx.policy = c.Name
+	byName := func(a, b Setting) int { return cmp.Compare(a.Name, b.Name) }
+	distinct := slices.CompactFunc(slices.Clone(c.Conf), func(a, b Setting) bool { return a.Name == b.Name })
+	if !slices.IsSortedFunc(c.Conf, byName) || len(distinct) < len(c.Conf) {
+		return fmt.Errorf("%w: policy %s with settings out of order", ErrRefused, c.Name)
+	}
+	tx.policy, tx.policyConf = c.Name, c.Conf
 	tx.delta.Policy = true
 	return nil
 }

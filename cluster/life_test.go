@@ -101,7 +101,7 @@ func (l *lifetime) mishap() Command {
 	stage := l.j.Stages[l.random.IntN(len(l.j.Stages))]
 	t := stage.Tasks[l.random.IntN(len(stage.Tasks))]
 	if len(t.Attempts) == 0 {
-		return SetPolicy{"fifo"}
+		return SetPolicy{Name: "fifo"}
 	}
 	a := t.Attempts[l.random.IntN(len(t.Attempts))].ID
 	return []Command{

@@ -63,7 +63,7 @@ func dump(s *State) string {
 	for _, m := range s.machines {
 		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
-	return b.String() + s.policy + fmt.Sprint(s.pools)
+	return b.String() + s.policy + fmt.Sprint(s.policyConf, s.pools)
 }
 
 // loadSplits gives every job its splits: [0,100) of each file, on host n<i mod 3>.
@@ -165,7 +165,9 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "killattempt":
 		return KillAttempt{drawAttempt(t, s), "enough"}
 	case "policy":
-		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy")}
+		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy"), []Setting{
+			{"a", rapid.SampledFrom([]string{"1", "2"}).Draw(t, "setting")}, {rapid.SampledFrom([]string{"a", "b"}).Draw(t, "setting's name"), ""},
+		}}
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
 		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}

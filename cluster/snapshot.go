@@ -23,7 +23,7 @@ type Snapshot struct {
 // once.
 func (s *State) Snapshot() *Snapshot {
 	snap := &Snapshot{
-		cluster: clusterRecord{ID: s.id, Policy: s.policy, Pools: s.pools, Jobs: len(s.jobs)},
+		cluster: clusterRecord{ID: s.id, Policy: s.policy, PolicyConf: s.policyConf, Pools: s.pools, Jobs: len(s.jobs)},
 		jobs:    make([]jobRecord, len(s.jobs)),
 	}
 	for _, m := range s.machines {

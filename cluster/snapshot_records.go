@@ -13,6 +13,8 @@ type clusterRecord struct {
 	Sessions []sessionRecord `cbor:"4,keyasint,omitempty"`
 	Jobs     int             `cbor:"5,keyasint"` // how many follow
 	Pools    []string        `cbor:"6,keyasint,omitempty"`
+
+	PolicyConf []Setting `cbor:"7,keyasint,omitempty"`
 }
 
 type machineRecord struct {

@@ -12,7 +12,7 @@ import (
 // contradicts itself, as one does that was not made by this package.
 func (s *Snapshot) Restore() (*State, error) {
 	r := restorer{State: New(s.cluster.ID)}
-	r.policy = s.cluster.Policy
+	r.policy, r.policyConf = s.cluster.Policy, s.cluster.PolicyConf
 	if len(s.cluster.Pools) > 0 {
 		r.pools = s.cluster.Pools
 	}

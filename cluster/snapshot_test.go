@@ -162,7 +162,7 @@ func liveOn(t testing.TB, s *State) {
 		s.Apply(Entry{At: 6, Command: StartAttempt{Task: a.Task, Machine: "n", Range: whole}})
 	}
 	mustApply(t, s,
-		SetPriority{job1, 3}, SetPolicy{"other"}, SetPools{[]string{"urgent"}}, SetPool{job1, "urgent"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
+		SetPriority{job1, 3}, SetPolicy{"other", []Setting{{"size", "3"}}}, SetPools{[]string{"urgent"}}, SetPool{job1, "urgent"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
 		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{"n", 1}, submit(3, 1), KillJob{job1, "x"})
 }
 

@@ -19,15 +19,16 @@ var (
 // State is the replicated state of a cluster. It is used by one goroutine at a
 // time.
 type State struct {
-	id       string // the T in ids
-	policy   string
-	pools    []string   // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
-	jobs     []*Job     // by number, from 1 at index 0; nil once retired
-	machines []*Machine // in order of their first joining
-	lost     int        // of the machines
-	byName   map[string]*Machine
-	sessions map[string]*session
-	free     [slotKinds]numberSet // machines with a free slot, by index
+	id         string // the T in ids
+	policy     string
+	policyConf []Setting  // what it is set to; replaced as a whole
+	pools      []string   // that jobs may be put into, ascending, DefaultPool among them; replaced as a whole
+	jobs       []*Job     // by number, from 1 at index 0; nil once retired
+	machines   []*Machine // in order of their first joining
+	lost       int        // of the machines
+	byName     map[string]*Machine
+	sessions   map[string]*session
+	free       [slotKinds]numberSet // machines with a free slot, by index
 }
 
 // New is the state of a cluster in which nothing has happened. id is the middle
@@ -66,7 +67,7 @@ type Delta struct {
 	Revoked   []AttemptID // whose output is gone
 	Machines  []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
 	Retired   []JobID     // that left the state
-	Policy    bool        // another policy gives out slots
+	Policy    bool        // another policy gives out slots, or one that is set otherwise
 }
 
 // transition is one Apply under way.

@@ -57,7 +57,7 @@ func TestEntriesOfAClientAreAppliedOnce(t *testing.T) {
 		t.Errorf("a number long past: %v", err)
 	}
 	for n := range uint64(1000) {
-		if _, err := s.Apply(Entry{Client: "c", Sequence: 1001 + n, Command: SetPolicy{"fifo"}}); err != nil {
+		if _, err := s.Apply(Entry{Client: "c", Sequence: 1001 + n, Command: SetPolicy{Name: "fifo"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

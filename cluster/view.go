@@ -84,3 +84,6 @@ func (v View) Pools() []string { return v.s.pools }
 
 // Policy is the name of the policy that gives out slots.
 func (v View) Policy() string { return v.s.policy }
+
+// PolicyConf is what that policy is set to, by name, ascending.
+func (v View) PolicyConf() []Setting { return v.s.policyConf }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -88,13 +89,17 @@ func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 	})
 }
 
-// SetPolicy chooses the policy that gives out slots.
-func (m *Master) SetPolicy(ctx context.Context, name string) error {
-	if _, err := m.cfg.Policy(name); err != nil {
+// SetPolicy chooses the policy that gives out slots, and what it is set to.
+func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
+	if _, err := m.cfg.Policy(name, conf); err != nil {
 		return err
 	}
+	c := cluster.SetPolicy{Name: name}
+	for _, setting := range slices.Sorted(maps.Keys(conf)) {
+		c.Conf = append(c.Conf, cluster.Setting{Name: setting, Value: conf[setting]})
+	}
 	return m.change(ctx, func() (change, error) {
-		return change{cluster.SetPolicy{Name: name}, func() bool { return m.view.Policy() == name }}, nil
+		return change{c, func() bool { return m.view.Policy() == name && slices.Equal(m.view.PolicyConf(), c.Conf) }}, nil
 	})
 }
 

@@ -32,8 +32,8 @@ func TestChangesAreInTheLogWhenTheyAreAnswered(t *testing.T) {
 		check("unknown attempt", m.EndAttempt(w.ctx, "attempt_1_0009_m_000000_0", false), cluster.ErrUnknown)
 		check("priority", m.SetPriority(w.ctx, id, 2), nil)
 		check("priority of no job", m.SetPriority(w.ctx, "job_1_0009", 2), cluster.ErrUnknown)
-		check("policy", m.SetPolicy(w.ctx, "fifo"), nil)
-		if err := m.SetPolicy(w.ctx, "lottery"); err == nil || !strings.Contains(err.Error(), "lottery") {
+		check("policy", m.SetPolicy(w.ctx, "fifo", nil), nil)
+		if err := m.SetPolicy(w.ctx, "lottery", nil); err == nil || !strings.Contains(err.Error(), "lottery") {
 			w.t.Errorf("unknown policy: %v", err)
 		}
 		w.wantDone(id)

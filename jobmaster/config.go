@@ -18,9 +18,9 @@ type Config struct {
 	ClusterID string
 	// Log carries commands; there is no default.
 	Log Log
-	// Policy makes the policy of a name; there is no default. A cluster begins
-	// with the one named "fifo".
-	Policy func(name string) (sched.Policy, error)
+	// Policy makes the policy of a name with what it is set to; there is no
+	// default. A cluster begins with the one named "fifo", set to nothing.
+	Policy func(name string, conf map[string]string) (sched.Policy, error)
 	// PolicyName is the policy that gives out slots once this master leads;
 	// default that which the cluster has.
 	PolicyName string
@@ -97,7 +97,7 @@ func (c *Config) Validate() error {
 		check(wellNamed(pool), fmt.Sprintf("pool %q: a name of letters, digits, '-', '_' and '.' is expected", pool))
 	}
 	if c.Policy != nil && c.PolicyName != "" {
-		_, err := c.Policy(c.PolicyName)
+		_, err := c.Policy(c.PolicyName, nil)
 		faults = append(faults, err)
 	}
 	return errors.Join(faults...)

@@ -169,12 +169,20 @@ func (m *Master) follow(delta cluster.Delta) {
 // policy makes the policy that the state names. SetPolicy has checked the name;
 // a master of another version may still not know it.
 func (m *Master) policy() sched.Policy {
-	p, err := m.cfg.Policy(m.view.Policy())
+	p, err := m.cfg.Policy(m.view.Policy(), m.policyConf())
 	if err == nil {
 		return p
 	}
 	m.cfg.Logger.Error("policy not known to this master: fifo takes its place", "policy", m.view.Policy(), "error", err)
 	return fifo.New(sched.DefaultPlacement())
+}
+
+func (m *Master) policyConf() map[string]string {
+	conf := make(map[string]string)
+	for _, s := range m.view.PolicyConf() {
+		conf[s.Name] = s.Value
+	}
+	return conf
 }
 
 // request asks for a command.

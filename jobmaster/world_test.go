@@ -56,7 +56,7 @@ type world struct {
 	}
 }
 
-func policyNamed(name string) (sched.Policy, error) {
+func policyNamed(name string, _ map[string]string) (sched.Policy, error) {
 	if name != "fifo" {
 		return nil, fmt.Errorf("no policy %q", name)
 	}

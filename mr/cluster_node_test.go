@@ -76,7 +76,7 @@ func (c *testCluster) startMaster() *http.Server {
 	log <- jobmaster.Leading{}
 	master, err := jobmaster.New(jobmaster.Config{
 		ClusterID: "17", Log: log, Resolve: c.router.Resolve,
-		Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil },
+		Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 	})
 	if err != nil {
 		c.t.Fatal(err)

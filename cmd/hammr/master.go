@@ -197,7 +197,7 @@ func (r remotes) newMasterPolicy() *cobra.Command {
 		Example: "  hammr master policy fifo",
 		Args:    one("the name of a policy"),
 	}, func(ctx context.Context, q *query) error {
-		err := q.SetPolicy(ctx, q.args[0])
+		err := q.SetPolicy(ctx, q.args[0], nil)
 		if err == nil {
 			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
 		}

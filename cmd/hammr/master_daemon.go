@@ -169,7 +169,7 @@ func (m *masterDaemon) openMaster() (err error) {
 }
 
 // policyNamed makes the policy of a name.
-func policyNamed(name string) (sched.Policy, error) {
+func policyNamed(name string, _ map[string]string) (sched.Policy, error) {
 	if name != "fifo" {
 		return nil, fmt.Errorf("policy %q: not one of fifo", name)
 	}

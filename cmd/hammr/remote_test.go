@@ -121,7 +121,7 @@ func (f *fakeCluster) AdmitNode(_ context.Context, name string, excluded bool) e
 	return f.change("exclude %s: %v", name, excluded)
 }
 
-func (f *fakeCluster) SetPolicy(_ context.Context, name string) error {
+func (f *fakeCluster) SetPolicy(_ context.Context, name string, _ map[string]string) error {
 	return f.change("policy %s", name)
 }
 

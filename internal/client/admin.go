@@ -38,8 +38,11 @@ type Admin interface {
 	// runs goes on.
 	AdmitNode(ctx context.Context, name string, excluded bool) error
 
-	// SetPolicy chooses the policy that gives out slots.
-	SetPolicy(ctx context.Context, name string) error
+	// SetPolicy chooses the policy that gives out slots, and sets it to conf and
+	// nothing else.
+	SetPolicy(ctx context.Context, name string, conf map[string]string) error
+	// Policy is the policy that gives out slots, and what it is set to.
+	Policy(ctx context.Context) (name string, conf map[string]string, err error)
 
 	// AddMaster takes a master in whose raft listener is at address, host:port.
 	AddMaster(ctx context.Context, id, address string) error

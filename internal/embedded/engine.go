@@ -66,7 +66,7 @@ func makeDir(parent string) (string, error) {
 func (e *Engine) start(ctx context.Context) (err error) {
 	e.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: fmt.Sprintf("local%d", e.cfg.Now().UnixMilli()),
-		Log:       newMemoryLog(), Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil },
+		Log:       newMemoryLog(), Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 		OnePool: true, Resolve: e.resolve, Now: e.cfg.Now, Logger: e.cfg.Logger,
 	})
 	if err != nil {

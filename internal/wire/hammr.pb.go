@@ -2643,9 +2643,11 @@ func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
+// SetPolicyRequest sets the policy to conf and nothing else.
 type SetPolicyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2687,6 +2689,13 @@ func (x *SetPolicyRequest) GetName() string {
 	return ""
 }
 
+func (x *SetPolicyRequest) GetConf() map[string]string {
+	if x != nil {
+		return x.Conf
+	}
+	return nil
+}
+
 type SetPolicyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2723,6 +2732,94 @@ func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
+type GetPolicyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPolicyRequest) Reset() {
+	*x = GetPolicyRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyRequest) ProtoMessage() {}
+
+func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+}
+
+type GetPolicyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPolicyResponse) Reset() {
+	*x = GetPolicyResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyResponse) ProtoMessage() {}
+
+func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
+func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *GetPolicyResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GetPolicyResponse) GetConf() map[string]string {
+	if x != nil {
+		return x.Conf
+	}
+	return nil
+}
+
 type MasterRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2733,7 +2830,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2745,7 +2842,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2758,7 +2855,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -2783,7 +2880,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2795,7 +2892,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2808,7 +2905,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 type TaskStatus_Attempt struct {
@@ -2824,7 +2921,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2836,7 +2933,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2896,7 +2993,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2908,7 +3005,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3038,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2953,7 +3050,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3091,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3006,7 +3103,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3045,7 +3142,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3154,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3097,7 +3194,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3206,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3184,7 +3281,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3293,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3230,7 +3327,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3242,7 +3339,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3276,7 +3373,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3385,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3330,7 +3427,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3342,7 +3439,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3447,7 +3544,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3459,7 +3556,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3504,7 +3601,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3516,7 +3613,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3640,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3555,7 +3652,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3597,7 +3694,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3609,7 +3706,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3665,7 +3762,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3677,7 +3774,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3735,7 +3832,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3747,7 +3844,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4081,10 +4178,21 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
-	"\x11AdmitNodeResponse\"&\n" +
+	"\x11AdmitNodeResponse\"\x99\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\x13\n" +
-	"\x11SetPolicyResponse\"9\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
+	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x1a7\n" +
+	"\tConfEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x13\n" +
+	"\x11SetPolicyResponse\"\x12\n" +
+	"\x10GetPolicyRequest\"\x9b\x01\n" +
+	"\x11GetPolicyResponse\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
+	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x1a7\n" +
+	"\tConfEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"9\n" +
 	"\rMasterRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
@@ -4115,7 +4223,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xd6\a\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\x9c\b\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x128\n" +
@@ -4129,7 +4237,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"EndAttempt\x12\x1b.hammr.v1.EndAttemptRequest\x1a\x1c.hammr.v1.EndAttemptResponse\x12D\n" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12D\n" +
 	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
-	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12>\n" +
+	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
+	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12>\n" +
 	"\tAddMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12A\n" +
 	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
 	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse2=\n" +
@@ -4149,7 +4258,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -4189,116 +4298,124 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*AdmitNodeResponse)(nil),          // 35: hammr.v1.AdmitNodeResponse
 	(*SetPolicyRequest)(nil),           // 36: hammr.v1.SetPolicyRequest
 	(*SetPolicyResponse)(nil),          // 37: hammr.v1.SetPolicyResponse
-	(*MasterRequest)(nil),              // 38: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 39: hammr.v1.MasterResponse
-	nil,                                // 40: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 41: hammr.v1.TaskStatus.Attempt
-	nil,                                // 42: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 43: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 44: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 45: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 46: hammr.v1.Order.PauseAttempt
-	(*Order_Outputs)(nil),              // 47: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 48: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 49: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 50: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 51: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 52: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 53: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 54: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 55: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 56: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 57: hammr.v1.Info.LogWrites
-	(*taskproc.Graph)(nil),             // 58: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 59: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 60: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 61: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 62: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 63: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 64: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 65: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 66: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 67: hammr.task.v1.MapOutput
+	(*GetPolicyRequest)(nil),           // 38: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),          // 39: hammr.v1.GetPolicyResponse
+	(*MasterRequest)(nil),              // 40: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 41: hammr.v1.MasterResponse
+	nil,                                // 42: hammr.v1.JobSpec.PropertiesEntry
+	(*TaskStatus_Attempt)(nil),         // 43: hammr.v1.TaskStatus.Attempt
+	nil,                                // 44: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 45: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 46: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 47: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 48: hammr.v1.Order.PauseAttempt
+	(*Order_Outputs)(nil),              // 49: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 50: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 51: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 52: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 53: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 54: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 55: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 56: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 57: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 58: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 59: hammr.v1.Info.LogWrites
+	nil,                                // 60: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 61: hammr.v1.GetPolicyResponse.ConfEntry
+	(*taskproc.Graph)(nil),             // 62: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 63: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 64: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 65: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 66: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 67: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 68: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 69: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 70: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 71: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	40, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	58, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	59, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	42, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	62, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	63, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	41, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	43, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	60, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	64, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	42, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	43, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	44, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	45, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	46, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	47, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	48, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	49, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	50, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	44, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	45, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	46, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	47, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	48, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	49, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	50, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	51, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	52, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
 	10, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	51, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	53, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	61, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	62, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	63, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	64, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	54, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	52, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	53, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	55, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	65, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	66, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	67, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	68, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	56, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	54, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	56, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	57, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	58, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	59, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
 	4,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	9,  // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	55, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	57, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
 	32, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	2,  // 36: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	65, // 37: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	66, // 38: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	67, // 39: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	55, // 40: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	15, // 41: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 42: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 43: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 44: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 45: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 46: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 47: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 48: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 49: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 50: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	34, // 51: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	36, // 52: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38, // 53: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	38, // 54: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	38, // 55: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 56: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 57: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 58: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 59: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 60: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 61: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 62: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 63: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 64: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 65: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33, // 66: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	35, // 67: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	37, // 68: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	39, // 69: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	39, // 70: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	39, // 71: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 72: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	57, // [57:73] is the sub-list for method output_type
-	41, // [41:57] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	60, // 36: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	61, // 37: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	2,  // 38: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	69, // 39: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	70, // 40: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	71, // 41: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	57, // 42: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	15, // 43: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 44: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 45: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 46: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 47: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 48: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 49: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 50: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 51: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 52: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	34, // 53: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	36, // 54: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38, // 55: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	40, // 56: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	40, // 57: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	40, // 58: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 59: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 60: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 61: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 62: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 63: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 64: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 65: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 66: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 67: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 68: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33, // 69: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	35, // 70: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	37, // 71: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	39, // 72: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	41, // 73: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	41, // 74: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	41, // 75: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 76: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	60, // [60:77] is the sub-list for method output_type
+	43, // [43:60] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -4332,7 +4449,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   54,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

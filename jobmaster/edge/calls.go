@@ -95,7 +95,12 @@ func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.
 }
 
 func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
-	return new(wire.SetPolicyResponse), c.cfg.answer(c.cfg.Master.SetPolicy(ctx, q.Name))
+	return new(wire.SetPolicyResponse), c.cfg.answer(c.cfg.Master.SetPolicy(ctx, q.Name, q.Conf))
+}
+
+func (c *calls) GetPolicy(ctx context.Context, _ *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
+	policy, err := c.cfg.Master.Policy(ctx)
+	return policy, c.cfg.answer(err)
 }
 
 func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {

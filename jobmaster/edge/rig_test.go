@@ -76,7 +76,7 @@ func (r *rig) newMaster() *master {
 	m := &master{end: r.log.join()}
 	var err error
 	m.Master, err = jobmaster.New(jobmaster.Config{
-		ClusterID: clusterID, Log: m.end, Policy: func(string) (sched.Policy, error) { return new(fifo.Policy), nil },
+		ClusterID: clusterID, Log: m.end, Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 		Resolve: r.resolve, NodeExpiry: time.Minute,
 	})
 	if err != nil {

@@ -54,9 +54,15 @@ func (c *Client) AdmitNode(ctx context.Context, name string, excluded bool) erro
 }
 
 // SetPolicy implements client.Admin.
-func (c *Client) SetPolicy(ctx context.Context, name string) error {
-	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name})
+func (c *Client) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).SetPolicy, &wire.SetPolicyRequest{Name: name, Conf: conf})
 	return known(err, client.ErrUnknown)
+}
+
+// Policy implements client.Admin.
+func (c *Client) Policy(ctx context.Context) (name string, conf map[string]string, err error) {
+	answer, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).GetPolicy, &wire.GetPolicyRequest{})
+	return answer.GetName(), answer.GetConf(), err
 }
 
 // AddMaster implements client.Admin.

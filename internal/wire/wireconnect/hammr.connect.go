@@ -70,6 +70,8 @@ const (
 	JobmasterAdmitNodeProcedure = "/hammr.v1.Jobmaster/AdmitNode"
 	// JobmasterSetPolicyProcedure is the fully-qualified name of the Jobmaster's SetPolicy RPC.
 	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
+	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
+	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
 	// JobmasterAddMasterProcedure is the fully-qualified name of the Jobmaster's AddMaster RPC.
 	JobmasterAddMasterProcedure = "/hammr.v1.Jobmaster/AddMaster"
 	// JobmasterRemoveMasterProcedure is the fully-qualified name of the Jobmaster's RemoveMaster RPC.
@@ -99,6 +101,8 @@ type JobmasterClient interface {
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
 	// SetPolicy chooses the policy that gives out slots.
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
+	// GetPolicy tells which policy gives out slots, and what it is set to.
+	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -188,6 +192,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		getPolicy: connect.NewClient[wire.GetPolicyRequest, wire.GetPolicyResponse](
+			httpClient,
+			baseURL+JobmasterGetPolicyProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
+			connect.WithClientOptions(opts...),
+		),
 		addMaster: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
 			httpClient,
 			baseURL+JobmasterAddMasterProcedure,
@@ -223,6 +233,7 @@ type jobmasterClient struct {
 	listNodes          *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
 	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
 	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
+	getPolicy          *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
 	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	removeMaster       *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	transferLeadership *connect.Client[wire.MasterRequest, wire.MasterResponse]
@@ -332,6 +343,15 @@ func (c *jobmasterClient) SetPolicy(ctx context.Context, req *wire.SetPolicyRequ
 	return nil, err
 }
 
+// GetPolicy calls hammr.v1.Jobmaster.GetPolicy.
+func (c *jobmasterClient) GetPolicy(ctx context.Context, req *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
+	response, err := c.getPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AddMaster calls hammr.v1.Jobmaster.AddMaster.
 func (c *jobmasterClient) AddMaster(ctx context.Context, req *wire.MasterRequest) (*wire.MasterResponse, error) {
 	response, err := c.addMaster.CallUnary(ctx, connect.NewRequest(req))
@@ -377,6 +397,8 @@ type JobmasterHandler interface {
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
 	// SetPolicy chooses the policy that gives out slots.
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
+	// GetPolicy tells which policy gives out slots, and what it is set to.
+	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -462,6 +484,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("SetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterGetPolicyHandler := connect.NewUnaryHandlerSimple(
+		JobmasterGetPolicyProcedure,
+		svc.GetPolicy,
+		connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterAddMasterHandler := connect.NewUnaryHandlerSimple(
 		JobmasterAddMasterProcedure,
 		svc.AddMaster,
@@ -506,6 +534,8 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterAdmitNodeHandler.ServeHTTP(w, r)
 		case JobmasterSetPolicyProcedure:
 			jobmasterSetPolicyHandler.ServeHTTP(w, r)
+		case JobmasterGetPolicyProcedure:
+			jobmasterGetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterAddMasterProcedure:
 			jobmasterAddMasterHandler.ServeHTTP(w, r)
 		case JobmasterRemoveMasterProcedure:
@@ -567,6 +597,10 @@ func (UnimplementedJobmasterHandler) AdmitNode(context.Context, *wire.AdmitNodeR
 
 func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SetPolicy is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetPolicy is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {
