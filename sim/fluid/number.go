@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 )
@@ -25,6 +26,9 @@ type number struct{ v *big.Float }
 
 // decimal is the shortest decimal that denotes x, which is finite.
 func decimal(x float64) number {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return number{blank().SetFloat64(x)} // which is far quicker
+	}
 	v, _, err := big.ParseFloat(strconv.FormatFloat(x, 'g', -1, 64), 10, precision, big.ToNearestEven)
 	if err != nil {
 		panic("fluid: what strconv writes, big does not read: " + err.Error())

@@ -132,8 +132,12 @@ func demandsOf(jobs []Job, order []int) demands {
 	var d demands
 	for _, place := range order {
 		j := jobs[place]
-		d.size = append(d.size, decimal(j.SizeS))
-		d.estimate = append(d.estimate, decimal(j.EstimateS))
+		size := decimal(j.SizeS)
+		estimate := size
+		if j.EstimateS != j.SizeS {
+			estimate = decimal(j.EstimateS)
+		}
+		d.size, d.estimate = append(d.size, size), append(d.estimate, estimate)
 		d.weight = append(d.weight, decimal(j.Weight))
 	}
 	return d

@@ -2,8 +2,11 @@ package fluid
 
 import (
 	"bufio"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,9 +18,14 @@ const (
 	fb2010 = "FB-2010_samples_24_times_1hr_0.tsv"
 )
 
+// shuffleWeight is how often a shuffled byte counts in a job's size: it is read
+// and sent over a network that has a quarter of the disks' speed. Published
+// figures for these traces, those of the PSBS paper among them, are for this.
+const shuffleWeight = 1 + 4
+
 // traceJobs are the jobs of a trace in a server with a load of 0.9: a job's size
-// is in proportion to its bytes, all together 0.9 of the time between the first
-// second and the last arrival.
+// is in proportion to its bytes, all together 0.9 of the time from second 0 to
+// the last arrival.
 func traceJobs(t testing.TB, name string) []Job {
 	t.Helper()
 	shared := os.Getenv("SHARED_DIR")
@@ -31,13 +39,12 @@ func traceJobs(t testing.TB, name string) []Job {
 	}
 	defer f.Close() // it was only read
 	var jobs []Job
-	var bytes float64
+	bytes := 0.0
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Split(lines.Text(), "\t")
 		j := job(fields[0], number64(t, fields[1]), 0)
-		for _, column := range fields[3:6] {
-			j.SizeS += number64(t, column)
-		}
+		input, shuffle, output := number64(t, fields[3]), number64(t, fields[4]), number64(t, fields[5])
+		j.SizeS = input + shuffleWeight*shuffle + output
 		bytes += j.SizeS
 		jobs = append(jobs, j)
 	}
@@ -58,35 +65,146 @@ func number64(t testing.TB, s string) float64 {
 	return x
 }
 
-func BenchmarkFB2010(b *testing.B) {
-	jobs := traceJobs(b, fb2010)
+func mean(xs []float64) float64 { return sum(xs) / float64(len(xs)) }
+
+// quantile is a value that q of all are not above.
+func quantile(xs []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(xs))
+	return sorted[int(q*float64(len(sorted)-1))]
+}
+
+// underEach are the sojourn times under each discipline.
+func underEach(t testing.TB, jobs []Job) map[string][]float64 {
+	t.Helper()
+	all := make(map[string][]float64)
 	for _, d := range Disciplines() {
-		b.Run(d, func(b *testing.B) {
-			for b.Loop() {
-				s := sojournsOf(b, d, jobs)
-				var m float64
-				for _, x := range s {
-					m += x
-				}
-				b.ReportMetric(m/float64(len(s)), "mean")
-			}
-			b.ReportMetric(float64(len(jobs)), "jobs/op")
-		})
+		all[d] = sojournsOf(t, d, jobs)
+	}
+	return all
+}
+
+// checkTrace holds what theory says of right estimates against a trace.
+func checkTrace(t *testing.T, jobs []Job, all map[string][]float64) {
+	t.Helper()
+	work := 0.0
+	for _, j := range jobs {
+		work += j.SizeS
+	}
+	for d, s := range all {
+		t.Logf("%-4s mean %9.3f s, median %9.4f s, p95 %9.2f s, p99 %9.2f s, slowest %9.1f s",
+			d, mean(s), quantile(s, 0.5), quantile(s, 0.95), quantile(s, 0.99), slices.Max(s))
+		if busy := busySeconds(jobs, s); math.Abs(busy-work) > 1e-6 {
+			t.Errorf("%s: a job is there for %v s, of %v s of work", d, busy, work)
+		}
+		if mean(s) < mean(all["srpt"]) {
+			t.Errorf("%s: a mean of %v s, below srpt's %v s", d, mean(s), mean(all["srpt"]))
+		}
+	}
+	checkNear(t, "psbs against fsp", all["psbs"], all["fsp"])
+	for i, s := range all["fsp"] {
+		if s > all["ps"][i]*(1+1e-15) {
+			t.Errorf("fsp: %s has a sojourn time of %v s, above ps's %v s", jobs[i].ID, s, all["ps"][i])
+		}
+	}
+	checkNear(t, "fifo against its recursion", all["fifo"], oneAfterTheOther(jobs))
+}
+
+// oneAfterTheOther is fifo by the recursion of Lindley, with the clock of the
+// sums: each waits for what the one before it still has to wait for and to do.
+func oneAfterTheOther(jobs []Job) []float64 {
+	sojourns := make([]float64, len(jobs))
+	left, last := zero, zero
+	for _, place := range arrivalOrder(jobs) {
+		arrival := decimal(jobs[place].ArrivalS)
+		left = last.until(arrival).until(left).plus(decimal(jobs[place].SizeS))
+		sojourns[place], last = left.float(), arrival
+	}
+	return sojourns
+}
+
+// TestFB2009 against the figure that is published for it: 75 s under ps.
+func TestFB2009(t *testing.T) {
+	jobs := traceJobs(t, fb2009)
+	all := underEach(t, jobs)
+	checkTrace(t, jobs, all)
+	if m := mean(all["ps"]); math.Round(m) != 75 {
+		t.Errorf("ps: a mean of %v s, want 75 s", m)
 	}
 }
-func BenchmarkFB2009(b *testing.B) {
-	jobs := traceJobs(b, fb2009)
+
+func TestFB2010(t *testing.T) {
+	jobs := traceJobs(t, fb2010)
+	checkTrace(t, jobs, underEach(t, jobs))
+}
+
+// TestFirstHoursOfTracesAgainstTheTwin job by job, which is more than means and
+// percentiles. Estimates are wrong, and each third job weighs twice as much.
+func TestFirstHoursOfTracesAgainstTheTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, name := range []string{fb2009, fb2010} {
+		jobs := wrong(traceJobs(t, name)[:1000], r)
+		for i := range jobs {
+			jobs[i].Weight = float64(1 + i%3/2)
+		}
+		for _, d := range Disciplines() {
+			checkNear(t, name+" "+d, sojournsOf(t, d, jobs), twinSojourns(d, jobs))
+		}
+	}
+}
+
+// wrong makes estimates wrong by a lognormal factor with a sigma of 0.5.
+func wrong(jobs []Job, r *rand.Rand) []Job {
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		jobs[i].EstimateS = jobs[i].SizeS * math.Exp(0.5*r.NormFloat64())
+	}
+	return jobs
+}
+
+// TestWrongEstimatesOnFB2009: what is published for them is 40 s under psbs,
+// 460 s under fsp and 427 s under srpt, against 75 s under ps, which needs none.
+// These are means over draws of which few, those that underestimate a giant,
+// make most of the sum; so here they are held to what does not depend on the
+// draw. A draw can at most help a little: srpt with right estimates is the bound.
+func TestWrongEstimatesOnFB2009(t *testing.T) {
+	jobs := traceJobs(t, fb2009)
+	least := mean(sojournsOf(t, "srpt", jobs))
+	r := rand.New(rand.NewPCG(1, 2))
+	means := make(map[string][]float64)
+	for range wrongDraws {
+		drawn := wrong(jobs, r)
+		for _, d := range []string{"srpt", "fsp", "psbs"} {
+			m := mean(sojournsOf(t, d, drawn))
+			if m < least {
+				t.Errorf("%s: a mean of %v s, below %v s with right estimates", d, m, least)
+			}
+			means[d] = append(means[d], m)
+		}
+	}
+	for d, m := range means {
+		t.Logf("%-4s means: median %.1f s, worst %.1f s, mean %.1f s", d, quantile(m, 0.5), slices.Max(m), mean(m))
+	}
+	if m := mean(means["psbs"]); m < 30 || m > 60 {
+		t.Errorf("psbs: a mean of %v s, want about 40 s", m)
+	}
+	for _, d := range []string{"srpt", "fsp"} {
+		if worst := slices.Max(means[d]); worst < 3*slices.Max(means["psbs"]) {
+			t.Errorf("%s: no draw is worse than %v s; want late giants to block the server, unlike under psbs", d, worst)
+		}
+	}
+}
+
+// wrongDraws has a few with an underestimated giant among them.
+const wrongDraws = 4
+
+func BenchmarkFB2010(b *testing.B) {
+	jobs := traceJobs(b, fb2010) // 24,442 of them
 	for _, d := range Disciplines() {
 		b.Run(d, func(b *testing.B) {
 			for b.Loop() {
-				s := sojournsOf(b, d, jobs)
-				var m float64
-				for _, x := range s {
-					m += x
-				}
-				b.ReportMetric(m/float64(len(s)), "mean")
+				sojournsOf(b, d, jobs)
 			}
-			b.ReportMetric(float64(len(jobs)), "jobs/op")
+			b.ReportMetric(float64(len(jobs)*b.N)/b.Elapsed().Seconds(), "jobs/s")
 		})
 	}
 }
