@@ -11,21 +11,27 @@ import (
 // in figure 1 of the paper; streams bold.
 var dotStyles = map[Channel]string{ChannelFile: "solid", ChannelTCP: "bold", ChannelSHM: "dashed"}
 
-// Dot writes the graph in the language of Graphviz: stages are boxes, what runs
-// in one process lies in a filled frame, what starts together in a dashed one.
-// The graph need not be valid.
+// dotSlots is how stages are filled that take slots of a kind.
+var dotSlots = map[SlotKind]string{SlotMap: "#d6e6f7", SlotReduce: "#fbe3cd"}
+
+// Dot writes the graph in the language of Graphviz: stages are boxes, blue where
+// they take map slots and orange for reduce slots; what runs in one process lies
+// in a filled frame, what starts together in a dashed one. It runs from left to
+// right, so that lines seldom cross the text on top of a frame. The graph need not be
+// valid.
 func (g Graph) Dot(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString("digraph job {\n")
-	b.WriteString("  node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\"];\n")
-	b.WriteString("  edge [fontname=\"Helvetica\", fontsize=10];\n")
-	b.WriteString("  graph [fontname=\"Helvetica\", fontsize=11, labeljust=l];\n")
+	b.WriteString("  rankdir=LR; ranksep=0.7; nodesep=0.5; pad=0.2;\n")
+	b.WriteString("  node [shape=box, style=\"filled,rounded\", color=gray40, fontname=\"Helvetica\", fontsize=12, margin=\"0.2,0.08\"];\n")
+	b.WriteString("  edge [color=gray25, fontname=\"Helvetica\", fontsize=10, arrowsize=0.8];\n")
+	b.WriteString("  graph [fontname=\"Helvetica\", fontsize=10, labeljust=l];\n")
 	l := g.Layout()
 	for i := range l.Bundles {
 		g.dotBundle(&b, l, i)
 	}
 	for _, j := range g.joints() {
-		label := fmt.Sprintf("%s\n%v", j.carrier(), j.Connection)
+		label := fmt.Sprintf("%s\n%v\n ", j.carrier(), j.Connection) // whose last line is a space above the arrow
 		if j.Input != "" {
 			label = j.Input + "\n" + label
 		}
@@ -39,7 +45,7 @@ func (g Graph) Dot(w io.Writer) error {
 func (g Graph) dotBundle(b *bytes.Buffer, l *Layout, bundle int) {
 	class := l.Bundles[bundle]
 	fmt.Fprintf(b, "  subgraph cluster_b%d {\n", bundle)
-	fmt.Fprintf(b, "    style=dashed; label=%s;\n", dotText(fmt.Sprintf("%d x bundle b%d: %v", class.Count, bundle, class.Slots)))
+	fmt.Fprintf(b, "    style=\"dashed,rounded\"; color=gray40; margin=12; label=%s;\n", dotText(fmt.Sprintf("%d x bundle b%d: %v", class.Count, bundle, class.Slots)))
 	for _, group := range class.Groups {
 		g.dotGroup(b, l, bundle, group)
 	}
@@ -50,11 +56,11 @@ func (g Graph) dotGroup(b *bytes.Buffer, l *Layout, bundle, group int) {
 	class := l.Groups[group]
 	label := fmt.Sprintf("%d x group g%d: %v", l.GroupsPerBundle(bundle, group), group, class.Slots)
 	fmt.Fprintf(b, "    subgraph cluster_g%d {\n", group)
-	fmt.Fprintf(b, "      style=filled; color=gray90; label=%s;\n", dotText(label))
+	fmt.Fprintf(b, "      style=\"filled,rounded\"; color=gray92; margin=10; label=%s;\n", dotText(label))
 	for _, stage := range class.Stages {
 		s := g.Stages[stage]
 		text := fmt.Sprintf("%s\n%d x %v slot", s.Name, l.NodesPerGroup(group, stage), g.SlotsOf(s.Name))
-		fmt.Fprintf(b, "      s%d [label=%s];\n", stage, dotText(text))
+		fmt.Fprintf(b, "      s%d [fillcolor=%q, label=%s];\n", stage, dotSlots[g.SlotsOf(s.Name)], dotText(text))
 	}
 	b.WriteString("    }\n")
 }

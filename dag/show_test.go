@@ -54,7 +54,7 @@ func TestPicturesOfGraphsWithoutSense(t *testing.T) {
 	if err := errors.Join(g.Dot(&dot), g.Show(&text)); err != nil {
 		t.Fatal(err)
 	}
-	if want := `s0 [label="a\"\\\n\n0 x map slot"];`; !bytes.Contains(dot.Bytes(), []byte(want)) {
+	if want := `s0 [fillcolor="#d6e6f7", label="a\"\\\n\n0 x map slot"];`; !bytes.Contains(dot.Bytes(), []byte(want)) {
 		t.Errorf("no %s in\n%s", want, dot.Bytes())
 	}
 	if !bytes.Contains(text.Bytes(), []byte("x (file, all-to-all)")) {
