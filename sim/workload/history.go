@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	"github.com/hammr/hammr/internal/report"
 )
 
 // historyVersion is the version of docs/formats/history.md that is read here.
@@ -181,35 +179,6 @@ func (o *openHistory) add(t *historyTask) error {
 // to each reduce its partition.
 func (o *openHistory) close() { spreadBytes(o.job, o.input, o.partitions) }
 
-func spreadBytes(j *pastJob, input int64, partitions []int64) {
-	maps := 0
-	for _, t := range j.tasks {
-		if !t.reduce {
-			maps++
-		}
-	}
-	parts, reduces := equalParts(maps, max(0, input)), 0
-	for i := range j.tasks {
-		t := &j.tasks[i]
-		switch {
-		case !t.reduce:
-			t.bytes, parts = parts[0].Bytes, parts[1:]
-		case reduces < len(partitions):
-			t.bytes = max(0, partitions[reduces])
-			reduces++
-		}
-	}
-}
-
-// appendPartition sets the bytes of a partition. They come by number; one far
-// from where it belongs is passed over, since its size would be anyone's guess.
-func appendPartition(list []int64, number int, bytes int64) []int64 {
-	if number != len(list) {
-		return list
-	}
-	return append(list, bytes)
-}
-
 // slowStartOf is what a job's properties say, or negative.
 func slowStartOf(properties map[string]string) (float64, error) {
 	text, found := properties[slowStartProperty]
@@ -221,49 +190,4 @@ func slowStartOf(properties map[string]string) (float64, error) {
 		return 0, fmt.Errorf("property %s: %q, expected a number from 0 to 1", slowStartProperty, text)
 	}
 	return x, nil
-}
-
-// report notes the job that a report tells of.
-func (h *history) report(line int, raw json.RawMessage) error {
-	r, err := report.Parse(raw)
-	if err != nil {
-		return err
-	}
-	priority, err := priorityOf(r.Priority)
-	if err != nil {
-		return err
-	}
-	slowStart, err := slowStartOf(r.Configuration)
-	if err != nil {
-		return err
-	}
-	j := pastJob{Job: Job{
-		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
-	}}
-	for _, t := range r.Tasks {
-		j.tasks = append(j.tasks, reportTask(t))
-	}
-	var partitions []int64
-	for _, p := range r.Partitions {
-		partitions = appendPartition(partitions, p.Partition, p.Bytes)
-	}
-	spreadBytes(&j, inputOf(&r), partitions)
-	h.note(line, j)
-	return nil
-}
-
-func reportTask(t report.Task) pastTask {
-	p := pastTask{id: t.ID, reduce: t.Type == report.Reduce}
-	for _, a := range t.Attempts {
-		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: a.State == report.Succeeded, kept: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime,
-		})
-	}
-	return p
-}
-
-// inputOf is what the maps have read, by the counter that input formats keep;
-// the display name of its group ends in a space.
-func inputOf(r *report.Report) int64 {
-	return r.Counters["File Input Format Counters "]["Bytes Read"]
 }

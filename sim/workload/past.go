@@ -93,15 +93,15 @@ func (h *history) workload() (*Workload, error) {
 		h.take(p.line, j)
 	}
 	h.source = source
-	h.tell(h.empty, "left out: none of their maps ever finished")
-	h.tell(h.unmatched, "with tasks that never finished: those take the mean of the others")
-	h.tell(h.graphs, "with stages of a graph: they run as maps and reduces")
+	h.tell(h.empty, "jobs left out, as none of their maps ever finished")
+	h.tell(h.unmatched, "jobs with tasks that never finished, which take the mean of the others")
+	h.tell(h.graphs, "jobs with stages of a graph, which run as maps and reduces")
 	return h.collector.workload()
 }
 
-func (h *history) tell(jobs int, what string) {
-	if jobs > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("%d jobs %s", jobs, what))
+func (h *history) tell(n int, what string) {
+	if n > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s: %d", what, n))
 	}
 }
 

@@ -45,7 +45,7 @@ func TestHistory(t *testing.T) {
 	if b.Submit != 4000 || !slices.Equal(b.Maps, []Task{{500, 99}}) || !slices.Equal(b.Reduces, []Task{{200, 12}}) {
 		t.Errorf("job %+v", b)
 	}
-	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "1 jobs with tasks that never finished") {
+	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "jobs with tasks that never finished, which take the mean of the others: 1") {
 		t.Errorf("notes %q", w.Notes)
 	}
 }
@@ -122,7 +122,7 @@ func TestRumen(t *testing.T) {
 			!slices.Equal(b.Maps, []Task{{2000, 71}}) || !slices.Equal(b.Reduces, []Task{{500, 33}}) {
 			t.Errorf("job %+v", b)
 		}
-		if len(w.Jobs) != 2 || len(w.Notes) != 2 || !strings.Contains(w.Notes[0], "1 jobs left out") {
+		if len(w.Jobs) != 2 || len(w.Notes) != 2 || !strings.Contains(w.Notes[0], "jobs left out") {
 			t.Errorf("%d jobs, notes %q", len(w.Jobs), w.Notes)
 		}
 	}
@@ -136,12 +136,32 @@ func TestRumenFaultsHaveTheirLine(t *testing.T) {
 		rumen1 + "{\"jobID\": \"j\",\n\"priority\": \"x\"}":                   `r:13: job "j": priority "x"`,
 		rumen1 + rumen1[:strings.Index(rumen1, "{ \"jobID\" : \"job_2_0003")]: `r:14: job id "job_2_0002" once more, it is at r:2`,
 		"[": "r:1: the input ends",
-		`{"jobID": "j", "submitTime": 1, "mapTasks": []}`:                                                          "r: no jobs, expected at least one; 1 jobs left out",
+		`{"jobID": "j", "submitTime": 1, "mapTasks": []}`:                                                          "r: no jobs, expected at least one; jobs left out",
 		`{"jobID": "j", "submitTime": 9007199254740993, "mapTasks": []}`:                                           `r:1: job "j": submitted at 9007199254740993`,
 		`{"jobID": "j", "mapTasks": [{"attempts": [{"startTime": 9, "finishTime": 5}]}]}`:                          `r:1: job "j": an attempt at task "" from 9 to 5`,
 		`{"submitTime": 1, "mapTasks": [{"attempts": [{"result": "SUCCESS", "startTime": 9, "finishTime": 10}]}]}`: `r:1: job 1 (""): no id`,
 	} {
 		_, err := ReadRumen(strings.NewReader(text), "r", Options{})
 		wantFault(t, err, want)
+	}
+}
+
+func TestPrioritiesByName(t *testing.T) {
+	for name, want := range map[string]int{"VERY_HIGH": 2, "high": 1, "": 0, "DEFAULT": 0, "LOW": -1, "VERY_LOW": -2} {
+		if got, err := priorityOf(name); got != want || err != nil {
+			t.Errorf("priority %q is %d (%v), want %d", name, got, err, want)
+		}
+	}
+}
+
+func TestReducesWithoutOneThatFinishedTakeAsLongAsMaps(t *testing.T) {
+	lines := strings.SplitAfter(history1, "\n")
+	end := strings.Replace(lines[5], "4", "3", 1)
+	w, err := ReadHistory(strings.NewReader(lines[0]+lines[1]+lines[2]+lines[4]+end), "h", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Jobs[0].Reduces; !slices.Equal(got, []Task{{1150, 30}}) {
+		t.Errorf("reduces %v, want the maps' mean of 1150 ms", got)
 	}
 }
