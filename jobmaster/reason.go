@@ -48,9 +48,26 @@ func (m *Master) bundleReason(b *cluster.Bundle, waiting int) string {
 			need[kind] += n * b.TasksIn(stage)
 		}
 	}
+	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
+		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], m.supply(need))
+}
+
+// supply tells what there is of slots that are needed at once: all of them where
+// they would not be enough, else those that are free.
+func (m *Master) supply(need [2]int) string {
+	var all [2]int
+	for machine := range m.view.Machines() {
+		for kind := range all {
+			all[kind] += machine.Slots[kind]
+		}
+	}
+	for kind := range need {
+		if need[kind] > all[kind] {
+			return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
+		}
+	}
 	free := m.freeSlots()
-	return fmt.Sprintf("%d gangs of %s wait for %d map and %d reduce slots each; %d and %d are free",
-		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], free[cluster.MapSlot], free[cluster.ReduceSlot])
+	return fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
 }
 
 func (m *Master) freeSlots() (free [2]int) {

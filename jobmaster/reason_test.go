@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // TestJobsSayWhatTheyWaitFor has less and less to wait for.
@@ -31,7 +32,8 @@ func TestJobsSayWhatTheyWaitFor(t *testing.T) {
 	})
 }
 
-// TestGangsSayWhatTheyWaitFor has pairs of tasks that are to run at once.
+// TestGangsSayWhatTheyWaitFor has pairs of tasks that are to run at once, and
+// that no tasknode was there to refuse.
 func TestGangsSayWhatTheyWaitFor(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		w.elect(0)
@@ -39,13 +41,30 @@ func TestGangsSayWhatTheyWaitFor(t *testing.T) {
 			Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "write", Nodes: 3}},
 			Edges:  []dag.Edge{{From: "read", To: "write", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
 		}
-		spec := w.spec(3, 0)
-		spec.Graph, spec.Fingerprint = taskproc.FromGraph(g), g.Fingerprint()
-		id := w.submitSpec(spec)
-		w.sleep(time.Second)
-		s, err := w.leader().Job(w.ctx, id, false)
-		if want := "3 gangs of read+write wait for 1 map and 1 reduce slots each; 0 and 0 are free"; err != nil || s.Reason != want {
-			w.t.Errorf("it waits for %q, %v; want %q", s.GetReason(), err, want)
+		submit := func(spec *wire.JobSpec) string {
+			spec.Graph, spec.Fingerprint = taskproc.FromGraph(g), g.Fingerprint()
+			return w.submitSpec(spec)
 		}
+		want := func(id, end string) {
+			w.t.Helper()
+			w.sleep(500 * time.Millisecond)
+			jobs, err := w.leader().Jobs(w.ctx, false)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			want := "3 gangs of read+write wait, each for 1 map and 1 reduce slots at once; " + end
+			for _, s := range jobs {
+				if s.JobId == id && s.Reason != want {
+					w.t.Errorf("it waits for %q, want %q", s.Reason, want)
+				}
+			}
+		}
+		first := submit(w.spec(3, 0))
+		want(first, "the cluster has 0 and 0")
+		w.addNode("a", 2, 0)
+		want(first, "the cluster has 2 and 0")
+		w.addNode("b", 0, 1)
+		w.sleep(100 * time.Millisecond)
+		want(submit(w.another(3, 0)), "1 and 0 are free")
 	})
 }
