@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/sim/fluid"
+)
+
+// simFluid is what `hammr sim fluid` is asked for.
+type simFluid struct {
+	discipline, jobs, out string
+}
+
+func newSimFluid() *cobra.Command {
+	var s simFluid
+	names := strings.Join(fluid.Disciplines(), "|")
+	cmd := &cobra.Command{
+		Use:   "fluid --discipline " + names + " --jobs FILE.csv --out FILE.csv",
+		Short: "Jobs in one fluid server under a discipline of the textbooks",
+		Long: `Simulate one server of rate 1 that can be divided at will, and write how long
+each job is in it:
+
+  fifo  one after the other, as they come
+  ps    all at once, in proportion to their weights
+  srpt  the smallest estimate less service got, preemptive
+  fsp   in the order in which they would be done under ps; late ones first, fifo
+  psbs  the same, but late ones share by weight
+  las   those that have got the least service, equally
+
+FILE.csv has a header with jobid, arrival_s and size_s, and may have estimate_s
+(by default the size; for srpt, fsp and psbs) and weight (by default 1; for ps,
+fsp and psbs). Jobs are sorted by arrival_s. What is written has jobid and
+sojourn_s, in the same order. Ties go to the job that arrives first, then to the
+smaller jobid as a string.`,
+		Example: `  hammr sim fluid --discipline psbs --jobs jobs.csv --out sojourns.csv`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fluid.CheckDiscipline(s.discipline); err != nil {
+				return fmt.Errorf("--discipline: %w", err)
+			}
+			return work(func(_ context.Context, cmd *cobra.Command, _ []string) error {
+				return s.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+			})(cmd, args)
+		},
+	}
+	cmd.Flags().StringVar(&s.discipline, "discipline", "", "`name` of the discipline: "+names)
+	cmd.Flags().StringVar(&s.jobs, "jobs", "", "`file` of the jobs")
+	cmd.Flags().StringVar(&s.out, "out", "", "`file` to write, which must not exist")
+	for _, flag := range []string{"discipline", "jobs", "out"} {
+		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
+	}
+	_ = cmd.RegisterFlagCompletionFunc("discipline", cobra.FixedCompletions(fluid.Disciplines(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (s simFluid) run(stdout, stderr io.Writer) error {
+	jobs, sojourns, err := s.simulate()
+	if err != nil {
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitError(exitUsage)
+	}
+	out, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		fmt.Fprintf(stderr, "hammr: %s exists; remove it, or name another file with --out\n", s.out)
+		return exitError(exitUsage)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fluid.WriteSojourns(out, jobs, sojourns), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(s.out))
+	}
+	fmt.Fprintln(stdout, s.summary(sojourns))
+	return nil
+}
+
+// simulate fails for what is wrong with the jobs only.
+func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
+	in, err := os.Open(s.jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close() // it was only read
+	jobs, err := fluid.ReadJobs(s.jobs, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	sojourns, err := fluid.Sojourns(s.discipline, jobs)
+	return jobs, sojourns, err
+}
+
+func (s simFluid) summary(sojourns []float64) string {
+	if len(sojourns) == 0 {
+		return fmt.Sprintf("%s: no jobs", s.discipline)
+	}
+	sorted := slices.Sorted(slices.Values(sojourns))
+	var sum float64
+	for _, x := range sorted {
+		sum += x
+	}
+	at := func(percent int) float64 { return sorted[(len(sorted)-1)*percent/100] }
+	return fmt.Sprintf("%s: %d jobs; sojourn times: mean %.6g s, median %.6g s, p95 %.6g s, p99 %.6g s, worst %.6g s",
+		s.discipline, len(sorted), sum/float64(len(sorted)), at(50), at(95), at(99), at(100))
+}
