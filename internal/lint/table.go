@@ -23,6 +23,7 @@ var importTable = []row{
 	{"sched/share", nil},
 	{"sched/pool", nil},
 	{"sched/...", []string{"sched", "sched/share", "sched/pool", "cluster", "preempt", "locality"}},
+	{"sched/schedtest", []string{"dag", "cluster", "sched"}},
 	{"sched/all", []string{"sched", "sched/..."}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 

@@ -1,0 +1,92 @@
+package fair
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/share"
+)
+
+// standing is how a pool or a job stands beside others.
+type standing struct {
+	min, demand int
+	running     slots
+	weight      float64
+}
+
+// compare says who gets a slot of a kind first: whoever is below the minimum, by
+// how much of it is there; then by what is there for the weight. 0 leaves it open.
+func (s standing) compare(kind int, other standing, ratio func(kind int, a, b standing) int) int {
+	mine, others := min(s.min, s.demand), min(other.min, other.demand)
+	needy, otherNeedy := s.running[kind] < mine, other.running[kind] < others
+	switch {
+	case needy && otherNeedy:
+		filled := func(s standing, least int) float64 { return float64(s.running[kind]) / max(float64(least), 1) }
+		return cmp.Compare(filled(s, mine), filled(other, others))
+	case needy:
+		return -1
+	case otherNeedy:
+		return 1
+	}
+	return ratio(kind, s, other)
+}
+
+// byWeight compares what two have of a kind for their weight. Who has no weight
+// comes after all others.
+func byWeight(kind int, a, b standing) int {
+	ratio := func(s standing) float64 {
+		if s.weight > 0 {
+			return float64(s.running[kind]) / s.weight
+		}
+		return math.Inf(1)
+	}
+	return cmp.Or(cmp.Compare(ratio(a), ratio(b)), unweighted(kind, a, b))
+}
+
+// unweighted compares two of which neither has a weight.
+func unweighted(kind int, a, b standing) int {
+	if a.weight > 0 || b.weight > 0 {
+		return 0
+	}
+	return cmp.Compare(a.running[kind], b.running[kind])
+}
+
+// byDominant compares what two have of the kind of which they have most, where
+// the cluster has all.
+func byDominant(all slots) func(kind int, a, b standing) int {
+	capacity := []float64{float64(all[0]), float64(all[1])}
+	holder := func(s standing) share.Holder {
+		return share.Holder{Used: []float64{float64(s.running[0]), float64(s.running[1])}, Weight: s.weight}
+	}
+	return func(_ int, a, b standing) int { return share.CompareDominant(capacity, holder(a), holder(b)) }
+}
+
+// ratioOf is what an order compares beyond minima.
+func ratioOf(order pool.Order, all slots) func(kind int, a, b standing) int {
+	if order == pool.DRF {
+		return byDominant(all)
+	}
+	return byWeight
+}
+
+// rank is the order of the jobs of a queue.
+func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queue) func(a, b *sched.Claimant) int {
+	if r := p.conf.Rankers[order]; r != nil {
+		return r.Rank(now, view, q)
+	}
+	if order == pool.FIFO {
+		return func(a, b *sched.Claimant) int {
+			return cmp.Or(-cmp.Compare(a.Job.Spec.Priority, b.Job.Spec.Priority), byAge(a.Job, b.Job))
+		}
+	}
+	ratio, kind := ratioOf(order, q.Slots), int(q.Kind)
+	of := func(c *sched.Claimant) standing { return standing{running: c.Running, weight: c.Weight[kind]} }
+	return func(a, b *sched.Claimant) int { return cmp.Or(ratio(kind, of(a), of(b)), byAge(a.Job, b.Job)) }
+}
+
+func byAge(a, b *cluster.Job) int {
+	return cmp.Or(cmp.Compare(a.SubmittedAt, b.SubmittedAt), a.ID.Compare(b.ID))
+}

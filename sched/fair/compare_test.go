@@ -1,0 +1,95 @@
+package fair
+
+import (
+	"cmp"
+	"math"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"pgregory.net/rapid"
+)
+
+func TestCompare(t *testing.T) {
+	of := func(least, demand, running int, weight float64) standing {
+		return standing{least, demand, slots{running}, weight}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b standing
+		want int
+	}{
+		{"needy first", of(5, 9, 4, 1), of(0, 9, 0, 9), -1},
+		{"a minimum beyond the demand is the demand", of(5, 3, 3, 1), of(0, 9, 0, 1), 1},
+		{"both needy: the part of the minimum", of(10, 20, 4, 9), of(4, 20, 2, 1), -1},
+		{"both needy: alike", of(10, 20, 5, 9), of(4, 20, 2, 1), 0},
+		{"neither needy: for the weight", of(0, 9, 4, 4), of(0, 9, 2, 1), -1},
+		{"neither needy: alike", of(3, 9, 4, 2), of(0, 9, 2, 1), 0},
+		{"without weight after all others", of(0, 9, 0, 0), of(0, 9, 8, .25), 1},
+		{"without weight, but needy", of(2, 9, 1, 0), of(0, 9, 0, 5), -1},
+		{"both without weight: who has less", of(0, 9, 1, 0), of(0, 9, 2, 0), -1},
+	} {
+		if got := tt.a.compare(0, tt.b, byWeight); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+		if got := tt.b.compare(0, tt.a, byWeight); got != -tt.want {
+			t.Errorf("%s, the other way round: %d, want %d", tt.name, got, -tt.want)
+		}
+	}
+}
+
+func TestCompareIsAnOrder(t *testing.T) {
+	draw := rapid.Custom(func(rt *rapid.T) standing {
+		n := rapid.IntRange(0, 5)
+		return standing{
+			n.Draw(rt, "min"), n.Draw(rt, "demand"), slots{n.Draw(rt, "maps"), n.Draw(rt, "reduces")},
+			rapid.SampledFrom([]float64{0, 0, .25, 1, 2, 1e300}).Draw(rt, "weight"),
+		}
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b, c := draw.Draw(rt, "a"), draw.Draw(rt, "b"), draw.Draw(rt, "c")
+		for name, ratio := range map[string]func(int, standing, standing) int{"weight": byWeight, "dominant": byDominant(slots{7, 3})} {
+			less := func(x, y standing) int { return x.compare(0, y, ratio) }
+			if less(a, b) != -less(b, a) || less(a, b) <= 0 && less(b, c) <= 0 && less(a, c) > 0 {
+				rt.Fatalf("%s orders %+v, %+v and %+v in no way", name, a, b, c)
+			}
+		}
+	})
+}
+
+func TestWeights(t *testing.T) {
+	const now = 1_000_000
+	plain, sized, boosted := New(Config{}), New(Config{SizeBasedWeight: true}), New(Config{NewJobBoost: true})
+	for _, tt := range []struct {
+		name     string
+		p        *Policy
+		priority int
+		age      int64
+		demand   int
+		want     float64
+	}{
+		{"very high", plain, 2, 0, 9, 4}, {"high", plain, 1, 0, 9, 2}, {"normal", plain, 0, 0, 9, 1},
+		{"low", plain, -1, 0, 9, .5}, {"very low", plain, -2, 0, 9, .25}, {"beyond all", plain, 99, 0, 9, 4},
+		{"seven tasks", sized, 0, 0, 7, 3}, {"one task", sized, 1, 0, 1, 2}, {"no task", sized, 1, 0, 0, 0},
+		{"young", boosted, 1, 299_999, 9, 6}, {"not young any more", boosted, 1, 300_000, 9, 2},
+	} {
+		e := &entry{priority: tt.priority, submittedAt: now - tt.age, counted: tally{demand: slots{tt.demand}}}
+		if got := tt.p.weight(e, 0, now); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%s: weight %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestEntriesInLine(t *testing.T) {
+	id := func(n int) cluster.JobID { return cluster.JobID{Number: n} }
+	line := []*entry{
+		{id: id(9), priority: 2, submittedAt: 70}, {id: id(3), submittedAt: 10}, {id: id(4), submittedAt: 10}, {id: id(1), submittedAt: 20},
+		{id: id(2), priority: -1, submittedAt: 5},
+	}
+	for i, a := range line {
+		for k, b := range line {
+			if got := a.compare(b); got != cmp.Compare(i, k) {
+				t.Errorf("job %v against %v is %d", a.id, b.id, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package fair
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// pools are the pools that the jobs of tests may be in.
+var pools = []string{"a", "b", "c", "x.y", "x.z", "other", "more"}
+
+// world is one with pools.
+func world(t testing.TB) *schedtest.World {
+	w := schedtest.New(t)
+	w.Apply(cluster.SetPools{Names: pools})
+	return w
+}
+
+// allocations are those of what stands within <allocations>.
+func allocations(t rapid.TB, text string) *pool.Allocations {
+	t.Helper()
+	a, err := pool.Parse("fair-scheduler.xml", []byte("<allocations>"+text+"</allocations>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// in is a job of maps and reduces in a pool, which start at once.
+func in(pool string, maps, reduces int) cluster.JobSpec {
+	return of(pool, dag.MapReduce(maps, reduces))
+}
+
+func of(pool string, g dag.Graph) cluster.JobSpec {
+	s := schedtest.Spec(g)
+	s.Pool, s.SlowStartPPM = pool, 0
+	return s
+}
+
+// got is how many maps and reduces a plan starts, by number of job.
+func got(plan sched.Plan) map[int][2]int {
+	out := make(map[int][2]int)
+	count := func(s sched.Start) {
+		n := out[s.Task.Job.Number]
+		if s.Task.Stage == "r" {
+			n[1]++
+		} else {
+			n[0]++
+		}
+		out[s.Task.Job.Number] = n
+	}
+	for _, s := range plan.Starts {
+		count(s)
+	}
+	for _, b := range plan.Bundles {
+		for _, s := range b.Starts {
+			count(s)
+		}
+	}
+	return out
+}
+
+// want holds a plan of a new policy to how many maps and reduces each job is to
+// get, in order of jobs.
+func want(t *testing.T, w *schedtest.World, conf Config, jobs ...[2]int) {
+	t.Helper()
+	plan := got(w.Plan(New(conf)))
+	wanted := make(map[int][2]int)
+	for i, n := range jobs {
+		if n != [2]int{} {
+			wanted[i+1] = n
+		}
+	}
+	if fmt.Sprint(plan) != fmt.Sprint(wanted) {
+		t.Errorf("jobs get %v, want %v", plan, wanted)
+	}
+}
+
+// apply has a policy's plans applied until there is nothing more to say.
+func apply(w *schedtest.World, p *Policy) (preempts []sched.Preempt) {
+	for {
+		plan := p.Decide(w.Now, w.Seen())
+		preempts = append(preempts, plan.Preempts...)
+		all := schedtest.Commands(w.View(), plan)
+		if len(all) == 0 {
+			return preempts
+		}
+		for _, c := range all {
+			p.Observe(w.Now, w.Seen(), w.Apply(c))
+		}
+	}
+}
+
+// placements are all kinds of them.
+var placements = []sched.Placement{
+	{},
+	{Patience: 100},
+	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.None},
+}

@@ -1,0 +1,267 @@
+package fair
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// scene is a cluster of ten map slots and one reduce slot, taken by pool a one
+// after the other, on which a job of pool b waits.
+type scene struct {
+	*schedtest.World
+	policy *Policy
+	begin  int64 // since when pool b waits
+}
+
+const minutes = `<defaultMinSharePreemptionTimeout>60</defaultMinSharePreemptionTimeout>
+	<fairSharePreemptionTimeout>120</fairSharePreemptionTimeout>`
+
+func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
+	s := &scene{World: world(t), policy: New(Config{Allocations: allocations(t, minutes+file), Preemption: true})}
+	s.Facts = schedtest.Omniscient{}
+	s.Join("m", 10, 1)
+	s.policy.Reset(s.Now, s.Seen())
+	a := s.Run(in("a", 20, 0))
+	for n := range 10 {
+		s.Start(a, 0, n, "m")
+	}
+	s.Run(waiting)
+	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Decide(s.Now, s.Seen())
+	s.begin = s.Now
+	return s
+}
+
+// after is what is preempted so many ms after the job began to wait, by number of
+// task.
+func (s *scene) after(ms int64) (numbers []int) {
+	s.Now = s.begin + ms
+	for _, p := range s.policy.Decide(s.Now, s.Seen()).Preempts {
+		numbers = append(numbers, p.Attempt.Task.Number)
+	}
+	return numbers
+}
+
+func (s *scene) do(c cluster.Command) { s.policy.Observe(s.Now, s.Seen(), s.Apply(c)) }
+
+func wantLine(t *testing.T, got any, want string) {
+	t.Helper()
+	if fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	for _, tt := range []struct {
+		name, file string
+		waiting    cluster.JobSpec
+		min, fair  string // preempted after either time-out
+	}{
+		{"fair share", "", in("b", 9, 0), "[]", "[9 8 7 6 5]"},
+		{"minimum, then fair share", "<pool name='b'><minMaps>3</minMaps></pool>", in("b", 9, 0), "[9 8 7]", "[9 8 7 6 5]"},
+		{"a minimum that is not wanted", "<pool name='b'><minMaps>3</minMaps></pool>", in("b", 2, 0), "[9 8]", "[9 8]"},
+		{"not more than is wanted", "", in("b", 1, 0), "[]", "[9]"},
+		{"weight", "<pool name='b'><weight>4</weight></pool>", in("b", 9, 0), "[]", "[9 8 7 6 5 4 3 2]"},
+		{"less than a slot", "<pool name='b'><weight>.1</weight></pool>", in("b", 9, 0), "[]", "[]"},
+		{"more than a slot", "<pool name='b'><weight>.15</weight></pool>", in("b", 9, 0), "[]", "[9]"},
+		{"its own time-out", "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 9, 0), "[9 8 7 6 5]", "[9 8 7 6 5]"},
+		{"reduces are another matter", "", in("b", 0, 9), "[]", "[]"},
+		{"a pool within another", "<queue name='x'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout><queue name='y'/></queue>", in("x.y", 9, 0), "[9 8 7 6 5]", "[9 8 7 6 5]"},
+		{"a gang", "", of("b", schedtest.Streamed(4, 1)), "[]", "[9 8 7 6]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t, tt.file, tt.waiting)
+			wantLine(t, s.after(0), "[]")
+			wantLine(t, s.after(60_000), "[]")
+			wantLine(t, s.after(60_001), tt.min)
+			wantLine(t, s.after(120_000), tt.min)
+			wantLine(t, s.after(120_001), tt.fair)
+		})
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	for threshold, want := range map[string]string{"0.5": "[]", "0.9": "[19 9]"} {
+		file := "<queue name='b'><fairSharePreemptionThreshold>" + threshold + "</fairSharePreemptionThreshold></queue>"
+		s := newScene(t, file, in("b", 0, 0))
+		w := s.World
+		j := w.Run(in("b", 9, 0))
+		for n := range 7 {
+			w.Apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}})
+		}
+		for n := range 3 { // b has 3 of its 5
+			w.Start(j, 0, n, "m")
+		}
+		a := w.View().Job(cluster.JobID{Cluster: "1", Number: 1})
+		for n := range 4 {
+			w.Start(a, 0, 10+n, "m")
+		}
+		s.policy.Reset(s.Now, s.Seen())
+		s.policy.Decide(s.Now, s.Seen())
+		s.begin = s.Now
+		if threshold == "0.9" {
+			want = "[13 12]"
+		}
+		wantLine(t, s.after(120_001), want)
+	}
+}
+
+func TestWakes(t *testing.T) {
+	s := newScene(t, "<pool name='b'><minMaps>3</minMaps></pool>", in("b", 9, 0))
+	wantLine(t, s.policy.NextWake()-s.begin, "60001")
+	s.after(60_001)
+	wantLine(t, s.policy.NextWake()-s.begin, "120001")
+	s.Facts = nil
+	s.after(60_001)
+	wantLine(t, s.policy.NextWake()-s.begin, "61001")
+}
+
+func TestAPoolThatHasItsShareStartsAnew(t *testing.T) {
+	s := newScene(t, "<pool name='b'><minMaps>1</minMaps></pool>", in("b", 9, 0))
+	s.after(100_000)
+	id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m"}}
+	s.do(cluster.FinishAttempt{Attempt: id})
+	s.do(cluster.EndAttempt{Attempt: id})
+	s.Now = s.begin + 100_000
+	if preempts := apply(s.World, s.policy); len(preempts) != 0 {
+		t.Errorf("%v are preempted when a slot is free", preempts)
+	}
+	s.begin = s.Now
+	wantLine(t, s.after(10_000), "[]")
+	wantLine(t, s.after(20_001), "[9 8 7 6]")
+}
+
+// TestSlotsOnTheirWayCount has attempts killed and not gone for a while.
+func TestSlotsOnTheirWayCount(t *testing.T) {
+	s := newScene(t, "", in("b", 9, 0))
+	s.Now = s.begin + 120_001
+	preempts := apply(s.World, s.policy)
+	if len(preempts) != 5 || preempts[0].How != preempt.Kill || !strings.Contains(preempts[0].Cause, "pool a has more than its fair share, and pool b") {
+		t.Fatalf("preempted are %+v", preempts)
+	}
+	wantLine(t, s.after(130_000), "[]")
+	for _, p := range preempts[:3] {
+		s.do(cluster.EndAttempt{Attempt: p.Attempt})
+	}
+	if more := apply(s.World, s.policy); len(more) != 0 || s.View().Job(cluster.JobID{Cluster: "1", Number: 2}).Stages[0].Running != 3 {
+		t.Errorf("then %v are preempted", more)
+	}
+	wantLine(t, s.after(500_000), "[]")
+}
+
+func TestWhatIsUnknownPreemptsNothing(t *testing.T) {
+	s := newScene(t, "", in("b", 9, 0))
+	s.Facts = nil
+	wantLine(t, s.after(500_000), "[]")
+	s.Facts = schedtest.Omniscient{}
+	s.policy.Reset(s.Now, s.Seen()) // a new leader
+	wantLine(t, s.after(500_000), "[]")
+	wantLine(t, s.after(620_001), "[9 8 7 6 5]")
+	s.do(cluster.AdmitMachine{Name: "m", Excluded: true})
+	wantLine(t, s.after(620_001), "[]")
+}
+
+func TestGangsEndWhole(t *testing.T) {
+	s := newScene(t, "", in("b", 0, 0))
+	for n := range 10 {
+		id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}
+		s.do(cluster.KillAttempt{Attempt: id})
+		s.do(cluster.EndAttempt{Attempt: id})
+	}
+	s.do(cluster.KillJob{Job: cluster.JobID{Cluster: "1", Number: 1}})
+	s.Run(of("a", schedtest.Streamed(3, 0)))
+	gang := s.Run(of("a", schedtest.Streamed(6, 1)))
+	s.policy.Reset(s.Now, s.Seen())
+	apply(s.World, s.policy)
+	if gang.Stages[0].Running != 6 {
+		t.Fatal("the gang does not run")
+	}
+	s.Run(in("b", 9, 0))
+	s.policy.Reset(s.Now, s.Seen())
+	apply(s.World, s.policy)
+	s.begin = s.Now
+	s.Now += 120_001
+	plan := s.policy.Decide(s.Now, s.Seen())
+	// b runs one map on the slot that was free and lacks four: the gang of six
+	// would leave a with three of five, single maps are what there is.
+	for _, p := range plan.Preempts {
+		if p.Attempt.Task.Job == gang.ID {
+			t.Errorf("%v of a gang is preempted", p.Attempt)
+		}
+	}
+	if len(plan.Preempts) != 3 {
+		t.Errorf("%d are preempted", len(plan.Preempts))
+	}
+}
+
+// TestPreemptionBringsShares lets one pool take everything, and others come. When
+// all time-outs are over and what is preempted has gone, all have
+// their share, as far as others have a whole slot more than theirs.
+func TestPreemptionBringsShares(t *testing.T) {
+	killed := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		file := minutes + "<defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>"
+		for _, name := range []string{"a", "b", "c"} {
+			file += fmt.Sprintf("<pool name='%s'><weight>%v</weight><minMaps>%d</minMaps></pool>", name,
+				rapid.Float64Range(.1, 4).Draw(rt, "weight"), rapid.IntRange(0, 3).Draw(rt, "min"))
+		}
+		w, p := world(t), New(Config{Allocations: allocations(rt, file), Preemption: true})
+		w.Facts = schedtest.Omniscient{}
+		p.Reset(w.Now, w.Seen())
+		submit := func(pool string) {
+			p.Observe(w.Now, w.Seen(), cluster.Delta{Jobs: []cluster.JobID{w.Run(in(pool, rapid.IntRange(1, 12).Draw(rt, "maps"), 0)).ID}})
+		}
+		w.Join("m0", rapid.IntRange(1, 6).Draw(rt, "slots"), 0)
+		w.Join("m1", rapid.IntRange(1, 6).Draw(rt, "slots"), 0)
+		p.Reset(w.Now, w.Seen())
+		for _, pool := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 2, 6).Draw(rt, "jobs") {
+			submit(pool)
+			apply(w, p)
+		}
+		for range 3 {
+			w.Now += 200_000
+			preempts := apply(w, p)
+			killed += len(preempts)
+			for _, pre := range preempts {
+				p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: pre.Attempt}))
+				apply(w, p)
+			}
+		}
+		p.divide()
+		for _, q := range p.tree.leaves() {
+			for _, other := range p.tree.leaves() {
+				if float64(q.running[0]) <= q.share[0]-1 && float64(other.running[0]) >= other.share[0]+1 {
+					rt.Fatalf("pool %s runs %d of a share of %v, while %s runs %d of %v", q.Name, q.running[0], q.share[0], other.Name, other.running[0], other.share[0])
+				}
+			}
+		}
+		if more := apply(w, p); len(more) > 0 {
+			rt.Fatalf("still %v are preempted", more)
+		}
+	})
+	if killed < 20 { // the cases are random
+		t.Errorf("only %d attempts have been preempted", killed)
+	}
+}
+
+// facts know of some attempts only.
+type facts map[cluster.AttemptID]bool
+
+func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) { return sched.Progress{}, f[id] }
+
+func TestOnlyWhatIsKnownIsPreempted(t *testing.T) {
+	s := newScene(t, "", in("b", 9, 0))
+	known := make(facts)
+	for _, n := range []int{1, 3, 9} {
+		known[cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}] = true
+	}
+	s.Facts = known
+	wantLine(t, s.after(120_001), "[9 3 1]")
+}

@@ -1,0 +1,111 @@
+package fair
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/share"
+)
+
+// queue is a pool as it stands.
+type queue struct {
+	*pool.Pool
+	parent   *queue
+	children []*queue // by name
+	jobs     []*entry // by entry.compare
+
+	tally        // with the pools in it
+	wanted slots // demand without regard to the maximum
+
+	share [2]float64 // of slots, as divide has found it last
+}
+
+// tree is all pools that are described or have jobs.
+type tree struct {
+	*pool.Allocations
+	root   *queue
+	byName map[string]*queue
+}
+
+func newTree(a *pool.Allocations) *tree {
+	t := &tree{Allocations: a, byName: make(map[string]*queue)}
+	t.root = t.add(a.Root, nil)
+	return t
+}
+
+// add makes queues of a pool and those in it.
+func (t *tree) add(p *pool.Pool, parent *queue) *queue {
+	q := &queue{Pool: p, parent: parent}
+	t.byName[p.Name] = q
+	if parent != nil {
+		i, _ := slices.BinarySearchFunc(parent.children, p.Name, compareName)
+		parent.children = slices.Insert(parent.children, i, q)
+	}
+	for _, child := range p.Children {
+		t.add(child, q)
+	}
+	return q
+}
+
+func compareName(q *queue, name string) int { return cmp.Compare(q.Name, name) }
+
+// queue is the one that a job is in which names a pool.
+func (t *tree) queue(name string) *queue {
+	p := t.Find(name)
+	if q := t.byName[p.Name]; q != nil {
+		return q
+	}
+	return t.add(p, t.byName[p.Parent.Name])
+}
+
+// prune forgets a queue without a description when its last job is gone.
+func (t *tree) prune(q *queue) {
+	if q.Line > 0 || len(q.jobs) > 0 || q.parent == nil {
+		return
+	}
+	delete(t.byName, q.Name)
+	i, _ := slices.BinarySearchFunc(q.parent.children, q.Name, compareName)
+	q.parent.children = slices.Delete(q.parent.children, i, i+1)
+}
+
+// leaves are the queues that jobs can be in, by name.
+func (t *tree) leaves() (leaves []*queue) {
+	var walk func(q *queue)
+	walk = func(q *queue) {
+		if len(q.children) == 0 && q.parent != nil {
+			leaves = append(leaves, q)
+		}
+		for _, child := range q.children {
+			walk(child)
+		}
+	}
+	walk(t.root)
+	return leaves
+}
+
+// change adds to what the queue, and those that it is in, have and want.
+func (q *queue) change(t tally) {
+	for ; q != nil; q = q.parent {
+		before := q.demand
+		q.wanted = q.wanted.plus(t.demand)
+		q.tally = q.plus(t)
+		q.demand = q.wanted.atMost(q.Max)
+		t.demand = q.demand.minus(before)
+	}
+}
+
+// divide finds the fair share of the queues in one, which has its own.
+func (q *queue) divide(kind int) {
+	if len(q.children) == 0 {
+		return
+	}
+	claims := make([]share.Claim, len(q.children))
+	for i, child := range q.children {
+		claims[i] = share.Claim{Weight: child.Weight, Min: float64(child.Min[kind]), Demand: float64(child.demand[kind])}
+	}
+	for i, s := range share.Fill(q.share[kind], claims) {
+		q.children[i].share[kind] = s
+		q.children[i].divide(kind)
+	}
+}

@@ -1,0 +1,216 @@
+package fair
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// soon is time-outs of a few steps.
+const soon = `<defaultMinSharePreemptionTimeout>0.002</defaultMinSharePreemptionTimeout>
+	<fairSharePreemptionTimeout>0.004</fairSharePreemptionTimeout><defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold>`
+
+// files are pools of all kinds, for what is drawn.
+var files = []string{
+	soon,
+	"<pool name='a'><weight>0</weight></pool><pool name='b'><minMaps>3</minMaps><maxReduces>2</maxReduces></pool><poolMaxJobsDefault>2</poolMaxJobsDefault>" + soon,
+	soon + "<defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode><pool name='c'><maxMaps>4</maxMaps></pool><userMaxJobsDefault>2</userMaxJobsDefault>",
+	`<queue name='x'><weight>2.5</weight><schedulingPolicy>drf</schedulingPolicy><maxResources>7 map, 4 reduce</maxResources>
+		<queue name='y'><minResources>2 vcores</minResources></queue><queue name='z'/></queue><queue name='b'><schedulingPolicy>drf</schedulingPolicy></queue>
+` + soon,
+}
+
+func drawConfig(rt *rapid.T) Config {
+	return Config{
+		Allocations: allocations(rt, rapid.SampledFrom(files).Draw(rt, "pools")),
+		Placement:   rapid.SampledFrom(placements).Draw(rt, "placement"),
+		Preemption:  rapid.IntRange(0, 3).Draw(rt, "preemption") > 0, SizeBasedWeight: rapid.Bool().Draw(rt, "size"), NewJobBoost: rapid.Bool().Draw(rt, "boost"),
+		LoadMaxDiff: rapid.SampledFrom([]float64{0, .2, 1}).Draw(rt, "diff"), BoostMillis: 40,
+	}
+}
+
+func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.Life {
+	l := &schedtest.Life{World: world(t), Random: rt, Policy: New(conf)}
+	l.Facts = schedtest.Omniscient{}
+	l.Draw = func(s *cluster.JobSpec) {
+		s.Pool = rapid.SampledFrom(pools).Draw(rt, "pool")
+		s.User = rapid.SampledFrom([]string{"amy", "bob"}).Draw(rt, "user")
+	}
+	l.Policy.Reset(l.Now, l.Seen())
+	return l
+}
+
+// step is one of a Life, or a change of what only jobs in pools have.
+func step(l *schedtest.Life) {
+	jobs := 0
+	for range l.View().Jobs() {
+		jobs++
+	}
+	if jobs == 0 || rapid.IntRange(0, 7).Draw(l.Random, "change") > 0 {
+		l.Step()
+		return
+	}
+	job := cluster.JobID{Cluster: "1", Number: rapid.IntRange(1, jobs).Draw(l.Random, "job")}
+	switch rapid.IntRange(0, 2).Draw(l.Random, "what") {
+	case 0:
+		l.Try(cluster.SetPool{Job: job, Pool: rapid.SampledFrom(pools).Draw(l.Random, "to")})
+	case 1:
+		l.Try(cluster.SetPriority{Job: job, Priority: rapid.IntRange(-2, 2).Draw(l.Random, "priority")})
+	case 2:
+		l.Try(cluster.KillJob{Job: job, Cause: "test"})
+	}
+}
+
+// TestRandomLives holds plans to what they promise, in random lives of clusters
+// with pools and jobs of all kinds.
+func TestRandomLives(t *testing.T) {
+	killed, gangs := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		conf := drawConfig(rt)
+		l := newLife(t, rt, conf)
+		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
+			step(l)
+			plan := l.Policy.Decide(l.Now, l.Seen())
+			wake := l.Policy.NextWake()
+			checkSame(rt, l, conf, plan, wake)
+			if again := l.Policy.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || l.Policy.NextWake() != wake {
+				rt.Fatalf("a second look gives %+v after %+v", again, plan)
+			}
+			checkPreempts(rt, l, plan)
+			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
+			after := l.After(plan)
+			checkMaxima(rt, l.View(), after, conf.Allocations)
+			if len(plan.Starts)+len(plan.Bundles) == 0 && (!waits || wake <= l.Now) {
+				checkNothingIdle(rt, l.Policy.(*Policy), after)
+			}
+			killed, gangs = killed+len(plan.Preempts), gangs+len(plan.Bundles)
+		}
+	})
+	if killed == 0 || gangs < 10 { // the cases are random
+		t.Errorf("only %d attempts have been preempted and %d bundles started", killed, gangs)
+	}
+}
+
+// checkSame compares a policy that has observed with one that is reset. Only its
+// clocks may say something else.
+func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wake int64) {
+	fresh := New(conf)
+	fresh.Reset(l.Now, l.Seen())
+	again := fresh.Decide(l.Now, l.Seen())
+	if len(again.Preempts) > 0 {
+		rt.Fatalf("after a reset %+v are preempted at once", again.Preempts)
+	}
+	again.Preempts = plan.Preempts
+	if !reflect.DeepEqual(plan, again) || !conf.Preemption && wake != fresh.NextWake() {
+		rt.Fatalf("observing gives %q, reset gives %q", schedtest.Lines(plan), schedtest.Lines(again))
+	}
+	known, found := l.Policy.(*Policy), fresh
+	for name, q := range found.tree.byName {
+		if k := known.tree.byName[name]; k == nil || k.tally != q.tally || k.wanted != q.wanted {
+			rt.Fatalf("pool %q is known as %+v, and found as %+v", name, k, q)
+		}
+	}
+	if len(known.tree.byName) != len(found.tree.byName) || len(known.jobs) != len(found.jobs) {
+		rt.Fatalf("%d pools and %d jobs are known, %d and %d are there", len(known.tree.byName), len(known.jobs), len(found.tree.byName), len(found.jobs))
+	}
+}
+
+// checkPreempts wants no pool below its fair share by what it loses.
+func checkPreempts(rt *rapid.T, l *schedtest.Life, plan sched.Plan) {
+	p := l.Policy.(*Policy)
+	lost := make(map[*queue]slots)
+	for _, pre := range plan.Preempts {
+		j, stage, t, ok := l.View().Task(pre.Attempt.Task)
+		if !ok || pre.Cause == "" {
+			rt.Fatalf("%+v makes no sense", pre)
+		}
+		need := slots(stage.Slots)
+		if stage.Bundle.Gang {
+			need = slots{}
+			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
+				if mate.State == cluster.TaskRunning {
+					_, s, _, _ := l.View().Task(mate.ID)
+					need = need.plus(s.Slots)
+				}
+			}
+		}
+		q := p.tree.queue(j.Spec.Pool)
+		lost[q] = lost[q].plus(need)
+	}
+	for q, n := range lost {
+		for kind := range n {
+			if n[kind] > 0 && float64(q.running[kind]-n[kind]) < q.share[kind] {
+				rt.Fatalf("pool %s loses %d of %d slots and has a share of %v", q.Name, n[kind], q.running[kind], q.share[kind])
+			}
+		}
+	}
+}
+
+// held is the slots that the jobs of pools hold, with the pools around them.
+func held(view cluster.View, a *pool.Allocations) map[string]slots {
+	out := make(map[string]slots)
+	for m := range view.Machines() {
+		for _, attempt := range m.Attempts {
+			j, s, _, _ := view.Task(attempt.ID.Task)
+			for p := a.Find(j.Spec.Pool); p != nil; p = p.Parent {
+				out[p.Name] = out[p.Name].plus(s.Slots)
+			}
+		}
+	}
+	return out
+}
+
+// checkMaxima wants no pool to get more slots than it may have.
+func checkMaxima(rt *rapid.T, before, after cluster.View, a *pool.Allocations) {
+	had, has := held(before, a), held(after, a)
+	for j := range after.Jobs() {
+		for p := a.Find(j.Spec.Pool); p != nil; p = p.Parent {
+			for kind, most := range p.Max {
+				if n := has[p.Name][kind]; n > most && n > had[p.Name][kind] {
+					rt.Fatalf("pool %s gets %d slots, and may have %d", p.Name, n, most)
+				}
+			}
+		}
+	}
+}
+
+// checkNothingIdle wants a reason for each slot that is free when there is no more
+// to plan while somebody could use it: a limit, a bundle that waits, a task that
+// has failed and so avoids machines.
+func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
+	if p.tree.root.bundled > 0 {
+		return
+	}
+	all := held(view, p.conf.Allocations)
+	for _, e := range p.line {
+		j := view.Job(e.id)
+		for _, s := range j.Stages {
+			if !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+				continue
+			}
+			limited := false
+			for q := e.queue; q != nil; q = q.parent {
+				limited = limited || all[q.Name][s.Slot] >= q.Max[s.Slot]
+			}
+			for m := range view.MachinesWithFree(s.Slot) {
+				if !limited && m.Free(s.Slot) > 0 {
+					rt.Fatalf("%s of %v waits beside free slots on %s", s.Name, j.ID, m.Name)
+				}
+			}
+		}
+	}
+}
+
+func waitsUncharged(s *cluster.Stage) bool {
+	for t := range s.Pending() {
+		if t.Charged == 0 {
+			return true
+		}
+	}
+	return false
+}
