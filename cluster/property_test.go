@@ -165,9 +165,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "killattempt":
 		return KillAttempt{drawAttempt(t, s), "enough"}
 	case "policy":
-		return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy"), []Setting{
-			{"a", rapid.SampledFrom([]string{"1", "2"}).Draw(t, "setting")}, {rapid.SampledFrom([]string{"a", "b"}).Draw(t, "setting's name"), ""},
-		}}
+		return drawPolicy(t)
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
 		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
@@ -284,4 +282,10 @@ func TestNumberSetIsASet(t *testing.T) {
 			}
 		}
 	})
+}
+
+func drawPolicy(t *rapid.T) SetPolicy {
+	return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy"), []Setting{
+		{"a", rapid.SampledFrom([]string{"1", "2"}).Draw(t, "setting")}, {rapid.SampledFrom([]string{"a", "b"}).Draw(t, "setting's name"), ""},
+	}}
 }

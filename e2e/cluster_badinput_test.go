@@ -38,6 +38,7 @@ func (e *engine) log(name string) string {
 // TestOtherVersions lets a client and a tasknode meet a master of a later
 // version, and a master a client of one.
 func TestOtherVersions(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	refuse := connectrpc.NewErrorWriter()
 	later := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,6 +79,7 @@ func TestOtherVersions(t *testing.T) {
 // TestClockSkew has a tasknode whose clock is an hour ahead: that is shown and
 // told of, and harms nobody.
 func TestClockSkew(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
 	must(t, err)
@@ -108,6 +110,7 @@ func TestClockSkew(t *testing.T) {
 
 // TestGarbage sends what is no protocol to every port of a cluster.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--masters", "3")
 	var ports []string
 	for _, m := range e.state.Masters {
@@ -167,6 +170,7 @@ func say(t *testing.T, port string, words []byte) {
 // TestJobsThatAreTooLarge are refused by the client, and by the master where a
 // client does not.
 func TestJobsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	large := strings.Repeat("x", 64<<20)
 	file := func(name string, size int) string {
@@ -200,16 +204,20 @@ func TestJobsThatAreTooLarge(t *testing.T) {
 
 // TestUnknownPolicy asks for one at each place that takes its name.
 func TestUnknownPolicy(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	const text = `policy "lottery": not one of`
-	start(t, e.command("master", "policy", "lottery")).wait(t).want(t, 1, text)
+	start(t, e.command("scheduler", "set", "lottery")).wait(t).want(t, 1, text)
 	master := func(flags ...string) result {
 		return start(t, command{args: append([]string{"jobmaster", "--id", "m1", "--dir", t.TempDir(), "--address", "127.0.0.1:0",
 			"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)}, flags...)}).wait(t)
 	}
 	master("--policy", "lottery").want(t, 1, text)
 	master("--pools", "a b").want(t, 1, `pool "a b": a name of letters, digits`)
-	e.done("master", "policy", "fifo")
+	e.done("scheduler", "set", "fifo")
+	if shown := e.done("scheduler", "show").stdout; shown != "Slots are given out by policy fifo\n" {
+		t.Errorf("shown as %q", shown)
+	}
 	e.stillWorks()
 }
 
@@ -217,22 +225,27 @@ func TestUnknownPolicy(t *testing.T) {
 // who wants something waits as long as it may, and says why. Afterwards the job
 // is there.
 func TestNobodyLeads(t *testing.T) {
+	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
 	for _, m := range j.state.Masters[1:] {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
-	text := "no master that leads in 3"
-	for _, args := range [][]string{
-		{"run", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
-		{"submit", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
-		{"job", "kill", j.id, "--timeout", "3s"},
-		{"job", "wait", j.id, "--timeout", "3s"},
-		{"node", "remove", "n1", "--timeout", "3s"},
-	} {
-		r := start(t, j.command(args...)).wait(t)
-		r.want(t, 1, text, "waiting up to 3s")
-		r.within(t, 20*time.Second)
-	}
+	t.Run("commands", func(t *testing.T) {
+		for _, args := range [][]string{
+			{"run", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+			{"submit", "wordcount", "-D", "hammr.client.timeout=3s", "/etc/hostname", filepath.Join(t.TempDir(), "out")},
+			{"job", "kill", j.id, "--timeout", "3s"},
+			{"job", "wait", j.id, "--timeout", "3s"},
+			{"node", "remove", "n1", "--timeout", "3s"},
+		} {
+			t.Run(args[0]+" "+args[1], func(t *testing.T) {
+				t.Parallel()
+				r := start(t, j.command(args...)).wait(t)
+				r.want(t, 1, "no master that leads in 3", "waiting up to 3s")
+				r.within(t, 20*time.Second)
+			})
+		}
+	})
 	start(t, command{args: []string{"up", "--dir", j.dir, "--detach"}}).wait(t).want(t, 0)
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again", again)

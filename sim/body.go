@@ -43,8 +43,12 @@ type body struct {
 // when nothing more would happen though jobs are left.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
-	if err := errors.Join(cfg.check(), w.Check()); err != nil {
-		return nil, err
+	faults := errors.Join(cfg.check(), w.Check())
+	if cfg.Policy == nil {
+		faults = errors.Join(faults, errors.New("sim: no policy"))
+	}
+	if faults != nil {
+		return nil, faults
 	}
 	b := &body{
 		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch,

@@ -58,6 +58,13 @@ type Failure struct {
 	Back int64 // ms after which it is back, empty; 0 for never
 }
 
+// Check names everything that is wrong with the configuration, but for the
+// policy.
+func (c Config) Check() error {
+	c.ensureDefaults()
+	return c.check()
+}
+
 func (c *Config) ensureDefaults() {
 	c.MapSlots, c.ReduceSlots = max(cmp.Or(c.MapSlots, 1), 0), max(cmp.Or(c.ReduceSlots, 1), 0)
 	c.Racks = cmp.Or(c.Racks, 1)
@@ -74,9 +81,6 @@ func (c *Config) ensureDefaults() {
 func (c *Config) check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("sim: "+format, args...)) }
-	if c.Policy == nil {
-		fault("no policy")
-	}
 	if c.Nodes < 1 {
 		fault("%d machines; at least 1", c.Nodes)
 	}

@@ -62,11 +62,14 @@ var questions = map[string]string{
 	"master-remove":      "master remove m9",
 	"master-transfer":    "master transfer m3",
 	"master-any":         "master transfer",
-	"master-policy":      "master policy fifo",
+	"scheduler-show":     "scheduler show",
+	"scheduler-json":     "scheduler show --json",
+	"scheduler-set":      "scheduler set fair --conf b=2 --conf a=1=1",
+	"scheduler-bad":      "scheduler set fair --conf size",
 	"master-add-json":    "master add m4 d:9 --json",
 	"master-remove-json": "master remove m3 --json",
 	"master-hand-json":   "master transfer m3 --json",
-	"master-policy-json": "master policy fifo --json",
+	"scheduler-set-json": "scheduler set fifo --json",
 	"no-cluster":         "job list --master=",
 }
 

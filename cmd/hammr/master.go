@@ -19,7 +19,7 @@ func (r remotes) newMaster() *cobra.Command {
 		Use:     "master",
 		Short:   "Look at the masters of a cluster, and change them",
 		Example: "  hammr master status",
-	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer(), r.newMasterPolicy())
+	}, r.newMasterStatus(), r.newMasterAdd(), r.newMasterRemove(), r.newMasterTransfer())
 }
 
 // mastersDocument is the masters as JSON.
@@ -185,21 +185,6 @@ func (r remotes) newMasterTransfer() *cobra.Command {
 		err := masterFault(id, q.TransferLeadership(ctx, id))
 		if err == nil {
 			q.did(deed{ID: id, Done: "handed the lead"}, "Handed the lead to %s", words)
-		}
-		return err
-	})
-}
-
-func (r remotes) newMasterPolicy() *cobra.Command {
-	return r.asks(&cobra.Command{
-		Use:     "policy NAME",
-		Short:   "Choose the policy that gives out slots, while jobs run",
-		Example: "  hammr master policy fifo",
-		Args:    one("the name of a policy"),
-	}, func(ctx context.Context, q *query) error {
-		err := q.SetPolicy(ctx, q.args[0], nil)
-		if err == nil {
-			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
 		}
 		return err
 	})

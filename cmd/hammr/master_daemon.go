@@ -22,7 +22,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -169,11 +169,8 @@ func (m *masterDaemon) openMaster() (err error) {
 }
 
 // policyNamed makes the policy of a name.
-func policyNamed(name string, _ map[string]string) (sched.Policy, error) {
-	if name != "fifo" {
-		return nil, fmt.Errorf("policy %q: not one of fifo", name)
-	}
-	return fifo.New(sched.DefaultPlacement()), nil
+func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
+	return all.New(name, conf, sched.DefaultPlacement())
 }
 
 // defaultStaging is the staging directory where nobody has named one.

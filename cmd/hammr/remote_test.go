@@ -121,8 +121,12 @@ func (f *fakeCluster) AdmitNode(_ context.Context, name string, excluded bool) e
 	return f.change("exclude %s: %v", name, excluded)
 }
 
-func (f *fakeCluster) SetPolicy(_ context.Context, name string, _ map[string]string) error {
-	return f.change("policy %s", name)
+func (f *fakeCluster) SetPolicy(_ context.Context, name string, conf map[string]string) error {
+	return f.change("policy %s %v", name, conf)
+}
+
+func (f *fakeCluster) Policy(context.Context) (string, map[string]string, error) {
+	return "fair", map[string]string{"weight": "2", "line": "a\nb"}, nil
 }
 
 func (f *fakeCluster) Nodes(_ context.Context, all bool) ([]*wire.Node, error) {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (r remotes) newScheduler() *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "scheduler",
+		Short:   "Look at the policy that gives out slots, and change it",
+		Example: "  hammr scheduler show",
+	}, r.newSchedulerShow(), r.newSchedulerSet())
+}
+
+// policyDocument is the policy as JSON.
+type policyDocument struct {
+	Policy string            `json:"policy"`
+	Conf   map[string]string `json:"conf,omitempty"`
+}
+
+func (r remotes) newSchedulerShow() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:     "show",
+		Short:   "Show the policy that gives out slots, and what it is set to",
+		Example: "  hammr scheduler show --json",
+		Args:    cobra.NoArgs,
+	}, func(ctx context.Context, q *query) error {
+		name, conf, err := q.Policy(ctx)
+		if err != nil {
+			return err
+		}
+		return q.answer(policyDocument{name, conf}, func(w io.Writer) {
+			fmt.Fprintf(w, "Slots are given out by policy %s\n", name)
+			for _, setting := range slices.Sorted(maps.Keys(conf)) {
+				fmt.Fprintf(w, "  %s=%s\n", setting, oneLine(conf[setting]))
+			}
+		})
+	})
+}
+
+func (r remotes) newSchedulerSet() *cobra.Command {
+	conf := make(settings)
+	cmd := r.asks(&cobra.Command{
+		Use:   "set POLICY [--conf NAME=VALUE]…",
+		Short: "Choose the policy that gives out slots, while jobs run",
+		Long: `Choose the policy that gives out slots. What runs goes on; what starts next is
+the new policy's choice. It is set to what --conf says and nothing else, on all
+masters, those that lead later too.`,
+		Example: "  hammr scheduler set fifo",
+		Args:    one("the name of a policy"),
+	}, func(ctx context.Context, q *query) error {
+		err := q.SetPolicy(ctx, q.args[0], conf)
+		if err == nil {
+			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
+		}
+		return err
+	})
+	cmd.Flags().Var(conf, "conf", "a setting of the policy; may be given several times")
+	return cmd
+}
+
+// settings are what a policy is set to, one NAME=VALUE for each flag.
+type settings map[string]string
+
+// Set implements pflag.Value.
+func (s settings) Set(text string) error {
+	name, value, found := strings.Cut(text, "=")
+	if _, twice := s[name]; !found || name == "" || twice {
+		return errors.New("expected NAME=VALUE, each name once")
+	}
+	s[name] = value
+	return nil
+}
+
+// String implements pflag.Value.
+func (s settings) String() string { return "" }
+
+// Type implements pflag.Value.
+func (s settings) Type() string { return "NAME=VALUE" }

@@ -1,0 +1,38 @@
+// Package all knows every policy by name. Only programs import it: they hand
+// what it makes to masters and to the simulator.
+package all
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+)
+
+// maker makes a policy of what it is set to.
+type maker func(conf map[string]string, placement sched.Placement) (sched.Policy, error)
+
+var makers = map[string]maker{
+	"fifo": func(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+		for name := range conf {
+			return nil, fmt.Errorf("policy fifo: setting %s: it has none", name)
+		}
+		return fifo.New(placement), nil
+	},
+}
+
+// Names are the names of all policies, ascending.
+func Names() []string { return slices.Sorted(maps.Keys(makers)) }
+
+// New makes the policy of a name, set to conf: properties as Hadoop calls them.
+// Placement is how it matches tasks with machines.
+func New(name string, conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+	make, known := makers[name]
+	if !known {
+		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))
+	}
+	return make(conf, placement)
+}
