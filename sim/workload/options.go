@@ -7,7 +7,7 @@ import (
 
 // Options say how an input becomes a Workload. The zero value is the defaults.
 type Options struct {
-	Format   Format // of the input; "" is found by its name and content
+	Format   Format // of the input; "" is found by its content
 	Model    Model  // how long tasks take, for inputs that tell of bytes only
 	SWIM     SWIM   // for SWIM traces
 	MaxTasks int    // in all jobs; 0 is MaxTasks
