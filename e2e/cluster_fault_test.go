@@ -17,6 +17,7 @@ import (
 // TestDaemonsThatCannotBe start beside a cluster with something wrong: each ends
 // soon and says what to do.
 func TestDaemonsThatCannotBe(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -63,6 +64,7 @@ func TestDaemonsThatCannotBe(t *testing.T) {
 
 // TestClientsThatAreNotLetIn have the wrong secret, or the wrong address.
 func TestClientsThatAreNotLetIn(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	other := newFile(t, "token", []byte("guessed\n"))
 	for name, c := range map[string]struct {
@@ -85,6 +87,7 @@ func TestClientsThatAreNotLetIn(t *testing.T) {
 
 // TestPages shows health and figures of each daemon, and profiles of none.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for page, want := range map[string]string{
@@ -109,6 +112,7 @@ func TestPages(t *testing.T) {
 // TestNoQuorum leaves one of three masters: clients say so, and wait no longer
 // than they are told. Whatever comes back, goes on.
 func TestNoQuorum(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--masters", "3")
 	for _, m := range e.state.Masters[1:] {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))

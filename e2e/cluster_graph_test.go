@@ -59,6 +59,7 @@ func (j *gangJob) succeeds(t *testing.T) (gang, before int) {
 // TestGangStartsAnew ends one member of a gang: all of it starts anew, and
 // nothing of what was finished before it.
 func TestGangStartsAnew(t *testing.T) {
+	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
 	j.done("task", "kill", j.running()[0].ID)
 	if gang, before := j.succeeds(t); gang != 4 || before != 0 {
@@ -68,7 +69,8 @@ func TestGangStartsAnew(t *testing.T) {
 
 // TestGangLosesItsTasknode kills the tasknode of a member of a gang.
 func TestGangLosesItsTasknode(t *testing.T) {
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "2s", "--heartbeat", "200ms"))
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
 	host := j.running()[0].Node
 	for _, node := range j.state.Tasknodes {
 		if node.Name == host {

@@ -85,6 +85,7 @@ func (e *engine) masters() (leader string, states map[string]string) {
 // TestMastersComeAndGo adds a fourth and a fifth master while a job runs, hands
 // the lead to one of them, and removes two of the first three.
 func TestMastersComeAndGo(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
 	j := startSlowJob(t, e)
 	m4, m5 := e.join("m4"), e.join("m5")
@@ -128,6 +129,7 @@ func TestMastersComeAndGo(t *testing.T) {
 // TestMastersThatCannotBeAdded leave the cluster as it is: a master that is
 // counted and cannot vote would cost it its majority.
 func TestMastersThatCannotBeAdded(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--masters", "1")
 	other := newEngine(t, "--masters", "1")
 	for name, c := range map[string]struct{ address, text string }{
@@ -152,6 +154,7 @@ func TestMastersThatCannotBeAdded(t *testing.T) {
 // TestRestartedMasterRemembers ends a master that was added and starts it again
 // without being told of the others.
 func TestRestartedMasterRemembers(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--masters", "3")
 	m4 := e.join("m4")
 	e.done("master", "add", m4.id, m4.address)

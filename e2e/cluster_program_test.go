@@ -30,6 +30,7 @@ func foreignProgram(t *testing.T) string {
 // TestProgramsThatTasksCannotRun are staged by a client on another kind of
 // machine, or are no programs of Hammr.
 func TestProgramsThatTasksCannotRun(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	for name, c := range map[string]struct{ program, text string }{
 		"another architecture": {foreignProgram(t), "build it with GOOS=linux GOARCH="},

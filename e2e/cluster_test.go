@@ -70,6 +70,7 @@ func (j *slowJob) succeeds(t *testing.T) (again int) {
 // TestLeaderKilled kills the master that leads in the middle of a job: another
 // one goes on with it, and nothing is run again.
 func TestLeaderKilled(t *testing.T) {
+	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
 	must(t, syscall.Kill(j.leader(), syscall.SIGKILL))
 	if again := j.succeeds(t); again != 0 {
@@ -80,7 +81,8 @@ func TestLeaderKilled(t *testing.T) {
 // TestTasknodeKilled kills a tasknode in the middle of a job: what it held is
 // run again elsewhere, and its tasks end with it.
 func TestTasknodeKilled(t *testing.T) {
-	e := newEngine(t, "--tasknodes", "3", "--expiry", "2s", "--heartbeat", "200ms")
+	t.Parallel()
+	e := newEngine(t, "--tasknodes", "3", "--expiry", "5s", "--heartbeat", "200ms")
 	j := startSlowJob(t, e)
 	victim := e.state.Tasknodes[0]
 	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))
@@ -99,6 +101,7 @@ func TestTasknodeKilled(t *testing.T) {
 
 // TestClusterGoesOnAfterDown keeps what was done before, and adds a tasknode.
 func TestClusterGoesOnAfterDown(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cluster")
 	t.Cleanup(func() { run(t, "down", "--dir", dir) })
 	up := func(args ...string) result {

@@ -26,6 +26,7 @@ func userProgram(t *testing.T) string {
 // TestSubmit hands in a bundled program and a user's own, and sees the same
 // document of the job everywhere.
 func TestSubmit(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--pools", "nightly")
 	in, dir := newFile(t, "in", []byte("a b a\n")), t.TempDir()
 	for name, program := range map[string]string{"bundled": "wordcount", "own": userProgram(t)} {
@@ -56,6 +57,7 @@ func TestSubmit(t *testing.T) {
 
 // TestProgramsThatCannotBeSubmitted end before they have handed in a job.
 func TestProgramsThatCannotBeSubmitted(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	own := userProgram(t)
 	image := readFile(t, own)
@@ -87,6 +89,7 @@ func TestProgramsThatCannotBeSubmitted(t *testing.T) {
 
 // TestJobIsMovedAndHurried changes a job under way.
 func TestJobIsMovedAndHurried(t *testing.T) {
+	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2", "--pools", "nightly,adhoc"))
 	start(t, j.command("job", "move", j.id, "weekly")).wait(t).want(t, 1, `hammr: pool "weekly": not one of adhoc, default, nightly`)
 	start(t, j.command("job", "move", "job_1_0001", "nightly")).wait(t).want(t, 1, "Could not find job job_1_0001")
@@ -105,6 +108,7 @@ func TestJobIsMovedAndHurried(t *testing.T) {
 // TestNodeTakenOutOfWork removes a tasknode in the midst of a job: what it runs
 // goes on and counts, and it gets nothing new until it is added again.
 func TestNodeTakenOutOfWork(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t, "--tasknodes", "2", "--masters", "3")
 	j := startSlowJob(t, e)
 	state := func() string {

@@ -43,8 +43,9 @@ type process struct {
 	waited         bool
 }
 
-// defaultLimit ends a command that hangs. It is asked for its stacks first.
-const defaultLimit = 2 * time.Minute
+// defaultLimit ends a command that hangs, or a cluster. It is asked for its stacks
+// first.
+const defaultLimit = 5 * time.Minute
 
 // start starts a command in a process group and with a temporary directory of
 // its own. The test waits for it.

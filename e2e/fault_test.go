@@ -61,7 +61,7 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 		out = "file://" + f.out
 	}
 	f.p = f.gate.start(t, slices.Concat([]string{
-		"-D", "mapreduce.input.fileinputformat.split.minsize=64m", "-D", "hammr.hdfs.datanode.timeout=1s",
+		"-D", "mapreduce.input.fileinputformat.split.minsize=64m", "-D", "hammr.hdfs.datanode.timeout=1s", "-D", "hammr.hdfs.write.timeout=5s",
 	}, options, []string{name + "/in", out})...)
 	f.gate.wait(t, f.p)
 	return f
@@ -281,12 +281,16 @@ func blocksOf(c *minihdfs.Cluster, i int) (files []string) {
 	return files
 }
 
+// patience is how long a test waits for what has to come in the end, however
+// busy the machine.
+const patience = 3 * time.Minute
+
 // waitUntil waits until something is so, looking ten times a second.
 func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !so(); <-tick.C {
+	for end := time.Now().Add(patience); !so(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("waiting in vain until %s", what)
 		}

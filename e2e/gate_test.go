@@ -140,7 +140,7 @@ func (g *gate) prepare(t *testing.T, args ...string) *process {
 // wait returns when a task stands at the gate.
 func (g *gate) wait(t *testing.T, p *process) {
 	t.Helper()
-	g.listener.SetDeadline(time.Now().Add(time.Minute))
+	g.listener.SetDeadline(time.Now().Add(patience))
 	conn, err := g.listener.Accept()
 	if err != nil {
 		p.cmd.Process.Kill()

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -50,12 +51,26 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "the program under test cannot be built: %v\n%s", err, out)
 		return 1
 	}
+	runSideBySide()
 	status := minihdfs.Main(m, minihdfs.Config{Dir: clusterDir, BlockSize: blockSize})
 	if err := nothingLeft(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return status
+}
+
+// sideBySide is how many of the tests that mostly wait run at once, unless the
+// command line says how many.
+const sideBySide = "4"
+
+func runSideBySide() {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", sideBySide) // a flag of package testing, which is there
+	}
 }
 
 // nothingLeft reports processes that the tests have started and not waited for,

@@ -20,6 +20,7 @@ var declared = []Key{
 	key("hammr.hdfs.principal", String, "", "user@REALM to log in to HDFS as"),
 	key("hammr.hdfs.retry.timeout", Duration, "60s", "how long an HDFS call is tried again over a NameNode restart"),
 	key("hammr.hdfs.datanode.timeout", Duration, "5s", "silence of a DataNode after which another replica is read"),
+	key("hammr.hdfs.write.timeout", Duration, "20s", "silence of the DataNodes of a block being written after which it is written again"),
 	key("hammr.hdfs.local.address", String, "", "IP address of this machine that connections to HDFS come from, which decides what is local; empty leaves that to the system"),
 	key("hammr.local.blocksize", Size, "134217728", "bytes in a block, and so in a split, of a local file").from(4096),
 	key("hammr.local.durable", Bool, "false", "wait at the end of each local file until the disk has it"),

@@ -10,6 +10,7 @@ const (
 	HDFSRetryTimeout    = "hammr.hdfs.retry.timeout"
 	HDFSLocalAddress    = "hammr.hdfs.local.address"
 	HDFSDataNodeTimeout = "hammr.hdfs.datanode.timeout"
+	HDFSWriteTimeout    = "hammr.hdfs.write.timeout"
 	Keytab              = "hammr.hdfs.keytab"
 	Principal           = "hammr.hdfs.principal"
 

@@ -59,6 +59,7 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 		LocalAddress:           c.String(conf.HDFSLocalAddress),
 		RetryTimeout:           c.Duration(conf.HDFSRetryTimeout),
 		DataNodeTimeout:        c.Duration(conf.HDFSDataNodeTimeout),
+		WriteTimeout:           c.Duration(conf.HDFSWriteTimeout),
 		Kerberos:               kerberos(c),
 		Logger:                 logger,
 	}
