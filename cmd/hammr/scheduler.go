@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/sched/all"
 )
 
 func (r remotes) newScheduler() *cobra.Command {
@@ -53,10 +56,15 @@ func (r remotes) newSchedulerSet() *cobra.Command {
 		Short: "Choose the policy that gives out slots, while jobs run",
 		Long: `Choose the policy that gives out slots. What runs goes on; what starts next is
 the new policy's choice. It is set to what --conf says and nothing else, on all
-masters, those that lead later too.`,
-		Example: "  hammr scheduler set fifo",
-		Args:    one("the name of a policy"),
+masters, those that lead later too. The pools of fair are those of Hadoop's
+allocation file, which is read here and now.`,
+		Example: `  hammr scheduler set fifo
+  hammr scheduler set fair --conf mapred.fairscheduler.allocation.file=pools.xml`,
+		Args: one("the name of a policy"),
 	}, func(ctx context.Context, q *query) error {
+		if err := readAllocations(conf); err != nil {
+			return err
+		}
 		err := q.SetPolicy(ctx, q.args[0], conf)
 		if err == nil {
 			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
@@ -65,6 +73,21 @@ masters, those that lead later too.`,
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; may be given several times")
 	return cmd
+}
+
+// readAllocations puts what the allocation file holds beside its name: masters
+// read no files of the user.
+func readAllocations(conf settings) error {
+	name := conf[all.AllocationFile]
+	if name == "" {
+		return nil
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", all.AllocationFile, err)
+	}
+	conf[all.Allocations] = string(content)
+	return nil
 }
 
 // settings are what a policy is set to, one NAME=VALUE for each flag.

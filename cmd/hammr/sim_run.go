@@ -22,6 +22,7 @@ import (
 // simRun is what `hammr sim run` is asked for.
 type simRun struct {
 	workload, format, out string
+	allocations           string
 	policies, fail        []string
 	sigma                 float64
 	heartbeat, latency    time.Duration
@@ -57,6 +58,7 @@ DIR, which must not exist, gets jobs.csv, a line for each job and policy.`,
 	flags.StringVar(&s.format, "format", "", "of the file: `"+strings.Join(workload.Formats(), ", ")+"`; found by its content when empty")
 	flags.Float64Var(&s.sigma, "sigma", 0, "lognormal `spread` of the tasks' times, of files that tell of bytes only")
 	flags.StringSliceVar(&s.policies, "policy", []string{"fifo"}, "`names` of policies: "+strings.Join(all.Names(), ", "))
+	flags.StringVar(&s.allocations, "allocations", "", "Hadoop's allocation `file`, with the pools of policies that have any")
 	flags.IntVar(&s.cfg.Nodes, "nodes", 0, "`number` of machines")
 	flags.IntVar(&s.cfg.MapSlots, "map-slots", 4, "`number` of map slots of a machine")
 	flags.IntVar(&s.cfg.ReduceSlots, "reduce-slots", 2, "`number` of reduce slots of a machine")
@@ -87,7 +89,7 @@ func (s simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	var played []sim.Played
 	for _, name := range s.policies {
 		cfg := s.cfg
-		if cfg.Policy, err = all.New(name, nil, sched.DefaultPlacement()); err != nil {
+		if cfg.Policy, err = s.policy(name); err != nil {
 			return err
 		}
 		r, err := sim.Run(ctx, cfg, w)
@@ -105,7 +107,7 @@ func (s *simRun) prepare() (*workload.Workload, error) {
 		return nil, fmt.Errorf("%s exists; remove it, or name another directory with --out", s.out)
 	}
 	for _, name := range s.policies {
-		if _, err := all.New(name, nil, sched.Placement{}); err != nil {
+		if _, err := s.policy(name); err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}
 	}
@@ -131,6 +133,17 @@ func (s *simRun) prepare() (*workload.Workload, error) {
 	return workload.ReadFile(s.workload, workload.Options{
 		Format: workload.Format(s.format), Model: workload.Model{Sigma: s.sigma, Seed: s.cfg.Seed},
 	})
+}
+
+func (s *simRun) policy(name string) (sched.Policy, error) {
+	conf := make(settings)
+	if s.allocations != "" && all.HasPools(name) {
+		conf[all.AllocationFile] = s.allocations
+	}
+	if err := readAllocations(conf); err != nil {
+		return nil, err
+	}
+	return all.New(name, conf, sched.DefaultPlacement())
 }
 
 // parseFailure reads NODE@TIME or NODE@TIME+TIME.

@@ -15,14 +15,15 @@ import (
 // maker makes a policy of what it is set to.
 type maker func(conf map[string]string, placement sched.Placement) (sched.Policy, error)
 
-var makers = map[string]maker{
-	"fifo": func(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
-		for name := range conf {
-			return nil, fmt.Errorf("policy fifo: setting %s: it has none", name)
-		}
-		return fifo.New(placement), nil
-	},
+var makers = map[string]maker{"fair": newFair, "fifo": newFIFO}
+
+func newFIFO(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+	s := settings{policy: "fifo", conf: conf}
+	return fifo.New(placement), s.err()
 }
+
+// HasPools reports whether a policy has the pools of an allocation file.
+func HasPools(name string) bool { return name == "fair" }
 
 // Names are the names of all policies, ascending.
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }
@@ -34,5 +35,9 @@ func New(name string, conf map[string]string, placement sched.Placement) (sched.
 	if !known {
 		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))
 	}
-	return make(conf, placement)
+	p, err := make(conf, placement)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }

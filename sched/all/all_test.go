@@ -20,3 +20,25 @@ func TestEveryPolicyIsMadeWithoutSettings(t *testing.T) {
 		t.Errorf("unknown policy: %v", err)
 	}
 }
+
+func TestSettingsOfFair(t *testing.T) {
+	good := map[string]string{
+		AllocationFile: "fair-scheduler.xml", Allocations: `<allocations><pool name="a"><weight>2</weight></pool></allocations>`,
+		"mapred.fairscheduler.preemption": "true", "mapred.fairscheduler.load.max.diff": "0.5",
+	}
+	if _, err := New("fair", good, sched.Placement{}); err != nil {
+		t.Error(err)
+	}
+	_, err := New("fair", map[string]string{
+		AllocationFile: "fair-scheduler.xml", Allocations: "<allocations>\n<pool name='a'><weight>-2</weight></pool></allocations>",
+		"mapred.fairscheduler.preemption": "maybe", "mapred.newjobweightbooster.factor": "NaN", "weight": "2",
+	}, sched.Placement{})
+	for _, want := range []string{
+		"fair-scheduler.xml:2", `mapred.fairscheduler.preemption: "maybe": expected true or false`,
+		`mapred.newjobweightbooster.factor: "NaN": expected a number above 0`, "setting weight is none of",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package all
+
+import (
+	"cmp"
+
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fair"
+	"github.com/hammr/hammr/sched/pool"
+)
+
+// Settings that hold Hadoop's allocation file. A policy reads no files: who sets
+// it puts what the file holds in the second.
+const (
+	AllocationFile = "mapred.fairscheduler.allocation.file"
+	Allocations    = "hammr.scheduler.allocations"
+)
+
+func newFair(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+	s := settings{policy: "fair", conf: conf}
+	file, content := s.text(AllocationFile), s.text(Allocations)
+	c := fair.Config{
+		Placement:       placement,
+		Preemption:      s.bool("mapred.fairscheduler.preemption"),
+		SizeBasedWeight: s.bool("mapred.fairscheduler.sizebasedweight"),
+		NewJobBoost:     s.bool("mapred.fairscheduler.newjobboost"),
+		BoostFactor:     s.positive("mapred.newjobweightbooster.factor"),
+		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
+		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
+	}
+	if content != "" {
+		allocations, err := pool.Parse(cmp.Or(file, "allocations"), []byte(content))
+		s.faults = append(s.faults, err)
+		c.Allocations = allocations
+	}
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	return fair.New(c), nil
+}
