@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ starts it again.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "No cluster runs in %s.\n", dir)
 				return nil
 			}
-			return forgetToken(state.ID)
+			return errors.Join(removeCgroups(state), forgetToken(state.ID))
 		}),
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the cluster")

@@ -139,7 +139,7 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
 	}
 	fmt.Fprintln(stderr, "Ctrl-C ends the cluster.")
 	err = c.Wait(ctx, func(name, how string) { fmt.Fprintf(stderr, "%s ended: %s\n", name, how) })
-	return errors.Join(err, forgetToken(c.State.ID))
+	return errors.Join(err, removeCgroups(&c.State), forgetToken(c.State.ID))
 }
 
 // keepToken gives the user a copy of the token, so that commands find it.

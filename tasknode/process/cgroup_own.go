@@ -32,6 +32,18 @@ func OwnCgroup(name string) (dir string, err error) {
 	return dir, nil
 }
 
+// RemoveCgroup removes a group that OwnCgroup has made, with what is left in it. One
+// that is not there is no error.
+func RemoveCgroup(dir string) error {
+	if !exists(dir) {
+		return nil
+	}
+	if _, err := openCgroup(dir); err != nil {
+		return err
+	}
+	return os.Remove(dir)
+}
+
 // mountedCgroup is a hierarchy of control groups that can account for memory.
 type mountedCgroup struct{ kind, dir string }
 
