@@ -34,7 +34,8 @@ type lane struct {
 type offer struct {
 	job   *cluster.Job
 	stage *cluster.Stage
-	grant int // at least 1, at most stage.Waiting()
+	most  int // that it may get in this round
+	grant int // at least 1, at most stage.Waiting() and most
 	upTo  int // how many of the stage are placed when it has got its grant
 }
 
@@ -83,7 +84,7 @@ func (l *lane) remaining() int {
 
 // offer gives up to so many slots to the tasks of a stage, which is ready.
 func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
-	o := offer{job: j, stage: stage, grant: min(most, stage.Waiting(), l.remaining())}
+	o := offer{job: j, stage: stage, most: most, grant: min(most, stage.Waiting(), l.remaining())}
 	o.upTo = o.grant
 	method := l.placer.methodOf(j)
 	switch {

@@ -38,7 +38,7 @@ func (l *lane) cut(batch []offer) (again []offer) {
 		if l.placed[o.stage] < o.upTo {
 			continue
 		}
-		if o.grant = min(l.rest(o.stage), left); o.grant > 0 {
+		if o.grant = min(l.rest(o), left); o.grant > 0 {
 			o.upTo += o.grant
 			left -= o.grant
 			again = append(again, o)
@@ -68,8 +68,11 @@ func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) {
 	}
 }
 
-// rest is how many tasks of a stage have not started in this round either.
-func (l *lane) rest(stage *cluster.Stage) int { return stage.Waiting() - l.placed[stage] }
+// rest is how many tasks of an offer have not started in this round either, and
+// may.
+func (l *lane) rest(o offer) int {
+	return min(o.stage.Waiting(), o.most) - l.placed[o.stage]
+}
 
 // waiting are those tasks.
 func (l *lane) waiting(stage *cluster.Stage) (out []*cluster.Task) {

@@ -45,7 +45,7 @@ func (l *lane) quota(o offer) []int {
 func (l *lane) hurry(o offer) {
 	patience := l.patience(o.stage)
 	impatient := func(i int) bool { return l.free[i] > 0 && l.now-l.freeSince(o, i) >= patience }
-	rest, slots := l.rest(o.stage), 0
+	rest, slots := l.rest(o), 0
 	if rest == 0 {
 		return
 	}

@@ -10,17 +10,31 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func TestDecide(t *testing.T) {
-	young := func(s cluster.JobSpec, priority int, user string) cluster.JobSpec {
-		s.Priority, s.User = priority, user
-		return s
+// scenario is a cluster, and what the jobs on it get by pools.
+type scenario struct {
+	name  string
+	pools string
+	build func(w *schedtest.World)
+	want  [][2]int
+}
+
+func check(t *testing.T, scenarios []scenario) {
+	for _, tt := range scenarios {
+		t.Run(tt.name, func(t *testing.T) {
+			w := world(t)
+			tt.build(w)
+			want(t, w, Config{Allocations: allocations(t, tt.pools)}, tt.want...)
+		})
 	}
-	tests := []struct {
-		name  string
-		pools string
-		build func(w *schedtest.World)
-		want  [][2]int
-	}{
+}
+
+func from(s cluster.JobSpec, priority int, user string) cluster.JobSpec {
+	s.Priority, s.User = priority, user
+	return s
+}
+
+func TestShares(t *testing.T) {
+	check(t, []scenario{
 		{"pools share alike", "", func(w *schedtest.World) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
@@ -62,21 +76,26 @@ func TestDecide(t *testing.T) {
 		{"first in, first out in a pool", "<pool name='a'><schedulingMode>fifo</schedulingMode></pool>", func(w *schedtest.World) {
 			w.Join("m", 8, 0)
 			w.Run(in("a", 3, 0))
-			w.Run(young(in("a", 2, 0), 1, ""))
+			w.Run(from(in("a", 2, 0), 1, ""))
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 2, 0))
 		}, [][2]int{{3}, {2}, {1}, {2}}},
 		{"urgent jobs get more of their pool", "", func(w *schedtest.World) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
-			w.Run(young(in("a", 9, 0), 1, ""))
+			w.Run(from(in("a", 9, 0), 1, ""))
 		}, [][2]int{{3}, {6}}},
+	})
+}
+
+func TestLimits(t *testing.T) {
+	check(t, []scenario{
 		{"jobs beyond a limit are in nobody's way", "<userMaxJobsDefault>1</userMaxJobsDefault>", func(w *schedtest.World) {
 			w.Join("m", 9, 0)
-			w.Run(young(in("a", 2, 0), 0, "amy"))
-			w.Run(young(in("a", 2, 0), 0, "amy"))
-			w.Run(young(in("b", 2, 0), 0, "amy"))
-			w.Run(young(in("a", 2, 0), 0, "bob"))
+			w.Run(from(in("a", 2, 0), 0, "amy"))
+			w.Run(from(in("a", 2, 0), 0, "amy"))
+			w.Run(from(in("b", 2, 0), 0, "amy"))
+			w.Run(from(in("a", 2, 0), 0, "bob"))
 		}, [][2]int{{2}, {}, {}, {2}}},
 		{"limits of pools, and of those around them", "<queue name='x'><maxRunningApps>2</maxRunningApps><queue name='y'><maxRunningApps>1</maxRunningApps></queue><queue name='z'/></queue>",
 			func(w *schedtest.World) {
@@ -90,8 +109,13 @@ func TestDecide(t *testing.T) {
 		{"an urgent job comes before others to the limit", "<poolMaxJobsDefault>1</poolMaxJobsDefault>", func(w *schedtest.World) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 1, 0))
-			w.Run(young(in("a", 1, 0), 1, ""))
+			w.Run(from(in("a", 1, 0), 1, ""))
 		}, [][2]int{{}, {1}}},
+	})
+}
+
+func TestQueues(t *testing.T) {
+	check(t, []scenario{
 		{"queues within queues", "<queue name='x'><queue name='y'/><queue name='z'><weight>3</weight></queue></queue>", func(w *schedtest.World) {
 			w.Join("m", 8, 0)
 			w.Run(in("x.y", 9, 0))
@@ -104,6 +128,16 @@ func TestDecide(t *testing.T) {
 			w.Run(in("x.z", 9, 1))
 			w.Run(in("a", 1, 1))
 		}, [][2]int{{2}, {1}, {1, 1}}},
+	})
+}
+
+func TestStagesAndGangs(t *testing.T) {
+	check(t, []scenario{
+		{"pools that are alike go by their oldest job", "", func(w *schedtest.World) {
+			w.Join("m", 1, 0)
+			w.Run(in("b", 1, 0))
+			w.Run(in("a", 1, 0))
+		}, [][2]int{{1}, {}}},
 		{"reduces wait until they may start", "", func(w *schedtest.World) {
 			w.Join("m", 1, 2)
 			s := in("a", 2, 2)
@@ -128,14 +162,7 @@ func TestDecide(t *testing.T) {
 			w.Run(of("a", schedtest.Streamed(3, 1)))
 			w.Run(in("a", 9, 0))
 		}, [][2]int{{}, {2}}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := world(t)
-			tt.build(w)
-			want(t, w, Config{Allocations: allocations(t, tt.pools)}, tt.want...)
-		})
-	}
+	})
 }
 
 // TestAGangThatNeverFits is in nobody's way.

@@ -2,6 +2,7 @@ package fair
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/hammr/hammr/sched/pool"
@@ -17,6 +18,9 @@ type queue struct {
 
 	tally        // with the pools in it
 	wanted slots // demand without regard to the maximum
+
+	since int64 // when the oldest of its jobs that wait was submitted; what age says, unless stale
+	stale bool
 
 	share [2]float64 // of slots, as divide has found it last
 }
@@ -36,7 +40,7 @@ func newTree(a *pool.Allocations) *tree {
 
 // add makes queues of a pool and those in it.
 func (t *tree) add(p *pool.Pool, parent *queue) *queue {
-	q := &queue{Pool: p, parent: parent}
+	q := &queue{Pool: p, parent: parent, stale: true}
 	t.byName[p.Name] = q
 	if parent != nil {
 		i, _ := slices.BinarySearchFunc(parent.children, p.Name, compareName)
@@ -89,10 +93,28 @@ func (q *queue) change(t tally) {
 	for ; q != nil; q = q.parent {
 		before := q.demand
 		q.wanted = q.wanted.plus(t.demand)
-		q.tally = q.plus(t)
+		q.tally, q.stale = q.plus(t), true
 		q.demand = q.wanted.atMost(q.Max)
 		t.demand = q.demand.minus(before)
 	}
+}
+
+// age is since when some job in a queue waits that waits still. Pools that are
+// alike otherwise go by it, or one would wait as long as there are others.
+func (q *queue) age() int64 {
+	if !q.stale {
+		return q.since
+	}
+	q.since, q.stale = math.MaxInt64, false
+	for _, e := range q.jobs {
+		if e.counted.waiting != (slots{}) {
+			q.since = min(q.since, e.submittedAt)
+		}
+	}
+	for _, child := range q.children {
+		q.since = min(q.since, child.age())
+	}
+	return q.since
 }
 
 // divide finds the fair share of the queues in one, which has its own.

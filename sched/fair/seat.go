@@ -115,7 +115,11 @@ func (d *deal) comparePools(q *queue, kind int) func(a, b *seat) int {
 		return standing{s.queue.Min[kind], s.queue.demand[kind], s.queue.running.plus(s.given), s.queue.Weight}
 	}
 	return func(a, b *seat) int {
-		return cmp.Or(of(a).compare(kind, of(b), ratio), cmp.Compare(a.queue.Name, b.queue.Name))
+		return cmp.Or(
+			of(a).compare(kind, of(b), ratio),
+			cmp.Compare(a.queue.age(), b.queue.age()),
+			cmp.Compare(a.queue.Name, b.queue.Name),
+		)
 	}
 }
 

@@ -1,0 +1,67 @@
+package fair
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// crowd is a cluster of 100 machines with 10 map slots each, all taken, and jobs
+// of 20 maps in pools.
+func crowd(b *testing.B, jobs, pools, free int) *schedtest.World {
+	w := schedtest.New(b)
+	w.Facts = schedtest.Omniscient{}
+	names := make([]string, pools)
+	for i := range names {
+		names[i] = fmt.Sprintf("pool%d", i)
+	}
+	w.Apply(cluster.SetPools{Names: names})
+	for i := range 100 {
+		w.Join(fmt.Sprintf("m%d", i), 10, 5)
+	}
+	for i := range jobs {
+		w.Run(in(names[i%pools], 20, 0))
+	}
+	taken := 0
+	for j := range w.View().Jobs() {
+		for n := 0; n < 10 && taken < 1000-free; n++ {
+			w.Start(j, 0, n, fmt.Sprintf("m%d", taken%100))
+			taken++
+		}
+	}
+	return w
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, size := range [][3]int{{100, 10, 1}, {1000, 100, 1}, {1000, 1, 1}, {1000, 100, 100}, {1000, 1, 100}, {10_000, 100, 1}} {
+		for _, preemption := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d jobs, %d pools, %d free, preemption %v", size[0], size[1], size[2], preemption), func(b *testing.B) {
+				w := crowd(b, size[0], size[1], size[2])
+				p := New(Config{Preemption: preemption, Placement: sched.Placement{Method: sched.None}})
+				p.Reset(w.Now, w.Seen())
+				b.ReportAllocs()
+				for b.Loop() {
+					p.Decide(w.Now, w.Seen())
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkStep is one task that ends and what follows: 1,000 jobs, 100 pools.
+func BenchmarkStep(b *testing.B) {
+	w := crowd(b, 1000, 100, 0)
+	p := New(Config{Placement: sched.Placement{Method: sched.None}})
+	p.Reset(w.Now, w.Seen())
+	for b.Loop() {
+		id := w.View().Machine("m7").Attempts[0].ID
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.KillAttempt{Attempt: id}))
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: id}))
+		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.Seen())) {
+			p.Observe(w.Now, w.Seen(), w.Apply(c))
+		}
+	}
+}

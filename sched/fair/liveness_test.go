@@ -1,0 +1,141 @@
+package fair
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+func bustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
+	b := schedtest.NewBustle(t, seed, New(conf))
+	b.Facts = schedtest.Omniscient{}
+	b.Do(cluster.SetPools{Names: pools})
+	return b
+}
+
+// spec is a job in a random pool.
+func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
+	s := of(pools[b.Random.IntN(len(pools))], g)
+	s.SlowStartPPM = b.Random.IntN(2) * 500_000
+	s.User = fmt.Sprint(b.Random.IntN(3))
+	return s
+}
+
+// TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that
+// start early, tasks that fail, priorities and pools that change, and preemption.
+func TestEveryJobEnds(t *testing.T) {
+	for seed := range uint64(120) {
+		conf := Config{
+			Placement:  placements[seed%uint64(len(placements))],
+			Preemption: seed%3 == 0, SizeBasedWeight: seed%5 == 0, NewJobBoost: seed%2 == 0,
+			LoadMaxDiff: float64(seed%4) / 3,
+		}
+		switch seed % 4 { // no maxima, below which some bundles do not fit
+		case 1:
+			conf.Allocations = allocations(t, slow+"<pool name='a'><weight>0</weight></pool><pool name='b'><minMaps>3</minMaps></pool><poolMaxJobsDefault>1</poolMaxJobsDefault>")
+		case 2:
+			conf.Allocations = allocations(t, slow+"<defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode><userMaxJobsDefault>2</userMaxJobsDefault>")
+		case 3:
+			conf.Allocations = allocations(t, slow+"<queue name='x'><schedulingPolicy>drf</schedulingPolicy><queue name='y'/><queue name='z'/></queue>")
+		}
+		b := bustle(t, seed, conf)
+		var jobs []*cluster.Job
+		for range 2 + b.Random.IntN(6) {
+			jobs = append(jobs, b.Submit(spec(b, b.Graph())))
+		}
+		b.Drain(jobs, func() {
+			j := jobs[b.Random.IntN(len(jobs))]
+			switch b.Random.IntN(10) {
+			case 0:
+				b.Do(cluster.SetPriority{Job: j.ID, Priority: b.Random.IntN(5) - 2})
+			case 1:
+				if !j.State.Final() {
+					b.Do(cluster.SetPool{Job: j.ID, Pool: pools[b.Random.IntN(len(pools))]})
+				}
+			}
+		})
+	}
+}
+
+// slow is time-outs that leave tasks of up to 50 ms time to end.
+const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTimeout>
+	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
+
+// active is how many jobs run.
+func active(b *schedtest.Bustle) (n int) {
+	for j := range b.View().Jobs() {
+		if j.State == cluster.JobRunning {
+			n++
+		}
+	}
+	return n
+}
+
+// eager are placements under which no task waits for a slot that others may take
+// meanwhile.
+var eager = []sched.Placement{{}, {Method: sched.None}}
+
+// TestNobodyStarves has one job among others of which there are always more than
+// the cluster can run at once, in its own pool and elsewhere.
+func TestNobodyStarves(t *testing.T) {
+	small := map[string]func(b *schedtest.Bustle) dag.Graph{
+		"maps and reduces": func(b *schedtest.Bustle) dag.Graph {
+			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
+		},
+		"maps":         func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(2, 0) },
+		"of all kinds": (*schedtest.Bustle).Graph,
+	}
+	for name, graph := range map[string]dag.Graph{
+		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3),
+	} {
+		for kind, of := range small {
+			for seed := range uint64(6) {
+				b := bustle(t, seed, Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2})
+				for range 8 {
+					b.Submit(spec(b, of(b)))
+				}
+				s := spec(b, graph)
+				s.SlowStartPPM = 0
+				j := b.Submit(s)
+				for round := 0; j.State == cluster.JobRunning; round++ {
+					for active(b) < 16 {
+						b.Submit(spec(b, of(b)))
+					}
+					b.Settle()
+					if !b.Pass() || round > 500 {
+						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the
+// evaluation of Hammr's paper: over time each has its share.
+func TestSharesOverTime(t *testing.T) {
+	w := world(t)
+	w.Join("m", 6, 0)
+	p := New(Config{Allocations: allocations(t, "<pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>")})
+	var jobs []*cluster.Job
+	for _, pool := range []string{"a", "b", "c"} {
+		jobs = append(jobs, w.Run(in(pool, 700, 0)))
+	}
+	p.Reset(w.Now, w.Seen())
+	for range 600 {
+		apply(w, p)
+		a := w.View().Machine("m").Attempts[w.Now%6]
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.FinishAttempt{Attempt: a.ID}))
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: a.ID}))
+	}
+	apply(w, p)
+	for i, j := range jobs {
+		if running := j.Stages[0].Running; running != i+1 {
+			t.Errorf("job %d runs %d maps, want %d", i+1, running, i+1)
+		}
+	}
+}
