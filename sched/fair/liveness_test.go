@@ -28,7 +28,7 @@ func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
 // TestEveryJobEnds runs jobs of all kinds in all kinds of pools, with readers that
 // start early, tasks that fail, priorities and pools that change, and preemption.
 func TestEveryJobEnds(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range uint64(80) {
 		conf := Config{
 			Placement:  placements[seed%uint64(len(placements))],
 			Preemption: seed%3 == 0, SizeBasedWeight: seed%5 == 0, NewJobBoost: seed%2 == 0,
