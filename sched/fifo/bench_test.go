@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
 )
 
 // full is a cluster of machines with 12 map slots and one job of many maps with
@@ -16,19 +17,19 @@ func full(b *testing.B, machines, maps, free int) *world {
 	w, random := newWorld(b), rand.New(rand.NewPCG(1, 1))
 	name := func(i int) string { return fmt.Sprintf("host%d", i) }
 	for i := range machines {
-		w.apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: [2]int{12, 1}})
+		w.Apply(cluster.JoinMachine{Name: name(i), Hosts: []string{name(i)}, Rack: fmt.Sprintf("/rack%d", i/40), Slots: [2]int{12, 1}})
 	}
-	delta := w.apply(cluster.SubmitJob{Spec: spec(maps, 0)})
+	delta := w.Apply(cluster.SubmitJob{Spec: spec(maps, 0)})
 	splits := make([]cluster.Split, maps)
 	for i := range splits {
 		splits[i] = cluster.Split{Bytes: 128 << 20, Hosts: []string{name(random.IntN(machines)), name(random.IntN(machines)), name(random.IntN(machines))}}
 	}
-	if err := w.state.Load(delta.Submitted, splits); err != nil {
+	if err := w.State.Load(delta.Submitted, splits); err != nil {
 		b.Fatal(err)
 	}
-	w.apply(cluster.StartJob{Job: delta.Submitted})
+	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	for n := range machines*12 - free {
-		w.apply(cluster.StartAttempt{Task: cluster.TaskID{Job: delta.Submitted, Stage: "m", Number: n}, Machine: name(n % machines)})
+		w.Apply(cluster.StartAttempt{Task: cluster.TaskID{Job: delta.Submitted, Stage: "m", Number: n}, Machine: name(n % machines)})
 	}
 	return w
 }
@@ -40,11 +41,11 @@ func BenchmarkDecide(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				w := full(b, size[0], size[1], size[2])
 				p := New(placement)
-				p.Reset(w.now, seen(w.state.View()))
+				p.Reset(w.Now, seen(w.State.View()))
 				b.ReportAllocs()
 				var plan sched.Plan
 				for b.Loop() {
-					plan = p.Decide(w.now, seen(w.state.View()))
+					plan = p.Decide(w.Now, seen(w.State.View()))
 				}
 				b.ReportMetric(float64(len(plan.Starts)), "starts")
 			})
@@ -55,17 +56,17 @@ func BenchmarkDecide(b *testing.B) {
 // BenchmarkDecideBundles has a cluster whose map slots are taken but for a few,
 // and a job of gangs of one map and one reduce, or of groups of two map slots.
 func BenchmarkDecideBundles(b *testing.B) {
-	for name, graph := range map[string]dag.Graph{"pairs": pairs(3000), "wide": wide(3000), "gang": streamed(500, 100), "gang too large": streamed(13_000, 10)} {
+	for name, graph := range map[string]dag.Graph{"pairs": schedtest.Pairs(3000), "wide": schedtest.Wide(3000), "gang": schedtest.Streamed(500, 100), "gang too large": schedtest.Streamed(13_000, 10)} {
 		for _, free := range []int{10, 1000, 12_000} {
 			b.Run(fmt.Sprintf("%s, 1000 machines, %d free", name, free), func(b *testing.B) {
 				w := full(b, 1000, 12_000, free)
 				w.run(1, graph, "host7", "host8")
 				p := New(sched.Placement{})
-				p.Reset(w.now, seen(w.state.View()))
+				p.Reset(w.Now, seen(w.State.View()))
 				b.ReportAllocs()
 				var plan sched.Plan
 				for b.Loop() {
-					plan = p.Decide(w.now, seen(w.state.View()))
+					plan = p.Decide(w.Now, seen(w.State.View()))
 				}
 				b.ReportMetric(float64(len(plan.Bundles)), "bundles")
 			})

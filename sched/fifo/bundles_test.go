@@ -3,106 +3,33 @@ package fifo
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
 )
-
-// streamed is the graph of a gang of maps and reduces; none of either leaves the
-// stage out.
-func streamed(maps, reduces int) dag.Graph {
-	g := dag.Graph{Stages: []dag.Stage{{Name: "map", Nodes: maps}}}
-	if reduces > 0 {
-		g.Stages = append(g.Stages, dag.Stage{Name: "reduce", Nodes: reduces})
-		g.Edges = append(g.Edges, dag.Edge{From: "map", To: "reduce", Channel: dag.ChannelTCP})
-	}
-	return g
-}
-
-// pairs is the graph of gangs of one map and one reduce each.
-func pairs(count int) dag.Graph {
-	g := streamed(count, count)
-	g.Edges[0].Connection = dag.OneToOne
-	return g
-}
-
-// wide is the graph of groups that take two map slots each.
-func wide(count int) dag.Graph {
-	return dag.Graph{
-		Stages: []dag.Stage{{Name: "parse", Nodes: count}, {Name: "clean", Nodes: count, Slots: dag.SlotMap}},
-		Edges:  []dag.Edge{{From: "parse", To: "clean", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
-	}
-}
 
 // run starts a job of a graph. Splits beyond hosts lie nowhere.
 func (w *world) run(priority int, g dag.Graph, hosts ...string) *cluster.Job {
-	w.t.Helper()
+	w.T.Helper()
 	s := withPriority(spec(0, 0), priority)
 	s.Graph, s.SlowStartPPM = g, 0
-	id := w.apply(cluster.SubmitJob{Spec: s}).Submitted
-	sources := 0
-	for _, s := range g.Stages {
-		if g.IsSource(s.Name) {
-			sources += s.Nodes
-		}
-	}
-	splits := make([]cluster.Split, sources)
-	for i, host := range hosts {
-		splits[i] = cluster.Split{Hosts: []string{host}, Bytes: 1}
-	}
-	if err := w.state.Load(id, splits); err != nil {
-		w.t.Fatal(err)
-	}
-	w.apply(cluster.StartJob{Job: id})
-	return w.state.View().Job(id)
-}
-
-// start gives a slot to a task that starts alone.
-func (w *world) start(j *cluster.Job, stage, number int, machine string) cluster.AttemptID {
-	w.t.Helper()
-	t := j.Stages[stage].Tasks[number]
-	w.apply(cluster.StartAttempt{Task: t.ID, Machine: machine, Range: j.RangeOf(t)})
-	return t.Attempts[len(t.Attempts)-1].ID
+	return w.Run(s, hosts...)
 }
 
 // whole is what a new policy plans, bundles in braces.
 func (w *world) whole(placement sched.Placement) []string {
 	p := New(placement)
-	p.Reset(w.now, seen(w.state.View()))
-	return lines(p.Decide(w.now, seen(w.state.View())))
-}
-
-func lines(plan sched.Plan) (out []string) {
-	line := func(s sched.Start) string {
-		text := fmt.Sprintf("%d%s.%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
-		switch {
-		case s.Local:
-			text += " local"
-		case s.RackLocal:
-			text += " rack"
-		}
-		return text
-	}
-	for _, s := range plan.Starts {
-		out = append(out, line(s))
-	}
-	for _, b := range plan.Bundles {
-		var members []string
-		for _, s := range b.Starts {
-			members = append(members, line(s))
-		}
-		out = append(out, "{"+strings.Join(members, ", ")+"}")
-	}
-	return out
+	p.Reset(w.Now, seen(w.State.View()))
+	return schedtest.Lines(p.Decide(w.Now, seen(w.State.View())))
 }
 
 // join2 adds machines a and b with as many slots each.
 func (w *world) join2(maps, reduces int) {
-	w.join("a", maps, reduces)
-	w.join("b", maps, reduces)
+	w.Join("a", maps, reduces)
+	w.Join("b", maps, reduces)
 }
 
 func TestBundles(t *testing.T) {
@@ -113,15 +40,15 @@ func TestBundles(t *testing.T) {
 	}{
 		{"whole, on the machine of their input", func(w *world) {
 			w.join2(2, 2)
-			w.run(0, streamed(2, 1), "b", "b")
+			w.run(0, schedtest.Streamed(2, 1), "b", "b")
 		}, []string{"{1m.0@b local, 1m.1@b local, 1r.0@b}"}},
 		{"on several machines when one has no room", func(w *world) {
 			w.join2(1, 1)
-			w.run(0, streamed(2, 1), "b")
+			w.run(0, schedtest.Streamed(2, 1), "b")
 		}, []string{"{1m.0@b local, 1m.1@a, 1r.0@a}"}},
 		{"in the order of jobs, others get what is left", func(w *world) {
 			w.join2(2, 1)
-			w.run(0, streamed(1, 1))
+			w.run(0, schedtest.Streamed(1, 1))
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "3m.0@a", "3m.1@b", "{1m.0@b, 1r.0@b}"}},
@@ -134,43 +61,43 @@ func TestBundles(t *testing.T) {
 		}, []string{"{1s0.0@a, 1s0.1@a, 1s1.0@a}", "{1s2.0@b, 1s2.1@b, 1s3.0@b}"}},
 		{"many of a class, as far as slots go", func(w *world) {
 			w.join2(2, 1)
-			w.run(0, pairs(3))
+			w.run(0, schedtest.Pairs(3))
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@b", "{1m.0@a, 1r.0@a}", "{1m.1@b, 1r.1@b}"}},
 		{"one that will never fit is in nobody's way", func(w *world) {
-			w.join("a", 2, 1)
-			w.run(1, streamed(1, 2))
+			w.Join("a", 2, 1)
+			w.run(1, schedtest.Streamed(1, 2))
 			w.run(0, dag.MapReduce(1, 0))
 		}, []string{"2m.0@a"}},
 		{"held slots are only as many as are needed", func(w *world) {
 			w.join2(2, 2)
 			busy := w.run(0, dag.MapReduce(2, 0))
-			w.start(busy, 0, 0, "a")
-			w.start(busy, 0, 1, "b")
-			w.run(0, streamed(3, 1))
+			w.Start(busy, 0, 0, "a")
+			w.Start(busy, 0, 1, "b")
+			w.run(0, schedtest.Streamed(3, 1))
 			w.run(0, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 9))
 		}, []string{"4r.0@b", "4r.1@a", "4r.2@b"}},
 		{"all that may be of use are held for groups of several slots", func(w *world) {
-			w.join("a", 3, 0)
-			w.join("b", 2, 0)
+			w.Join("a", 3, 0)
+			w.Join("b", 2, 0)
 			busy := w.run(0, dag.MapReduce(3, 0))
-			w.start(busy, 0, 0, "a")
-			w.start(busy, 0, 1, "a")
-			w.start(busy, 0, 2, "b")
-			w.run(0, wide(1))
+			w.Start(busy, 0, 0, "a")
+			w.Start(busy, 0, 1, "a")
+			w.Start(busy, 0, 2, "b")
+			w.run(0, schedtest.Wide(1))
 			w.run(0, dag.MapReduce(9, 0))
 		}, nil},
 		{"slots that will never be of use are given to others", func(w *world) {
 			w.join2(3, 0)
-			w.run(0, wide(9), "b", "b", "a")
+			w.run(0, schedtest.Wide(9), "b", "b", "a")
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "2m.1@b", "{1s0.2@a local}", "{1s0.1@b local}"}},
 		{"writers of what runs on slots that are waited for go on", func(w *world) {
-			w.join("a", 1, 1)
+			w.Join("a", 1, 1)
 			early := w.run(0, dag.MapReduce(1, 1))
-			w.start(early, 1, 0, "a")
-			w.run(1, streamed(1, 1))
+			w.Start(early, 1, 0, "a")
+			w.run(1, schedtest.Streamed(1, 1))
 			w.run(0, dag.MapReduce(1, 0))
 		}, []string{"1m.0@a"}},
 	}
@@ -190,28 +117,28 @@ func TestGangsAvoidMachines(t *testing.T) {
 	for want, build := range map[string]func(w *world){
 		"[{1m.0@b rack, 1r.0@b}]": func(w *world) { w.join2(1, 1) },
 		"[{1m.0@a local, 1r.0@a}]": func(w *world) {
-			w.join("a", 1, 1)
-			w.join("b", 0, 1) // of no use to it
+			w.Join("a", 1, 1)
+			w.Join("b", 0, 1) // of no use to it
 		},
 		"[]": func(w *world) { // b has room soon
 			w.join2(1, 1)
-			w.start(w.run(1, dag.MapReduce(1, 0)), 0, 0, "b")
+			w.Start(w.run(1, dag.MapReduce(1, 0)), 0, 0, "b")
 		},
 	} {
 		w := newWorld(t)
-		gang := w.run(0, streamed(1, 1), "a")
+		gang := w.run(0, schedtest.Streamed(1, 1), "a")
 		build(w)
 		start := cluster.StartBundle{Job: gang.ID}
 		for _, s := range gang.Stages {
 			start.Starts = append(start.Starts, cluster.StartAttempt{Task: s.Tasks[0].ID, Machine: "a"})
 		}
-		w.apply(start)
+		w.Apply(start)
 		for n, s := range gang.Stages {
 			id := cluster.AttemptID{Task: s.Tasks[0].ID}
 			if n == 0 {
-				w.apply(cluster.FailAttempt{Attempt: id, Failure: cluster.Failure{Cause: "test"}})
+				w.Apply(cluster.FailAttempt{Attempt: id, Failure: cluster.Failure{Cause: "test"}})
 			} else {
-				w.apply(cluster.EndAttempt{Attempt: id})
+				w.Apply(cluster.EndAttempt{Attempt: id})
 			}
 		}
 		w.run(0, dag.MapReduce(9, 0))
@@ -227,8 +154,8 @@ func TestGroupsOfSeveralSlotsArePlacedByAllMethods(t *testing.T) {
 	for _, placement := range placements {
 		w := newWorld(t)
 		w.join2(4, 0)
-		w.run(0, wide(3), "b", "b", "a")
-		w.now += 1000 // longer than any delay
+		w.run(0, schedtest.Wide(3), "b", "b", "a")
+		w.Now += 1000 // longer than any delay
 		got := w.whole(placement)
 		slices.Sort(got)
 		want := []string{"{1s0.0@b local}", "{1s0.1@b local}", "{1s0.2@a local}"}

@@ -8,34 +8,17 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
 )
 
 // world is a cluster that tests drive by hand.
-type world struct {
-	t     testing.TB
-	state *cluster.State
-	now   int64
-}
+type world struct{ *schedtest.World }
 
-func newWorld(t testing.TB) *world { return &world{t: t, state: cluster.New("1")} }
-
-func (w *world) apply(c cluster.Command) cluster.Delta {
-	w.t.Helper()
-	w.now++
-	delta, err := w.state.Apply(cluster.Entry{At: w.now, Command: c})
-	if err != nil {
-		w.t.Fatalf("%T %+v: %v", c, c, err)
-	}
-	return delta
-}
-
-func (w *world) join(name string, maps, reduces int) {
-	w.apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
-}
+func newWorld(t testing.TB) *world { return &world{schedtest.New(t)} }
 
 func spec(maps, reduces int) cluster.JobSpec {
-	return cluster.JobSpec{Graph: dag.MapReduce(maps, reduces), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}
+	return schedtest.Spec(dag.MapReduce(maps, reduces))
 }
 
 func withPriority(s cluster.JobSpec, priority int) cluster.JobSpec {
@@ -45,26 +28,26 @@ func withPriority(s cluster.JobSpec, priority int) cluster.JobSpec {
 
 // submit starts a job whose split i lies on hosts[i]; "" is nowhere.
 func (w *world) submit(priority, reduces int, hosts ...string) cluster.JobID {
-	w.t.Helper()
-	delta := w.apply(cluster.SubmitJob{Spec: withPriority(spec(len(hosts), reduces), priority)})
+	w.T.Helper()
+	delta := w.Apply(cluster.SubmitJob{Spec: withPriority(spec(len(hosts), reduces), priority)})
 	splits := make([]cluster.Split, len(hosts))
 	for i, host := range hosts {
 		if host != "" {
 			splits[i].Hosts = []string{host}
 		}
 	}
-	if err := w.state.Load(delta.Submitted, splits); err != nil {
-		w.t.Fatal(err)
+	if err := w.State.Load(delta.Submitted, splits); err != nil {
+		w.T.Fatal(err)
 	}
-	w.apply(cluster.StartJob{Job: delta.Submitted})
+	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	return delta.Submitted
 }
 
 func decide(w *world) []string {
 	p := new(Policy)
-	p.Reset(w.now, seen(w.state.View()))
+	p.Reset(w.Now, seen(w.State.View()))
 	var out []string
-	for _, s := range p.Decide(w.now, seen(w.state.View())).Starts {
+	for _, s := range p.Decide(w.Now, seen(w.State.View())).Starts {
 		line := fmt.Sprintf("%d%s%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
 		if s.Local {
 			line += " local"
@@ -80,40 +63,40 @@ func TestDecide(t *testing.T) {
 		build func(w *world)
 		want  []string
 	}{
-		{"nothing to do", func(w *world) { w.join("a", 2, 2) }, nil},
+		{"nothing to do", func(w *world) { w.Join("a", 2, 2) }, nil},
 		{"no machines", func(w *world) { w.submit(0, 0, "") }, nil},
 		{"first job first", func(w *world) {
-			w.join("a", 3, 0)
+			w.Join("a", 3, 0)
 			w.submit(0, 0, "", "")
 			w.submit(0, 0, "", "")
 		}, []string{"1m0@a", "1m1@a", "2m0@a"}},
 		{"priority before time", func(w *world) {
-			w.join("a", 1, 0)
+			w.Join("a", 1, 0)
 			w.submit(0, 0, "")
 			w.submit(5, 0, "")
 		}, []string{"2m0@a"}},
 		{"priority changed while waiting", func(w *world) {
-			w.join("a", 1, 0)
+			w.Join("a", 1, 0)
 			w.submit(0, 0, "")
 			late := w.submit(0, 0, "")
-			w.apply(cluster.SetPriority{Job: late, Priority: 1})
+			w.Apply(cluster.SetPriority{Job: late, Priority: 1})
 		}, []string{"2m0@a"}},
 		{"local tasks first, the rest spread", func(w *world) {
-			w.join("a", 2, 0)
-			w.join("b", 2, 0)
+			w.Join("a", 2, 0)
+			w.Join("b", 2, 0)
 			w.submit(0, 0, "", "b", "a", "", "c")
 		}, []string{"1m2@a local", "1m1@b local", "1m0@a", "1m3@b"}},
 		{"reduces wait for maps", func(w *world) {
-			w.join("a", 1, 1)
+			w.Join("a", 1, 1)
 			w.submit(0, 1, "", "")
 		}, []string{"1m0@a"}},
 		{"reduces of a job without maps", func(w *world) {
-			w.join("a", 1, 1)
+			w.Join("a", 1, 1)
 			w.submit(0, 2)
 		}, []string{"1r0@a"}},
 		{"a killed job gets nothing", func(w *world) {
-			w.join("a", 1, 0)
-			w.apply(cluster.KillJob{Job: w.submit(0, 0, ""), Cause: "test"})
+			w.Join("a", 1, 0)
+			w.Apply(cluster.KillJob{Job: w.submit(0, 0, ""), Cause: "test"})
 		}, nil},
 	}
 	for _, tt := range tests {
@@ -134,31 +117,31 @@ func TestRandomRuns(t *testing.T) {
 		w := newWorld(t)
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
 		observer := New(placement)
-		observer.Reset(0, seen(w.state.View()))
+		observer.Reset(0, seen(w.State.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			for _, delta := range randomStep(rt, w, observer) {
-				observer.Observe(w.now, seen(w.state.View()), delta)
+				observer.Observe(w.Now, seen(w.State.View()), delta)
 			}
 			fresh := New(placement)
-			fresh.Reset(w.now, seen(w.state.View()))
-			plan, again := observer.Decide(w.now, seen(w.state.View())), fresh.Decide(w.now, seen(w.state.View()))
+			fresh.Reset(w.Now, seen(w.State.View()))
+			plan, again := observer.Decide(w.Now, seen(w.State.View())), fresh.Decide(w.Now, seen(w.State.View()))
 			if !reflect.DeepEqual(plan, again) || observer.NextWake() != fresh.NextWake() {
 				rt.Fatalf("observing gives %v, reset gives %v", plan, again)
 			}
 			waits := placement.Method == sched.Delay || placement.Patience > 0
-			checkPlan(rt, w.state.View(), plan, waits && observer.NextWake() > w.now)
+			checkPlan(rt, w.State.View(), plan, waits && observer.NextWake() > w.Now)
 		}
 	})
 }
 
 func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	try := func(c cluster.Command) {
-		w.now++
-		if delta, err := w.state.Apply(cluster.Entry{At: w.now / 3, Command: c}); err == nil {
+		w.Now++
+		if delta, err := w.State.Apply(cluster.Entry{At: w.Now / 3, Command: c}); err == nil {
 			deltas = append(deltas, delta)
 		}
 	}
-	view := w.state.View()
+	view := w.State.View()
 	jobs := 0
 	for range view.Jobs() {
 		jobs++
@@ -179,7 +162,7 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 			for i := range splits {
 				splits[i].Hosts = []string{machine}
 			}
-			if err := w.state.Load(job, splits); err != nil {
+			if err := w.State.Load(job, splits); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -187,7 +170,7 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	case 5:
 		try(cluster.SetPriority{Job: job, Priority: rapid.IntRange(0, 2).Draw(rt, "priority")})
 	case 6:
-		for _, s := range p.Decide(w.now, seen(view)).Starts {
+		for _, s := range p.Decide(w.Now, seen(view)).Starts {
 			try(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal})
 		}
 	case 7:

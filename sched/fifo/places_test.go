@@ -12,8 +12,8 @@ import (
 // plan lists what p would start, in order of tasks.
 func (w *world) plan(placement sched.Placement) (out []string) {
 	p := New(placement)
-	p.Reset(w.now, seen(w.state.View()))
-	for _, s := range p.Decide(w.now, seen(w.state.View())).Starts {
+	p.Reset(w.Now, seen(w.State.View()))
+	for _, s := range p.Decide(w.Now, seen(w.State.View())).Starts {
 		level := ""
 		switch {
 		case s.Local:
@@ -28,9 +28,9 @@ func (w *world) plan(placement sched.Placement) (out []string) {
 }
 
 func (w *world) wantPlan(placement sched.Placement, want ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	if got := w.plan(placement); !slices.Equal(got, want) {
-		w.t.Errorf("%+v: plan is %q, want %q", placement, got, want)
+		w.T.Errorf("%+v: plan is %q, want %q", placement, got, want)
 	}
 }
 
@@ -41,7 +41,7 @@ func TestRacks(t *testing.T) {
 		{Name: "b", Hosts: []string{"10.0.0.2"}, Slots: [2]int{1, 1}},
 		{Name: "c", Hosts: []string{"10.0.0.3"}, Rack: "/2", Slots: [2]int{2, 1}},
 	} {
-		w.apply(m)
+		w.Apply(m)
 	}
 	w.submit(0, 0, "10.0.0.1", "c", "stranger")
 	racks := map[string]string{"10.0.0.2": "/1", "stranger": "/2"}
@@ -55,13 +55,13 @@ func TestRacks(t *testing.T) {
 // and a second one for which only one of the two is good.
 func TestJobsArePlacedTogether(t *testing.T) {
 	w := newWorld(t)
-	w.join("a", 1, 0)
-	w.join("b", 1, 0)
-	delta := w.apply(cluster.SubmitJob{Spec: spec(1, 0)})
-	if err := w.state.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"a", "b"}}}); err != nil {
+	w.Join("a", 1, 0)
+	w.Join("b", 1, 0)
+	delta := w.Apply(cluster.SubmitJob{Spec: spec(1, 0)})
+	if err := w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"a", "b"}}}); err != nil {
 		t.Fatal(err)
 	}
-	w.apply(cluster.StartJob{Job: delta.Submitted})
+	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	w.submit(0, 0, "a")
 	w.wantPlan(sched.Placement{}, "1m0@b local", "2m0@a local")
 	w.wantPlan(sched.Placement{Method: sched.None}, "1m0@a local", "2m0@b rack")
@@ -69,40 +69,40 @@ func TestJobsArePlacedTogether(t *testing.T) {
 
 func TestAJobsOwnPlacement(t *testing.T) {
 	w := newWorld(t)
-	w.join("a", 1, 0)
-	w.join("b", 1, 0)
+	w.Join("a", 1, 0)
+	w.Join("b", 1, 0)
 	s := spec(1, 0)
 	s.Placement = "none"
-	delta := w.apply(cluster.SubmitJob{Spec: s})
-	if err := w.state.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"b"}}}); err != nil {
+	delta := w.Apply(cluster.SubmitJob{Spec: s})
+	if err := w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"b"}}}); err != nil {
 		t.Fatal(err)
 	}
-	w.apply(cluster.StartJob{Job: delta.Submitted})
+	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	w.wantPlan(sched.Placement{}, "1m0@a rack")
 }
 
 func TestReducesGoWhereTheirInputLies(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {
-		w.join(name, 2, 2)
+		w.Join(name, 2, 2)
 	}
-	delta := w.apply(cluster.SubmitJob{Spec: spec(3, 4)})
+	delta := w.Apply(cluster.SubmitJob{Spec: spec(3, 4)})
 	job := delta.Submitted
-	if err := w.state.Load(job, make([]cluster.Split, 3)); err != nil {
+	if err := w.State.Load(job, make([]cluster.Split, 3)); err != nil {
 		t.Fatal(err)
 	}
-	w.apply(cluster.StartJob{Job: job})
+	w.Apply(cluster.StartJob{Job: job})
 	observer := New(sched.Placement{})
-	observer.Reset(w.now, seen(w.state.View()))
+	observer.Reset(w.Now, seen(w.State.View()))
 	for n, machine := range []string{"b", "c", "c"} {
 		id := cluster.TaskID{Job: job, Stage: "m", Number: n}
-		w.apply(cluster.StartAttempt{Task: id, Machine: machine})
-		d := w.apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: id}, Output: cluster.Manifest{Bytes: 100}})
-		observer.Observe(w.now, seen(w.state.View()), d)
-		observer.Decide(w.now, seen(w.state.View()))
+		w.Apply(cluster.StartAttempt{Task: id, Machine: machine})
+		d := w.Apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: id}, Output: cluster.Manifest{Bytes: 100}})
+		observer.Observe(w.Now, seen(w.State.View()), d)
+		observer.Decide(w.Now, seen(w.State.View()))
 	}
 	w.wantPlan(sched.Placement{}, "1r0@c", "1r1@b", "1r2@a", "1r3@c")
-	if starts := observer.Decide(w.now, seen(w.state.View())).Starts; len(starts) != 4 || starts[0].Machine != "c" {
+	if starts := observer.Decide(w.Now, seen(w.State.View())).Starts; len(starts) != 4 || starts[0].Machine != "c" {
 		t.Errorf("a policy that has watched the maps says %v", starts)
 	}
 }
@@ -110,20 +110,20 @@ func TestReducesGoWhereTheirInputLies(t *testing.T) {
 func TestFailedTasksGoElsewhere(t *testing.T) {
 	for _, placement := range placements {
 		w := newWorld(t)
-		w.join("a", 1, 1)
-		w.join("b", 1, 1)
-		w.join("c", 0, 1) // alive, but of no use to maps
+		w.Join("a", 1, 1)
+		w.Join("b", 1, 1)
+		w.Join("c", 0, 1) // alive, but of no use to maps
 		job := w.submit(0, 0, "a")
 		fail := func(machine string, number int) {
 			id := cluster.TaskID{Job: job, Stage: "m"}
-			w.apply(cluster.StartAttempt{Task: id, Machine: machine})
-			w.apply(cluster.FailAttempt{Attempt: cluster.AttemptID{Task: id, Number: number}, Failure: cluster.Failure{Cause: "test"}})
+			w.Apply(cluster.StartAttempt{Task: id, Machine: machine})
+			w.Apply(cluster.FailAttempt{Attempt: cluster.AttemptID{Task: id, Number: number}, Failure: cluster.Failure{Cause: "test"}})
 		}
 		fail("a", 0)
-		w.now += 1000 // longer than any delay
+		w.Now += 1000 // longer than any delay
 		w.wantPlan(placement, "1m0@b rack")
 		fail("b", 1)
-		w.now += 1000
+		w.Now += 1000
 		if plan := w.plan(placement); len(plan) != 1 {
 			t.Errorf("%+v: a task that has failed on both machines gets %q", placement, plan)
 		}
@@ -141,13 +141,13 @@ func TestManyTasks(t *testing.T) {
 			hosts[i] = fmt.Sprintf("m%d", 9-i*10/maps) // the first tasks are on the last machine
 		}
 		for i := range 11 {
-			w.join(fmt.Sprintf("m%d", i), 3, 0)
+			w.Join(fmt.Sprintf("m%d", i), 3, 0)
 		}
 		w.submit(0, 0, hosts...)
 		local := 0
 		p := New(placement)
-		p.Reset(w.now, seen(w.state.View()))
-		starts := p.Decide(w.now, seen(w.state.View())).Starts
+		p.Reset(w.Now, seen(w.State.View()))
+		starts := p.Decide(w.Now, seen(w.State.View())).Starts
 		for _, s := range starts {
 			if s.Local {
 				local++

@@ -1,35 +1,15 @@
 package fifo
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
 )
-
-// drawGraph draws a small graph of any kind.
-func drawGraph(rt *rapid.T) dag.Graph {
-	n := rapid.IntRange(1, 3).Draw(rt, "nodes")
-	switch rapid.SampledFrom([]string{"mapreduce", "gang", "pairs", "wide", "mixed"}).Draw(rt, "graph") {
-	case "gang":
-		return streamed(n, rapid.IntRange(1, 2).Draw(rt, "reduces"))
-	case "pairs":
-		return pairs(n)
-	case "wide":
-		return wide(n)
-	case "mixed": // groups of several slots that stream to reduces, which a last stage reads
-		g := wide(n)
-		g.Stages = append(g.Stages, dag.Stage{Name: "sum", Nodes: 2}, dag.Stage{Name: "top", Nodes: 1})
-		g.Edges = append(g.Edges, dag.Edge{From: "clean", To: "sum", Channel: dag.ChannelTCP}, dag.Edge{From: "sum", To: "top", Connection: dag.Gather})
-		return g
-	}
-	return dag.MapReduce(2*n, rapid.IntRange(0, 2).Draw(rt, "reduces"))
-}
 
 // life is a random life of a cluster under a policy.
 type life struct {
@@ -40,70 +20,32 @@ type life struct {
 
 // try applies a command that may be refused.
 func (l *life) try(c cluster.Command) bool {
-	l.now++
-	delta, err := l.state.Apply(cluster.Entry{At: l.now / 3, Command: c})
+	l.Now++
+	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: c})
 	if err == nil {
-		l.policy.Observe(l.now, seen(l.state.View()), delta)
+		l.policy.Observe(l.Now, seen(l.State.View()), delta)
 	}
 	return err == nil
 }
 
 func (l *life) submit() {
-	l.now++
+	l.Now++
 	s := spec(0, 0)
-	s.Graph, s.Priority = drawGraph(l.rt), rapid.IntRange(0, 1).Draw(l.rt, "priority")
+	s.Graph, s.Priority = schedtest.DrawGraph(l.rt), rapid.IntRange(0, 1).Draw(l.rt, "priority")
 	s.SlowStartPPM = rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(l.rt, "slow start")
 	s.MaxAttempts, s.MaxMachineFaults = [2]int{99, 99}, 2
-	delta, err := l.state.Apply(cluster.Entry{At: l.now / 3, Command: cluster.SubmitJob{Spec: s}})
+	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: cluster.SubmitJob{Spec: s}})
 	if err != nil {
 		l.rt.Fatal(err)
 	}
-	l.policy.Observe(l.now, seen(l.state.View()), delta)
-	loadAll(l.rt, l.state)
+	l.policy.Observe(l.Now, seen(l.State.View()), delta)
+	schedtest.LoadAll(l.rt, l.State)
 	l.try(cluster.StartJob{Job: delta.Submitted})
-}
-
-// loadAll gives all jobs their splits: split i lies on machine i mod 4.
-func loadAll(rt rapid.TB, s *cluster.State) {
-	for j := range s.View().Jobs() {
-		var splits []cluster.Split
-		for _, stage := range j.Spec.Graph.Stages {
-			for n := 0; n < stage.Nodes && j.Spec.Graph.IsSource(stage.Name); n++ {
-				splits = append(splits, cluster.Split{Hosts: []string{fmt.Sprintf("m%d", n%4)}, Bytes: 5})
-			}
-		}
-		if err := s.Load(j.ID, splits); err != nil {
-			rt.Fatal(err)
-		}
-	}
-}
-
-// commands are those that a plan comes to.
-func commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
-	attempt := func(s sched.Start) cluster.StartAttempt {
-		j, _, t, _ := view.Task(s.Task)
-		c := cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal}
-		if t.Split >= 0 {
-			c.Range = j.RangeOf(t)
-		}
-		return c
-	}
-	for _, s := range plan.Starts {
-		out = append(out, attempt(s))
-	}
-	for _, b := range plan.Bundles {
-		c := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
-		for _, s := range b.Starts {
-			c.Starts = append(c.Starts, attempt(s))
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 func (l *life) step() {
 	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.rt, "machine")
-	m := l.state.View().Machine(machine)
+	m := l.State.View().Machine(machine)
 	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire"}).Draw(l.rt, "verb"); {
 	case verb == "join":
 		l.try(cluster.JoinMachine{
@@ -113,7 +55,7 @@ func (l *life) step() {
 	case verb == "submit":
 		l.submit()
 	case verb == "plan":
-		for _, c := range commands(l.state.View(), l.policy.Decide(l.now, seen(l.state.View()))) {
+		for _, c := range schedtest.Commands(l.State.View(), l.policy.Decide(l.Now, seen(l.State.View()))) {
 			if !l.try(c) {
 				l.rt.Fatalf("refused: %+v", c)
 			}
@@ -136,17 +78,17 @@ func TestRandomPlansOfBundles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
 		l := &life{newWorld(t), rt, New(placement)}
-		l.policy.Reset(0, seen(l.state.View()))
+		l.policy.Reset(0, seen(l.State.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			l.step()
-			plan := l.policy.Decide(l.now, seen(l.state.View()))
+			plan := l.policy.Decide(l.Now, seen(l.State.View()))
 			fresh := New(placement)
-			fresh.Reset(l.now, seen(l.state.View()))
-			if again := fresh.Decide(l.now, seen(l.state.View())); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
-				rt.Fatalf("observing gives %q, reset gives %q", lines(plan), lines(again))
+			fresh.Reset(l.Now, seen(l.State.View()))
+			if again := fresh.Decide(l.Now, seen(l.State.View())); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
+				rt.Fatalf("observing gives %q, reset gives %q", schedtest.Lines(plan), schedtest.Lines(again))
 			}
 			waits := placement.Method == sched.Delay || placement.Patience > 0
-			checkWhole(rt, l.state, plan, waits && fresh.NextWake() > l.now)
+			checkWhole(rt, l.State, plan, waits && fresh.NextWake() > l.Now)
 			for _, b := range plan.Bundles {
 				started[len(b.Starts) > 1]++
 			}
@@ -164,10 +106,10 @@ func checkWhole(rt *rapid.T, s *cluster.State, plan sched.Plan, waits bool) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	loadAll(rt, twin)
-	for _, c := range commands(twin.View(), plan) {
+	schedtest.LoadAll(rt, twin)
+	for _, c := range schedtest.Commands(twin.View(), plan) {
 		if _, err := twin.Apply(cluster.Entry{At: 1 << 40, Command: c}); err != nil {
-			rt.Fatalf("%+v: %v\nof plan %q", c, err, lines(plan))
+			rt.Fatalf("%+v: %v\nof plan %q", c, err, schedtest.Lines(plan))
 		}
 	}
 	if fault := twin.CheckInvariants(); fault != nil {
@@ -188,7 +130,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 			b := stage.Bundle
 			if !stage.Alone() && len(j.WaitingBundles(b)) > 0 && b.Stages[0] == stage {
 				if len(wanted) == 0 && len(uncharged(j, b)) > 0 && fitsNow(view, j, b) {
-					rt.Fatalf("a bundle %s of %v waits and would fit after %q", stage.Name, j.ID, lines(plan))
+					rt.Fatalf("a bundle %s of %v waits and would fit after %q", stage.Name, j.ID, schedtest.Lines(plan))
 				}
 				for _, s := range b.Stages {
 					for kind, n := range s.Slots {
@@ -198,7 +140,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 			}
 			if stage.Alone() && j.Ready(stage) && !wanted[int(stage.Slot)] && waitsUncharged(stage) {
 				for m := range view.MachinesWithFree(stage.Slot) {
-					rt.Fatalf("%s of %v waits beside free slots on %s after %q", stage.Name, j.ID, m.Name, lines(plan))
+					rt.Fatalf("%s of %v waits beside free slots on %s after %q", stage.Name, j.ID, m.Name, schedtest.Lines(plan))
 				}
 			}
 		}

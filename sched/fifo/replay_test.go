@@ -21,38 +21,38 @@ type replay struct {
 // run returns how many maps started where their split lies and when the job was
 // done, ms after its start.
 func (r *replay) run(job cluster.JobID) (local int, elapsed int64) {
-	r.policy.Reset(r.now, seen(r.state.View()))
-	begin := r.now
-	j := r.state.View().Job(job)
+	r.policy.Reset(r.Now, seen(r.State.View()))
+	begin := r.Now
+	j := r.State.View().Job(job)
 	for j.State == cluster.JobRunning {
 		r.decide()
 		r.sleep()
 		r.finish()
 	}
-	return j.Stages[0].LocalStarts, r.now - begin
+	return j.Stages[0].LocalStarts, r.Now - begin
 }
 
 func (r *replay) at(c cluster.Command) {
-	r.t.Helper()
-	delta, err := r.state.Apply(cluster.Entry{At: r.now, Command: c})
+	r.T.Helper()
+	delta, err := r.State.Apply(cluster.Entry{At: r.Now, Command: c})
 	if err != nil {
-		r.t.Fatalf("%+v: %v", c, err)
+		r.T.Fatalf("%+v: %v", c, err)
 	}
-	r.policy.Observe(r.now, seen(r.state.View()), delta)
+	r.policy.Observe(r.Now, seen(r.State.View()), delta)
 }
 
 // decide asks the policy until it has nothing more to say.
 func (r *replay) decide() {
 	for {
-		plan := r.policy.Decide(r.now, seen(r.state.View()))
+		plan := r.policy.Decide(r.Now, seen(r.State.View()))
 		if len(plan.Starts) == 0 {
 			return
 		}
 		for _, s := range plan.Starts {
-			_, _, task, _ := r.state.View().Task(s.Task)
+			_, _, task, _ := r.State.View().Task(s.Task)
 			id := cluster.AttemptID{Task: s.Task, Number: len(task.Attempts)}
 			r.at(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal})
-			r.ends[id] = r.now + r.duration(s.Machine)
+			r.ends[id] = r.Now + r.duration(s.Machine)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func (r *replay) decide() {
 // sleep goes on to when the next attempt ends or the policy wants to be asked.
 func (r *replay) sleep() {
 	next := r.policy.NextWake()
-	if next != 0 && next <= r.now {
-		r.t.Fatalf("at %d the policy wants to wake at %d", r.now, next)
+	if next != 0 && next <= r.Now {
+		r.T.Fatalf("at %d the policy wants to wake at %d", r.Now, next)
 	}
 	for _, end := range r.ends {
 		if next == 0 || end < next {
@@ -69,15 +69,15 @@ func (r *replay) sleep() {
 		}
 	}
 	if next == 0 {
-		r.t.Fatal("tasks wait, nothing runs and nobody wakes up")
+		r.T.Fatal("tasks wait, nothing runs and nobody wakes up")
 	}
-	r.now = next
+	r.Now = next
 }
 
 func (r *replay) finish() {
-	for machine := range r.state.View().Machines() {
+	for machine := range r.State.View().Machines() {
 		for _, a := range append([]*cluster.Attempt(nil), machine.Attempts...) {
-			if r.ends[a.ID] == r.now {
+			if r.ends[a.ID] == r.Now {
 				delete(r.ends, a.ID)
 				r.at(cluster.FinishAttempt{Attempt: a.ID})
 			}
@@ -115,7 +115,7 @@ func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) 
 		hosts, best := blocks(random)
 		w := newWorld(t)
 		for i := range 4 {
-			w.apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
 		}
 		job := w.submit(0, 0, hosts...)
 		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
@@ -165,7 +165,7 @@ func TestOneSlowMachine(t *testing.T) {
 	elapsed := func(placement sched.Placement) int64 {
 		w := newWorld(t)
 		for i := range 4 {
-			w.apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
+			w.Apply(cluster.JoinMachine{Name: fmt.Sprintf("n%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Slots: [2]int{2, 1}})
 		}
 		hosts, _ := blocks(rand.New(rand.NewPCG(1, 1)))
 		r := &replay{world: w, policy: New(placement), ends: make(map[cluster.AttemptID]int64)}
