@@ -11,84 +11,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-// life is a random life of a cluster under a policy.
-type life struct {
-	*world
-	rt     *rapid.T
-	policy *Policy
-}
-
-// try applies a command that may be refused.
-func (l *life) try(c cluster.Command) bool {
-	l.Now++
-	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: c})
-	if err == nil {
-		l.policy.Observe(l.Now, seen(l.State.View()), delta)
-	}
-	return err == nil
-}
-
-func (l *life) submit() {
-	l.Now++
-	s := spec(0, 0)
-	s.Graph, s.Priority = schedtest.DrawGraph(l.rt), rapid.IntRange(0, 1).Draw(l.rt, "priority")
-	s.SlowStartPPM = rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(l.rt, "slow start")
-	s.MaxAttempts, s.MaxMachineFaults = [2]int{99, 99}, 2
-	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: cluster.SubmitJob{Spec: s}})
-	if err != nil {
-		l.rt.Fatal(err)
-	}
-	l.policy.Observe(l.Now, seen(l.State.View()), delta)
-	schedtest.LoadAll(l.rt, l.State)
-	l.try(cluster.StartJob{Job: delta.Submitted})
-}
-
-func (l *life) step() {
-	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.rt, "machine")
-	m := l.State.View().Machine(machine)
-	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire"}).Draw(l.rt, "verb"); {
-	case verb == "join":
-		l.try(cluster.JoinMachine{
-			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.rt, "rack")],
-			Slots: [2]int{rapid.IntRange(0, 4).Draw(l.rt, "maps"), rapid.IntRange(0, 3).Draw(l.rt, "reduces")},
-		})
-	case verb == "submit":
-		l.submit()
-	case verb == "plan":
-		for _, c := range schedtest.Commands(l.State.View(), l.policy.Decide(l.Now, seen(l.State.View()))) {
-			if !l.try(c) {
-				l.rt.Fatalf("refused: %+v", c)
-			}
-		}
-	case m == nil || len(m.Attempts) == 0:
-	case verb == "finish":
-		a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.rt, "attempt")]
-		l.try(cluster.FinishAttempt{Attempt: a.ID})
-	case verb == "fail":
-		l.try(cluster.FailAttempt{Attempt: m.Attempts[0].ID, Failure: cluster.Failure{Cause: "bad"}})
-	case verb == "expire":
-		l.try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
-	}
-}
-
 // TestRandomPlansOfBundles holds plans to what they promise, in random lives of
 // clusters whose jobs are of all kinds.
 func TestRandomPlansOfBundles(t *testing.T) {
 	started := make(map[bool]int)
 	rapid.Check(t, func(rt *rapid.T) {
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
-		l := &life{newWorld(t), rt, New(placement)}
-		l.policy.Reset(0, seen(l.State.View()))
+		l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: New(placement)}
+		l.Policy.Reset(0, seen(l.State.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			l.step()
-			plan := l.policy.Decide(l.Now, seen(l.State.View()))
+			l.Step()
+			plan := l.Policy.Decide(l.Now, seen(l.State.View()))
 			fresh := New(placement)
 			fresh.Reset(l.Now, seen(l.State.View()))
-			if again := fresh.Decide(l.Now, seen(l.State.View())); !reflect.DeepEqual(plan, again) || l.policy.NextWake() != fresh.NextWake() {
+			if again := fresh.Decide(l.Now, seen(l.State.View())); !reflect.DeepEqual(plan, again) || l.Policy.NextWake() != fresh.NextWake() {
 				rt.Fatalf("observing gives %q, reset gives %q", schedtest.Lines(plan), schedtest.Lines(again))
 			}
 			waits := placement.Method == sched.Delay || placement.Patience > 0
-			checkWhole(rt, l.State, plan, waits && fresh.NextWake() > l.Now)
+			if after := l.After(plan); !waits || fresh.NextWake() <= l.Now {
+				checkNothingIdle(rt, after, plan)
+			}
 			for _, b := range plan.Bundles {
 				started[len(b.Starts) > 1]++
 			}
@@ -96,27 +38,6 @@ func TestRandomPlansOfBundles(t *testing.T) {
 	})
 	if started[true] < 10 || started[false] < 10 { // the cases are random
 		t.Errorf("only %d gangs and %d groups have been planned", started[true], started[false])
-	}
-}
-
-// checkWhole applies a plan to a copy of the state, which must take all of it,
-// and looks at what is left waiting.
-func checkWhole(rt *rapid.T, s *cluster.State, plan sched.Plan, waits bool) {
-	twin, err := s.Snapshot().Restore()
-	if err != nil {
-		rt.Fatal(err)
-	}
-	schedtest.LoadAll(rt, twin)
-	for _, c := range schedtest.Commands(twin.View(), plan) {
-		if _, err := twin.Apply(cluster.Entry{At: 1 << 40, Command: c}); err != nil {
-			rt.Fatalf("%+v: %v\nof plan %q", c, err, schedtest.Lines(plan))
-		}
-	}
-	if fault := twin.CheckInvariants(); fault != nil {
-		rt.Fatal(fault)
-	}
-	if !waits {
-		checkNothingIdle(rt, twin.View(), plan)
 	}
 }
 
