@@ -44,6 +44,9 @@ func (l *lane) quota(o offer) []int {
 // and notes when the next one will have been.
 func (l *lane) hurry(o offer) {
 	patience := l.patience(o.stage)
+	if o.stage.Waiting()-l.placed[o.stage] == 1 {
+		patience = 0 // the last one waits for a slot beside it while others idle: the stage would only take longer
+	}
 	impatient := func(i int) bool { return l.free[i] > 0 && l.now-l.freeSince(o, i) >= patience }
 	rest, slots := l.rest(o), 0
 	if rest == 0 {

@@ -51,7 +51,8 @@ type Placement struct {
 	// Patience is for how long, in ms, Flow may leave a slot free because the
 	// tasks that wait will find one where their input is. 0 is never. It does
 	// so only for jobs of several waves, as far as no machine gets more waves
-	// than the job has anyway, and not for longer than three tasks last.
+	// than the job has anyway, not for longer than three tasks last, and not for
+	// the last task that waits.
 	Patience int64
 
 	// Waits of Delay.

@@ -141,7 +141,7 @@ func TestReplayOfThePapersEvaluation(t *testing.T) {
 			atMost    float64 // of the time that none takes
 			worst     int
 		}{
-			{"flow", patient, 24.5, 1.15, 1},
+			{"flow", patient, 23.5, 1.10, 1}, // the last task goes wherever a slot is free
 			{"flow that leaves no slot free", sched.Placement{}, 21.5, 1.01, 7},
 			{"delay", delay, 23.5, 1.15, 5},
 		} {
