@@ -21,9 +21,9 @@ func program(name string, args ...string) bytesCase {
 	return bytesCase{name: name, commands: [][]string{append([]string{name}, args...)}}
 }
 
-func (c bytesCase) like(twin string) bytesCase {
-	c.twin = twin
-	return c
+func (bc bytesCase) like(twin string) bytesCase {
+	bc.twin = twin
+	return bc
 }
 
 // manyMaps and the others make a small job one of many tasks. A gang of two
