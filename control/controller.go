@@ -40,7 +40,7 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = earliest(earliest(c.watch.next(), c.policy.NextWake()), c.slow.wake)
+	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), c.slow.wake)
 	return c.out
 }
 
@@ -172,12 +172,4 @@ func (c *Controller) startOf(s sched.Start) (cluster.StartAttempt, bool) {
 		return cluster.StartAttempt{}, false
 	}
 	return cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Range: j.RangeOf(t), Local: s.Local, RackLocal: s.RackLocal}, true
-}
-
-// earliest is the smaller of two times of which 0 means never.
-func earliest(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }

@@ -126,9 +126,7 @@ func (l *lane) recount() {
 
 // wakeAt notes when to look again.
 func (l *lane) wakeAt(at int64) {
-	if l.wake == 0 || at < l.wake {
-		l.wake = at
-	}
+	l.wake = Earliest(l.wake, at)
 }
 
 // describe is the machines as locality knows them, without the free slots of

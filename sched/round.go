@@ -86,9 +86,7 @@ func (r *Round) Done() (plan Plan, wake int64) {
 
 // wakeAt notes when to look again; 0 is never.
 func (r *Round) wakeAt(at int64) {
-	if at != 0 && (r.wake == 0 || at < r.wake) {
-		r.wake = at
-	}
+	r.wake = Earliest(r.wake, at)
 }
 
 // flush places what has been offered slots.

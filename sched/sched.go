@@ -101,3 +101,11 @@ type Start struct {
 
 	RackLocal bool // it lies in the machine's rack, but not on it
 }
+
+// Earliest is the smaller of two times of which 0 means never.
+func Earliest(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

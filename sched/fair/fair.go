@@ -139,17 +139,9 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	if p.conf.Preemption {
 		var wake int64
 		plan.Preempts, wake = p.preempt(now, view, d)
-		p.wake = earliest(p.wake, wake)
+		p.wake = sched.Earliest(p.wake, wake)
 	}
 	return plan
-}
-
-// earliest is the smaller of two times of which 0 means never.
-func earliest(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }
 
 // survey counts the slots of all machines, when they have changed.

@@ -35,7 +35,7 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 		coming := p.tree.root.leaving[kind]
 		for _, q := range leaves {
 			lacks, at := q.starved(now, p.clocks[q.Name], kind, given[q][kind])
-			wake = earliest(wake, at)
+			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
 				needs = append(needs, need{q, lacks})
@@ -45,7 +45,7 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 			continue
 		}
 		w := &wave{view: view, kind: kind, left: left, taken: taken}
-		if wake = earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
+		if wake = sched.Earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
 			preempts = append(preempts, w.preempts...)
 		}
 	}

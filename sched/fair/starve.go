@@ -3,6 +3,7 @@ package fair
 import (
 	"math"
 
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
 )
 
@@ -62,7 +63,7 @@ func (q *queue) starved(now int64, c *clock, kind, given int) (lacks int, wake i
 		case now-right.since > right.timeout:
 			lacks = max(lacks, right.slots-has)
 		default:
-			wake = earliest(wake, right.since+right.timeout+1)
+			wake = sched.Earliest(wake, right.since+right.timeout+1)
 		}
 	}
 	return lacks, wake
