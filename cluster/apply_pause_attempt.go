@@ -2,21 +2,28 @@ package cluster
 
 import "fmt"
 
-// PauseAttempt asks a running attempt to write a checkpoint and end.
-type PauseAttempt struct{ Attempt AttemptID }
+// PauseAttempt asks a running attempt to keep its work and end.
+type PauseAttempt struct {
+	Attempt AttemptID
+
+	// Split asks a map to finish what it has read, the rest being left to a new
+	// task (earlyEnd: Chronos, section 4). Without it, and where that cannot be,
+	// it writes a checkpoint.
+	Split bool
+}
 
 func (c PauseAttempt) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)
 	if err != nil {
 		return err
 	}
-	if p.attempt.State != AttemptRunning || p.attempt.Pausing {
-		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Attempt, p.attempt.State)
+	if p.attempt.State != AttemptRunning || p.attempt.Pausing || p.attempt.Suspended {
+		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, c.Attempt, p.attempt.State, p.attempt.Pausing, p.attempt.Suspended)
 	}
 	if p.stage.Bundle.Gang {
 		return fmt.Errorf("%w: %v runs in a gang, whose members cannot be paused one by one", ErrRefused, c.Attempt)
 	}
-	p.attempt.Pausing = true
+	p.attempt.Pausing, p.attempt.Splitting = true, c.Split
 	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
 	return nil
 }

@@ -46,6 +46,7 @@ var verbs = []verb{
 	verbOf[LoseOutput]("lose_output"),
 	verbOf[PauseAttempt]("pause_attempt"),
 	verbOf[RestoreOutput]("restore_output"),
+	verbOf[ResumeAttempt]("resume_attempt"),
 	verbOf[RetireJob]("retire_job"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPool]("set_pool"),
@@ -57,6 +58,7 @@ var verbs = []verb{
 	verbOf[StartBundle]("start_bundle"),
 	verbOf[StartJob]("start_job"),
 	verbOf[SubmitJob]("submit_job"),
+	verbOf[SuspendAttempt]("suspend_attempt"),
 }
 
 var (

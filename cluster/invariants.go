@@ -107,9 +107,14 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine {
 			occupied++
-			c.held[a.Machine] = plus(c.held[a.Machine], s.Slots)
 			c.listed[a.Machine]++
 		}
+		if a.HoldsSlot() {
+			c.held[a.Machine] = plus(c.held[a.Machine], s.Slots)
+		}
+		listed := slices.Contains(s.suspended, a)
+		c.that(listed == (a.Suspended && a.State == AttemptRunning), "%v is %v, suspended: %v, listed: %v", a.ID, a.State, a.Suspended, listed)
+		c.that(!a.Suspended || !a.Pausing, "%v is suspended and to pause", a.ID)
 		switch a.State {
 		case AttemptSucceeded:
 			won++

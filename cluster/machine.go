@@ -20,7 +20,7 @@ type Machine struct {
 	// so long one at least is free. It means nothing while none is.
 	FreeSince [slotKinds]int64
 
-	Attempts []*Attempt // that hold a slot, in order of start
+	Attempts []*Attempt // that are there, in order of start: those that hold slots, and suspended ones
 
 	index int // in State.machines
 }

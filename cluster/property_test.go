@@ -93,7 +93,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	switch rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "forget", "policy", "retire", "killattempt", "speculate",
+		"pause", "suspend", "suspend", "resume", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb") {
 	case "submit":
 		return SubmitJob{JobSpec{
@@ -132,7 +132,11 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "split":
 		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
 	case "pause":
-		return PauseAttempt{drawAttempt(t, s)}
+		return PauseAttempt{drawAttempt(t, s), rapid.Bool().Draw(t, "split")}
+	case "suspend":
+		return SuspendAttempt{drawAttempt(t, s)}
+	case "resume":
+		return ResumeAttempt{drawAttempt(t, s)}
 	case "checkpoint":
 		return CheckpointAttempt{Attempt: drawAttempt(t, s), Checkpoint: Checkpoint{Path: "c"}}
 	case "kill":

@@ -113,8 +113,9 @@ func recordTasks(s *Stage) []taskRecord {
 
 func recordAttempt(a *Attempt) attemptRecord {
 	return attemptRecord{
-		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), Pausing: a.Pausing,
+		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), Pausing: a.Pausing, Splitting: a.Splitting,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
+		Suspended: a.Suspended, SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis,
 	}
 }
 

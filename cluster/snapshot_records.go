@@ -111,6 +111,11 @@ type attemptRecord struct {
 	EndedAt   int64        `cbor:"7,keyasint,omitempty"`
 	Cause     string       `cbor:"8,keyasint,omitempty"`
 	Lost      bool         `cbor:"9,keyasint,omitempty"`
+
+	Splitting       bool  `cbor:"10,keyasint,omitempty"`
+	Suspended       bool  `cbor:"11,keyasint,omitempty"`
+	SuspendedAt     int64 `cbor:"12,keyasint,omitempty"`
+	SuspendedMillis int64 `cbor:"13,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

@@ -183,8 +183,9 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 		*a = Attempt{
 			ID:      AttemptID{Task: p.task.ID, Number: n},
 			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
-			Range: record.Range.asRange(), Pausing: record.Pausing,
+			Range: record.Range.asRange(), Pausing: record.Pausing, Splitting: record.Splitting,
 			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
+			Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
 		if a.State == AttemptSucceeded {
@@ -197,8 +198,12 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 		if m == nil {
 			return fmt.Errorf("%v is on the unknown machine %q", a.ID, a.Machine)
 		}
-		m.Used = plus(m.Used, p.stage.Slots)
 		p.job.Occupied++
+		if a.HoldsSlot() {
+			m.Used = plus(m.Used, p.stage.Slots)
+		} else if a.State == AttemptRunning {
+			p.stage.noteSuspended(a)
+		}
 	}
 	return nil
 }

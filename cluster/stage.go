@@ -39,10 +39,11 @@ type Stage struct {
 	Killed      int   // attempts killed, lost or preempted
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
 
-	shares   []share               // of the per-machine edges that it reads, in order of edges
-	upstream []upstream            // stages whose files it reads, in order of edges
-	pending  numberSet             // tasks to be started
-	byHost   map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
+	shares    []share               // of the per-machine edges that it reads, in order of edges
+	upstream  []upstream            // stages whose files it reads, in order of edges
+	pending   numberSet             // tasks to be started
+	suspended []*Attempt            // that run and stand still, in order of start
+	byHost    map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
 }
 
 // upstream is a stage that another reads along an edge.
@@ -170,6 +171,10 @@ func (s *Stage) Waiting() int { return s.pending.count }
 
 // Pending yields the tasks to be started, in order of number.
 func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
+
+// Suspended are the attempts that wait for a slot on the machine that they are
+// on, those that began first before others. It is not to be changed.
+func (s *Stage) Suspended() []*Attempt { return s.suspended }
 
 // Located reports whether some split of the stage says where it lies. None does
 // before the splits are loaded.

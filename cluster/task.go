@@ -123,9 +123,26 @@ type Attempt struct {
 	State     AttemptState
 	OnMachine bool      // holds its slot; true while Running, and until its machine says that it is gone
 	Range     dag.Range // what it was started with; its task's range may have shrunk since
-	Pausing   bool      // it is asked to write a checkpoint and end
+	Pausing   bool      // it is asked to keep its work and end: in a checkpoint, or as Splitting says
+	Splitting bool      // it is asked to finish what it has read, and to leave the rest to another task
+	Suspended bool      // it stands still and holds memory instead of its slot
 	Lost      bool      // it is Killed because its machine was lost, which may come back with its output
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running
 	Cause     string // why it was killed or failed
+
+	SuspendedAt     int64 // when it was suspended last; 0 if never
+	SuspendedMillis int64 // for how long it was, but for the time since SuspendedAt while it is
+}
+
+// HoldsSlot reports whether the attempt keeps others from its slot.
+func (a *Attempt) HoldsSlot() bool { return a.OnMachine && !a.Suspended }
+
+// Held is for how long the attempt has held its slot until a time at which it is
+// there, in ms.
+func (a *Attempt) Held(at int64) int64 {
+	if a.Suspended {
+		at = a.SuspendedAt
+	}
+	return at - a.StartedAt - a.SuspendedMillis
 }

@@ -44,6 +44,9 @@ func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 // It still holds its slot.
 func (tx *transition) end(p place, verdict AttemptState, cause string) {
 	p.attempt.State, p.attempt.EndedAt, p.attempt.Cause = verdict, tx.at, cause
+	if p.attempt.Suspended {
+		p.stage.forgetSuspended(p.attempt)
+	}
 	switch verdict {
 	case AttemptFailed:
 		p.stage.Failed++
@@ -97,11 +100,14 @@ func (tx *transition) leave(p place) {
 	}
 	a.OnMachine = false
 	p.job.Occupied--
-	p.stage.SlotMillis += tx.at - a.StartedAt
+	p.stage.SlotMillis += a.Held(tx.at)
 	m := tx.byName[a.Machine]
 	m.Attempts = slices.DeleteFunc(m.Attempts, func(b *Attempt) bool { return a == b })
-	m.Used = minus(m.Used, p.stage.Slots)
-	tx.indexFree(m)
+	if !a.Suspended {
+		m.Used = minus(m.Used, p.stage.Slots)
+		tx.indexFree(m)
+	}
+	a.Suspended = false
 	tx.delta.Freed = append(tx.delta.Freed, a.ID)
 }
 

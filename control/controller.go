@@ -89,7 +89,7 @@ func (c *Controller) lead(now int64) {
 	c.policy.Reset(now, c.seen())
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
-			if a.State == cluster.AttemptRunning {
+			if a.State == cluster.AttemptRunning && !a.Suspended {
 				c.watch.add(now, a.ID, c.view.Job(a.ID.Task.Job).Spec.TimeoutMillis)
 			}
 		}
@@ -137,6 +137,9 @@ func (c *Controller) plan(now int64) {
 	for _, p := range plan.Preempts {
 		c.preempt(p)
 	}
+	for _, id := range plan.Resumes {
+		c.fact(cluster.ResumeAttempt{Attempt: id})
+	}
 	for _, s := range plan.Starts {
 		if start, ok := c.startOf(s); ok {
 			c.fact(start)
@@ -159,8 +162,10 @@ func (c *Controller) plan(now int64) {
 // preempt takes its slot from an attempt that has not ended by itself.
 func (c *Controller) preempt(p sched.Preempt) {
 	switch p.How {
-	case preempt.Checkpoint:
-		c.fact(cluster.PauseAttempt{Attempt: p.Attempt})
+	case preempt.Split, preempt.Checkpoint:
+		c.fact(cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split})
+	case preempt.Suspend:
+		c.fact(cluster.SuspendAttempt{Attempt: p.Attempt})
 	case preempt.Kill:
 		c.fact(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause})
 	}

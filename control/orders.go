@@ -21,6 +21,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Asked {
 		c.ask(id)
+		c.watchAgain(now, id)
 	}
 	for _, id := range delta.Revoked {
 		c.redo(id.Task.Job)
@@ -56,10 +57,36 @@ func (c *Controller) ask(id cluster.AttemptID) {
 	case !ok || !a.OnMachine:
 	case a.State != cluster.AttemptRunning:
 		c.order(a, Order{Kind: OrderKill, Cause: a.Cause})
+	case a.Suspended:
+		c.order(a, Order{Kind: OrderSuspend})
 	case a.Pausing:
-		c.order(a, Order{Kind: OrderPause})
+		c.wake(a)
+		c.order(a, Order{Kind: OrderPause, Split: a.Splitting})
 	case a.Range != t.Range:
+		c.wake(a)
 		c.order(a, Order{Kind: OrderStop, Position: t.Range.End})
+	default:
+		c.wake(a)
+	}
+}
+
+// wake has an attempt go on that may stand still.
+func (c *Controller) wake(a *cluster.Attempt) {
+	if a.SuspendedAt > 0 {
+		c.order(a, Order{Kind: OrderResume})
+	}
+}
+
+// watchAgain stops the clock of an attempt that stands still, and winds it up
+// when it goes on.
+func (c *Controller) watchAgain(now int64, id cluster.AttemptID) {
+	j, _, a, ok := c.view.Attempt(id)
+	switch {
+	case !ok || a.State != cluster.AttemptRunning || a.SuspendedAt == 0:
+	case a.Suspended:
+		c.watch.remove(id)
+	default:
+		c.watch.add(now, id, j.Spec.TimeoutMillis)
 	}
 }
 

@@ -23,6 +23,7 @@ type Order struct {
 	Job      cluster.JobID
 	Cause    string       // of OrderKill
 	Position dag.Position // of OrderStop: where the attempt's range ends now
+	Split    bool         // of OrderPause: a map is to finish what it has read, the rest goes to another task
 }
 
 // OrderKind is the verb of an order.
@@ -35,14 +36,19 @@ const (
 	OrderKill
 	// OrderStop tells an attempt where its range ends since it was split.
 	OrderStop
-	// OrderPause asks an attempt for a checkpoint.
+	// OrderPause asks an attempt to keep its work and end: as Split says, or in a
+	// checkpoint.
 	OrderPause
+	// OrderSuspend has an attempt stand still.
+	OrderSuspend
+	// OrderResume has an attempt go on that stands still.
+	OrderResume
 	// OrderRemoveJob says that nothing of a job is needed any more.
 	OrderRemoveJob
 )
 
 func (k OrderKind) String() string {
-	names := [...]string{"none", "start", "kill", "stop", "pause", "remove-job"}
+	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "remove-job"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("OrderKind(%d)", int(k))
 	}

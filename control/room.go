@@ -97,7 +97,7 @@ func (c *Controller) endReaders(j *cluster.Job, stage *cluster.Stage, kind clust
 		for _, t := range reader.Tasks {
 			for _, a := range t.Attempts {
 				switch {
-				case !a.OnMachine || reader.Slots[kind] == 0:
+				case !a.HoldsSlot() || reader.Slots[kind] == 0:
 				case a.State == cluster.AttemptRunning:
 					running = append(running, a)
 					takes[a.ID] = reader.Slots[kind]

@@ -56,7 +56,7 @@ func (c *Controller) speculate(now int64) {
 }
 
 func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.Stage) {
-	if stage.Waiting() > 0 || stage.Finished == 0 {
+	if stage.Waiting() > 0 || len(stage.Suspended()) > 0 || stage.Finished == 0 {
 		return
 	}
 	usual := stage.SlotMillis / int64(stage.Finished)
@@ -96,12 +96,12 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 // expectedEnd is when an attempt ends if it goes on as so far; 0 when that
 // cannot be told.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
-	age := now - a.StartedAt
+	age := a.Held(now)
 	p, known := c.progress.Progress(a.ID)
 	if age < speculationAge || !known {
 		return 0
 	}
-	return a.StartedAt + int64(float64(age)/p.Fraction)
+	return now - age + int64(float64(age)/p.Fraction)
 }
 
 // machineFor is a machine with a free slot on which the task has not been, ""

@@ -1,13 +1,44 @@
-// Package preempt is how a slot is taken from a running task.
+// Package preempt is how a slot is taken from a running task, and at which price.
 package preempt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // How is a way to take its slot from a running attempt, after the papers on HFSP
 // (section 4) and Chronos (section 4).
 type How string
 
 const (
-	// Checkpoint has it write its state to the disk of its machine and end.
+	// Auto is the cheapest way by Costs.
+	Auto How = "auto"
+	// Wait leaves the slot to the attempt until it has finished.
+	Wait How = "wait"
+	// Split has a map finish what it has read; the rest becomes a new task
+	// (earlyEnd: Chronos, section 4).
+	Split How = "split"
+	// Checkpoint has an attempt write its state to the disk of its machine and
+	// end.
 	Checkpoint How = "checkpoint"
+	// Suspend has it stand still; its memory stays, and it goes on where it is.
+	Suspend How = "suspend"
 	// Kill ends it at once; its work is lost.
 	Kill How = "kill"
 )
+
+// Ways are those that a user may name.
+var Ways = []How{Auto, Wait, Split, Checkpoint, Suspend, Kill}
+
+// Parse reads the name of a way.
+func Parse(name string) (How, error) {
+	if h := How(name); slices.Contains(Ways, h) {
+		return h, nil
+	}
+	names := make([]string, len(Ways))
+	for i, h := range Ways {
+		names[i] = string(h)
+	}
+	return "", fmt.Errorf("preempt: %q is no way to take a slot; choose one of %s", name, strings.Join(names, ", "))
+}

@@ -24,10 +24,12 @@ type lane struct {
 	left     int                // sum of free, less what batch is to get
 	batch    []offer            // not placed yet
 
-	starts []Start
-	taken  map[cluster.TaskID]bool // those that have been placed by flow
-	placed map[*cluster.Stage]int  // how many of each stage
-	wake   int64
+	starts  []Start
+	resumes []cluster.AttemptID
+	resumed map[cluster.AttemptID]bool // the same
+	taken   map[cluster.TaskID]bool    // those that have been placed
+	placed  map[*cluster.Stage]int     // how many of each stage
+	wake    int64
 }
 
 // offer is slots for the tasks of one stage.
@@ -45,7 +47,7 @@ const maxPatientMachines = maxPatientTasks / 2
 
 // lane looks at the slots that are free on each machine.
 func (r *Round) lane(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *lane {
-	l := &lane{placer: r.placer, now: r.now, view: r.view, unit: unit}
+	l := &lane{placer: r.placer, now: r.now, view: r.view, unit: unit, taken: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
 	if r.placer.patient() && r.placer.alive <= maxPatientMachines {
 		machines = r.view.Machines()
 	}
@@ -84,8 +86,12 @@ func (l *lane) remaining() int {
 
 // offer gives up to so many slots to the tasks of a stage, which is ready.
 func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
-	o := offer{job: j, stage: stage, most: most, grant: min(most, stage.Waiting(), l.remaining())}
-	o.upTo = o.grant
+	if l.placed[stage] > 0 || slices.ContainsFunc(l.batch, func(o offer) bool { return o.stage == stage }) {
+		l.flush()
+	}
+	before := l.placed[stage]
+	o := offer{job: j, stage: stage, most: most + before, grant: min(most, stage.Waiting()-before, l.remaining())}
+	o.upTo = before + o.grant
 	method := l.placer.methodOf(j)
 	switch {
 	case o.grant <= 0:
@@ -109,7 +115,29 @@ func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
 // take gives a slot of machine i to a task.
 func (l *lane) take(i int, t *cluster.Task, level locality.Level) {
 	l.free[i]--
+	l.taken[t.ID] = true
 	l.starts = append(l.starts, newStart(t, l.machines[i].Name, level))
+}
+
+// resume gives slots to attempts of a stage that stand still, and returns how
+// many. Those that began first go on first.
+func (l *lane) resume(stage *cluster.Stage, most int) (n int) {
+	for _, a := range stage.Suspended() {
+		if n == most || l.remaining() == 0 {
+			break
+		}
+		if i, ok := l.place(a.Machine); ok && l.free[i] > 0 && !l.resumed[a.ID] {
+			if l.resumed == nil {
+				l.resumed = make(map[cluster.AttemptID]bool)
+			}
+			l.resumed[a.ID] = true
+			l.free[i]--
+			l.left--
+			l.resumes = append(l.resumes, a.ID)
+			n++
+		}
+	}
+	return n
 }
 
 func newStart(t *cluster.Task, machine string, level locality.Level) Start {

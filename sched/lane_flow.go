@@ -50,9 +50,6 @@ func (l *lane) cut(batch []offer) (again []offer) {
 // assign gives slots of the machines that keep wants to the tasks of the batch,
 // which is not empty. Quota is for the last offer.
 func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) {
-	if l.taken == nil {
-		l.taken, l.placed = make(map[cluster.TaskID]bool), make(map[*cluster.Stage]int)
-	}
 	tasks := make([][]*cluster.Task, len(batch))
 	demands := make([]locality.Demand, len(batch))
 	for d, o := range batch {
@@ -63,7 +60,6 @@ func (l *lane) assign(batch []offer, quota []int, keep func(machine int) bool) {
 	starts := l.placer.topology.Flow(l.describe(nil, keep), demands)
 	for _, s := range starts {
 		l.take(s.Machine, tasks[s.Demand][s.Task], s.Level)
-		l.taken[tasks[s.Demand][s.Task].ID] = true
 		l.placed[batch[s.Demand].stage]++
 	}
 }

@@ -19,6 +19,9 @@ func (l *lane) spread(o offer) {
 		if placed+len(plain) == o.grant {
 			break
 		}
+		if l.taken[t.ID] {
+			continue
+		}
 		failedOn := l.failedOn(t)
 		if failedOn == nil {
 			plain = append(plain, t)
@@ -44,6 +47,7 @@ func (l *lane) put(i int, o offer, t *cluster.Task, a locality.Affinity) {
 		level = l.level(o.job, t, i)
 	}
 	l.take(i, t, level)
+	l.placed[o.stage]++
 }
 
 // affinity is where tasks of the stage run and where what they read lies. Tasks
@@ -73,26 +77,27 @@ func (l *lane) affinity(o offer) locality.Affinity {
 // first, then the others in order.
 func (l *lane) placeOnOne(o offer) {
 	const only = 0
-	taken := make(map[int]bool)
+	taken := 0
 	if o.stage.Located() && l.placer.methodOf(o.job) != None {
 		for _, host := range names(l.machines[only]) {
 			for t := range o.stage.PendingOn(host) {
-				if len(taken) == o.grant {
+				if taken == o.grant {
 					break
 				}
-				if !taken[t.ID.Number] {
-					taken[t.ID.Number] = true
+				if !l.taken[t.ID] {
 					l.take(only, t, locality.Node)
+					l.placed[o.stage]++
+					taken++
 				}
 			}
 		}
 	}
 	for t := range o.stage.Pending() {
-		if len(taken) == o.grant {
+		if taken == o.grant {
 			break
 		}
-		if !taken[t.ID.Number] {
-			taken[t.ID.Number] = true
+		if !l.taken[t.ID] {
+			taken++
 			l.put(only, o, t, locality.Affinity{})
 		}
 	}

@@ -97,9 +97,10 @@ func (l *lane) delay(o offer) {
 	starts := l.placer.topology.Nearest(l.describe(nil, nil), allowed, demand)
 	for _, s := range starts {
 		l.take(s.Machine, tasks[s.Task], s.Level)
+		l.placed[o.stage]++
 	}
 	l.recount()
-	if len(starts) == o.stage.Waiting() {
+	if l.placed[o.stage] == o.stage.Waiting() {
 		return
 	}
 	for i := range l.machines {

@@ -24,7 +24,7 @@ type Ranker interface {
 type Queue struct {
 	Pool  string
 	Kind  cluster.Slot
-	Slots [2]int  // of each kind that the cluster has
+	Slots Slots   // of each kind that the cluster has
 	Share float64 // of those of Kind, that the pool ought to have
 	Jobs  []*Claimant
 }
@@ -32,7 +32,7 @@ type Queue struct {
 // Claimant is a job that wants slots. The counts are of slots by kind.
 type Claimant struct {
 	Job     *cluster.Job
-	Running [2]int // that it has or is about to get, without those of attempts that are told to end
-	Demand  [2]int // that it could use in all, so at least Running at first
+	Running Slots // that it has or is about to get, without those of attempts that are told to end
+	Demand  Slots // that it could use in all, so at least Running at first
 	Weight  [2]float64
 }

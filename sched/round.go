@@ -56,16 +56,21 @@ func (r *Round) Left() (n int) {
 // LeftOf is how many slots of a kind can be given to anybody.
 func (r *Round) LeftOf(kind cluster.Slot) int { return r.lanes[kind].remaining() }
 
-// Offer gives up to so many slots to the tasks of a stage, which start alone. It
-// is called once for a stage.
+// Offer gives up to so many slots to the tasks of a stage, which start alone:
+// first to those that are suspended, where their machine has one, then to those
+// that wait. It may be called again for a stage, for more.
 func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, most int) {
-	if stage.Waiting() == 0 || !j.Ready(stage) {
+	waits := stage.Waiting() > 0 && j.Ready(stage)
+	if most <= 0 || !waits && len(stage.Suspended()) == 0 {
 		return
 	}
 	r.free = nil
 	l := r.lanes[stage.Slot]
 	lifted := r.lift(stage)
-	l.offer(j, stage, most)
+	most -= l.resume(stage, most)
+	if waits {
+		l.offer(j, stage, most)
+	}
 	if len(lifted) > 0 {
 		l.flush()
 		r.layAgain(lifted)
@@ -78,6 +83,7 @@ func (r *Round) Done() (plan Plan, wake int64) {
 	for _, l := range r.lanes {
 		l.flush()
 		plan.Starts = append(plan.Starts, l.starts...)
+		plan.Resumes = append(plan.Resumes, l.resumes...)
 		r.wakeAt(l.wake)
 	}
 	plan.Bundles = r.bundles

@@ -70,9 +70,11 @@ type Policy interface {
 }
 
 // Plan is what a policy wants done. Each task stands in it at most once, and all
-// starts together take no more slots of a machine than are free.
+// starts and resumes together take no more slots of a machine than are free.
 type Plan struct {
 	Preempts []Preempt // each attempt at most once; whom it makes room for starts when it is gone
+
+	Resumes []cluster.AttemptID // suspended ones that get a slot of their machine again
 
 	Starts  []Start       // each task at most once; no more on a machine than it has free slots
 	Bundles []BundleStart // likewise; their tasks stand in no other
@@ -81,7 +83,7 @@ type Plan struct {
 // Preempt takes its slot from a running attempt. It is not charged to its task.
 type Preempt struct {
 	Attempt cluster.AttemptID
-	How     preempt.How // Checkpoint or Kill
+	How     preempt.How // not Wait
 	Cause   string      // for people: what the slot is needed for
 }
 

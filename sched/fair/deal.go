@@ -80,17 +80,17 @@ func (d *deal) take(s *seat, kind int) bool {
 // which not all slots are there now gets them nevertheless: they are held for it.
 func (d *deal) grant(s *seat, kind int) bool {
 	for _, o := range s.offers {
-		if !o.open(kind) || s.room(o.need) == 0 {
+		if !o.open(kind) || s.room(o.Need) == 0 {
 			continue
 		}
 		if o.granted == 0 {
 			d.batch = append(d.batch, o)
 		}
 		o.granted++
-		there := o.need.atMost(d.left)
-		o.closed = there != o.need
-		d.dealt, d.left = d.dealt.plus(o.need), d.left.minus(there)
-		s.give(o.need, o.need.minus(there))
+		there := o.Need.AtMost(d.left)
+		o.closed = there != o.Need
+		d.dealt, d.left = d.dealt.Plus(o.Need), d.left.Minus(there)
+		s.give(o.Need, o.Need.Minus(there))
 		return true
 	}
 	return false
@@ -99,16 +99,16 @@ func (d *deal) grant(s *seat, kind int) bool {
 // give counts slots that a job gets, for itself and the pools that it is in, and
 // those of them that are not free yet.
 func (s *seat) give(need, missing slots) {
-	s.claimant.Running = slots(s.claimant.Running).plus(need)
+	s.claimant.Running = slots(s.claimant.Running).Plus(need)
 	for ; s.parent != nil; s = s.parent {
-		s.given, s.missing = s.given.plus(need), s.missing.plus(missing)
+		s.given, s.missing = s.given.Plus(need), s.missing.Plus(missing)
 		for kind, r := range s.parent.rows {
 			if r != nil && s.place[kind] >= 0 {
 				heap.Fix(r, s.place[kind])
 			}
 		}
 	}
-	s.given, s.missing = s.given.plus(need), s.missing.plus(missing)
+	s.given, s.missing = s.given.Plus(need), s.missing.Plus(missing)
 }
 
 // room is how many times a job can have slots before a pool that it is in has all
@@ -138,8 +138,8 @@ func (d *deal) lift(s *seat, round *sched.Round) {
 		return
 	}
 	for _, o := range s.offers {
-		if o.granted = min(o.waiting, s.room(o.need)); !o.closed && o.granted > 0 {
-			s.give(o.need.times(o.granted), slots{})
+		if o.granted = min(o.Count, s.room(o.Need)); !o.closed && o.granted > 0 {
+			s.give(o.Need.Times(o.granted), slots{})
 			o.make(round)
 		}
 	}

@@ -105,7 +105,7 @@ func (p *Policy) hear(view cluster.View, id cluster.AttemptID) {
 		e.add(was, -1)
 	}
 	_, _, a, ok := view.Attempt(id)
-	if !ok || !a.OnMachine {
+	if !ok || !a.HoldsSlot() {
 		return
 	}
 	_, stage, _, _ := view.Task(id.Task)
@@ -116,9 +116,9 @@ func (p *Policy) hear(view cluster.View, id cluster.AttemptID) {
 
 func (e *entry) add(h hold, sign int) {
 	if h.leaving {
-		e.leaving = e.leaving.plus(h.slots.times(sign))
+		e.leaving = e.leaving.Plus(h.slots.Times(sign))
 	} else {
-		e.running = e.running.plus(h.slots.times(sign))
+		e.running = e.running.Plus(h.slots.Times(sign))
 	}
 }
 
@@ -129,7 +129,7 @@ func (p *Policy) count(view cluster.View, e *entry) {
 	if j := view.Job(e.id); j != nil && e.admitted {
 		t.waiting, t.bundled = waits(j)
 	}
-	t.demand = t.running.plus(t.waiting)
+	t.demand = t.running.Plus(t.waiting)
 	if t != e.counted {
 		e.queue.change(t.minus(e.counted))
 		e.counted = t

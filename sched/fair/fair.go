@@ -151,7 +151,7 @@ func (p *Policy) survey(view cluster.View) {
 	}
 	p.slots, p.surveyed = slots{}, true
 	for m := range view.Machines() {
-		p.slots = p.slots.plus(m.Slots)
+		p.slots = p.slots.Plus(m.Slots)
 	}
 }
 

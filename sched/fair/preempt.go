@@ -58,7 +58,7 @@ func (d *deal) given() map[*queue]slots {
 	var walk func(s *seat)
 	walk = func(s *seat) {
 		if s.queue != nil {
-			given[s.queue] = s.given.minus(s.missing)
+			given[s.queue] = s.given.Minus(s.missing)
 		}
 		for _, child := range s.children {
 			walk(child)
@@ -96,7 +96,7 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 			continue
 		}
 		w.taken[v.attempt] = true
-		w.left[v.queue] = w.left[v.queue].minus(v.slots)
+		w.left[v.queue] = w.left[v.queue].Minus(v.slots)
 		w.preempts = append(w.preempts, sched.Preempt{
 			Attempt: v.attempt, How: preempt.Kill,
 			Cause: fmt.Sprintf("pool %s has more than its fair share, and pool %s has waited for its %v slots", v.queue.Name, needs[0].queue.Name, cluster.Slot(w.kind)),
@@ -167,7 +167,7 @@ func (w *wave) victim(q *queue, id cluster.AttemptID, h hold) (v victim, ok bool
 				return v, false
 			}
 			first = false
-			v.slots = v.slots.plus(s.Slots)
+			v.slots = v.slots.Plus(s.Slots)
 		}
 	}
 	return v, j != nil && v.slots[w.kind] > 0

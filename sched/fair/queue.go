@@ -92,10 +92,10 @@ func (t *tree) leaves() (leaves []*queue) {
 func (q *queue) change(t tally) {
 	for ; q != nil; q = q.parent {
 		before := q.demand
-		q.wanted = q.wanted.plus(t.demand)
+		q.wanted = q.wanted.Plus(t.demand)
 		q.tally, q.stale = q.plus(t), true
-		q.demand = q.wanted.atMost(q.Max)
-		t.demand = q.demand.minus(before)
+		q.demand = q.wanted.AtMost(q.Max)
+		t.demand = q.demand.Minus(before)
 	}
 }
 

@@ -135,12 +135,12 @@ func checkPreempts(rt *rapid.T, l *schedtest.Life, plan sched.Plan) {
 			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
 				if mate.State == cluster.TaskRunning {
 					_, s, _, _ := l.View().Task(mate.ID)
-					need = need.plus(s.Slots)
+					need = need.Plus(s.Slots)
 				}
 			}
 		}
 		q := p.tree.queue(j.Spec.Pool)
-		lost[q] = lost[q].plus(need)
+		lost[q] = lost[q].Plus(need)
 	}
 	for q, n := range lost {
 		for kind := range n {
@@ -158,7 +158,7 @@ func held(view cluster.View, a *pool.Allocations) map[string]slots {
 		for _, attempt := range m.Attempts {
 			j, s, _, _ := view.Task(attempt.ID.Task)
 			for p := a.Find(j.Spec.Pool); p != nil; p = p.Parent {
-				out[p.Name] = out[p.Name].plus(s.Slots)
+				out[p.Name] = out[p.Name].Plus(s.Slots)
 			}
 		}
 	}

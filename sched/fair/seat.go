@@ -3,7 +3,6 @@ package fair
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
@@ -94,7 +93,7 @@ func (d *deal) seatOf(parent *seat, e *entry) *seat {
 	for kind := range c.Weight {
 		c.Weight[kind] = d.policy.weight(e, kind, d.now)
 	}
-	return &seat{parent: parent, claimant: c, offers: slices.Collect(offersOf(c.Job)), place: [2]int{-1, -1}}
+	return &seat{parent: parent, claimant: c, offers: offersOf(c.Job), place: [2]int{-1, -1}}
 }
 
 // waiting is how many slots of a kind somebody wants.
@@ -103,7 +102,7 @@ func (s *seat) waiting(kind int) (n int) {
 		return s.queue.waiting[kind]
 	}
 	for _, o := range s.offers {
-		n += o.need[kind] * o.waiting
+		n += o.Need[kind] * o.Count
 	}
 	return n
 }
@@ -112,7 +111,7 @@ func (s *seat) waiting(kind int) (n int) {
 func (d *deal) comparePools(q *queue, kind int) func(a, b *seat) int {
 	ratio := ratioOf(q.Order, d.policy.slots)
 	of := func(s *seat) standing {
-		return standing{s.queue.Min[kind], s.queue.demand[kind], s.queue.running.plus(s.given), s.queue.Weight}
+		return standing{s.queue.Min[kind], s.queue.demand[kind], s.queue.running.Plus(s.given), s.queue.Weight}
 	}
 	return func(a, b *seat) int {
 		return cmp.Or(

@@ -1,16 +1,11 @@
 package fair
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
 
-// slots is how many there are of each kind.
-type slots [2]int
-
-func (s slots) plus(t slots) slots  { return slots{s[0] + t[0], s[1] + t[1]} }
-func (s slots) minus(t slots) slots { return slots{s[0] - t[0], s[1] - t[1]} }
-func (s slots) times(n int) slots   { return slots{s[0] * n, s[1] * n} }
-func (s slots) atMost(t [2]int) slots {
-	return slots{min(s[0], t[0]), min(s[1], t[1])}
-}
+type slots = sched.Slots
 
 // tally is the slots that a job, or all jobs of a pool, have and want.
 type tally struct {
@@ -23,28 +18,27 @@ type tally struct {
 
 func (t tally) minus(o tally) tally {
 	return tally{
-		t.running.minus(o.running), t.leaving.minus(o.leaving), t.waiting.minus(o.waiting), t.demand.minus(o.demand),
+		t.running.Minus(o.running), t.leaving.Minus(o.leaving), t.waiting.Minus(o.waiting), t.demand.Minus(o.demand),
 		t.bundled - o.bundled,
 	}
 }
 
 func (t tally) plus(o tally) tally {
 	return tally{
-		t.running.plus(o.running), t.leaving.plus(o.leaving), t.waiting.plus(o.waiting), t.demand.plus(o.demand),
+		t.running.Plus(o.running), t.leaving.Plus(o.leaving), t.waiting.Plus(o.waiting), t.demand.Plus(o.demand),
 		t.bundled + o.bundled,
 	}
 }
 
 // held is all slots that are not free.
-func (t tally) held() slots { return t.running.plus(t.leaving) }
+func (t tally) held() slots { return t.running.Plus(t.leaving) }
 
-// waits counts what tasks of a job may start now.
+// waits counts what tasks of a job may have now.
 func waits(j *cluster.Job) (waiting slots, bundled int) {
-	for o := range offersOf(j) {
-		all := o.need.times(o.waiting)
-		waiting = waiting.plus(all)
-		if o.bundle != nil {
-			bundled += all[0] + all[1]
+	for w := range sched.Wants(j) {
+		waiting = waiting.Plus(w.All())
+		if w.Bundle != nil {
+			bundled += w.All().Sum()
 		}
 	}
 	return waiting, bundled

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -131,7 +132,10 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 		return c
 	}
 	for _, p := range plan.Preempts {
-		out = append(out, cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause})
+		out = append(out, taking(p))
+	}
+	for _, id := range plan.Resumes {
+		out = append(out, cluster.ResumeAttempt{Attempt: id})
 	}
 	for _, s := range plan.Starts {
 		out = append(out, attempt(s))
@@ -144,6 +148,17 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// taking is the command that takes its slot from an attempt.
+func taking(p sched.Preempt) cluster.Command {
+	switch p.How {
+	case preempt.Split, preempt.Checkpoint:
+		return cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split}
+	case preempt.Suspend:
+		return cluster.SuspendAttempt{Attempt: p.Attempt}
+	}
+	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause}
 }
 
 // Omniscient knows of every attempt that it is half done.

@@ -1,0 +1,98 @@
+package preempt
+
+import "cmp"
+
+// Means are the ways in which slots may be taken: by kind of task, one way or
+// Auto. The zero value kills maps and reduces.
+type Means struct {
+	Map    How // "" is Kill; Split, Checkpoint, Suspend, Kill, Wait or Auto
+	Reduce How // likewise, but a Split becomes a Checkpoint
+
+	Costs
+}
+
+// Costs is what the ways cost on a machine of the cluster. Zero values stand for
+// the defaults.
+type Costs struct {
+	TaskBytes   int64 // memory of a task; default 1 GB
+	DiskRate    int64 // of a machine, bytes/s; default 100 MB/s
+	Heartbeat   int64 // how long it takes to hear of a free slot, ms; default 300
+	SplitMillis int64 // to publish what a map has done; default 500
+
+	// MemoryShort says that a suspended task is swapped out and in again (HFSP,
+	// section 4.2 and Fig. 8); else it stays in memory, and suspending is free.
+	MemoryShort bool
+}
+
+// Victim is a running attempt whose slot somebody else wants.
+type Victim struct {
+	Reduce     bool
+	Elapsed    int64 // for how long it has held its slot, ms
+	Remaining  int64 // for how long it would hold it still, ms; negative when that is unknown, and then it keeps it
+	Splits     bool  // it is a map whose input can be cut
+	Alone      bool  // it does not run in a bundle: those of a bundle can only be killed
+	MaySuspend bool  // its machine takes one more that stands still
+}
+
+// Choose says how to take the slot of a victim; Wait is not at all.
+func (m Means) Choose(v Victim) How {
+	if v.Remaining < 0 {
+		return Wait
+	}
+	way := cmp.Or(m.Map, Kill)
+	if v.Reduce {
+		way = cmp.Or(m.Reduce, Kill)
+	}
+	if way == Auto {
+		return m.cheapest(v)
+	}
+	return v.able(way)
+}
+
+// able is a way that the victim knows, for one that it may not.
+func (v Victim) able(way How) How {
+	switch {
+	case way == Wait || way == Kill:
+		return way
+	case !v.Alone:
+		return Wait
+	case way == Split && v.Reduce, way == Split && !v.Splits:
+		return Checkpoint
+	case way == Suspend && !v.MaySuspend:
+		return Wait
+	}
+	return way
+}
+
+// cheapest is the way that costs least: what has to be written and read again, the
+// work that is thrown away, or the time that the slot is not there.
+func (m Means) cheapest(v Victim) How {
+	c := m.withDefaults()
+	swap := c.TaskBytes * 1000 / c.DiskRate // to write or to read the memory of a task, ms
+	best, price := Wait, v.Remaining
+	if price <= c.Heartbeat {
+		return Wait
+	}
+	try := func(way How, cost int64) {
+		if v.able(way) == way && cost < price {
+			best, price = way, cost
+		}
+	}
+	suspend := int64(0)
+	if c.MemoryShort {
+		suspend = 2 * swap
+	}
+	try(Kill, v.Elapsed)
+	try(Split, c.SplitMillis)
+	try(Suspend, suspend)
+	try(Checkpoint, 2*swap)
+	return best
+}
+
+func (c Costs) withDefaults() Costs {
+	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
+	c.DiskRate = cmp.Or(c.DiskRate, 100e6)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 300)
+	c.SplitMillis = cmp.Or(c.SplitMillis, 500)
+	return c
+}
