@@ -91,10 +91,11 @@ func loadSplits(states ...*State) {
 var whole = dag.Range{End: dag.Position{Offset: 100}}
 
 func drawCommand(t *rapid.T, s *State) Command {
-	switch rapid.SampledFrom([]string{
+	verb := rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "split",
 		"pause", "suspend", "suspend", "resume", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "forget", "policy", "retire", "killattempt", "speculate",
-	}).Draw(t, "verb") {
+	}).Draw(t, "verb")
+	switch verb {
 	case "submit":
 		return SubmitJob{JobSpec{
 			Graph:            drawGraph(t),
@@ -131,14 +132,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return LoseOutput{drawAttempt(t, s), "unreadable"}
 	case "split":
 		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
-	case "pause":
-		return PauseAttempt{drawAttempt(t, s), rapid.Bool().Draw(t, "split")}
-	case "suspend":
-		return SuspendAttempt{drawAttempt(t, s)}
-	case "resume":
-		return ResumeAttempt{drawAttempt(t, s)}
-	case "checkpoint":
-		return CheckpointAttempt{Attempt: drawAttempt(t, s), Checkpoint: Checkpoint{Path: "c"}}
+	case "pause", "suspend", "resume", "checkpoint":
+		return drawPreemption(t, verb, drawAttempt(t, s))
 	case "kill":
 		return KillJob{drawJob(t, s), "because"}
 	case "failjob":
@@ -173,6 +168,18 @@ func drawCommand(t *rapid.T, s *State) Command {
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
 		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
+}
+
+func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
+	switch verb {
+	case "pause":
+		return PauseAttempt{a, rapid.Bool().Draw(t, "split")}
+	case "suspend":
+		return SuspendAttempt{a}
+	case "resume":
+		return ResumeAttempt{a}
+	}
+	return CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}}
 }
 
 func drawGraph(t *rapid.T) dag.Graph {

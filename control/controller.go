@@ -17,6 +17,7 @@ type Controller struct {
 	watch    watch
 	slow     slowTasks
 	progress progress
+	known    sched.Facts // what the policy is told beside the state
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 
 	out Output // of the step under way
@@ -24,8 +25,14 @@ type Controller struct {
 
 // New is a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
-	return &Controller{view: view, policy: policy, decide: true, progress: make(progress)}
+	c := &Controller{view: view, policy: policy, decide: true, progress: make(progress)}
+	c.known = c.progress
+	return c
 }
+
+// Rely takes what is known beside the state from facts, and no longer from what
+// attempts report. It is for bodies that know without being told.
+func (c *Controller) Rely(facts sched.Facts) { c.known = facts }
 
 // Step takes events in, in the order in which they came, and says what is to be
 // done. Now is in ms since the epoch and never goes back.
@@ -107,7 +114,7 @@ func (c *Controller) lead(now int64) {
 }
 
 // seen is what the policy sees.
-func (c *Controller) seen() sched.View { return sched.View{View: c.view, Facts: c.progress} }
+func (c *Controller) seen() sched.View { return sched.View{View: c.view, Facts: c.known} }
 
 func (c *Controller) fact(command cluster.Command) {
 	c.facts = append(c.facts, cluster.Entry{Command: command})

@@ -97,7 +97,7 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 // cannot be told.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	age := a.Held(now)
-	p, known := c.progress.Progress(a.ID)
+	p, known := c.known.Progress(a.ID)
 	if age < speculationAge || !known {
 		return 0
 	}

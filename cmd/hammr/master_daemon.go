@@ -170,7 +170,7 @@ func (m *masterDaemon) openMaster() (err error) {
 
 // policyNamed makes the policy of a name.
 func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
-	return all.New(name, conf, sched.DefaultPlacement())
+	return all.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement()})
 }
 
 // defaultStaging is the staging directory where nobody has named one.

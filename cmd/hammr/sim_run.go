@@ -143,7 +143,7 @@ func (s *simRun) policy(name string) (sched.Policy, error) {
 	if err := readAllocations(conf); err != nil {
 		return nil, err
 	}
-	return all.New(name, conf, sched.DefaultPlacement())
+	return all.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement()})
 }
 
 // parseFailure reads NODE@TIME or NODE@TIME+TIME.

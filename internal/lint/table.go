@@ -22,8 +22,9 @@ var importTable = []row{
 	{"sched", []string{"cluster", "preempt", "locality"}},
 	{"sched/share", nil},
 	{"sched/pool", nil},
-	{"sched/...", []string{"sched", "sched/share", "sched/pool", "cluster", "preempt", "locality"}},
-	{"sched/schedtest", []string{"dag", "cluster", "sched"}},
+	{"sched/ledger", []string{"sched", "cluster"}},
+	{"sched/...", []string{"sched", "sched/ledger", "sched/share", "sched/pool", "cluster", "preempt", "locality"}},
+	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
 	{"sched/all", []string{"sched", "sched/..."}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 

@@ -13,13 +13,13 @@ import (
 )
 
 // maker makes a policy of what it is set to.
-type maker func(conf map[string]string, placement sched.Placement) (sched.Policy, error)
+type maker func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
 
 var makers = map[string]maker{"fair": newFair, "fifo": newFIFO}
 
-func newFIFO(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fifo", conf: conf}
-	return fifo.New(placement), s.err()
+	return fifo.New(setup.Placement), s.err()
 }
 
 // HasPools reports whether a policy has the pools of an allocation file.
@@ -29,13 +29,13 @@ func HasPools(name string) bool { return name == "fair" }
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 
 // New makes the policy of a name, set to conf: properties as Hadoop calls them.
-// Placement is how it matches tasks with machines.
-func New(name string, conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+// Setup is what has nothing to do with the policy.
+func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	make, known := makers[name]
 	if !known {
 		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))
 	}
-	p, err := make(conf, placement)
+	p, err := make(conf, setup)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,12 @@ const (
 	Allocations    = "hammr.scheduler.allocations"
 )
 
-func newFair(conf map[string]string, placement sched.Placement) (sched.Policy, error) {
+func newFair(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fair", conf: conf}
 	file, content := s.text(AllocationFile), s.text(Allocations)
 	c := fair.Config{
-		Placement:       placement,
+		Placement:       setup.Placement,
+		Means:           setup.Means,
 		Preemption:      s.bool("mapred.fairscheduler.preemption"),
 		SizeBasedWeight: s.bool("mapred.fairscheduler.sizebasedweight"),
 		NewJobBoost:     s.bool("mapred.fairscheduler.newjobboost"),

@@ -1,6 +1,7 @@
 package fair
 
 import (
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
 )
@@ -13,6 +14,7 @@ type Config struct {
 	Allocations *pool.Allocations
 
 	Placement sched.Placement
+	Means     preempt.Means // how slots are taken from running tasks
 
 	// Rankers order the jobs of pools with such an order, beside or instead of
 	// those that are known here: fair, fifo and drf. A pool in hfsp order is
