@@ -30,6 +30,7 @@ type lane struct {
 	taken   map[cluster.TaskID]bool    // those that have been placed
 	placed  map[*cluster.Stage]int     // how many of each stage
 	wake    int64
+	waits   map[*cluster.Stage]int64 // when stages are looked at again that wait for machines; nil until some do
 }
 
 // offer is slots for the tasks of one stage.
@@ -152,8 +153,12 @@ func (l *lane) recount() {
 	}
 }
 
-// wakeAt notes when to look again.
-func (l *lane) wakeAt(at int64) {
+// wakeAt notes when to look again at a stage that waits for machines.
+func (l *lane) wakeAt(stage *cluster.Stage, at int64) {
+	if l.waits == nil {
+		l.waits = make(map[*cluster.Stage]int64)
+	}
+	l.waits[stage] = Earliest(l.waits[stage], at)
 	l.wake = Earliest(l.wake, at)
 }
 

@@ -56,7 +56,7 @@ func (l *lane) hurry(o offer) {
 		if impatient(i) {
 			slots += n
 		} else if n > 0 {
-			l.wakeAt(l.freeSince(o, i) + patience)
+			l.wakeAt(o.stage, l.freeSince(o, i)+patience)
 		}
 	}
 	if o.grant = min(rest, slots); o.grant > 0 {
@@ -88,9 +88,11 @@ func (l *lane) freeSince(o offer, i int) int64 {
 
 // delay places an offer by delay scheduling.
 func (l *lane) delay(o offer) {
+	d := l.placer.Delay
+	waited := l.waited(o)
 	allowed := make([]locality.Level, len(l.machines))
 	for i := range l.machines {
-		allowed[i] = l.placer.Delay.Level(l.now - l.freeSince(o, i))
+		allowed[i] = d.Level(waited[i])
 	}
 	tasks := l.candidates(o, false)
 	demand := locality.Demand{Tasks: l.tasks(o.job, tasks), Grant: o.grant, Avoid: l.avoided(o.job)}
@@ -103,9 +105,34 @@ func (l *lane) delay(o offer) {
 	if l.placed[o.stage] == o.stage.Waiting() {
 		return
 	}
-	for i := range l.machines {
-		if left := l.placer.Delay.Left(l.now - l.freeSince(o, i)); left > 0 && l.free[i] > 0 {
-			l.wakeAt(l.now + left)
+	for i, n := range l.free {
+		if n == 0 {
+			continue
+		}
+		l.placer.passOver(o, l.now)
+		if left := d.Left(waited[i]); left > 0 {
+			l.wakeAt(o.stage, l.now+left)
 		}
 	}
+}
+
+// waited is for how long each machine has waited for tasks of an offer near to it:
+// as long as its slot is free, or as the job has let slots go by if none that is
+// free now has waited for that long itself.
+func (l *lane) waited(o offer) []int64 {
+	waited := make([]int64, len(l.machines))
+	var job int64
+	if since := l.placer.passedSince(o); since != 0 {
+		job = l.now - since
+	}
+	for i, n := range l.free {
+		waited[i] = l.now - l.freeSince(o, i)
+		if n > 0 && waited[i] >= job {
+			job = 0
+		}
+	}
+	for i := range waited {
+		waited[i] = max(waited[i], job)
+	}
+	return waited
 }

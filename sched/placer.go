@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"maps"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 )
@@ -15,7 +17,8 @@ import (
 //
 // Who is offered slots first gets them first, but which machine a task gets is
 // decided for several stages together. Like a policy, a Placer remembers
-// nothing that Reset could not find again. The zero value is ready for use.
+// nothing that Reset could not find again, but for the clocks of delay scheduling,
+// which Reset starts anew. The zero value is ready for use.
 type Placer struct {
 	Placement
 
@@ -23,13 +26,14 @@ type Placer struct {
 	alive    int                         // machines that are not lost
 	slots    [2]int                      // of each kind, on all machines
 	outputs  map[output]map[string]int64 // bytes by machine; missing when they are to be summed again
+	passed   map[output]int64            // since when stages of which tasks wait let slots go by, ms
 }
 
 // patient reports whether slots may stay free for tasks that find their input
 // there later.
 func (p *Placer) patient() bool { return p.Patience > 0 }
 
-// output names what the tasks of a stage have written.
+// output names what the tasks of a stage have written, and the stage.
 type output struct {
 	job   cluster.JobID
 	stage string
@@ -37,7 +41,7 @@ type output struct {
 
 // Reset forgets everything; the next round looks at the state afresh.
 func (p *Placer) Reset() {
-	p.outputs, p.topology = nil, nil
+	p.outputs, p.passed, p.topology = nil, nil, nil
 }
 
 // Observe hears of one applied change.
@@ -49,6 +53,9 @@ func (p *Placer) Observe(view cluster.View, delta cluster.Delta) {
 		for _, id := range ids {
 			delete(p.outputs, output{id.Task.Job, id.Task.Stage})
 		}
+	}
+	for _, id := range delta.Started {
+		p.launched(id)
 	}
 	for _, id := range delta.Jobs {
 		p.forget(view, id)
@@ -65,6 +72,7 @@ func (p *Placer) forget(view cluster.View, id cluster.JobID) {
 			delete(p.outputs, o)
 		}
 	}
+	maps.DeleteFunc(p.passed, func(o output, _ int64) bool { return o.job == id })
 }
 
 // survey looks at the machines.

@@ -11,6 +11,8 @@ type Round struct {
 	now    int64
 	view   cluster.View
 	lanes  [2]*lane // by kind of slot
+	made   []*made  // offers, in their order; nil unless they are traced
+	traced bool
 
 	bundles []BundleStart
 	holds   []*hold
@@ -22,17 +24,17 @@ type Round struct {
 }
 
 // Round looks at the free slots.
-func (p *Placer) Round(now int64, view cluster.View) *Round {
+func (p *Placer) Round(now int64, view View) *Round {
 	return p.RoundWithin(now, view, freeOf)
 }
 
 // RoundWithin looks at slots that are free of which a machine is to give out no
 // more than free says.
-func (p *Placer) RoundWithin(now int64, view cluster.View, free func(*cluster.Machine) locality.Slots) *Round {
+func (p *Placer) RoundWithin(now int64, view View, free func(*cluster.Machine) locality.Slots) *Round {
 	if p.topology == nil {
-		p.survey(view)
+		p.survey(view.View)
 	}
-	r := &Round{placer: p, now: now, view: view}
+	r := &Round{placer: p, now: now, view: view.View, traced: view.Trace}
 	for kind := range r.lanes {
 		var one locality.Slots
 		one[kind] = 1
@@ -65,6 +67,7 @@ func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, most int) {
 		return
 	}
 	r.free = nil
+	r.note(j, stage, nil, most)
 	l := r.lanes[stage.Slot]
 	lifted := r.lift(stage)
 	most -= l.resume(stage, most)
@@ -87,6 +90,7 @@ func (r *Round) Done() (plan Plan, wake int64) {
 		r.wakeAt(l.wake)
 	}
 	plan.Bundles = r.bundles
+	plan.Decisions = r.decisions(plan)
 	return plan, r.wake
 }
 

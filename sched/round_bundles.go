@@ -14,6 +14,7 @@ func (r *Round) OfferBundles(j *cluster.Job, b *cluster.Bundle, most int) {
 	if waitingOf(j, b) == 0 {
 		return
 	}
+	r.note(j, b.Stages[0], b, most)
 	r.flush()
 	lifted := r.lift(b.Stages...)
 	if b.Gang {

@@ -24,6 +24,7 @@ import (
 type View struct {
 	cluster.View
 	Facts Facts // nil: nothing is known
+	Trace bool  // somebody wants to know what is decided: plans have Decisions
 }
 
 // Facts are what machines have told and no log keeps: a new leader knows none of
@@ -78,6 +79,11 @@ type Plan struct {
 
 	Starts  []Start       // each task at most once; no more on a machine than it has free slots
 	Bundles []BundleStart // likewise; their tasks stand in no other
+
+	// Decisions, of a View with Trace, are what a Round has offered, and the
+	// shares as a policy sees them: all of them each time, since whoever passes
+	// them on leaves out what it has told. Other decisions follow from the plan.
+	Decisions []Decision
 }
 
 // Preempt takes its slot from a running attempt. It is not charged to its task.

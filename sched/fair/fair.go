@@ -63,9 +63,7 @@ func (p *Policy) look(view sched.View) {
 	}
 	p.admit()
 	for j := range view.Jobs() {
-		if e := p.jobs[j.ID]; e != nil {
-			p.count(view.View, e)
-		}
+		p.settle(view.View, j.ID)
 	}
 }
 
@@ -129,13 +127,16 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	p.survey(view.View)
-	if p.conf.Preemption || len(p.conf.Rankers) > 0 {
+	if p.conf.Preemption || len(p.conf.Rankers) > 0 || view.Trace {
 		p.divide()
 	}
-	round := p.placer.RoundWithin(now, view.View, p.room)
+	round := p.placer.RoundWithin(now, view, p.room)
 	d := newDeal(p, now, view)
 	d.run(round)
 	plan, p.wake = round.Done()
+	if view.Trace {
+		plan.Decisions = append(p.shares(now), plan.Decisions...)
+	}
 	if p.conf.Preemption {
 		var wake int64
 		plan.Preempts, wake = p.preempt(now, view, d)

@@ -89,7 +89,7 @@ func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
-	round := p.placer.Round(now, view.View)
+	round := p.placer.Round(now, view)
 	for _, e := range p.queue {
 		if round.Left() == 0 {
 			break
@@ -103,11 +103,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 // offer gives all slots that are left to the stages of one job in their order. A
 // bundle stands where its first stage does.
 func offer(round *sched.Round, j *cluster.Job) {
-	for _, stage := range j.Stages {
-		if b := stage.Bundle; stage.Alone() {
-			round.Offer(j, stage, stage.Waiting())
-		} else if b.Stages[0] == stage {
-			round.OfferBundles(j, b, b.Count)
-		}
+	for w := range sched.Wants(j) {
+		w.Offer(round, w.Count)
 	}
 }

@@ -1,0 +1,83 @@
+package fifo
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// told is what a round says of its offers: "1map skip 2: why".
+func (w *world) told(placement sched.Placement) (out []string) {
+	view := w.Seen()
+	view.Trace = true
+	p := New(placement)
+	p.Reset(w.Now, view)
+	for _, d := range p.Decide(w.Now, view).Decisions {
+		line := fmt.Sprintf("%d%s %s %d", d.Job.Number, d.Stage, d.Kind, d.Slots)
+		if d.Cause != "" {
+			line += ": " + d.Cause
+		}
+		if d.Until != 0 {
+			line += fmt.Sprintf(" for %d", d.Until-w.Now)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func (w *world) wantTold(placement sched.Placement, want ...string) {
+	w.T.Helper()
+	if got := w.told(placement); !slices.Equal(got, want) {
+		w.T.Errorf("told is %q, want %q", got, want)
+	}
+}
+
+func TestOffersAreTold(t *testing.T) {
+	w := newWorld(t)
+	w.Join("a", 1, 0)
+	w.submit(0, 0, "a", "b")
+	w.wantTold(sched.Placement{}, "1map offer 2", "1map skip 1: no slot is free")
+	if d := w.World.Plan(New(sched.Placement{})).Decisions; d != nil {
+		t.Errorf("told though nobody asks: %v", d)
+	}
+}
+
+func TestASkipTellsUntilWhenASlotIsWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	w.Join("a", 1, 0)
+	w.Join("b", 1, 0)
+	w.submit(0, 0, "c")
+	w.Join("c", 0, 0)
+	delay := sched.DefaultDelay
+	w.wantTold(sched.Placement{Method: sched.Delay, Delay: delay},
+		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.Node-1))
+}
+
+func TestASkipNamesMachinesThatAreAvoided(t *testing.T) {
+	w := newWorld(t)
+	w.Join("a", 1, 0)
+	w.Join("b", 1, 0)
+	j := w.Run(schedtest.Spec(dag.MapReduce(2, 0)))
+	id := w.Start(j, 0, 0, "a")
+	w.Apply(cluster.FailAttempt{Attempt: id, Failure: cluster.Failure{Cause: "bad", Offset: -1}})
+	w.Start(j, 0, 1, "b")
+	w.wantTold(sched.Placement{}, "1map offer 1", "1map skip 1: avoids the machines with free slots: a")
+}
+
+func TestASkipTellsOfSlotsThatAreHeld(t *testing.T) {
+	w := newWorld(t)
+	w.Join("a", 1, 1)
+	w.Join("b", 1, 0)
+	w.Run(schedtest.Spec(schedtest.Streamed(2, 1)))
+	j := w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
+	w.wantTold(sched.Placement{}, "1map offer 1", "2map offer 1", "2map skip 1: no slot is free")
+	w.Start(j, 0, 0, "a")
+	w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
+	w.wantTold(sched.Placement{}, "1map offer 1", "1map skip 1: needs 2 map and 1 reduce slots at once",
+		"3map offer 1", "3map skip 1: free slots are held for tasks that start together")
+}

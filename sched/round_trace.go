@@ -1,0 +1,110 @@
+package sched
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// made is what a stage, or a class of bundles, has been offered in a round.
+type made struct {
+	job    *cluster.Job
+	stage  *cluster.Stage
+	bundle *cluster.Bundle // nil for tasks that start alone
+	count  int             // of tasks or bundles that could have had slots
+}
+
+// note remembers an offer, if it is traced. One stage may be offered slots again
+// and again.
+func (r *Round) note(j *cluster.Job, stage *cluster.Stage, b *cluster.Bundle, most int) {
+	if !r.traced {
+		return
+	}
+	i := slices.IndexFunc(r.made, func(m *made) bool { return m.stage == stage })
+	if i < 0 {
+		i, r.made = len(r.made), append(r.made, &made{job: j, stage: stage, bundle: b})
+	}
+	m := r.made[i]
+	wants := waitingOf(j, stage.Bundle)
+	if b == nil {
+		w, _ := wantOf(j, stage)
+		wants = w.Count
+	}
+	m.count = min(m.count+min(most, wants), wants)
+}
+
+// decisions are the offers, and what has come to nothing of each.
+func (r *Round) decisions(plan Plan) (out []Decision) {
+	if !r.traced {
+		return nil
+	}
+	got := grants(plan)
+	for _, m := range r.made {
+		d := Decision{
+			At: r.now, Kind: DecisionOffer, Pool: m.job.Spec.Pool, Job: m.job.ID, Stage: m.stage.Name,
+			Slot: m.stage.Slot, Slots: m.count,
+		}
+		out = append(out, d)
+		if d.Slots -= got[output{m.job.ID, m.stage.Code}]; d.Slots > 0 {
+			d.Kind = DecisionSkip
+			d.Cause, d.Until = r.why(m)
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// grants is how many tasks of each stage a plan gives slots; of bundles, how many
+// bundles, under their first stage.
+func grants(plan Plan) map[output]int {
+	got := make(map[output]int)
+	for _, s := range plan.Starts {
+		got[output{s.Task.Job, s.Task.Stage}]++
+	}
+	for _, id := range plan.Resumes {
+		got[output{id.Task.Job, id.Task.Stage}]++
+	}
+	for _, b := range plan.Bundles {
+		got[output{b.Job, b.Starts[0].Task.Stage}]++
+	}
+	return got
+}
+
+// why tells why not all of an offer was taken, and when it will be looked at
+// again though nothing changes; 0 is never.
+func (r *Round) why(m *made) (cause string, until int64) {
+	l := r.lanes[m.stage.Slot]
+	switch {
+	case l.waits[m.stage] != 0:
+		return "waits for a slot where its input is", l.waits[m.stage]
+	case m.bundle != nil:
+		w, _ := wantOf(m.job, m.stage)
+		return fmt.Sprintf("needs %d map and %d reduce slots at once", w.Need[cluster.MapSlot], w.Need[cluster.ReduceSlot]), 0
+	case l.remaining() == 0 && len(r.holds) > 0:
+		return "free slots are held for tasks that start together", 0
+	case l.remaining() == 0:
+		return "no slot is free", 0
+	case m.stage.Waiting() == 0 || !m.job.Ready(m.stage):
+		return "no slot is free where its attempts stand still", 0
+	}
+	return "avoids the machines with free slots: " + l.freeNames(), 0
+}
+
+// maxNames bounds how many machines a cause names.
+const maxNames = 5
+
+// freeNames are the machines with free slots.
+func (l *lane) freeNames() string {
+	var names []string
+	for i, n := range l.free {
+		if n > 0 {
+			names = append(names, l.machines[i].Name)
+		}
+	}
+	if more := len(names) - maxNames; more > 0 {
+		names = append(names[:maxNames], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
