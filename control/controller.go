@@ -17,8 +17,10 @@ type Controller struct {
 	watch    watch
 	slow     slowTasks
 	progress progress
-	known    sched.Facts // what the policy is told beside the state
+	known    sched.Facts            // what the policy is told beside the state
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
+
+	trace trace
 
 	out Output // of the step under way
 }
@@ -114,7 +116,9 @@ func (c *Controller) lead(now int64) {
 }
 
 // seen is what the policy sees.
-func (c *Controller) seen() sched.View { return sched.View{View: c.view, Facts: c.known} }
+func (c *Controller) seen() sched.View {
+	return sched.View{View: c.view, Facts: c.known, Trace: c.trace.on}
+}
 
 func (c *Controller) fact(command cluster.Command) {
 	c.facts = append(c.facts, cluster.Entry{Command: command})
@@ -141,6 +145,7 @@ func (c *Controller) propose(now int64) {
 // splits are not loaded here waits for the next change.
 func (c *Controller) plan(now int64) {
 	plan := c.policy.Decide(now, c.seen())
+	c.tell(now, plan)
 	for _, p := range plan.Preempts {
 		c.preempt(p)
 	}

@@ -28,6 +28,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Jobs {
 		c.slow.follow(id, c.view.Job(id))
+		c.trace.forget(id, c.view.Job(id))
 	}
 	jobs := slices.Clone(delta.Jobs)
 	for _, id := range delta.Freed {

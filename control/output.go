@@ -5,14 +5,17 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
 )
 
 // Output is what a step wants done.
 type Output struct {
-	Commands []cluster.Entry // to be proposed as one batch; nil while a batch is on its way
-	Orders   []Order
-	Work     []Work
-	Wake     int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"
+	Commands  []cluster.Entry // to be proposed as one batch; nil while a batch is on its way
+	Orders    []Order
+	Work      []Work
+	Decisions []sched.Decision // that were made, when they are traced; those about a plan may still be refused in part
+
+	Wake int64 // when to step at the latest, ms since the epoch; 0 for "when something happens"
 }
 
 // Order is something to tell a machine.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
 )
 
 // When output is lost that running tasks of the same job wait for, whoever wrote
@@ -52,7 +54,7 @@ func (c *Controller) makeRoomFor(now int64, j *cluster.Job, stage *cluster.Stage
 	homeless := c.homeless(now, j, stage)
 	for kind, slots := range stage.Slots {
 		if slots > 0 && homeless > 0 {
-			c.endReaders(j, stage, cluster.Slot(kind), slots*homeless)
+			c.endReaders(now, j, stage, cluster.Slot(kind), slots*homeless)
 		}
 	}
 }
@@ -90,7 +92,7 @@ func (c *Controller) house(t *cluster.Task, slots [2]int, free map[string][2]int
 
 // endReaders tells as many readers to end as have that many slots of a kind,
 // counting those that are ending already.
-func (c *Controller) endReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
+func (c *Controller) endReaders(now int64, j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
 	var running []*cluster.Attempt
 	takes := make(map[cluster.AttemptID]int)
 	for _, reader := range readers(j, stage) {
@@ -117,7 +119,9 @@ func (c *Controller) endReaders(j *cluster.Job, stage *cluster.Stage, kind clust
 		if slots <= 0 {
 			return
 		}
-		c.fact(cluster.KillAttempt{Attempt: a.ID, Cause: fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)})
+		cause := fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)
+		c.fact(cluster.KillAttempt{Attempt: a.ID, Cause: cause})
+		c.tellOf(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, How: preempt.Kill, Cause: cause})
 		slots -= takes[a.ID]
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 // Speculative execution, after Hadoop's DefaultSpeculator: when no task of a
@@ -81,6 +82,7 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 	}
 	if m := c.machineFor(slowest, stage.Slot); m != "" {
 		c.fact(cluster.SpeculateTask{Task: slowest.ID, Machine: m})
+		c.tellOf(now, slowest.ID, sched.Decision{Kind: sched.DecisionLaunch, Machine: m, Cause: "its attempt is slow: it is tried a second time"})
 	}
 }
 

@@ -56,6 +56,7 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 	}
 	b.view = b.state.View()
 	b.brain = control.New(b.view, cfg.Policy)
+	b.brain.Trace(cfg.Decisions != nil)
 	b.build()
 	if err := b.play(ctx); err != nil {
 		return nil, err
@@ -132,6 +133,7 @@ func (b *body) step() error {
 		out := b.brain.Step(b.now, events)
 		b.steps++
 		b.wake = out.Wake
+		b.tell(out.Decisions)
 		for _, o := range out.Orders {
 			b.obey(o)
 		}

@@ -46,6 +46,10 @@ type Config struct {
 	// slow.
 	CheckInvariants bool
 
+	// Decisions hears what is decided about slots, in the order in which it is;
+	// times are ms since the start of the run. Default nobody.
+	Decisions func(sched.Decision)
+
 	// Expiry is how long a machine is silent before it is given up, in ms; default
 	// 10,000.
 	Expiry int64

@@ -1,0 +1,110 @@
+package control
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// trace is what was told of decisions, so that nothing is told twice: a policy is
+// asked after each change, and most of what it says then is as before.
+type trace struct {
+	on   bool
+	told map[cluster.JobID]map[subject]sched.Decision // under no job: what is about pools
+}
+
+// subject is what a decision is about, within a job or of a pool.
+type subject struct {
+	kind        sched.DecisionKind
+	pool, stage string
+	slot        cluster.Slot
+}
+
+// Trace has Output.Decisions told from now on, or no longer.
+func (c *Controller) Trace(on bool) { c.trace = trace{on: on} }
+
+// tell tells of a plan.
+func (c *Controller) tell(now int64, plan sched.Plan) {
+	if !c.trace.on {
+		return
+	}
+	for _, d := range plan.Decisions {
+		if c.trace.news(d) {
+			c.out.Decisions = append(c.out.Decisions, d)
+		}
+	}
+	for _, p := range plan.Preempts {
+		c.tellOfAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, How: p.How, Cause: p.Cause})
+	}
+	for _, id := range plan.Resumes {
+		c.tellOfAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
+	}
+	starts := slices.Clip(plan.Starts)
+	for _, b := range plan.Bundles {
+		starts = append(starts, b.Starts...)
+	}
+	for _, s := range starts {
+		c.tellOf(now, s.Task, sched.Decision{Kind: sched.DecisionLaunch, Machine: s.Machine, Place: placeOf(s)})
+	}
+}
+
+func placeOf(s sched.Start) sched.Place {
+	switch {
+	case s.Local:
+		return sched.PlaceNode
+	case s.RackLocal:
+		return sched.PlaceRack
+	}
+	return ""
+}
+
+// tellOfAttempt tells of a decision about an attempt that is there.
+func (c *Controller) tellOfAttempt(now int64, id cluster.AttemptID, d sched.Decision) {
+	if _, _, a, ok := c.view.Attempt(id); ok {
+		d.Attempt, d.Machine = id, a.Machine
+		c.tellOf(now, id.Task, d)
+	}
+}
+
+// tellOf tells of a decision about a task. What is offered to its stage and
+// skipped afterwards is news again.
+func (c *Controller) tellOf(now int64, id cluster.TaskID, d sched.Decision) {
+	j, stage, _, ok := c.view.Task(id)
+	if !c.trace.on || !ok {
+		return
+	}
+	d.At, d.Job, d.Task, d.Pool, d.Stage, d.Slot, d.Slots = now, j.ID, id, j.Spec.Pool, stage.Name, stage.Slot, 1
+	c.out.Decisions = append(c.out.Decisions, d)
+	for _, kind := range []sched.DecisionKind{sched.DecisionOffer, sched.DecisionSkip} {
+		delete(c.trace.told[j.ID], subject{kind, d.Pool, d.Stage, d.Slot})
+	}
+}
+
+// news reports whether a decision says something else than the one before about
+// the same.
+func (t *trace) news(d sched.Decision) bool {
+	about := subject{d.Kind, d.Pool, d.Stage, d.Slot}
+	of := t.told[d.Job]
+	last, known := of[about]
+	last.At = d.At
+	if known && last == d {
+		return false
+	}
+	if of == nil {
+		of = make(map[subject]sched.Decision)
+		if t.told == nil {
+			t.told = make(map[cluster.JobID]map[subject]sched.Decision)
+		}
+		t.told[d.Job] = of
+	}
+	of[about] = d
+	return true
+}
+
+// forget drops what was told of a job that is over; nil is one that is gone.
+func (t *trace) forget(id cluster.JobID, j *cluster.Job) {
+	if j == nil || j.State.Final() {
+		delete(t.told, id)
+	}
+}

@@ -1,0 +1,106 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+)
+
+// meddler is FIFO, but for what a test wants to come first.
+type meddler struct {
+	fifo.Policy
+	next sched.Plan
+}
+
+func (m *meddler) Decide(now int64, view sched.View) sched.Plan {
+	plan := m.Policy.Decide(now, view)
+	plan.Preempts, m.next.Preempts = m.next.Preempts, nil
+	plan.Decisions = append(slices.Clip(m.next.Decisions), plan.Decisions...)
+	return plan
+}
+
+// decided plays events and returns what was decided, as lines of JSON.
+func (s *stage) decided(lines ...string) string {
+	s.t.Helper()
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	for _, line := range lines {
+		s.now += 10
+		events := s.event(strings.Fields(line))
+		for {
+			step := s.brain.Step(s.now, events)
+			for _, d := range step.Decisions {
+				if err := encoder.Encode(d); err != nil {
+					s.t.Fatal(err)
+				}
+			}
+			if len(step.Commands) == 0 {
+				break
+			}
+			events = []Event{s.apply(step.Commands)}
+		}
+	}
+	return out.String()
+}
+
+// TestDecisionsAreTold has one of each kind. The golden file is the example of
+// docs/formats/decisions.md.
+func TestDecisionsAreTold(t *testing.T) {
+	s := newStage(t)
+	policy := new(meddler)
+	s.brain = New(s.state.View(), policy)
+	s.brain.Trace(true)
+	got := s.decided("join n1 1 1", "submit 2 1", "load 1", "submit 1 0", "load 2")
+	policy.next = sched.Plan{
+		Preempts:  []sched.Preempt{{Attempt: s.attempt("m0.0"), How: preempt.Suspend, Cause: "job_1_0002 is smaller"}},
+		Decisions: []sched.Decision{{At: s.now, Kind: sched.DecisionShare, Pool: cluster.DefaultPool, Share: .5}},
+	}
+	got += s.decided("join n2 0 0", "done m0.0", "done m1.0", "done 2:m0.0")
+	const golden = "testdata/decisions.jsonl"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("decided is\n%s", got)
+	}
+}
+
+// TestNobodyIsToldOfDecisionsUnasked has the same with nobody listening.
+func TestNobodyIsToldOfDecisionsUnasked(t *testing.T) {
+	s := newStage(t)
+	if got := s.decided("join n1 1 1", "submit 2 1", "load 1"); got != "" {
+		t.Errorf("decided is\n%s", got)
+	}
+	s.brain.Trace(true)
+	if got := s.decided("done m0.0"); !strings.Contains(got, `"kind":"launch"`) {
+		t.Errorf("decided is\n%s", got)
+	}
+}
+
+// TestWhatIsToldOfAJobIsForgotten looks into the memory of the trace.
+func TestWhatIsToldOfAJobIsForgotten(t *testing.T) {
+	s := newStage(t)
+	s.brain.Trace(true)
+	s.decided("join n1 1 1", "submit 2 0", "load 1")
+	if len(s.brain.trace.told) != 1 {
+		t.Errorf("told of %v", s.brain.trace.told)
+	}
+	s.decided("kill 1", "ended m0.0", "cleaned 1")
+	if len(s.brain.trace.told) != 0 {
+		t.Errorf("still told of %v", s.brain.trace.told)
+	}
+}

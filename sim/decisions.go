@@ -1,0 +1,14 @@
+package sim
+
+import "github.com/hammr/hammr/sched"
+
+// tell passes on what was decided, by the clock of the run.
+func (b *body) tell(decisions []sched.Decision) {
+	for _, d := range decisions {
+		d.At -= epoch
+		if d.Until != 0 {
+			d.Until -= epoch
+		}
+		b.cfg.Decisions(d)
+	}
+}
