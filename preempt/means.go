@@ -67,7 +67,7 @@ func (v Victim) able(way How) How {
 // cheapest is the way that costs least: what has to be written and read again, the
 // work that is thrown away, or the time that the slot is not there.
 func (m Means) cheapest(v Victim) How {
-	c := m.withDefaults()
+	c := m.WithDefaults()
 	swap := c.TaskBytes * 1000 / c.DiskRate // to write or to read the memory of a task, ms
 	best, price := Wait, v.Remaining
 	if price <= c.Heartbeat {
@@ -89,7 +89,8 @@ func (m Means) cheapest(v Victim) How {
 	return best
 }
 
-func (c Costs) withDefaults() Costs {
+// WithDefaults is the costs with the defaults filled in.
+func (c Costs) WithDefaults() Costs {
 	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
 	c.DiskRate = cmp.Or(c.DiskRate, 100e6)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 300)

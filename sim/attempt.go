@@ -131,9 +131,9 @@ func (b *body) pause(m *machine, id cluster.AttemptID) {
 		}
 		a.job.done[id.Task] = a.done + b.worked(a)
 		a.plan++ // it does nothing else any more
-		b.queue.plan(b.now+b.cfg.TaskBytes*1000/b.cfg.CheckpointRate, func() {
+		b.queue.plan(b.now+b.cfg.Costs.TaskBytes*1000/b.cfg.Costs.DiskRate, func() {
 			if !a.over {
-				b.end(a, control.AttemptPaused{Attempt: id, Checkpoint: cluster.Checkpoint{Attempt: id, Machine: m.name, Bytes: b.cfg.TaskBytes}})
+				b.end(a, control.AttemptPaused{Attempt: id, Checkpoint: cluster.Checkpoint{Attempt: id, Machine: m.name, Bytes: b.cfg.Costs.TaskBytes}})
 			}
 		})
 		return
@@ -142,7 +142,7 @@ func (b *body) pause(m *machine, id cluster.AttemptID) {
 
 // tellProgress reports how far an attempt is, again and again.
 func (b *body) tellProgress(a *attempt) {
-	if b.cfg.Progress == 0 {
+	if b.cfg.Progress < 0 {
 		return
 	}
 	b.queue.plan(b.now+b.cfg.Progress, func() {

@@ -43,7 +43,7 @@ type body struct {
 // when nothing more would happen though jobs are left.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
-	faults := errors.Join(cfg.check(), w.Check())
+	faults := errors.Join(cfg.check(), cfg.checkTriggers(w), w.Check())
 	if cfg.Policy == nil {
 		faults = errors.Join(faults, errors.New("sim: no policy"))
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim/workload"
 )
 
 // Config is the cluster that is played. Zero values stand for the defaults.
@@ -25,8 +27,8 @@ type Config struct {
 	// Latency is how long a message is under way, in ms; default 5, negative for
 	// none.
 	Latency int64
-	// Progress is how often a running attempt says how far it is, in ms. By
-	// default it never does.
+	// Progress is how often a running attempt says how far it is, in ms; default
+	// 3000, negative for never.
 	Progress int64
 
 	// RemoteRate is how fast input is read from another machine, in bytes/s:
@@ -34,14 +36,19 @@ type Config struct {
 	RemoteRate int64
 	// ShuffleRate is how fast one reduce copies, in bytes/s; default 50 MB/s.
 	ShuffleRate int64
-	// CheckpointRate is how fast the state of a task is written, in bytes/s;
-	// default 100 MB/s. It is TaskBytes large.
-	CheckpointRate int64
-	// TaskBytes is the memory of a task; default 1 GB.
-	TaskBytes int64
+	// Costs is what it costs to take a slot from a task. The policy may know them
+	// too, and then they should be the same; their Heartbeat is of use to it only.
+	Costs preempt.Costs
 
 	// Failures are machines that are lost, in any order.
 	Failures []Failure
+	// Expiry is how long a machine is silent before it is given up, in ms; default
+	// 10,000.
+	Expiry int64
+
+	// Starve is for how long a job may have tasks to start, or suspended ones, and
+	// hold no slot, in ms; when one does for longer, the run fails. 0 is for ever.
+	Starve int64
 	// CheckInvariants has the state looked through after every change, which is
 	// slow.
 	CheckInvariants bool
@@ -50,23 +57,22 @@ type Config struct {
 	// times are ms since the start of the run. Default nobody.
 	Decisions func(sched.Decision)
 
-	// Expiry is how long a machine is silent before it is given up, in ms; default
-	// 10,000.
-	Expiry int64
-}
-
-// Failure is the loss of a machine.
-type Failure struct {
-	Node int   // number of the machine, from 0
-	At   int64 // ms
-	Back int64 // ms after which it is back, empty; 0 for never
+	Tasks  bool // the result is to list all attempts
+	Series bool // the result is to tell who has slots at which time
 }
 
 // Check names everything that is wrong with the configuration, but for the
-// policy.
+// policy and for what depends on the workload.
 func (c Config) Check() error {
 	c.ensureDefaults()
 	return c.check()
+}
+
+// CheckFor names everything that is wrong with the configuration for a workload,
+// but for the policy.
+func (c Config) CheckFor(w *workload.Workload) error {
+	c.ensureDefaults()
+	return errors.Join(c.check(), c.checkTriggers(w))
 }
 
 func (c *Config) ensureDefaults() {
@@ -76,8 +82,8 @@ func (c *Config) ensureDefaults() {
 	c.Latency = max(cmp.Or(c.Latency, 5), 0)
 	c.RemoteRate = cmp.Or(c.RemoteRate, 100e6)
 	c.ShuffleRate = cmp.Or(c.ShuffleRate, 50e6)
-	c.CheckpointRate = cmp.Or(c.CheckpointRate, 100e6)
-	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
+	c.Progress = cmp.Or(c.Progress, 3000)
+	c.Costs = c.Costs.WithDefaults()
 	c.Expiry = cmp.Or(c.Expiry, 10_000)
 }
 
@@ -91,18 +97,16 @@ func (c *Config) check() error {
 	if c.MapSlots+c.ReduceSlots == 0 {
 		fault("machines without slots")
 	}
-	if c.Racks < 1 || c.Replication < 0 || c.Heartbeat < 0 || c.Progress < 0 || c.Expiry < 0 {
-		fault("%d racks, %d copies, heartbeat %d ms, progress %d ms, expiry %d ms: none may be negative",
-			c.Racks, c.Replication, c.Heartbeat, c.Progress, c.Expiry)
+	if c.Racks < 1 || c.Replication < 0 || c.Heartbeat < 0 || c.Expiry < 0 || c.Starve < 0 {
+		fault("%d racks, %d copies, heartbeat %d ms, expiry %d ms, starvation after %d ms: none may be negative",
+			c.Racks, c.Replication, c.Heartbeat, c.Expiry, c.Starve)
 	}
-	if min(c.RemoteRate, c.ShuffleRate, c.CheckpointRate, c.TaskBytes) < 0 {
-		fault("rates of %d, %d and %d bytes/s, tasks of %d bytes: none may be negative",
-			c.RemoteRate, c.ShuffleRate, c.CheckpointRate, c.TaskBytes)
+	if min(c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis) < 0 {
+		fault("rates of %d, %d and %d bytes/s, tasks of %d bytes, %d ms for the end of a part: none may be negative",
+			c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis)
 	}
 	for _, f := range c.Failures {
-		if f.Node < 0 || f.Node >= c.Nodes || f.At < 0 || f.Back < 0 {
-			fault("failure of machine %d at %d ms for %d ms: there are machines 0 to %d", f.Node, f.At, f.Back, c.Nodes-1)
-		}
+		faults = append(faults, f.check(c.Nodes))
 	}
 	return errors.Join(faults...)
 }

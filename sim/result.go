@@ -7,11 +7,19 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Result is what came of a workload.
+// Result is what came of a workload. Times are ms since the start of the run.
 type Result struct {
-	Jobs  []JobResult // in order of submission
-	End   int64       // ms, when the last job was over
-	Steps int64       // of the controller
+	Jobs   []JobResult // in order of submission
+	End    int64       // when the last job was over
+	Steps  int64       // of the controller
+	Events int64       // that came to pass in the world around it
+
+	Preempted []Preemption  // in order of time
+	Lost      []LostMachine // in the order in which they failed
+	Recovered []Recovery    // in order of start
+
+	Tasks  []TaskResult // with Config.Tasks, in order of job, phase, task and attempt
+	Series []Sample     // with Config.Series, in order of time
 }
 
 // JobResult is what became of a job. Times are ms since the start of the run.
@@ -25,7 +33,11 @@ type JobResult struct {
 	LocalMaps     int // that ran where their input is, of the attempts that count
 	Preemptions   int
 	WorkLost      int64 // ms of slots that preemption threw away
-	WorkConserved int64 // ms of slots that went into checkpoints
+	WorkConserved int64 // ms of slots that preempted attempts had run and kept
+
+	// When the first task of a phase started, and when all had finished; -1 where
+	// that never came.
+	MapStart, MapFinish, ReduceStart, ReduceFinish int64
 
 	// Alone is the least time that it takes on the cluster with nobody else
 	// there: the longest map, or all maps spread evenly over all slots, and

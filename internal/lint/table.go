@@ -75,7 +75,7 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "sched", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
 
