@@ -16,7 +16,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak bench bench-cluster microbench proto clean
+.PHONY: all build test race lint fuzz soak bench bench-cluster calibrate microbench proto clean
 
 all: build
 
@@ -64,6 +64,12 @@ bench:
 # A cluster of processes on this machine against the same program in one process.
 bench-cluster:
 	go run ./bench/cmd/bench -case 'cluster-*' -rounds $(ROUNDS) -size $(SIZE)
+
+# The simulator held against a cluster of processes on this machine; OUT gets
+# calibration.csv. It takes ten minutes, most of which tasks sleep.
+calibrate:
+	go build -o bin/hammr ./cmd/hammr
+	go run ./bench/cmd/calibrate -hammr bin/hammr -out $(OUT)
 
 # Go benchmarks with allocations; BENCH chooses some by name.
 microbench:

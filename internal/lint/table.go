@@ -103,6 +103,8 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
 	{"bench", nil},
+	{"bench/calibrate", []string{"preempt", "sched", "sched/all", "sim", "sim/workload"}},
+	{"bench/cmd/calibrate", []string{"bench/calibrate"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},

@@ -1,0 +1,78 @@
+package calibrate
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Job is one that is submitted at a time.
+type Job struct {
+	Name string
+	At   time.Duration // since the start of the run
+	Args []string      // of hammr submit, from the program on
+	Out  bool          // a last argument names a directory for output
+}
+
+// Plan is a workload of jobs in the order in which they are submitted.
+type Plan struct {
+	Name, About string
+	Jobs        []Job
+}
+
+// shape is a job of tasks that sleep.
+type shape struct {
+	at, maps, mapMillis, reduces, reduceMillis int
+}
+
+// sleeping is a mixed workload for six map slots and three reduce slots: long jobs
+// with shorter ones that come behind them. Its tasks sleep for each record, so
+// that slots are what jobs compete for, and not the cores of this machine.
+var sleeping = []shape{
+	{at: 0, maps: 36, mapMillis: 3000, reduces: 3, reduceMillis: 4000},
+	{at: 2, maps: 2, mapMillis: 1500, reduces: 1, reduceMillis: 1000},
+	{at: 4, maps: 12, mapMillis: 2000, reduces: 2, reduceMillis: 2000},
+	{at: 7, maps: 1, mapMillis: 2500},
+	{at: 9, maps: 24, mapMillis: 1500, reduces: 3, reduceMillis: 1500},
+	{at: 12, maps: 3, mapMillis: 1000, reduces: 1, reduceMillis: 1500},
+	{at: 15, maps: 6, mapMillis: 4000, reduces: 1, reduceMillis: 3000},
+	{at: 18, maps: 1, mapMillis: 1000},
+	{at: 22, maps: 10, mapMillis: 1500, reduces: 2, reduceMillis: 1000},
+	{at: 26, maps: 2, mapMillis: 3000},
+}
+
+// Sleeping is a plan of jobs whose tasks sleep.
+func Sleeping() Plan {
+	p := Plan{Name: "sleeping", About: "tasks that sleep for each record"}
+	for i, s := range sleeping {
+		name := fmt.Sprintf("sleep%02d", i)
+		p.Jobs = append(p.Jobs, Job{
+			Name: name, At: time.Duration(s.at) * time.Second,
+			Args: []string{
+				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
+				"-r", strconv.Itoa(s.reduces), "-rt", strconv.Itoa(s.reduceMillis),
+			},
+		})
+	}
+	return p
+}
+
+// Busy is the control: jobs that count the words of a text and are bound by the
+// cores of this machine, of which all slots have a part.
+func Busy(text string) Plan {
+	p := Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
+	for i, at := range []int{0, 1, 3, 6} {
+		name := fmt.Sprintf("count%02d", i)
+		p.Jobs = append(p.Jobs, Job{
+			Name: name, At: time.Duration(at) * time.Second,
+			Args: []string{
+				"wordcount", "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.reduces=2",
+				"-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(splitBytes>>(i%2)), text,
+			},
+			Out: true,
+		})
+	}
+	return p
+}
+
+const splitBytes = 16 << 20

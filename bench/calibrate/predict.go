@@ -1,0 +1,55 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// confOf is what policies are set to, here and there: slots are waited for.
+func confOf(policy string) map[string]string {
+	if policy == "hfsp" {
+		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}
+	}
+	return nil
+}
+
+func confFlags(policy string) (flags []string) {
+	conf := confOf(policy)
+	for _, name := range slices.Sorted(maps.Keys(conf)) {
+		flags = append(flags, "--conf", name+"="+conf[name])
+	}
+	return flags
+}
+
+// predict plays a workload under a policy on a cluster like the real one, and
+// returns the sojourn time of each job by its name.
+func predict(ctx context.Context, cfg Config, w *workload.Workload, policy string) (map[string]time.Duration, error) {
+	p, err := all.New(policy, confOf(policy), sched.Setup{
+		Placement: sched.DefaultPlacement(), Means: preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait},
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := sim.Run(ctx, sim.Config{Policy: p, Nodes: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots}, w)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s in sim: %w", policy, err)
+	}
+	names := make(map[string]string)
+	for i := range w.Jobs {
+		names[w.Jobs[i].ID] = w.Jobs[i].Name
+	}
+	sojourns := make(map[string]time.Duration)
+	for i := range r.Jobs {
+		sojourns[names[r.Jobs[i].ID]] = time.Duration(r.Jobs[i].Sojourn()) * time.Millisecond
+	}
+	return sojourns, nil
+}

@@ -1,0 +1,93 @@
+package calibrate
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// columns are those of calibration.csv; times are seconds.
+var columns = []string{"plan", "policy", "job", "real_s", "replay_s", "forecast_s", "replay_error", "forecast_error"}
+
+// WriteCSV writes a line for each job and policy, with a heading.
+func WriteCSV(w io.Writer, plan string, outcomes []Outcome) error {
+	lines := [][]string{columns}
+	for _, o := range outcomes {
+		lines = append(lines, []string{
+			plan, o.Policy, o.Job, seconds(o.Real), seconds(o.Replay), seconds(o.Forecast),
+			strconv.FormatFloat(o.errorOf(o.Replay), 'f', 4, 64), strconv.FormatFloat(o.errorOf(o.Forecast), 'f', 4, 64),
+		})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// errorOf is by which part of the real time a prediction is off.
+func (o Outcome) errorOf(predicted time.Duration) float64 {
+	return float64(predicted-o.Real) / float64(max(o.Real, 1))
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
+
+// Error is how far predictions are from what was, as parts of it.
+type Error struct {
+	Mean  float64 // of the amounts of all jobs' errors
+	Worst float64 // the largest of them
+	Bias  float64 // of the mean sojourn time: positive when it was predicted too long
+}
+
+// ErrorOf is that of one prediction over the jobs of a policy.
+func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Error) {
+	var real, predicted time.Duration
+	for _, o := range outcomes {
+		off := math.Abs(o.errorOf(prediction(o)))
+		e.Mean += off / float64(len(outcomes))
+		e.Worst = max(e.Worst, off)
+		real, predicted = real+o.Real, predicted+prediction(o)
+	}
+	e.Bias = float64(predicted-real) / float64(max(real, 1))
+	return e
+}
+
+// Replayed and Forecast are the two predictions.
+func Replayed(o Outcome) time.Duration { return o.Replay }
+
+// Forecasted is what was predicted from the run of the first policy.
+func Forecasted(o Outcome) time.Duration { return o.Forecast }
+
+// WriteTable writes a line for each policy, for people.
+func WriteTable(w io.Writer, plan Plan, outcomes []Outcome) error {
+	fmt.Fprintf(w, "%s: %s\n", plan.Name, plan.About)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "POLICY\tJOBS\tREAL MEAN\tREPLAY MEAN\tERROR\tWORST\tFORECAST MEAN\tERROR\tWORST\t")
+	for _, policy := range policiesOf(outcomes) {
+		of := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return o.Policy != policy })
+		replay, forecast := ErrorOf(of, Replayed), ErrorOf(of, Forecasted)
+		fmt.Fprintf(t, "%s\t%d\t%.2f s\t%.2f s\t%.1f %%\t%.1f %%\t%.2f s\t%.1f %%\t%.1f %%\t\n", policy, len(of),
+			mean(of, func(o Outcome) time.Duration { return o.Real }),
+			mean(of, Replayed), replay.Mean*100, replay.Worst*100,
+			mean(of, Forecasted), forecast.Mean*100, forecast.Worst*100)
+	}
+	return t.Flush()
+}
+
+func mean(outcomes []Outcome, of func(Outcome) time.Duration) (seconds float64) {
+	for _, o := range outcomes {
+		seconds += of(o).Seconds() / float64(len(outcomes))
+	}
+	return seconds
+}
+
+// policiesOf are the policies in the order in which they come.
+func policiesOf(outcomes []Outcome) (names []string) {
+	for _, o := range outcomes {
+		if !slices.Contains(names, o.Policy) {
+			names = append(names, o.Policy)
+		}
+	}
+	return names
+}
