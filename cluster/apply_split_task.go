@@ -15,9 +15,9 @@ type SplitTask struct {
 	At      dag.Position
 }
 
-// splittable reports whether tasks of a stage can be cut in two: each is a Node,
+// Splittable reports whether tasks of a stage can be cut in two: each is a Node,
 // and no reader asks for that of one number.
-func (j *Job) splittable(s *Stage) bool {
+func (j *Job) Splittable(s *Stage) bool {
 	return s.Alone() && !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
 		return e.Connection != dag.AllToAll && j.StageOf(e.From) == s
 	})
@@ -29,7 +29,7 @@ func (c SplitTask) apply(tx *transition) error {
 		return err
 	}
 	t := p.task
-	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning || !p.job.splittable(p.stage) {
+	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
 	}
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {

@@ -15,7 +15,7 @@ import (
 // maker makes a policy of what it is set to.
 type maker func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
 
-var makers = map[string]maker{"fair": newFair, "fifo": newFIFO}
+var makers = map[string]maker{"disco": newDisco, "fair": newFair, "fifo": newFIFO, "hammr": newHammr}
 
 func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fifo", conf: conf}
@@ -23,7 +23,7 @@ func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 }
 
 // HasPools reports whether a policy has the pools of an allocation file.
-func HasPools(name string) bool { return name == "fair" }
+func HasPools(name string) bool { return name == "fair" || name == "hammr" }
 
 // Names are the names of all policies, ascending.
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }

@@ -1,11 +1,8 @@
 package all
 
 import (
-	"cmp"
-
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fair"
-	"github.com/hammr/hammr/sched/pool"
 )
 
 // Settings that hold Hadoop's allocation file. A policy reads no files: who sets
@@ -17,8 +14,8 @@ const (
 
 func newFair(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fair", conf: conf}
-	file, content := s.text(AllocationFile), s.text(Allocations)
 	c := fair.Config{
+		Allocations:     s.allocations(),
 		Placement:       setup.Placement,
 		Means:           setup.Means,
 		Preemption:      s.bool("mapred.fairscheduler.preemption"),
@@ -27,11 +24,6 @@ func newFair(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 		BoostFactor:     s.positive("mapred.newjobweightbooster.factor"),
 		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
 		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
-	}
-	if content != "" {
-		allocations, err := pool.Parse(cmp.Or(file, "allocations"), []byte(content))
-		s.faults = append(s.faults, err)
-		c.Allocations = allocations
 	}
 	if err := s.err(); err != nil {
 		return nil, err

@@ -1,11 +1,14 @@
 package all
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hammr/hammr/sched/pool"
 )
 
 // settings reads what a policy is set to. A setting that nobody asks for is a
@@ -37,6 +40,31 @@ func parsed[T any](s *settings, name, expected string, parse func(string) (T, er
 
 func (s *settings) bool(name string) bool {
 	return parsed(s, name, "true or false", strconv.ParseBool)
+}
+
+// off reports whether what is on by default is switched off.
+func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(name) }
+
+// part is a number above 0 that is at most 1.
+func (s *settings) part(name string) float64 {
+	return parsed(s, name, "a number above 0, at most 1", func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return 0, errors.New("out of range")
+		}
+		return x, nil
+	})
+}
+
+// allocations are the pools of a file, nil when there is none.
+func (s *settings) allocations() *pool.Allocations {
+	file, content := s.text(AllocationFile), s.text(Allocations)
+	if content == "" {
+		return nil
+	}
+	a, err := pool.Parse(cmp.Or(file, "allocations"), []byte(content))
+	s.faults = append(s.faults, err)
+	return a
 }
 
 // positive is a number above 0.

@@ -1,0 +1,23 @@
+package all
+
+import (
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/hammr"
+)
+
+func newHammr(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
+	s := settings{policy: "hammr", conf: conf}
+	c := hammr.Config{
+		Allocations:  s.allocations(),
+		Placement:    setup.Placement,
+		Means:        setup.Means,
+		Blind:        s.off("hammr.scheduler.locality"),
+		NoPreemption: s.off("hammr.scheduler.preemption"),
+		Threshold:    s.part("hammr.scheduler.preemption.threshold"),
+		Timeout:      int64(s.positive("hammr.scheduler.preemption.timeout")),
+	}
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	return hammr.New(c), nil
+}

@@ -1,0 +1,76 @@
+package disco
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+)
+
+// Policy is Disco's scheduler.
+type Policy struct {
+	conf   Config
+	placer sched.Placer
+	ledger ledger.Ledger
+	wake   int64
+
+	line    []*job // that are not over, in order of submission
+	slots   slots  // of all machines, that were divided
+	divided bool   // shares are up to date if slots is
+}
+
+// New is the scheduler. It is to be Reset before it is asked anything.
+func New(conf Config) *Policy {
+	conf.ensureDefaults()
+	return &Policy{conf: conf, placer: sched.Placer{Placement: conf.Placement}}
+}
+
+// Reset implements sched.Policy.
+func (p *Policy) Reset(_ int64, view sched.View) {
+	p.placer.Reset()
+	p.ledger.Reset(view.View)
+	p.line, p.divided = nil, false
+	for _, a := range p.ledger.Accounts() {
+		p.settle(view.View, a.Job)
+	}
+}
+
+// Observe implements sched.Policy.
+func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
+	p.placer.Observe(view.View, delta)
+	for _, id := range p.ledger.Observe(view.View, delta) {
+		p.settle(view.View, id)
+	}
+}
+
+// NextWake implements sched.Policy: tasks may wait for machines for a while, slots
+// for a job between two stages, and a new job for attempts to become known.
+func (p *Policy) NextWake() int64 { return p.wake }
+
+// Decide implements sched.Policy.
+func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
+	p.divide(view.View)
+	kept, until := p.keep(now, view.View)
+	round := p.placer.RoundWithin(now, view, kept.room)
+	d := &deal{policy: p, view: view, given: make(map[*job]slots)}
+	d.run(round)
+	plan, p.wake = round.Done()
+	if view.Trace {
+		plan.Decisions = append(p.shares(now), plan.Decisions...)
+	}
+	var retry int64
+	plan.Preempts, retry = p.makeRoom(now, view, d)
+	p.wake = sched.Earliest(p.wake, sched.Earliest(until, retry))
+	return plan
+}
+
+// shares are what all jobs ought to have.
+func (p *Policy) shares(now int64) (out []sched.Decision) {
+	for _, j := range p.line {
+		for kind, n := range j.share {
+			out = append(out, sched.Decision{
+				At: now, Kind: sched.DecisionShare, Job: j.Job, Slot: cluster.Slot(kind), Slots: j.Running[kind], Share: float64(n),
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package disco
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/share"
+)
+
+type slots = sched.Slots
+
+// job is one that is not over, with what it has and wants.
+type job struct {
+	*ledger.Account
+	progress
+	share slots // what it ought to have, as divide has found it
+}
+
+// progress is how far a job is, by kind of slot.
+type progress struct {
+	takes    [2]bool // it has tasks that have not finished
+	launched slots   // that all its attempts so far have been given
+	coming   slots   // what its next stages will want as soon as all is written that is being written
+}
+
+func progressOf(j *cluster.Job) (p progress) {
+	for _, s := range j.Stages {
+		p.launched = p.launched.Plus(slots(s.Slots).Times(s.Launched))
+		for kind, n := range s.Slots {
+			p.takes[kind] = p.takes[kind] || n > 0 && s.Finished < len(s.Tasks)
+		}
+		if s.Waiting() > 0 && !j.Ready(s) && writing(s) {
+			p.coming = p.coming.Plus(slots(s.Slots).Times(s.Waiting()))
+		}
+	}
+	return p
+}
+
+// writing reports whether all tasks run that write what a stage reads, and have
+// not finished.
+func writing(s *cluster.Stage) bool {
+	for up := range s.Upstream() {
+		if up.Waiting() > 0 || len(up.Suspended()) > 0 || !up.Complete() && up.Running == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// below reports whether a job that has so many slots has less than its share.
+func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
+
+// settle takes over how far a job is, and keeps it in line as long as it is not
+// over.
+func (p *Policy) settle(view cluster.View, id cluster.JobID) {
+	account := p.ledger.Account(id)
+	i, known := slices.BinarySearchFunc(p.line, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
+	switch {
+	case account == nil || !account.Active:
+		if known {
+			p.line = slices.Delete(p.line, i, i+1)
+			p.divided = false
+		}
+		return
+	case !known:
+		p.line = slices.Insert(p.line, i, &job{Account: account})
+	}
+	j := p.line[i]
+	before := j.takes
+	j.progress = progressOf(view.Job(id))
+	p.divided = p.divided && known && before == j.takes
+}
+
+// divide finds the share of each job: the same for all that take part, what is left
+// over for those that were submitted first.
+func (p *Policy) divide(view cluster.View) {
+	all := p.ledger.Slots(view)
+	if p.divided && all == p.slots {
+		return
+	}
+	p.slots, p.divided = all, true
+	for kind, n := range all {
+		equal := make([]float64, len(p.line))
+		for i, j := range p.line {
+			if j.takes[kind] {
+				equal[i] = 1
+			}
+		}
+		for i, slots := range share.Apportion(n, equal) {
+			p.line[i].share[kind] = slots
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package disco
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+)
+
+// kept is free slots that nobody gets, by name of machine.
+type kept map[string]slots
+
+// keep holds slots back that have come free, for jobs between two stages, while
+// others would take them; until is when the first of them is given up.
+func (p *Policy) keep(now int64, view cluster.View) (k kept, until int64) {
+	for kind, n := range p.between() {
+		if n == 0 {
+			continue
+		}
+		for m := range view.MachinesWithFree(cluster.Slot(kind)) {
+			end := m.FreeSince[kind] + p.conf.Hold
+			part := min(n, m.Free(cluster.Slot(kind)))
+			if end <= now || part <= 0 {
+				continue
+			}
+			if k == nil {
+				k = make(kept)
+			}
+			slots := k[m.Name]
+			slots[kind], n = part, n-part
+			k[m.Name] = slots
+			until = sched.Earliest(until, end)
+		}
+	}
+	return k, until
+}
+
+// between is how many slots jobs between two stages lack of their shares, of the
+// kinds that somebody waits for.
+func (p *Policy) between() (lacking slots) {
+	var waiting slots
+	for _, j := range p.line {
+		waiting = waiting.Plus(j.Waiting)
+		for kind, n := range j.coming {
+			if j.Waiting[kind] == 0 {
+				lacking[kind] += min(n, max(j.share[kind]-j.Running[kind], 0))
+			}
+		}
+	}
+	for kind, n := range waiting {
+		if n == 0 {
+			lacking[kind] = 0
+		}
+	}
+	return lacking
+}
+
+// room is the free slots of a machine that are not kept.
+func (k kept) room(m *cluster.Machine) (free locality.Slots) {
+	for kind := range free {
+		free[kind] = max(m.Free(cluster.Slot(kind))-k[m.Name][kind], 0)
+	}
+	return free
+}

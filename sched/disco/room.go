@@ -1,0 +1,154 @@
+package disco
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/victim"
+)
+
+// retry is after how long it is looked again for attempts to take slots from,
+// when there were too few, in ms.
+const retry = 1000
+
+// makeRoom frees slots for jobs that have not been given as many as their share,
+// where those that are free or on their way are too few; wake is when to try again
+// if it could not.
+func (p *Policy) makeRoom(now int64, view sched.View, d *deal) (preempts []sched.Preempt, wake int64) {
+	lacks, whose := p.lacks(view, d)
+	lacks = lacks.Minus(p.ledger.Leaving())
+	if lacks[0] <= 0 && lacks[1] <= 0 {
+		return nil, 0
+	}
+	w := &wave{finder: &victim.Finder{Now: now, View: view, Means: p.conf.Means}, lacks: lacks, whose: whose}
+	for _, j := range p.line {
+		w.donors = append(w.donors, &donor{job: j, left: j.Running})
+	}
+	for kind := range lacks {
+		if !w.free(cluster.Slot(kind)) {
+			wake = now + retry
+		}
+	}
+	return w.preempts, wake
+}
+
+// lacks is how many slots new jobs are still to get that are not free, and the
+// first of those jobs.
+func (p *Policy) lacks(view sched.View, d *deal) (sum slots, whose *job) {
+	for _, j := range p.line {
+		if !j.isNew() {
+			continue
+		}
+		if lacks := j.rest(view).Minus(d.given[j]); lacks[0] > 0 || lacks[1] > 0 {
+			sum = sum.Plus(slots{max(lacks[0], 0), max(lacks[1], 0)})
+			whose = cmp.Or(whose, j)
+		}
+	}
+	return sum, whose
+}
+
+// isNew reports whether a job wants slots of a kind of which it has never been
+// given its share.
+func (j *job) isNew() bool {
+	for kind, n := range j.launched {
+		if j.Waiting[kind] > 0 && n < j.share[kind] {
+			return true
+		}
+	}
+	return false
+}
+
+// rest is what a job can use of a share that it has not been given yet, in tasks
+// and bundles that fit into that.
+func (j *job) rest(view sched.View) (rest slots) {
+	for w := range sched.Wants(view.Job(j.Job)) {
+		count, left := w.Count, j.share.Minus(j.launched).Minus(rest)
+		for kind, each := range w.Need {
+			if each > 0 {
+				count = min(count, max(left[kind], 0)/each)
+			}
+		}
+		rest = rest.Plus(w.Need.Times(count))
+	}
+	return rest
+}
+
+// donor is a job that can lose slots.
+type donor struct {
+	job     *job
+	left    slots              // that it keeps
+	victims [2][]victim.Victim // that are left to take, by kind, in their order; nil before they are needed
+	looked  [2]bool
+}
+
+// above is how many slots a job has beyond its share.
+func (d *donor) above(kind cluster.Slot) int { return d.left[kind] - d.job.share[kind] }
+
+// wave is slots being freed.
+type wave struct {
+	finder   *victim.Finder
+	donors   []*donor
+	lacks    slots
+	whose    *job
+	preempts []sched.Preempt
+}
+
+// free takes one victim after the other, each from the job that is most above its
+// share. It returns false when somebody above it keeps slots that are wanted, for
+// now.
+func (w *wave) free(kind cluster.Slot) (all bool) {
+	donors, all := slices.Clone(w.donors), true
+	for w.lacks[kind] > 0 && len(donors) > 0 {
+		most := slices.MaxFunc(donors, compareAbove(kind))
+		if most.above(kind) <= 0 {
+			break
+		}
+		if !w.take(most, kind) {
+			all = false
+			donors = slices.DeleteFunc(donors, func(d *donor) bool { return d == most })
+		}
+	}
+	return all
+}
+
+// compareAbove is who is more above its share; of equals, who came last.
+func compareAbove(kind cluster.Slot) func(a, b *donor) int {
+	return func(a, b *donor) int {
+		return cmp.Or(cmp.Compare(a.above(kind), b.above(kind)), a.job.Job.Compare(b.job.Job))
+	}
+}
+
+// take takes the next victim of a job; false when there is none that leaves the
+// job its share.
+func (w *wave) take(d *donor, kind cluster.Slot) bool {
+	if !d.looked[kind] {
+		d.victims[kind], d.looked[kind] = w.finder.Among(d.job.Account, kind), true
+	}
+	for len(d.victims[kind]) > 0 {
+		v := d.victims[kind][0]
+		d.victims[kind] = d.victims[kind][1:]
+		if !d.affords(v) {
+			continue
+		}
+		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, w.whose.Job)
+		if p, ok := w.finder.Take(v, cause); ok {
+			d.left, w.lacks = d.left.Minus(v.Slots), w.lacks.Minus(v.Slots)
+			w.preempts = append(w.preempts, p)
+			return true
+		}
+	}
+	return false
+}
+
+// affords reports whether a job has its share without a victim.
+func (d *donor) affords(v victim.Victim) bool {
+	for kind, n := range v.Slots {
+		if n > 0 && d.left[kind]-n < d.job.share[kind] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,85 @@
+package hammr
+
+import (
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fair"
+	"github.com/hammr/hammr/sched/pool"
+)
+
+// Defaults of Config. The paper names the first; the second leaves a pool the
+// time in which slots come free by themselves.
+const (
+	DefaultThreshold = 2. / 3
+	DefaultTimeout   = 15_000
+)
+
+// Config is how the scheduler is set up. The zero value is the paper's, without a
+// file of allocations.
+type Config struct {
+	// Allocations are the pools; nil is none, where every pool gets the same.
+	Allocations *pool.Allocations
+
+	Placement sched.Placement
+	Means     preempt.Means // how slots are taken from running tasks
+
+	// Rankers order the jobs of pools with such an order, as in fair.Config.
+	Rankers map[pool.Order]sched.Ranker
+
+	// Blind places tasks without regard to where their input lies, as the
+	// paper does to show what its flow is good for. Jobs that name a placement
+	// of their own keep it.
+	Blind bool
+
+	NoPreemption bool    // no pool takes slots from others
+	Threshold    float64 // the part of its fair share below which a pool starves, at most 1; 0 is 2/3
+	Timeout      int64   // for how long it has to before it takes slots, ms; 0 is 15 s
+}
+
+func (c *Config) ensureDefaults() {
+	if c.Allocations == nil {
+		c.Allocations = pool.Empty()
+	}
+	if !(c.Threshold > 0 && c.Threshold <= 1) {
+		c.Threshold = DefaultThreshold
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Blind {
+		c.Placement.Method, c.Placement.Patience = sched.None, 0
+	}
+}
+
+// Policy is Hammr's scheduler.
+type Policy struct {
+	*fair.Policy
+	conf Config
+}
+
+// New is the scheduler. It is to be Reset before it is asked anything.
+func New(conf Config) *Policy {
+	conf.ensureDefaults()
+	return &Policy{conf: conf, Policy: fair.New(fair.Config{
+		Allocations: conf.pools(conf.Allocations),
+		Placement:   conf.Placement,
+		Means:       conf.Means,
+		Rankers:     conf.Rankers,
+		Preemption:  !conf.NoPreemption,
+		LoadMaxDiff: 1,
+	})}
+}
+
+// Reload takes other pools over, and looks at the state afresh. Pools that are
+// there still have starved for as long as before.
+func (p *Policy) Reload(a *pool.Allocations, view sched.View) {
+	p.Policy.Reload(p.conf.pools(a), view)
+}
+
+// pools are those of a file as this policy sees them.
+func (c Config) pools(a *pool.Allocations) *pool.Allocations {
+	return a.Revise(func(p *pool.Pool) {
+		p.Min, p.MinTimeout = [2]int{}, pool.Never
+		p.Threshold, p.FairTimeout = c.Threshold, c.Timeout
+	})
+}

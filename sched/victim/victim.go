@@ -1,0 +1,155 @@
+// Package victim finds attempts whose slots somebody else is to have, and says how
+// they are taken. Whose and how many is up to policies:
+//
+//	f := &victim.Finder{Now: now, View: view, Means: means}
+//	for _, v := range f.Among(account, kind) {     // the youngest first
+//		if p, ok := f.Take(v, cause); ok {
+//			plan.Preempts = append(plan.Preempts, p)
+//		}
+//	}
+//
+// A gang is one victim: when one of its attempts ends, all do.
+package victim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+)
+
+// Victim is attempts that lose their slots together: one, or those of a gang.
+type Victim struct {
+	Attempt   cluster.AttemptID // that is told
+	Slots     sched.Slots       // that come free
+	StartedAt int64             // ms since the epoch
+}
+
+// Compare orders victims: what started last is taken first.
+func Compare(a, b Victim) int {
+	return cmp.Or(-cmp.Compare(a.StartedAt, b.StartedAt), -a.Attempt.Compare(b.Attempt))
+}
+
+// Finder looks for victims at one moment. It remembers what was taken.
+type Finder struct {
+	Now   int64 // ms since the epoch
+	View  sched.View
+	Means preempt.Means
+
+	taken   map[cluster.AttemptID]bool
+	stopped map[string]sched.Slots // attempts that are to stand still, by machine
+}
+
+// Among are the victims of a job that hold slots of a kind, in their order. What
+// nothing is known of is none, nor what holds slots that would not be given out
+// again.
+func (f *Finder) Among(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
+	for id, hold := range account.Attempts {
+		if v, ok := f.victim(id, hold); ok && v.Slots[kind] > 0 {
+			victims = append(victims, v)
+		}
+	}
+	slices.SortFunc(victims, Compare)
+	return victims
+}
+
+// victim is an attempt with all that ends with it. Of a gang only the first
+// attempt is one.
+func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bool) {
+	_, t, a, ok := f.View.Attempt(id)
+	if !ok || hold.Leaving {
+		return v, false
+	}
+	_, stage, _, _ := f.View.Task(id.Task)
+	v = Victim{Attempt: id, Slots: hold.Slots, StartedAt: a.StartedAt}
+	if !stage.Bundle.Gang {
+		return v, f.useful(a)
+	}
+	v.Slots = sched.Slots{}
+	first := true
+	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
+		_, s, _, _ := f.View.Task(mate.ID)
+		for _, b := range mate.Attempts {
+			if b.State != cluster.AttemptRunning {
+				continue
+			}
+			if first && b.ID != id || !f.useful(b) || b.Pausing {
+				return v, false
+			}
+			first = false
+			v.Slots = v.Slots.Plus(s.Slots)
+		}
+	}
+	return v, true
+}
+
+// useful reports whether somebody knows of an attempt, and its slot can be given
+// to another.
+func (f *Finder) useful(a *cluster.Attempt) bool {
+	_, known := f.View.Progress(a.ID)
+	m := f.View.Machine(a.Machine)
+	return known && m != nil && !m.Lost && !m.Excluded
+}
+
+// Take is the order that takes a victim's slots; ok is false when they have been
+// taken, and when it is better to wait for them. Cause is for people.
+func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
+	j, t, a, ok := f.View.Attempt(v.Attempt)
+	if !ok || f.taken[v.Attempt] {
+		return p, false
+	}
+	_, stage, _, _ := f.View.Task(v.Attempt.Task)
+	how := f.Means.Choose(preempt.Victim{
+		Reduce:     stage.Slot == cluster.ReduceSlot,
+		Elapsed:    a.Held(f.Now),
+		Remaining:  f.remaining(a),
+		Splits:     t.Ranged && j.Splittable(stage),
+		Alone:      stage.Alone(),
+		MaySuspend: f.mayStop(a),
+	})
+	if how == preempt.Wait {
+		return p, false
+	}
+	f.note(a, how)
+	return sched.Preempt{Attempt: v.Attempt, How: how, Cause: cause}, true
+}
+
+// note remembers what was taken.
+func (f *Finder) note(a *cluster.Attempt, how preempt.How) {
+	if f.taken == nil {
+		f.taken, f.stopped = make(map[cluster.AttemptID]bool), make(map[string]sched.Slots)
+	}
+	f.taken[a.ID] = true
+	if how == preempt.Suspend {
+		still := f.stopped[a.Machine]
+		still[a.Slot]++
+		f.stopped[a.Machine] = still
+	}
+}
+
+// remaining is for how long an attempt will run still if it goes on as before, in
+// ms; negative when that is unknown.
+func (f *Finder) remaining(a *cluster.Attempt) int64 {
+	p, known := f.View.Progress(a.ID)
+	if !known || !(p.Fraction > 0) {
+		return -1
+	}
+	took := float64(max(a.Held(p.At), 0))
+	return max(int64(took/p.Fraction-took)-(f.Now-p.At), 0)
+}
+
+// mayStop reports whether one attempt more may stand still on its machine: no more
+// do than could run there instead.
+func (f *Finder) mayStop(a *cluster.Attempt) bool {
+	m := f.View.Machine(a.Machine)
+	still := f.stopped[a.Machine][a.Slot]
+	for _, other := range m.Attempts {
+		if other.Suspended && other.Slot == a.Slot {
+			still++
+		}
+	}
+	return still < m.Slots[a.Slot]
+}
