@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -32,10 +30,16 @@ type body struct {
 	machines []*machine
 	byName   map[string]*machine
 	jobs     map[cluster.JobID]*job
-	order    []*job // as they were submitted
-	left     int    // jobs that are not over
+	order    []*job                         // as they were submitted
+	left     int                            // jobs that are not over
+	attempts map[cluster.AttemptID]*attempt // that have not left their machine, as far as the master knows
+	probes   []int64                        // when all attempts were asked how far they are, ascending
 
-	steps int64 // of the controller so far
+	steps, happened int64 // of the controller, and in the world, so far
+	idle            int   // times that it was woken for nothing since anything happened
+	account         account
+	series          series
+	fault           error // that ends the run
 }
 
 // Run plays a workload to its end. It fails when the configuration or the
@@ -53,9 +57,11 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 	b := &body{
 		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch,
 		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job), left: len(w.Jobs),
+		attempts: make(map[cluster.AttemptID]*attempt), account: account{asked: make(map[cluster.AttemptID]int)},
 	}
 	b.view = b.state.View()
 	b.brain = control.New(b.view, cfg.Policy)
+	b.brain.Rely(b)
 	b.brain.Trace(cfg.Decisions != nil)
 	b.build()
 	if err := b.play(ctx); err != nil {
@@ -69,11 +75,14 @@ func (b *body) build() {
 	b.hear(control.Leading{})
 	for n := range b.cfg.Nodes {
 		m := &machine{number: n, name: fmt.Sprintf("n%d", n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
+		m.phase = int64(noise(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.Heartbeat, 1)))
 		b.machines, b.byName[m.name] = append(b.machines, m), m
 		b.join(m)
 	}
 	for _, f := range b.cfg.Failures {
-		b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back) })
+		if f.Job == "" {
+			b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back) })
+		}
 	}
 	pools := []string{cluster.DefaultPool}
 	for i := range b.workload.Jobs {
@@ -103,22 +112,45 @@ func (b *body) play(ctx context.Context) error {
 		if err := b.step(); err != nil {
 			return err
 		}
+		if b.fault != nil {
+			return b.fault
+		}
 		if b.steps%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		at, planned := b.queue.next()
-		if b.wake != 0 && (!planned || b.wake < at) {
-			at, planned = b.wake, true
-		}
-		if !planned {
+		if !b.moveOn() {
 			return b.stuck()
-		}
-		b.now = max(b.now, at)
-		for at, ok := b.queue.next(); ok && at <= b.now; at, ok = b.queue.next() {
-			b.queue.pop().do()
 		}
 	}
 	return nil
+}
+
+// maxIdle is how often the policy may have itself woken while nothing is under way
+// and do nothing.
+const maxIdle = 10_000
+
+// moveOn lets the next things happen; false when nothing more would.
+func (b *body) moveOn() bool {
+	at, planned := b.queue.next()
+	b.idle++
+	if planned {
+		b.idle = 0
+	}
+	if b.wake != 0 && (!planned || b.wake < at) {
+		at, planned = b.wake, b.idle < maxIdle
+	}
+	if !planned {
+		return false
+	}
+	if at > b.now {
+		b.sample()
+		b.now = at
+	}
+	for at, ok := b.queue.next(); ok && at <= b.now; at, ok = b.queue.next() {
+		b.happened++
+		b.queue.pop().do()
+	}
+	return true
 }
 
 // step has the controller deal with what has happened, and the world with what
@@ -174,25 +206,6 @@ func (b *body) apply(batch []cluster.Entry) error {
 // time is the time since the start of the run, in ms.
 func (b *body) time() int64 { return b.now - epoch }
 
-// submit hands in a job.
-func (b *body) submit(in *workload.Job) {
-	b.order = append(b.order, &job{in: in})
-	slowStart := in.SlowStart
-	if slowStart < 0 {
-		slowStart = defaultSlowStart
-	}
-	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
-		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
-		Graph:       dag.MapReduce(len(in.Maps), len(in.Reduces)),
-		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
-	}})
-}
-
-const (
-	defaultSlowStart = 0.05 // as mapreduce.job.reduce.slowstart.completedmaps
-	maxAttempts      = 4    // as mapreduce.map.maxattempts
-)
-
 // work does at once what the controller wants done for a job.
 func (b *body) work(w control.Work) {
 	switch w.Kind {
@@ -207,18 +220,4 @@ func (b *body) work(w control.Work) {
 	case control.WorkCleanUp:
 		b.request(cluster.CloseJob{Job: w.Job})
 	}
-}
-
-// stuck tells of jobs that will never end.
-func (b *body) stuck() error {
-	var text strings.Builder
-	for _, j := range b.order {
-		if s := b.view.Job(j.id); s != nil && !s.State.Final() {
-			fmt.Fprintf(&text, "\n%s: %v", j.in.ID, s.State)
-			for _, stage := range s.Stages {
-				fmt.Fprintf(&text, ", %s: %d wait, %d run, %d of %d finished", stage.Name, stage.Waiting(), stage.Running, stage.Finished, len(stage.Tasks))
-			}
-		}
-	}
-	return fmt.Errorf("sim: at %d ms nothing more happens, and %d jobs are not over:%s", b.time(), b.left, text.String())
 }

@@ -2,51 +2,64 @@ package sim
 
 import "github.com/hammr/hammr/cluster"
 
-// observe notes what a command is about to cost.
-func (b *body) observe(c cluster.Command) {
-	switch c := c.(type) {
-	case cluster.KillAttempt:
-		if j, known := b.preempted(c.Attempt); known != nil {
-			j.preemptions++
-			j.lost += b.now - known.StartedAt
-		}
-	case cluster.PauseAttempt:
-		if j, known := b.preempted(c.Attempt); known != nil {
-			j.preemptions++
-			j.conserved += b.now - known.StartedAt
-		}
-	}
-}
-
-func (b *body) preempted(id cluster.AttemptID) (*job, *cluster.Attempt) {
-	_, _, a, ok := b.view.Attempt(id)
-	if !ok || a.State != cluster.AttemptRunning || a.Pausing {
-		return nil, nil
-	}
-	return b.jobs[id.Task.Job], a
-}
-
 // follow notes what a change of the state means for the world.
 func (b *body) follow(delta cluster.Delta) {
-	if delta.Submitted != (cluster.JobID{}) {
-		j := b.order[len(b.jobs)] // they are submitted in this order
-		j.id, j.done, j.local = delta.Submitted, make(map[cluster.TaskID]int64), make(map[cluster.AttemptID]bool)
-		b.jobs[j.id] = j
+	b.followJobs(delta)
+	for _, name := range delta.Machines {
+		b.noteVerdict(b.byName[name], delta)
 	}
-	for _, id := range delta.Published {
-		if isMap(id) && b.view.Job(id.Task.Job).Stages[0].Complete() {
-			b.copyOn(b.jobs[id.Task.Job])
-		}
+	for _, id := range delta.Started {
+		b.noteRecovery(id)
+		b.touch(id)
+	}
+	for _, id := range delta.Ended {
+		_, _, a, _ := b.view.Attempt(id)
+		b.settleAsked(a)
+		b.touch(id)
+	}
+	for _, id := range delta.Asked {
+		b.touch(id)
+	}
+	for _, id := range delta.Freed {
+		delete(b.attempts, id)
+		b.touch(id)
 	}
 	for _, id := range delta.Revoked {
-		if isMap(id) {
-			b.copyOn(b.jobs[id.Task.Job])
-		}
+		b.mapChanged(id)
+	}
+	for _, id := range delta.Published {
+		b.mapChanged(id)
+	}
+}
+
+// followJobs notes which jobs there are, and which are over.
+func (b *body) followJobs(delta cluster.Delta) {
+	if delta.Submitted != (cluster.JobID{}) {
+		j := b.order[len(b.jobs)] // they are submitted in this order
+		j.id = delta.Submitted
+		b.jobs[j.id] = j
 	}
 	for _, id := range delta.Jobs {
-		if j := b.jobs[id]; !j.over && b.view.Job(id).State.Final() {
+		j := b.jobs[id]
+		if !j.over && b.view.Job(id).State.Final() {
 			j.over = true
 			b.left--
 		}
+		b.watch(j)
 	}
+}
+
+func (b *body) mapChanged(id cluster.AttemptID) {
+	if id.Task.Stage == "m" {
+		b.mapsChanged(b.jobs[id.Task.Job])
+	}
+	b.touch(id)
+}
+
+// touch looks at what depends on an attempt that has changed.
+func (b *body) touch(id cluster.AttemptID) {
+	j := b.jobs[id.Task.Job]
+	b.trigger(j)
+	b.watch(j)
+	b.count(j, id)
 }

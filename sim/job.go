@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
@@ -14,13 +15,39 @@ type job struct {
 	in      *workload.Job
 	id      cluster.JobID
 	over    bool
-	copying []*attempt                 // reduces that run, in order of start
-	done    map[cluster.TaskID]int64   // ms of work that checkpoints hold
-	local   map[cluster.AttemptID]bool // finished maps that were where their input is
+	copying []*attempt // reduces that run and do not stand, in order of start
 
-	preemptions     int
-	lost, conserved int64 // ms of work
+	saved    map[cluster.TaskID]saved   // what checkpoints hold
+	missing  map[cluster.TaskID]int64   // tasks that were lost with a machine and have not started again: since when
+	revoked  map[cluster.AttemptID]bool // finished ones whose output was lost
+	failures []Failure                  // that wait for it
+	polled   bool                       // its reduces are being looked at for those
+	hungry   int64                      // since when it wants slots and has none; 0 when that is not so
+
+	slots [2]Sample // by kind, as they are now
+	known [2]Sample // as the series has them
 }
+
+// submit hands in a job.
+func (b *body) submit(in *workload.Job) {
+	j := &job{in: in, saved: make(map[cluster.TaskID]saved), missing: make(map[cluster.TaskID]int64)}
+	b.order = append(b.order, j)
+	j.failures = slices.DeleteFunc(slices.Clone(b.cfg.Failures), func(f Failure) bool { return f.Job != in.ID })
+	slowStart := in.SlowStart
+	if slowStart < 0 {
+		slowStart = defaultSlowStart
+	}
+	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
+		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
+		Graph:       dag.MapReduce(len(in.Maps), len(in.Reduces)),
+		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
+	}})
+}
+
+const (
+	defaultSlowStart = 0.05 // as mapreduce.job.reduce.slowstart.completedmaps
+	maxAttempts      = 4    // as mapreduce.map.maxattempts
+)
 
 // splits are the blocks that the maps of a job read, with the machines that hold
 // them: like HDFS the first anywhere, the second in another rack, further ones
@@ -28,7 +55,7 @@ type job struct {
 func (b *body) splits(j *job) []cluster.Split {
 	splits := make([]cluster.Split, len(j.in.Maps))
 	for n, t := range j.in.Maps {
-		length := max(t.Bytes, 1)
+		length := lengthOf(t)
 		splits[n] = cluster.Split{
 			Range: dag.Range{End: dag.Position{Offset: length}}, Bytes: length, Ordinal: n, Hosts: b.replicas(j.in.ID, n),
 		}
@@ -67,4 +94,12 @@ func noise(seed uint64, name string, a, b int) uint64 {
 	x *= 0xd6e8feb86659fd93
 	x ^= x >> 32
 	return x
+}
+
+// revoke notes that the output of an attempt was lost.
+func (j *job) revoke(id cluster.AttemptID) {
+	if j.revoked == nil {
+		j.revoked = make(map[cluster.AttemptID]bool)
+	}
+	j.revoked[id] = true
 }

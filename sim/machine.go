@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 )
@@ -14,6 +16,41 @@ type machine struct {
 	dead     bool
 	running  []*attempt // in order of start
 	instance int        // how often its tasknode was started
+
+	disk    int64      // until when it writes and reads what it has been asked to
+	leaving [2][]int64 // by kind of slot, ascending: when suspended attempts will have left theirs
+	lost    *loss      // what its failure costs, until it is given up; else nil
+	phase   int64      // of its heartbeats
+}
+
+// slotsOf is how many slots of a kind a machine has.
+func (b *body) slotsOf(kind cluster.Slot) int {
+	return [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots}[kind]
+}
+
+// room is when a slot that the master has given out is there: those that have been
+// suspended may still hold theirs.
+func (m *machine) room(kind cluster.Slot, slots int, now int64) int64 {
+	m.leaving[kind] = slices.DeleteFunc(m.leaving[kind], func(at int64) bool { return at <= now })
+	busy := len(m.leaving[kind])
+	for _, a := range m.running {
+		if a.kind == kind && !a.suspended {
+			busy++
+		}
+	}
+	if busy < slots || len(m.leaving[kind]) == 0 {
+		return now
+	}
+	at := m.leaving[kind][0]
+	m.leaving[kind] = m.leaving[kind][1:]
+	return at
+}
+
+// transfer is when the memory of a task will have been written to the disk of a
+// machine or read from it, from a time on: what else it has to do comes before.
+func (b *body) transfer(m *machine, from, rate int64) int64 {
+	m.disk = max(m.disk, from) + scale(b.cfg.Costs.TaskBytes, 1000, rate)
+	return m.disk
 }
 
 func (b *body) join(m *machine) {
@@ -31,18 +68,21 @@ func (b *body) fail(m *machine, back int64) {
 		return
 	}
 	m.dead = true
+	record := b.noteFailure(m)
 	for _, a := range m.running {
+		b.cease(a)
 		a.over = true
 	}
-	m.running = nil
+	m.running, m.leaving, m.disk = nil, [2][]int64{}, 0
+	instance := m.instance
 	b.queue.plan(b.now+b.cfg.Expiry, func() {
-		if known := b.view.Machine(m.name); m.dead && !known.Lost {
+		if known := b.view.Machine(m.name); m.instance == instance && !known.Lost {
 			b.request(cluster.ExpireMachine{Name: m.name, Epoch: known.Epoch})
 		}
 	})
 	if back > 0 {
 		b.queue.plan(b.now+back, func() {
-			m.dead = false
+			m.dead, record.Back = false, b.time()
 			b.join(m)
 		})
 	}
@@ -52,31 +92,50 @@ func (b *body) fail(m *machine, back int64) {
 func (b *body) obey(o control.Order) {
 	m := b.byName[o.Machine]
 	b.queue.plan(b.now+b.cfg.Latency, func() {
-		if m.dead {
-			return
-		}
-		switch o.Kind {
-		case control.OrderStart:
+		a := b.attempts[o.Attempt]
+		switch {
+		case m.dead:
+		case o.Kind == control.OrderStart:
 			b.start(m, o.Attempt)
-		case control.OrderKill:
-			b.kill(m, o.Attempt)
-		case control.OrderPause:
-			b.pause(m, o.Attempt)
+		case o.Kind == control.OrderKill && a == nil:
+			b.refuse(m, o.Attempt)
+		case a == nil || a.over: // what became of it has been reported
+		case o.Kind == control.OrderKill:
+			b.end(a, control.AttemptEnded{Attempt: a.id})
+		case a.pausing:
+		case o.Kind == control.OrderPause:
+			b.pause(a, o.Split)
+		case o.Kind == control.OrderSuspend:
+			b.suspend(a)
+		case o.Kind == control.OrderResume:
+			b.resume(a)
 		}
 	})
+}
+
+// refuse tells of an attempt that never began, since it was to end before.
+func (b *body) refuse(m *machine, id cluster.AttemptID) {
+	if _, _, known, ok := b.view.Attempt(id); ok && known.OnMachine {
+		b.report(m, control.AttemptEnded{Attempt: id})
+	}
 }
 
 // report has the master hear something from a machine, unless the machine is
 // lost before it has said it.
 func (b *body) report(m *machine, ev control.Event) {
-	at, instance := b.now, m.instance
-	if beat := b.cfg.Heartbeat; beat > 0 {
-		phase := int64(noise(b.cfg.Seed, "heartbeat", m.number, 0) % uint64(beat))
-		at += (phase - at%beat + beat) % beat
-	}
-	b.queue.plan(at+b.cfg.Latency, func() {
+	instance := m.instance
+	b.queue.plan(b.beat(m, b.now)+b.cfg.Latency, func() {
 		if !m.dead && m.instance == instance {
 			b.hear(ev)
 		}
 	})
+}
+
+// beat is when a machine says what it has to say from a time on.
+func (b *body) beat(m *machine, at int64) int64 {
+	beat := b.cfg.Heartbeat
+	if beat == 0 {
+		return at
+	}
+	return at + (m.phase-at%beat+beat)%beat
 }

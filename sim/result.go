@@ -53,29 +53,75 @@ func (r *JobResult) Sojourn() int64 { return r.Finish - r.Submit }
 func (r *JobResult) Slowdown() float64 { return float64(r.Sojourn()) / float64(max(r.Alone, 1)) }
 
 func (b *body) result() *Result {
-	r := &Result{End: b.time(), Steps: b.steps}
-	for _, j := range b.order {
-		s := b.view.Job(j.id)
-		out := JobResult{
-			ID: j.in.ID, Pool: s.Spec.Pool, Class: j.in.Class, State: s.State,
-			Submit: s.SubmittedAt - epoch, Start: -1, Finish: s.FinishedAt - epoch,
-			Maps: len(j.in.Maps), Reduces: len(j.in.Reduces),
-			Preemptions: j.preemptions, WorkLost: j.lost, WorkConserved: j.conserved, Alone: b.alone(j),
+	b.sample()
+	r := &Result{
+		End: b.time(), Steps: b.steps, Events: b.happened,
+		Preempted: b.account.preempted, Recovered: b.account.recovered, Series: b.series.samples,
+	}
+	for _, l := range b.account.lost {
+		r.Lost = append(r.Lost, *l)
+	}
+	place := make(map[string]int, len(b.order))
+	for i, j := range b.order {
+		place[j.in.ID] = i
+		r.Jobs = append(r.Jobs, b.resultOf(j))
+		if b.cfg.Tasks {
+			r.Tasks = append(r.Tasks, b.tasksOf(j)...)
 		}
-		for _, stage := range s.Stages {
-			for _, t := range stage.Tasks {
-				if t.Winner != nil && j.local[t.Winner.ID] {
-					out.LocalMaps++
-				}
-			}
-			if stage.StartedAt > 0 && (out.Start < 0 || stage.StartedAt-epoch < out.Start) {
-				out.Start = stage.StartedAt - epoch
-			}
-		}
-		r.Jobs = append(r.Jobs, out)
+	}
+	for _, p := range r.Preempted {
+		j := &r.Jobs[place[p.Job]]
+		j.Preemptions++
+		j.WorkLost += p.Lost
+		j.WorkConserved += p.Conserved
 	}
 	slices.SortStableFunc(r.Jobs, func(a, b JobResult) int { return cmp.Compare(a.Submit, b.Submit) })
 	return r
+}
+
+func (b *body) resultOf(j *job) JobResult {
+	s := b.view.Job(j.id)
+	out := JobResult{
+		ID: j.in.ID, Pool: s.Spec.Pool, Class: j.in.Class, State: s.State,
+		Submit: s.SubmittedAt - epoch, Start: -1, Finish: s.FinishedAt - epoch,
+		Maps: len(j.in.Maps), Reduces: len(j.in.Reduces), LocalMaps: b.localMaps(j), Alone: b.alone(j),
+		ReduceStart: -1, ReduceFinish: -1,
+	}
+	out.MapStart, out.MapFinish = since(s.Stages[0].StartedAt), since(s.Stages[0].FinishedAt)
+	if len(s.Stages) > 1 {
+		out.ReduceStart, out.ReduceFinish = since(s.Stages[1].StartedAt), since(s.Stages[1].FinishedAt)
+	}
+	out.Start = out.MapStart
+	return out
+}
+
+// since is a time of the state in ms since the start of the run, -1 for never.
+func since(at int64) int64 {
+	if at == 0 {
+		return -1
+	}
+	return at - epoch
+}
+
+// localMaps are the maps of which all parts that count ran where their input is.
+func (b *body) localMaps(j *job) int {
+	s := b.view.Job(j.id)
+	local := make([]bool, len(j.in.Maps))
+	for i := range local {
+		local[i] = true
+	}
+	for _, t := range s.Stages[0].Tasks {
+		if t.Winner == nil || !s.IsLocal(t, b.view.Machine(t.Winner.Machine)) {
+			local[t.Part] = false
+		}
+	}
+	n := 0
+	for _, is := range local {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *body) alone(j *job) int64 {

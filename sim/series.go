@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // Sample is how many slots a job has from a time on, until the next sample of
 // that job and kind. It is 0 before the first.
@@ -10,4 +14,71 @@ type Sample struct {
 	Kind      cluster.Slot
 	Running   int // attempts that hold slots
 	Suspended int // attempts that stand still
+}
+
+// series is how the slots of jobs have changed.
+type series struct {
+	samples []Sample
+	counted map[cluster.AttemptID]standing
+	changed []*job // since the last sample, maybe more than once
+}
+
+// standing is what an attempt has of its machine.
+type standing int
+
+const (
+	gone standing = iota
+	running
+	suspended
+)
+
+// count follows an attempt that has changed.
+func (b *body) count(j *job, id cluster.AttemptID) {
+	if !b.cfg.Series {
+		return
+	}
+	_, _, a, _ := b.view.Attempt(id)
+	is := gone
+	switch {
+	case a.HoldsSlot():
+		is = running
+	case a.OnMachine:
+		is = suspended
+	}
+	if b.series.counted == nil {
+		b.series.counted = make(map[cluster.AttemptID]standing)
+	}
+	slots := &j.slots[a.Slot]
+	slots.add(b.series.counted[id], -1)
+	slots.add(is, 1)
+	b.series.changed = append(b.series.changed, j)
+	if b.series.counted[id] = is; is == gone {
+		delete(b.series.counted, id)
+	}
+}
+
+func (s *Sample) add(is standing, n int) {
+	switch is {
+	case running:
+		s.Running += n
+	case suspended:
+		s.Suspended += n
+	}
+}
+
+// sample takes down what has changed by the end of a moment.
+func (b *body) sample() {
+	for _, j := range b.series.changed {
+		for kind := range j.slots {
+			now := j.slots[kind]
+			if now == j.known[kind] {
+				continue
+			}
+			j.known[kind] = now
+			now.At, now.Job, now.Kind = b.time(), j.in.ID, cluster.Slot(kind)
+			now.Pool = b.view.Job(j.id).Spec.Pool
+			b.series.samples = append(b.series.samples, now)
+		}
+	}
+	b.series.changed = slices.Delete(b.series.changed, 0, len(b.series.changed))
 }

@@ -1,6 +1,13 @@
 package sim
 
-import "github.com/hammr/hammr/cluster"
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // TaskResult is what became of an attempt.
 type TaskResult struct {
@@ -29,3 +36,88 @@ const (
 	MachineLost  Outcome = "lost"        // it ran on a machine that failed
 	OutputLost   Outcome = "output lost" // it finished, and its machine failed while its output was needed
 )
+
+// tasksOf are the attempts of a job.
+func (b *body) tasksOf(j *job) (list []TaskResult) {
+	s := b.view.Job(j.id)
+	for _, stage := range s.Stages {
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				r := TaskResult{
+					Job: j.in.ID, Kind: a.Slot, Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
+					Start: a.StartedAt - epoch, End: since(a.EndedAt), Suspended: a.SuspendedMillis,
+					Local: j.isLocal(s, t, b.view.Machine(a.Machine)), Outcome: j.outcome(a), Fraction: j.fractionOf(t, a),
+				}
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+func (j *job) isLocal(s *cluster.Job, t *cluster.Task, m *cluster.Machine) bool {
+	return t.Split >= 0 && s.IsLocal(t, m)
+}
+
+func (j *job) outcome(a *cluster.Attempt) Outcome {
+	switch {
+	case a.State == cluster.AttemptSucceeded && a.Splitting:
+		return SplitOff
+	case a.State == cluster.AttemptSucceeded:
+		return Finished
+	case a.State == cluster.AttemptPreempted:
+		return Checkpointed
+	case j.revoked[a.ID]:
+		return OutputLost
+	case a.Lost:
+		return MachineLost
+	}
+	return Killed
+}
+
+// fractionOf is the part of its original task that an attempt was to do.
+func (j *job) fractionOf(t *cluster.Task, a *cluster.Attempt) float64 {
+	if !t.Ranged {
+		return 1
+	}
+	r := a.Range
+	if t.Winner == a {
+		r = t.Range
+	}
+	return float64(r.End.Offset-r.Start.Offset) / float64(lengthOf(j.in.Maps[t.Part]))
+}
+
+// taskColumns are those of tasks.csv; times are seconds.
+var taskColumns = []string{
+	"policy", "jobid", "phase", "task", "attempt", "machine", "start_s", "end_s", "suspended_s", "local", "outcome", "fraction",
+}
+
+// WriteTasks writes a line for each attempt and policy, as CSV with a heading. It
+// has what was played with Config.Tasks.
+func WriteTasks(w io.Writer, all []Played) error {
+	out := csv.NewWriter(w)
+	err := out.Write(taskColumns)
+	for _, p := range all {
+		for i := range p.Result.Tasks {
+			if err == nil {
+				err = out.Write(p.Result.Tasks[i].line(p.Policy))
+			}
+		}
+	}
+	out.Flush()
+	if err == nil {
+		err = out.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("sim: tasks: %w", err)
+	}
+	return nil
+}
+
+func (r *TaskResult) line(policy string) []string {
+	return []string{
+		policy, r.Job, r.Kind.String(), strconv.Itoa(r.Task), strconv.Itoa(r.Attempt), strconv.Itoa(r.Machine),
+		seconds(r.Start), seconds(r.End), seconds(r.Suspended), strconv.FormatBool(r.Local), string(r.Outcome),
+		strconv.FormatFloat(r.Fraction, 'f', 6, 64),
+	}
+}

@@ -1,0 +1,90 @@
+package sim
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// reducing is the fraction from which on a reduce runs the user's function: before
+// that it copies.
+const reducing = 2.0 / 3
+
+// Progress implements sched.Facts: what the controller has heard of an attempt. No
+// report is an event of its own: what an attempt has said is found when somebody
+// asks.
+func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
+	if a := b.attempts[id]; a != nil {
+		return b.reported(a)
+	}
+	return p, false
+}
+
+// reported is the last that has been heard of an attempt.
+func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
+	p = a.told
+	if at := b.lastReport(a); at > max(p.At, a.since) {
+		p.At, p.Fraction = at, a.fractionAt(at)
+		if p.Reducing == 0 && p.Fraction > reducing && a.kind == cluster.ReduceSlot {
+			p.Reducing = b.firstReport(a, max(a.ready, a.since), at)
+		}
+	}
+	return p, p.Fraction > 0
+}
+
+// fractionAt is how far an attempt is at a time from since on: of a reduce two
+// thirds are copying and merging.
+func (a *attempt) fractionAt(at int64) float64 {
+	own := float64(a.doneAt(at)) / float64(max(a.own, 1))
+	switch {
+	case a.kind == cluster.MapSlot:
+		return own
+	case a.fetchedAt(at):
+		return reducing + own/3
+	}
+	return reducing * float64(a.copiedAt(at)) / float64(max(a.bytes, 1))
+}
+
+// lastReport is when an attempt has said last how far it is, of what has arrived;
+// 0 when it has not.
+func (b *body) lastReport(a *attempt) (at int64) {
+	heard := b.now - b.cfg.Latency
+	if a.over {
+		return 0
+	}
+	if every := b.cfg.Progress; every > 0 && !a.stands {
+		for n := (heard - a.base) / every; n > 0 && at == 0; n-- {
+			if r := b.beat(a.machine, a.base+n*every); r <= heard {
+				at = r
+			}
+		}
+	}
+	for _, probe := range b.probes {
+		if probe <= heard {
+			at = max(at, probe)
+		}
+	}
+	return at
+}
+
+// firstReport is when an attempt that goes on said first how far it is behind a
+// time; last is when it did so at any rate.
+func (b *body) firstReport(a *attempt, behind, last int64) int64 {
+	if every := b.cfg.Progress; every > 0 && !a.stands {
+		for n := max((behind-b.cfg.Heartbeat-a.base)/every, 1); a.base+n*every <= last; n++ {
+			if r := b.beat(a.machine, a.base+n*every); r > behind {
+				last = min(last, r)
+				break
+			}
+		}
+	}
+	for _, probe := range b.probes {
+		if probe > behind {
+			last = min(last, probe)
+		}
+	}
+	return last
+}
+
+// probe asks all attempts how far they are, since a machine was given up: whom to
+// take slots from depends on it.
+func (b *body) probe() { b.probes = append(b.probes, b.now+b.cfg.Latency) }
