@@ -1,0 +1,127 @@
+package chronos
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// Config is what the policy is set to. The zero value kills what it preempts.
+type Config struct {
+	// Inner gives out the slots; no default.
+	Inner sched.Policy
+
+	// Means are the ways in which slots are taken. The paper splits maps and
+	// checkpoints reduces.
+	Means preempt.Means
+
+	// Racks is the operator's table of racks by name or address of a host.
+	Racks map[string]string
+
+	// Wait is for how long after a failure fresh word of running attempts is
+	// waited for, in ms; default 1500.
+	Wait int64
+
+	// Reserve is for how long a slot is promised to a task, in ms; default 15,000.
+	Reserve int64
+
+	// SameJob lets tasks preempt others of their own job too, so as to run where
+	// their input is (Chronos*, section 6.8).
+	SameJob bool
+}
+
+// Defaults of Config, in ms.
+const (
+	DefaultWait    = 1500
+	DefaultReserve = 15_000
+)
+
+// Policy is Chronos around another policy.
+type Policy struct {
+	conf   Config
+	inside sched.Precedence
+	wake   int64
+
+	lost     map[cluster.TaskID]bool        // tasks that may have to be recovered, and some that need not
+	promises map[cluster.AttemptID]*promise // by the lost attempt that they make up for
+	asked    map[cluster.AttemptID]*promise // of the latest plan, by the attempt that is to be preempted
+	status   map[cluster.TaskID]string      // of what the latest plan could not start
+
+	topology *locality.Topology // nil when the machines are to be looked at again
+}
+
+// New wraps a policy. It is to be Reset before it is asked anything.
+func New(conf Config) *Policy {
+	if conf.Wait <= 0 {
+		conf.Wait = DefaultWait
+	}
+	if conf.Reserve <= 0 {
+		conf.Reserve = DefaultReserve
+	}
+	p := &Policy{conf: conf}
+	p.inside, _ = conf.Inner.(sched.Precedence)
+	if p.inside == nil {
+		p.inside = submission{}
+	}
+	return p
+}
+
+// Unwrap is the policy inside.
+func (p *Policy) Unwrap() sched.Policy { return p.conf.Inner }
+
+// Reset implements sched.Policy.
+func (p *Policy) Reset(now int64, view sched.View) {
+	p.conf.Inner.Reset(now, view)
+	p.lost = make(map[cluster.TaskID]bool)
+	p.promises = make(map[cluster.AttemptID]*promise)
+	p.asked, p.status, p.topology = nil, nil, nil
+	for j := range view.Jobs() {
+		for _, stage := range j.Stages {
+			for t := range stage.Pending() {
+				p.note(view, t.ID)
+			}
+		}
+	}
+	p.infer(now, view)
+}
+
+// Observe implements sched.Policy.
+func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
+	p.conf.Inner.Observe(now, view, delta)
+	for _, ids := range [][]cluster.AttemptID{delta.Ended, delta.Revoked} {
+		for _, id := range ids {
+			p.note(view, id.Task)
+		}
+	}
+	for _, ids := range [][]cluster.AttemptID{delta.Asked, delta.Ended} {
+		for _, id := range ids {
+			p.confirm(now, view, id)
+		}
+	}
+	if len(delta.Machines) > 0 {
+		p.topology = nil
+		p.breakPromises(now, view)
+	}
+}
+
+// NextWake implements sched.Policy: beside what the policy inside waits for, word
+// of running attempts may come and promises end.
+func (p *Policy) NextWake() int64 { return p.wake }
+
+// Decide implements sched.Policy.
+func (p *Policy) Decide(now int64, view sched.View) sched.Plan {
+	plan := p.conf.Inner.Decide(now, view)
+	p.wake, p.asked, p.status = p.conf.Inner.NextWake(), nil, nil
+	r := p.recovery(now, view)
+	if len(r.tasks) > 0 {
+		r.run(&plan)
+		p.wake = sched.Earliest(p.wake, r.wake)
+	}
+	return plan
+}
+
+// Precedes implements sched.Precedence as the policy inside does.
+func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
+	return p.inside.Precedes(now, view, kind, a, b)
+}

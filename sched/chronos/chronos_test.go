@@ -1,0 +1,313 @@
+package chronos
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// twoJobs has machines a to d with two slots of each kind. Job 1 runs two maps on a,
+// of which b has the other replica; job 2 runs two on each of b, c and d and has
+// more.
+func twoJobs(t testing.TB, conf Config) *world {
+	w := newWorld(t, conf)
+	w.join("abcd", 2, 2)
+	w.start(w.job(1, "ab", "ab"), 0, 0, "aa")
+	w.start(w.job(1, "", "", "", "", "", "", "", ""), 0, 0, "bbccdd")
+	return w
+}
+
+func TestRecoveryStepByStep(t *testing.T) {
+	w := twoJobs(t, Config{Means: preempt.Means{Map: preempt.Split}})
+	w.beat(nil)
+	w.expire("a")
+	lost := w.Now
+	w.want(w.decide())
+	if at := w.policy.NextWake(); at <= w.Now || at > lost+DefaultWait {
+		t.Errorf("it looks again at %d, not soon after %d", at, w.Now)
+	}
+	w.beat(map[string]float64{"2m.0": .9, "2m.1": .2, "2m.2": .1})
+	w.want(w.settle(), "split 2m.1", "split 2m.0") // beside the input, least progress first
+	w.want(w.decide())                             // nothing twice
+	w.end("2m.0")
+	w.want(w.settle(), "1m.0@b local")
+	w.end()
+	w.want(w.settle(), "1m.1@b local")
+	if w.policy.NextWake() != 0 || len(w.policy.promises) != 0 {
+		t.Errorf("all is over, and it wakes at %d with promises %v", w.policy.NextWake(), w.policy.promises)
+	}
+	for _, j := range []int{1, 2} {
+		job := w.View().Job(cluster.JobID{Cluster: "1", Number: j})
+		for _, task := range job.Stages[0].Tasks {
+			if task.Charged != 0 {
+				t.Errorf("%v is charged", task.ID)
+			}
+		}
+	}
+}
+
+// TestWays has the lost maps take slots in each way.
+func TestWays(t *testing.T) {
+	for _, way := range preempt.Ways {
+		w := twoJobs(t, Config{Means: preempt.Means{Map: way}})
+		w.expire("a")
+		w.Now += 5000
+		w.beat(nil)
+		got := w.settle()
+		switch way {
+		case preempt.Wait:
+			w.want(got)
+		case preempt.Suspend, preempt.Auto: // whose slots are free at once, and which go on there when there is room
+			w.want(got, "suspend 2m.0", "suspend 2m.1", "1m.0@b local", "1m.1@b local")
+			w.finish(w.View().Machine("b").Attempts[3].ID, 1)
+			w.want(w.settle(), "resume 2m.0")
+		default:
+			w.want(got, string(way)+" 2m.0", string(way)+" 2m.1")
+		}
+	}
+}
+
+func TestTraps(t *testing.T) {
+	tests := []struct {
+		name string
+		conf Config
+		run  func(w *world)
+		want []string
+	}{
+		{"nothing is preempted of which nothing was heard since", Config{}, func(w *world) {
+			w.beat(nil)
+			w.expire("a")
+			w.Now += 10 * DefaultWait
+		}, nil},
+		{"when the wait is over those of which something was heard are enough", Config{}, func(w *world) {
+			w.expire("a")
+			w.beat(nil)
+			delete(w.heard, w.View().Machine("b").Attempts[0].ID)
+			w.want(w.decide())
+			w.Now += DefaultWait
+		}, []string{"kill 2m.1"}},
+		{"a slot elsewhere is not taken while word may come", Config{}, func(w *world) {
+			w.expire("a")
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+		}, nil},
+		{"others of the job take it", Config{}, func(w *world) {
+			third := w.job(0, "ab", "", "")
+			w.do(cluster.SetPriority{Job: third.ID, Priority: 1})
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("a").Attempts[0].ID})
+			w.start(third, 0, 0, "a")
+			w.expire("a")
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+		}, []string{"3m.1@c"}},
+		{"a local slot is taken at once", Config{}, func(w *world) {
+			w.expire("a")
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("b").Attempts[0].ID})
+		}, []string{"1m.0@b local"}},
+		{"free slots come before others'", Config{}, func(w *world) {
+			w.expire("a")
+			w.Now += DefaultWait
+			w.beat(nil)
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+			w.do(cluster.EndAttempt{Attempt: w.View().Machine("d").Attempts[0].ID})
+		}, []string{"1m.0@c rack", "1m.1@d rack"}},
+		{"no replica is left", Config{}, func(w *world) {
+			w.expire("a")
+			w.expire("b")
+			w.beat(nil)
+			w.Now += DefaultWait
+		}, nil},
+		{"a replica on an excluded machine is none", Config{}, func(w *world) {
+			w.expire("a")
+			w.do(cluster.AdmitMachine{Name: "b", Excluded: true})
+			w.beat(nil)
+			w.Now += DefaultWait
+		}, nil},
+		{"the machine comes back with nothing", Config{}, func(w *world) {
+			w.expire("a")
+			w.beat(nil)
+			w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: [2]int{2, 2}, Instance: "2"})
+		}, []string{"1m.0@a local", "1m.1@a local"}},
+		{"a promise ends", Config{}, func(w *world) {
+			w.expire("a")
+			w.beat(nil)
+			w.settle()
+			w.want(w.decide())
+			w.Now += DefaultReserve + 1
+			w.beat(nil)
+			w.end()
+		}, []string{"1m.0@b local", "1m.1@b local"}},
+		{"what was promised once is not preempted twice", Config{}, func(w *world) {
+			w.expire("a")
+			w.beat(nil)
+			w.settle()
+			w.Now += DefaultReserve + 1
+			w.beat(nil)
+		}, nil},
+		{"the job is killed", Config{}, func(w *world) {
+			w.expire("a")
+			w.beat(nil)
+			w.settle()
+			w.do(cluster.KillJob{Job: w.View().Job(cluster.JobID{Cluster: "1", Number: 1}).ID, Cause: "test"})
+			w.end()
+		}, []string{"2m.0@b", "2m.1@b"}},
+		{"a job of lower priority waits for its turn", Config{}, func(w *world) {
+			w.expire("d") // with two maps of job 2, which lie nowhere
+			w.beat(nil)
+			w.Now += DefaultWait
+		}, nil},
+		{"of a higher one not", Config{}, func(w *world) {
+			w.do(cluster.SetPriority{Job: cluster.JobID{Cluster: "1", Number: 2}, Priority: 1})
+			w.expire("d")
+			w.beat(nil)
+		}, []string{"kill 1m.0"}},
+		{"its own job's tasks only when told so", Config{SameJob: true}, func(w *world) {
+			w.expire("d")
+			w.beat(map[string]float64{"2m.3": .1})
+		}, []string{"kill 2m.3"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := twoJobs(t, tt.conf)
+			tt.run(w)
+			got := w.decide()
+			slices.Sort(got)
+			w.want(got, tt.want...)
+		})
+	}
+}
+
+// TestFalseSuspicion has a machine that was given up come back with the output of a
+// map that is to run again, for which a slot is being freed.
+func TestFalseSuspicion(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.join("abc", 1, 1)
+	first := w.job(1, "ab", "c")
+	w.start(first, 0, 0, "ac")
+	winner := first.Stages[0].Tasks[0].Attempts[0].ID
+	w.finish(winner, 7)
+	w.start(w.job(0, "", "", "", ""), 0, 0, "ab")
+	w.expire("a")
+	w.beat(nil)
+	w.want(w.settle(), "kill 2m.1")
+	w.do(cluster.JoinMachine{Name: "a", Hosts: []string{"a"}, Slots: [2]int{1, 1}})
+	w.do(cluster.RestoreOutput{Attempt: winner, Range: first.Stages[0].Tasks[0].Range, Output: cluster.Manifest{Bytes: 7}})
+	w.end()
+	w.want(w.settle(), "2m.0@a", "2m.1@b")
+}
+
+// TestDoubleFailure loses the machine on which a slot is being freed.
+func TestDoubleFailure(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.join("abc", 1, 0)
+	w.start(w.job(0, "abc"), 0, 0, "a")
+	w.start(w.job(0, "", "", ""), 0, 0, "bc")
+	w.expire("a")
+	w.beat(map[string]float64{"2m.0": .1})
+	w.want(w.settle(), "kill 2m.0")
+	w.expire("b")
+	w.beat(nil)
+	w.want(w.settle(), "kill 2m.1")
+	w.end()
+	w.want(w.settle(), "1m.0@c local")
+}
+
+// TestReducesGoWhereMapsHaveWritten has a reduce take the slot of another job's
+// beside most of what it reads.
+func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
+	w := newWorld(t, Config{Means: preempt.Means{Reduce: preempt.Checkpoint}})
+	w.join("abc", 2, 1)
+	first, second := w.job(1, "b", "c"), w.job(2, "b", "c")
+	for _, j := range []*cluster.Job{first, second} {
+		w.start(j, 0, 0, "bc")
+	}
+	for n, bytes := range []int64{10, 90} {
+		w.finish(first.Stages[0].Tasks[n].Attempts[0].ID, bytes)
+		w.finish(second.Stages[0].Tasks[n].Attempts[0].ID, 1)
+	}
+	w.start(first, 1, 0, "a")
+	w.start(second, 1, 0, "bc")
+	w.expire("a")
+	w.want(w.decide())
+	w.beat(map[string]float64{"2r.0": .1})
+	w.want(w.settle(), "checkpoint 2r.1")
+	w.end()
+	w.want(w.settle(), "1r.0@c")
+}
+
+// TestNewMasterKeepsPromises has a policy that knows nothing take over while slots
+// are being freed. It preempts no more, and starts the same.
+func TestNewMasterKeepsPromises(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.join("abcd", 1, 0)
+	w.start(w.job(0, "abc", "db"), 0, 0, "ad")
+	w.start(w.job(0, "", "", "", ""), 0, 0, "bc")
+	w.expire("d")
+	w.beat(nil)
+	w.want(w.settle(), "kill 2m.0") // on b, the only place of map 1
+	w.expire("a")
+	w.beat(nil)
+	w.want(w.settle(), "kill 2m.1") // on c, so that map 0 must not be promised b now
+	w.policy.Reset(w.Now, w.Seen())
+	w.want(w.settle())
+	w.end()
+	got := w.settle()
+	slices.Sort(got)
+	w.want(got, "1m.0@c local", "1m.1@b local")
+}
+
+// TestExplain tells what tasks wait for.
+func TestExplain(t *testing.T) {
+	w := twoJobs(t, Config{Means: preempt.Means{Map: preempt.Split}})
+	first := w.View().Job(cluster.JobID{Cluster: "1", Number: 1})
+	explained := func(want string) {
+		t.Helper()
+		w.decide()
+		facts := slices.DeleteFunc(w.policy.Explain(w.Now, w.Seen(), first), func(f sched.Fact) bool { return !strings.HasPrefix(f.Name, "recovery") })
+		if want == "" && len(facts) == 0 {
+			return
+		}
+		if len(facts) != 2 || facts[0].Name != "recovery of "+first.Stages[0].Tasks[0].ID.String() || !strings.Contains(facts[0].Value, want) {
+			t.Errorf("explained by %q, want %q", facts, want)
+		}
+	}
+	explained("")
+	w.expire("a")
+	explained("waits for fresh heartbeats")
+	w.beat(nil)
+	explained("slot on b by splitting " + w.View().Machine("b").Attempts[0].ID.String())
+	w.settle()
+	explained("slot on b by splitting")
+	w.expire("b")
+	explained("no machine that is left has its input")
+}
+
+// TestPrecedes passes on what the policy inside says, or the order of submission.
+func TestPrecedes(t *testing.T) {
+	w := twoJobs(t, Config{Inner: new(backwards)})
+	first, second := w.View().Job(cluster.JobID{Cluster: "1", Number: 1}), w.View().Job(cluster.JobID{Cluster: "1", Number: 2})
+	if w.policy.Precedes(0, w.Seen(), cluster.MapSlot, first, second) || !w.policy.Precedes(0, w.Seen(), cluster.MapSlot, second, first) {
+		t.Error("the policy inside is not asked")
+	}
+	p := New(Config{Inner: plain{}})
+	if !p.Precedes(0, w.Seen(), cluster.MapSlot, first, second) || p.Precedes(0, w.Seen(), cluster.MapSlot, second, first) {
+		t.Error("without a precedence it is not that of submission")
+	}
+}
+
+// plain is a policy without any opinion, which starts nothing.
+type plain struct{}
+
+func (plain) Reset(int64, sched.View)                  {}
+func (plain) Observe(int64, sched.View, cluster.Delta) {}
+func (plain) Decide(int64, sched.View) sched.Plan      { return sched.Plan{} }
+func (plain) NextWake() int64                          { return 0 }
+
+// backwards prefers what was submitted last.
+type backwards struct{ plain }
+
+func (backwards) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
+	return compareSubmission(a, b) > 0
+}

@@ -1,0 +1,172 @@
+package chronos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// world is a cluster that a test drives by hand, with Chronos giving out slots.
+type world struct {
+	*schedtest.World
+	heard  heard
+	policy *Policy
+}
+
+// heard is what attempts have said.
+type heard map[cluster.AttemptID]sched.Progress
+
+func (h heard) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+	p, ok := h[id]
+	return p, ok
+}
+
+// newWorld has a policy around FIFO.
+func newWorld(t testing.TB, conf Config) *world {
+	if conf.Inner == nil {
+		conf.Inner = fifo.New(sched.Placement{})
+	}
+	w := &world{World: schedtest.New(t), heard: make(heard), policy: New(conf)}
+	w.Facts = w.heard
+	w.policy.Reset(w.Now, w.Seen())
+	return w
+}
+
+// do applies a command, of which the policy hears.
+func (w *world) do(c cluster.Command) cluster.Delta {
+	w.T.Helper()
+	delta := w.Apply(c)
+	w.policy.Observe(w.Now, w.Seen(), delta)
+	return delta
+}
+
+// join adds machines, named by letters, with as many slots each.
+func (w *world) join(names string, maps, reduces int) {
+	for _, name := range strings.Split(names, "") {
+		w.do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
+	}
+}
+
+// job runs a job; the machines of split i are the letters of hosts[i].
+func (w *world) job(reduces int, hosts ...string) *cluster.Job {
+	w.T.Helper()
+	id := w.do(cluster.SubmitJob{Spec: schedtest.Spec(dag.MapReduce(len(hosts), reduces))}).Submitted
+	splits := make([]cluster.Split, len(hosts))
+	for i, names := range hosts {
+		splits[i] = cluster.Split{Bytes: 1, Range: dag.Range{End: dag.Position{Offset: 100}}}
+		if names != "" {
+			splits[i].Hosts = strings.Split(names, "")
+		}
+	}
+	if err := w.State.Load(id, splits); err != nil {
+		w.T.Fatal(err)
+	}
+	w.do(cluster.StartJob{Job: id})
+	return w.View().Job(id)
+}
+
+// start runs tasks of a stage, one on each machine named by a letter.
+func (w *world) start(j *cluster.Job, stage, first int, machines string) {
+	w.T.Helper()
+	for i, name := range strings.Split(machines, "") {
+		t := j.Stages[stage].Tasks[first+i]
+		w.do(cluster.StartAttempt{Task: t.ID, Machine: name, Range: j.RangeOf(t)})
+	}
+}
+
+func (w *world) finish(id cluster.AttemptID, bytes int64) {
+	w.T.Helper()
+	_, t, _, _ := w.View().Attempt(id)
+	w.do(cluster.FinishAttempt{Attempt: id, Range: t.Range, Output: cluster.Manifest{Bytes: bytes}})
+}
+
+func (w *world) expire(name string) {
+	w.T.Helper()
+	w.do(cluster.ExpireMachine{Name: name, Epoch: w.View().Machine(name).Epoch})
+}
+
+// beat has all attempts say a moment later that half of their work is done, or
+// what fractions say by short name.
+func (w *world) beat(fractions map[string]float64) {
+	w.Now += 10
+	for m := range w.View().Machines() {
+		for _, a := range m.Attempts {
+			done := .5
+			if f, ok := fractions[short(a.ID)]; ok {
+				done = f
+			}
+			w.heard[a.ID] = sched.Progress{At: w.Now, Fraction: done}
+		}
+	}
+}
+
+// short is an attempt's name: "2m.0".
+func short(id cluster.AttemptID) string {
+	return fmt.Sprintf("%d%s.%d", id.Task.Job.Number, id.Task.Stage, id.Task.Number)
+}
+
+// decide is what the policy plans: first what it preempts, then what resumes, then
+// what starts.
+func (w *world) decide() (lines []string) {
+	w.T.Helper()
+	plan := w.policy.Decide(w.Now, w.Seen())
+	return linesOf(plan)
+}
+
+func linesOf(plan sched.Plan) (lines []string) {
+	for _, p := range plan.Preempts {
+		lines = append(lines, fmt.Sprintf("%s %s", p.How, short(p.Attempt)))
+	}
+	for _, id := range plan.Resumes {
+		lines = append(lines, "resume "+short(id))
+	}
+	return append(lines, schedtest.Lines(plan)...)
+}
+
+// settle applies what the policy plans until that is nothing, and returns all of it.
+func (w *world) settle() (lines []string) {
+	w.T.Helper()
+	for round := 0; ; round++ {
+		plan := w.policy.Decide(w.Now, w.Seen())
+		commands := schedtest.Commands(w.View(), plan)
+		if len(commands) == 0 {
+			return lines
+		}
+		if round > 100 {
+			w.T.Fatal("it plans without end")
+		}
+		lines = append(lines, linesOf(plan)...)
+		for _, c := range commands {
+			w.do(c)
+		}
+	}
+}
+
+// end ends attempts that are told to, or all on a machine that are when none are
+// named.
+func (w *world) end(names ...string) {
+	w.T.Helper()
+	for m := range w.View().Machines() {
+		for _, a := range slices.Clone(m.Attempts) {
+			told := a.State != cluster.AttemptRunning || a.Pausing
+			if told && (len(names) == 0 || slices.Contains(names, short(a.ID))) {
+				w.do(cluster.EndAttempt{Attempt: a.ID})
+			}
+		}
+	}
+}
+
+func (w *world) want(got []string, want ...string) {
+	w.T.Helper()
+	if !slices.Equal(got, want) {
+		w.T.Errorf("got %q, want %q", got, want)
+	}
+}
+

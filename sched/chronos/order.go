@@ -1,0 +1,72 @@
+package chronos
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// submission is the precedence of a policy that tells none: the job of the higher
+// priority, among equals the one that was submitted first.
+type submission struct{}
+
+// Precedes implements sched.Precedence.
+func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
+	return compareSubmission(a, b) < 0
+}
+
+func compareSubmission(a, b *cluster.Job) int {
+	return cmp.Or(
+		-cmp.Compare(a.Spec.Priority, b.Spec.Priority),
+		cmp.Compare(a.SubmittedAt, b.SubmittedAt),
+		a.ID.Compare(b.ID),
+	)
+}
+
+// order is the priority of some jobs with respect to slots of one kind. Under fair
+// sharing many jobs are equal: neither precedes the other.
+type order struct {
+	place map[cluster.JobID]int
+}
+
+// orderOf ranks jobs by how many of them precede each, equal ones by submission.
+func (r *recovery) orderOf(kind cluster.Slot, jobs []*cluster.Job) order {
+	slices.SortFunc(jobs, compareSubmission)
+	jobs = slices.Compact(jobs)
+	before := make(map[cluster.JobID]int, len(jobs))
+	for _, a := range jobs {
+		for _, b := range jobs {
+			if a != b && r.precedes(kind, b, a) {
+				before[a.ID]++
+			}
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *cluster.Job) int { return cmp.Compare(before[a.ID], before[b.ID]) })
+	o := order{place: make(map[cluster.JobID]int, len(jobs))}
+	for i, j := range jobs {
+		o.place[j.ID] = i
+	}
+	return o
+}
+
+// compare is less than 0 when a is of the higher priority.
+func (o order) compare(a, b *cluster.Job) int { return cmp.Compare(o.place[a.ID], o.place[b.ID]) }
+
+// pair is two jobs, and what they contend for.
+type pair struct {
+	kind cluster.Slot
+	a, b cluster.JobID
+}
+
+// precedes asks the policy inside, about each pair once.
+func (r *recovery) precedes(kind cluster.Slot, a, b *cluster.Job) bool {
+	key := pair{kind, a.ID, b.ID}
+	answer, known := r.known[key]
+	if !known {
+		answer = r.policy.Precedes(r.now, r.view, kind, a, b)
+		r.known[key] = answer
+	}
+	return answer
+}

@@ -1,0 +1,129 @@
+package chronos
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// looks is how often running attempts are looked at while word of them is waited
+// for, and how many times as long it is looked for such word less often.
+const (
+	looks    = 5
+	patience = 20
+)
+
+// run works the tasks into a plan.
+func (r *recovery) run(plan *sched.Plan) {
+	d, h := r.deal(plan), r.hunt(plan)
+	r.keepPromises(d)
+	for _, t := range r.tasks {
+		if t.own != nil && t.grant == nil && t.promise == nil && t.isHome(t.own.machine) {
+			d.keep(t)
+		}
+	}
+	for _, t := range r.open() {
+		d.swap(t, d.atHome(t))
+	}
+	for _, t := range r.open() {
+		h.look(t)
+		if t.own != nil && !r.waits(t) {
+			d.keep(t)
+		}
+	}
+	for _, t := range r.tasks {
+		if t.grant == nil && t.own != nil {
+			d.vacate(t.own)
+		}
+	}
+	for _, t := range r.open() {
+		if !r.waits(t) && !d.swap(t, d.grants) {
+			r.preempt(h, plan, t)
+		}
+	}
+	d.write(plan)
+	r.report()
+}
+
+// open are the tasks that start nowhere yet and may start anywhere.
+func (r *recovery) open() (open []*task) {
+	for _, t := range r.tasks {
+		if t.grant == nil && t.promise == nil {
+			open = append(open, t)
+		}
+	}
+	return open
+}
+
+// keepPromises gives the slots to tasks that were freed for them.
+func (r *recovery) keepPromises(d *deal) {
+	for _, t := range r.tasks {
+		if t.promise != nil && !d.claim(t, t.promise.machine) {
+			r.wakeAt(t.promise.until)
+		}
+	}
+}
+
+// waits reports whether a task leaves slots far from its input alone, since word
+// may come of attempts beside it that it can preempt.
+func (r *recovery) waits(t *task) bool {
+	return t.stale && !t.spent && t.homes != nil && r.now < t.lostAt+r.policy.conf.Wait
+}
+
+// preempt frees a slot for a task.
+func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
+	if t.spent {
+		return
+	}
+	wait := r.policy.conf.Wait
+	if t.stale && r.now < t.lostAt+wait {
+		return
+	}
+	c, how := h.choose(t)
+	switch {
+	case c == nil:
+	case h.robbed[c.job.ID]:
+		r.wakeAt(r.now + wait/looks + 1) // should that come to nothing
+	default:
+		t.victim = c
+		h.preempt(plan, t, c, how)
+	}
+}
+
+func (r *recovery) wakeAt(at int64) { r.wake = sched.Earliest(r.wake, at) }
+
+// report notes what becomes of tasks that do not start now, and when to look at them
+// again.
+func (r *recovery) report() {
+	wait := r.policy.conf.Wait
+	for _, t := range r.tasks {
+		if t.grant != nil {
+			continue
+		}
+		text := "waits for a free slot"
+		switch since := r.now - t.lostAt; {
+		case t.promise != nil:
+			text = t.promise.String()
+		case t.victim != nil:
+			text = r.policy.asked[t.victim.attempt.ID].String()
+		case !t.stale || t.spent:
+		case since < wait:
+			text = "waits for fresh heartbeats"
+			r.wakeAt(min(t.lostAt+wait, r.now+wait/looks+1))
+		case since < patience*wait:
+			text = "waits for a free slot, or for heartbeats that are late"
+			r.wakeAt(r.now + wait)
+		}
+		r.policy.tell(t, text)
+	}
+}
+
+// String tells what is promised.
+func (p *promise) String() string {
+	verb := map[preempt.How]string{preempt.Split: "splitting", preempt.Checkpoint: "checkpointing", preempt.Suspend: "suspending", preempt.Kill: "killing"}[p.how]
+	if verb == "" {
+		verb = "ending"
+	}
+	return fmt.Sprintf("slot on %s by %s %v", p.machine, verb, p.victim)
+}

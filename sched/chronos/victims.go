@@ -1,0 +1,225 @@
+package chronos
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// candidate is a running attempt that holds a slot.
+type candidate struct {
+	attempt  *cluster.Attempt
+	job      *cluster.Job
+	stage    *cluster.Stage
+	task     *cluster.Task
+	progress sched.Progress // zero when nothing is known
+	written  int64          // bytes on its machine of what the task reads that is to be recovered
+}
+
+// hunt looks for attempts to preempt.
+type hunt struct {
+	*recovery
+	all     map[string][]*candidate // by machine
+	orders  [2]*order               // of jobs that have candidates
+	spared  map[cluster.AttemptID]bool
+	robbed  map[cluster.JobID]bool // jobs of which an attempt is preempted already
+	written map[source]map[string]int64
+}
+
+// source is what a stage reads that is not input of its job.
+type source struct {
+	job   cluster.JobID
+	stage string
+}
+
+// hunt lists the candidates. Those that the plan preempts already are none.
+func (r *recovery) hunt(plan *sched.Plan) *hunt {
+	h := &hunt{
+		recovery: r, all: make(map[string][]*candidate), spared: make(map[cluster.AttemptID]bool),
+		robbed: make(map[cluster.JobID]bool), written: make(map[source]map[string]int64),
+	}
+	for _, p := range plan.Preempts {
+		h.spared[p.Attempt] = true
+	}
+	return h
+}
+
+// on are the candidates of a machine.
+func (h *hunt) on(machine string) []*candidate {
+	found, known := h.all[machine]
+	if known {
+		return found
+	}
+	if m := h.view.Machine(machine); m != nil && !m.Lost && !m.Excluded {
+		for _, a := range m.Attempts {
+			if c := h.candidate(a); c != nil {
+				found = append(found, c)
+			}
+		}
+	}
+	h.all[machine] = found
+	return found
+}
+
+// candidate looks at an attempt; nil says that it is not to be preempted.
+func (h *hunt) candidate(a *cluster.Attempt) *candidate {
+	j, stage, t, ok := h.view.Task(a.ID.Task)
+	if !ok || !stage.Alone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
+		a.State != cluster.AttemptRunning || a.Pausing || a.Suspended {
+		return nil
+	}
+	c := &candidate{attempt: a, job: j, stage: stage, task: t}
+	c.progress, _ = h.view.Progress(a.ID)
+	return c
+}
+
+// near are the candidates for a task: those beside its input.
+func (h *hunt) near(t *task) (near []*candidate) {
+	if h.never(t.kind()) {
+		return nil
+	}
+	add := func(machine string) {
+		if !t.isHome(machine) {
+			return
+		}
+		for _, c := range h.on(machine) {
+			if c.attempt.Slot == t.kind() && !h.spared[c.attempt.ID] && h.mayPreempt(t, c) {
+				near = append(near, c)
+			}
+		}
+	}
+	for _, machine := range t.homes {
+		add(machine)
+	}
+	if t.homes == nil {
+		written := h.writtenFor(t)
+		for m := range h.view.Machines() {
+			first := len(near)
+			add(m.Name)
+			for _, c := range near[first:] {
+				c.written = written[m.Name]
+			}
+		}
+	}
+	return near
+}
+
+// never reports whether slots of a kind are not taken at all.
+func (h *hunt) never(kind cluster.Slot) bool {
+	means := h.policy.conf.Means
+	return [...]preempt.How{means.Map, means.Reduce}[kind] == preempt.Wait
+}
+
+func (h *hunt) mayPreempt(t *task, c *candidate) bool {
+	if c.job == t.job {
+		return h.policy.conf.SameJob
+	}
+	return h.precedes(t.kind(), t.job, c.job)
+}
+
+// writtenFor is how many bytes of what a task reads other tasks have written, by
+// machine.
+func (h *hunt) writtenFor(t *task) map[string]int64 {
+	key := source{t.job.ID, t.stage.Code}
+	sum, known := h.written[key]
+	if known {
+		return sum
+	}
+	sum = make(map[string]int64)
+	for up := range t.stage.Upstream() {
+		for _, writer := range up.Tasks {
+			if writer.Winner != nil && writer.Output != nil && !up.Stored {
+				sum[writer.Winner.Machine] += writer.Output.Bytes
+			}
+		}
+	}
+	h.written[key] = sum
+	return sum
+}
+
+// look finds out whether a task may preempt attempts that have not been heard of
+// since it was lost.
+func (h *hunt) look(t *task) {
+	t.stale = slices.ContainsFunc(h.near(t), func(c *candidate) bool { return c.progress.At <= t.lostAt })
+}
+
+// choose is Algorithm 1 for one task: it preempts the attempt whose job is of the
+// lowest priority, and of these the one that has done least. Of a job only one
+// attempt is preempted at a time, since it may then be left with no more than it
+// ought to have.
+func (h *hunt) choose(t *task) (c *candidate, how preempt.How) {
+	fresh := slices.DeleteFunc(h.near(t), func(c *candidate) bool {
+		return c.progress.At <= t.lostAt || h.wayFor(c) == preempt.Wait
+	})
+	if len(fresh) == 0 {
+		return nil, ""
+	}
+	order := h.order(t.kind())
+	c = slices.MinFunc(fresh, func(a, b *candidate) int {
+		return cmp.Or(
+			-order.compare(a.job, b.job),
+			-cmp.Compare(a.written, b.written),
+			cmp.Compare(a.progress.Fraction, b.progress.Fraction),
+			a.attempt.ID.Compare(b.attempt.ID),
+		)
+	})
+	return c, h.wayFor(c)
+}
+
+// order is the priority of all jobs that run tasks in slots of a kind.
+func (h *hunt) order(kind cluster.Slot) *order {
+	if h.orders[kind] == nil {
+		var jobs []*cluster.Job
+		for j := range h.view.Jobs() {
+			if slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Slot == kind && s.Running > 0 }) {
+				jobs = append(jobs, j)
+			}
+		}
+		o := h.orderOf(kind, jobs)
+		h.orders[kind] = &o
+	}
+	return h.orders[kind]
+}
+
+// wayFor is how a candidate would be preempted.
+func (h *hunt) wayFor(c *candidate) preempt.How {
+	elapsed, done := c.attempt.Held(h.now), c.progress.Fraction
+	v := preempt.Victim{
+		Reduce: c.attempt.Slot == cluster.ReduceSlot, Alone: true,
+		Elapsed: elapsed, Remaining: -1,
+		Splits:     c.task.Ranged && c.job.Splittable(c.stage),
+		MaySuspend: h.maySuspend(c.attempt),
+	}
+	if done > 0 {
+		v.Remaining = int64(float64(elapsed) * (1 - done) / done)
+	}
+	return h.policy.conf.Means.Choose(v)
+}
+
+// maySuspend reports whether fewer attempts stand still on a machine than it has
+// slots of the kind.
+func (h *hunt) maySuspend(a *cluster.Attempt) bool {
+	m := h.view.Machine(a.Machine)
+	still := 0
+	for _, other := range m.Attempts {
+		if other.Suspended && other.Slot == a.Slot {
+			still++
+		}
+	}
+	return still < m.Slots[a.Slot]
+}
+
+// preempt takes the slot of an attempt for a task.
+func (h *hunt) preempt(plan *sched.Plan, t *task, c *candidate, how preempt.How) {
+	id := c.attempt.ID
+	h.spared[id], h.robbed[c.job.ID] = true, true
+	plan.Preempts = append(plan.Preempts, sched.Preempt{
+		Attempt: id, How: how,
+		Cause: fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine),
+	})
+	h.policy.ask(&promise{loss: t.loss.ID, machine: c.attempt.Machine, victim: id, how: how})
+}
