@@ -54,9 +54,18 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 	if faults != nil {
 		return nil, faults
 	}
+	b := newBody(cfg, w)
+	if err := b.play(ctx); err != nil {
+		return nil, err
+	}
+	return b.result(), nil
+}
+
+// newBody is a cluster at the start of a run, by a configuration with its defaults.
+func newBody(cfg Config, w *workload.Workload) *body {
 	b := &body{
-		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch,
-		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job), left: len(w.Jobs),
+		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch, left: len(w.Jobs),
+		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job),
 		attempts: make(map[cluster.AttemptID]*attempt), account: account{asked: make(map[cluster.AttemptID]int)},
 	}
 	b.view = b.state.View()
@@ -64,10 +73,7 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 	b.brain.Rely(b)
 	b.brain.Trace(cfg.Decisions != nil)
 	b.build()
-	if err := b.play(ctx); err != nil {
-		return nil, err
-	}
-	return b.result(), nil
+	return b
 }
 
 // build plans what comes from outside: machines, their failures, and jobs.

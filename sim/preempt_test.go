@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// long is a job of one map that takes ten seconds, and after it perhaps a reduce
+// that copies for one and works for ten.
+func long(id string, reduces int) workload.Job {
+	j := jobOf(id, 0, 1, reduces, 10_000)
+	j.Maps[0].Bytes = 1000
+	return j
+}
+
+// TestPreemption takes the slot of a map that has worked for four of its ten
+// seconds, and gives it back two seconds later at the soonest.
+func TestPreemption(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		how             preempt.How
+		costs           preempt.Costs
+		finish          int64
+		done            preempt.How
+		lost, conserved int64
+	}{
+		{name: "kill", how: preempt.Kill, finish: 6000 + 10_000, lost: 4000},
+		{name: "suspend", how: preempt.Suspend, finish: 6000 + 6000, conserved: 4000},
+		{name: "swap", how: preempt.Suspend, costs: preempt.Costs{MemoryShort: true}, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
+		{name: "split", how: preempt.Split, finish: 6000 + 6000, conserved: 4000},
+		{name: "slow split", how: preempt.Split, costs: preempt.Costs{SplitMillis: 5000}, finish: 9000 + 6000, conserved: 4000},
+		{name: "checkpoint", how: preempt.Checkpoint, finish: 4000 + 10_000 + 10_000 + 6000, conserved: 4000},
+		{name: "small checkpoint", how: preempt.Checkpoint, costs: preempt.Costs{TaskBytes: 1e7}, finish: 6000 + 100 + 6000, conserved: 4000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := quick(1, 1, 1)
+			cfg.Costs = c.costs
+			r := perform(t, cfg, &script{how: c.how, victim: "m_000000", at: 4000, until: 6000}, long("a", 0))
+			j := r.Jobs[0]
+			if j.Finish != c.finish || j.Preemptions != 1 || j.WorkLost != c.lost || j.WorkConserved != c.conserved || j.LocalMaps != 1 {
+				t.Errorf("%+v, want it to end at %d", j, c.finish)
+			}
+			want := Preemption{At: 4000, Job: "a", How: c.how, Lost: c.lost, Conserved: c.conserved}
+			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByWay()[c.how] != (Cost{1, c.lost, c.conserved}) {
+				t.Errorf("%+v", r.Preempted)
+			}
+		})
+	}
+}
+
+// TestPreemptionOfReduces takes the slot of a reduce in the midst of its copying,
+// and in the midst of its work.
+func TestPreemptionOfReduces(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		how       preempt.How
+		at        int64
+		finish    int64
+		conserved int64
+	}{
+		{"copying, suspended", preempt.Suspend, 10_400, 12_400 + 600 + 10_000, 400},
+		{"working, suspended", preempt.Suspend, 14_000, 16_000 + 7000, 4000},
+		{"copying, checkpoint", preempt.Checkpoint, 10_400, 12_400 + 100 + 600 + 10_000, 400},
+		{"working, checkpoint", preempt.Checkpoint, 14_000, 16_000 + 100 + 7000, 4000},
+		{"working, split", preempt.Split, 14_000, 16_000 + 100 + 7000, 4000},
+		{"working, killed", preempt.Kill, 14_000, 16_000 + 11_000, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := quick(1, 1, 1)
+			cfg.Costs.TaskBytes = 1e7
+			r := perform(t, cfg, &script{how: c.how, victim: "r_000000", at: c.at, until: c.at + 2000}, long("a", 1))
+			if j := r.Jobs[0]; j.Finish != c.finish || j.WorkConserved != c.conserved || j.ReduceStart != 10_000 || j.ReduceFinish != c.finish {
+				t.Errorf("%+v, want it to end at %d", j, c.finish)
+			}
+		})
+	}
+}
+
+// TestSwappedSlotIsLate has another job get the slot of a task that is being
+// written to the disk.
+func TestSwappedSlotIsLate(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Costs.MemoryShort = true
+	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 60_000, othersMay: true}
+	r := perform(t, cfg, s, long("a", 0), long("b", 0))
+	if a, b := r.Jobs[0], r.Jobs[1]; b.Start != 4000 || b.Finish != 4000+10_000+10_000 || a.Finish != 60_000+10_000+6000 {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+}
+
+// TestPartsOfMaps cuts a map whose input is elsewhere: both parts read their own
+// bytes only.
+func TestPartsOfMaps(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.RemoteRate = 100 // 10 s for the whole block
+	cfg.Costs.SplitMillis = 1000
+	w := long("a", 0)
+	cfg.Replication = -1 // nowhere at all
+	if cfg.Check() == nil {
+		t.Error("a negative number of copies is taken")
+	}
+	cfg.Replication, cfg.Nodes, cfg.Seed = 1, 2, 1
+	s := &script{how: preempt.Split, victim: "m_000000", at: 5000, until: 6000}
+	r := perform(t, cfg, s, w, long("b", 0))
+	for _, j := range r.Jobs {
+		t.Logf("%+v", j)
+	}
+	sum := make(map[string]float64)
+	for _, a := range r.Tasks {
+		sum[a.Job] += a.Fraction
+		want := int64(a.Fraction * 10_000)
+		if !a.Local {
+			want *= 2
+		}
+		if a.Outcome == SplitOff {
+			want += 1000
+		}
+		if took := a.End - a.Start; took != want {
+			t.Errorf("%+v took %d ms, want %d", a, took, want)
+		}
+	}
+	if len(r.Tasks) != 3 || sum["a"] != 1 || sum["b"] != 1 {
+		t.Errorf("%+v", r.Tasks)
+	}
+}
+
+// TestSplitOfNothing tells a map to end that has done nothing.
+func TestSplitOfNothing(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, long("a", 0))
+	if j := r.Jobs[0]; j.Finish != 12_000 || j.WorkLost != 0 || j.WorkConserved != 0 || len(r.Tasks) != 2 || r.Tasks[0].Outcome != Killed {
+		t.Errorf("%+v\n%+v", j, r.Tasks)
+	}
+}
+
+// TestCheckpointIsLostWithItsMachine pauses a map, and then its machine fails.
+func TestCheckpointIsLostWithItsMachine(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Costs.TaskBytes = 1e7
+	cfg.Failures = []Failure{{Node: 0, At: 5000, Back: 1000}}
+	r := perform(t, cfg, &script{how: preempt.Checkpoint, victim: "m_000000", at: 4000, until: 7000}, long("a", 0))
+	if j := r.Jobs[0]; j.Finish != 17_000 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestSuspendedAttemptIsLostWithItsMachine does the same with one that stands.
+func TestSuspendedAttemptIsLostWithItsMachine(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Failures = []Failure{{Node: 0, At: 5000, Back: 1000}}
+	r := perform(t, cfg, &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 7000}, long("a", 0))
+	if j := r.Jobs[0]; j.Finish != 17_000 || r.Lost[0].WorkLost != 4000 {
+		t.Errorf("%+v, %+v", j, r.Lost)
+	}
+}
