@@ -23,14 +23,30 @@ func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 }
 
 // HasPools reports whether a policy has the pools of an allocation file.
-func HasPools(name string) bool { return name == "fair" || name == "hammr" }
+func HasPools(name string) bool {
+	if inside, ok := insideChronos(name); ok {
+		name = inside
+	}
+	return name == "fair" || name == "hammr"
+}
 
-// Names are the names of all policies, ascending.
-func Names() []string { return slices.Sorted(maps.Keys(makers)) }
+// Names are the names of all policies, ascending. Chronos has one for each that may
+// be inside it, and one for the default.
+func Names() []string {
+	names := append(slices.Sorted(maps.Keys(makers)), chronosName)
+	for _, inside := range names[:len(makers)] {
+		names = append(names, chronosPrefix+inside)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // New makes the policy of a name, set to conf: properties as Hadoop calls them.
 // Setup is what has nothing to do with the policy.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
+	if inside, ok := insideChronos(name); ok && (inside == "" && name == chronosName || makers[inside] != nil) {
+		return newChronos(inside, conf, setup)
+	}
 	make, known := makers[name]
 	if !known {
 		return nil, fmt.Errorf("policy %q: not one of %s", name, strings.Join(Names(), ", "))

@@ -169,4 +169,3 @@ func (w *world) want(got []string, want ...string) {
 		w.T.Errorf("got %q, want %q", got, want)
 	}
 }
-

@@ -39,15 +39,15 @@ type task struct {
 	job     *cluster.Job
 	stage   *cluster.Stage
 	loss    *cluster.Attempt
-	lostAt  int64      // when its machine was given up, ms since the epoch
-	homes   []string   // machines with a replica of its input, where it may start; nil when all are as good
-	avoid   []string   // machines where it does not start
-	promise *promise   // nil when there is none, or when it is void
-	spent   bool       // it has had a promise
-	grant   *grant     // slot that it gets now; nil for none
-	own     *grant     // slot that the policy inside gives it; nil for none
-	stale   bool       // some of the attempts that it may preempt have not been heard of since lostAt
-	victim  *candidate // that it preempts now
+	lostAt  int64    // when its machine was given up, ms since the epoch
+	homes   []string // machines with a replica of its input, where it may start; nil when all are as good
+	avoid   []string // machines where it does not start
+	promise *promise // nil when there is none, or when it is void
+	spent   bool     // it has had a promise
+	grant   *grant   // slot that it gets now; nil for none
+	own     *grant   // slot that the policy inside gives it; nil for none
+	stale   bool     // some of the attempts that it may preempt have not been heard of since lostAt
+	asked   *promise // that it is to get, since it preempts something now; nil for none
 }
 
 // kind is that of the slot it needs.

@@ -96,8 +96,8 @@ func (r *recovery) leaving() (leaving []*candidate) {
 			if !a.HoldsSlot() || a.State == cluster.AttemptRunning && !a.Pausing {
 				continue
 			}
-			if j, stage, t, ok := r.view.Task(a.ID.Task); ok && stage.Alone() {
-				leaving = append(leaving, &candidate{attempt: a, job: j, stage: stage, task: t})
+			if j, stage, _, ok := r.view.Task(a.ID.Task); ok && stage.Alone() {
+				leaving = append(leaving, &candidate{attempt: a, job: j})
 			}
 		}
 	}

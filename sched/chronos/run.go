@@ -3,6 +3,7 @@ package chronos
 import (
 	"fmt"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
@@ -80,14 +81,15 @@ func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
 	if t.stale && r.now < t.lostAt+wait {
 		return
 	}
-	c, how := h.choose(t)
+	taken, again := h.choose(t)
 	switch {
-	case c == nil:
-	case h.robbed[c.job.ID]:
-		r.wakeAt(r.now + wait/looks + 1) // should that come to nothing
-	default:
-		t.victim = c
-		h.preempt(plan, t, c, how)
+	case again:
+		r.wakeAt(r.now + wait/looks + 1) // should what was taken from its job come to nothing
+	case taken.Attempt != (cluster.AttemptID{}):
+		_, _, a, _ := r.view.Attempt(taken.Attempt)
+		t.asked = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, how: taken.How}
+		r.policy.ask(t.asked)
+		plan.Preempts = append(plan.Preempts, taken)
 	}
 }
 
@@ -105,8 +107,8 @@ func (r *recovery) report() {
 		switch since := r.now - t.lostAt; {
 		case t.promise != nil:
 			text = t.promise.String()
-		case t.victim != nil:
-			text = r.policy.asked[t.victim.attempt.ID].String()
+		case t.asked != nil:
+			text = t.asked.String()
 		case !t.stale || t.spent:
 		case since < wait:
 			text = "waits for fresh heartbeats"

@@ -8,14 +8,13 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/victim"
 )
 
 // candidate is a running attempt that holds a slot.
 type candidate struct {
 	attempt  *cluster.Attempt
 	job      *cluster.Job
-	stage    *cluster.Stage
-	task     *cluster.Task
 	progress sched.Progress // zero when nothing is known
 	written  int64          // bytes on its machine of what the task reads that is to be recovered
 }
@@ -23,6 +22,7 @@ type candidate struct {
 // hunt looks for attempts to preempt.
 type hunt struct {
 	*recovery
+	finder  victim.Finder
 	all     map[string][]*candidate // by machine
 	orders  [2]*order               // of jobs that have candidates
 	spared  map[cluster.AttemptID]bool
@@ -39,7 +39,7 @@ type source struct {
 // hunt lists the candidates. Those that the plan preempts already are none.
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
-		recovery: r, all: make(map[string][]*candidate), spared: make(map[cluster.AttemptID]bool),
+		recovery: r, finder: victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means}, all: make(map[string][]*candidate), spared: make(map[cluster.AttemptID]bool),
 		robbed: make(map[cluster.JobID]bool), written: make(map[source]map[string]int64),
 	}
 	for _, p := range plan.Preempts {
@@ -67,12 +67,12 @@ func (h *hunt) on(machine string) []*candidate {
 
 // candidate looks at an attempt; nil says that it is not to be preempted.
 func (h *hunt) candidate(a *cluster.Attempt) *candidate {
-	j, stage, t, ok := h.view.Task(a.ID.Task)
+	j, stage, _, ok := h.view.Task(a.ID.Task)
 	if !ok || !stage.Alone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
 		a.State != cluster.AttemptRunning || a.Pausing || a.Suspended {
 		return nil
 	}
-	c := &candidate{attempt: a, job: j, stage: stage, task: t}
+	c := &candidate{attempt: a, job: j}
 	c.progress, _ = h.view.Progress(a.ID)
 	return c
 }
@@ -150,24 +150,31 @@ func (h *hunt) look(t *task) {
 // choose is Algorithm 1 for one task: it preempts the attempt whose job is of the
 // lowest priority, and of these the one that has done least. Of a job only one
 // attempt is preempted at a time, since it may then be left with no more than it
-// ought to have.
-func (h *hunt) choose(t *task) (c *candidate, how preempt.How) {
-	fresh := slices.DeleteFunc(h.near(t), func(c *candidate) bool {
-		return c.progress.At <= t.lostAt || h.wayFor(c) == preempt.Wait
-	})
-	if len(fresh) == 0 {
-		return nil, ""
+// ought to have; again says that it was so.
+func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
+	fresh := slices.DeleteFunc(h.near(t), func(c *candidate) bool { return c.progress.At <= t.lostAt })
+	slices.SortFunc(fresh, h.order(t.kind()).compareCandidates)
+	cause := fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine)
+	for _, c := range fresh {
+		if h.robbed[c.job.ID] {
+			return taken, true
+		}
+		if taken, ok := h.finder.Take(victim.Victim{Attempt: c.attempt.ID}, cause); ok {
+			h.spared[taken.Attempt], h.robbed[c.job.ID] = true, true
+			return taken, false
+		}
 	}
-	order := h.order(t.kind())
-	c = slices.MinFunc(fresh, func(a, b *candidate) int {
-		return cmp.Or(
-			-order.compare(a.job, b.job),
-			-cmp.Compare(a.written, b.written),
-			cmp.Compare(a.progress.Fraction, b.progress.Fraction),
-			a.attempt.ID.Compare(b.attempt.ID),
-		)
-	})
-	return c, h.wayFor(c)
+	return taken, false
+}
+
+// compareCandidates is less than 0 for what is rather preempted.
+func (o *order) compareCandidates(a, b *candidate) int {
+	return cmp.Or(
+		-o.compare(a.job, b.job),
+		-cmp.Compare(a.written, b.written),
+		cmp.Compare(a.progress.Fraction, b.progress.Fraction),
+		a.attempt.ID.Compare(b.attempt.ID),
+	)
 }
 
 // order is the priority of all jobs that run tasks in slots of a kind.
@@ -183,43 +190,4 @@ func (h *hunt) order(kind cluster.Slot) *order {
 		h.orders[kind] = &o
 	}
 	return h.orders[kind]
-}
-
-// wayFor is how a candidate would be preempted.
-func (h *hunt) wayFor(c *candidate) preempt.How {
-	elapsed, done := c.attempt.Held(h.now), c.progress.Fraction
-	v := preempt.Victim{
-		Reduce: c.attempt.Slot == cluster.ReduceSlot, Alone: true,
-		Elapsed: elapsed, Remaining: -1,
-		Splits:     c.task.Ranged && c.job.Splittable(c.stage),
-		MaySuspend: h.maySuspend(c.attempt),
-	}
-	if done > 0 {
-		v.Remaining = int64(float64(elapsed) * (1 - done) / done)
-	}
-	return h.policy.conf.Means.Choose(v)
-}
-
-// maySuspend reports whether fewer attempts stand still on a machine than it has
-// slots of the kind.
-func (h *hunt) maySuspend(a *cluster.Attempt) bool {
-	m := h.view.Machine(a.Machine)
-	still := 0
-	for _, other := range m.Attempts {
-		if other.Suspended && other.Slot == a.Slot {
-			still++
-		}
-	}
-	return still < m.Slots[a.Slot]
-}
-
-// preempt takes the slot of an attempt for a task.
-func (h *hunt) preempt(plan *sched.Plan, t *task, c *candidate, how preempt.How) {
-	id := c.attempt.ID
-	h.spared[id], h.robbed[c.job.ID] = true, true
-	plan.Preempts = append(plan.Preempts, sched.Preempt{
-		Attempt: id, How: how,
-		Cause: fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine),
-	})
-	h.policy.ask(&promise{loss: t.loss.ID, machine: c.attempt.Machine, victim: id, how: how})
 }
