@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/chronos"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// wordCount is a job of the Chronos paper, whose maps read 256 MB each and last
+// about a minute.
+func wordCount(id string, submit int64, maps, reduces int) workload.Job {
+	j := workload.Job{ID: id, Submit: submit, SlowStart: 1}
+	for n := range maps {
+		j.Maps = append(j.Maps, workload.Task{Millis: 60_000 + int64(noise(1, id, n, 0)%12_000), Bytes: 256 << 20})
+	}
+	for range reduces {
+		j.Reduces = append(j.Reduces, workload.Task{Millis: 20_000, Bytes: 24 << 20})
+	}
+	return j
+}
+
+// paperRun has the cluster of the Chronos paper (section 5) run two word counts of
+// 17 and 56 GB, and a machine fail when half of the first one's maps have finished.
+func paperRun(t *testing.T, policy sched.Policy) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), Config{
+		Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, Progress: 1000, Expiry: 25_000,
+		Failures:        []Failure{{Node: 3, Job: "first", Phase: "map", Percent: 50}},
+		CheckInvariants: true,
+	}, workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// recovered is how long on average the maps of a job waited for their recovery, in
+// ms, and how many of how many started where their input is.
+func recovered(r *Result, job string) (wait int64, local, all int) {
+	for _, one := range r.Recovered {
+		if one.Job != job {
+			continue
+		}
+		wait += one.Wait()
+		all++
+		if one.Local {
+			local++
+		}
+	}
+	return wait / int64(max(all, 1)), local, all
+}
+
+func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
+	keeping := preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint}
+	plain := paperRun(t, fifo.New(sched.DefaultPlacement()))
+	better := paperRun(t, chronos.New(chronos.Config{Inner: fifo.New(sched.DefaultPlacement()), Means: keeping}))
+
+	waited, localBefore, count := recovered(plain, "first")
+	waits, local, all := recovered(better, "first")
+	t.Logf("recovery of %d and %d maps waits for %d ms, then %d ms; local %d, then %d", count, all, waited, waits, localBefore, local)
+	for i, job := range []string{"first", "second"} {
+		t.Logf("%s: %d ms, then %d ms", job, plain.Jobs[i].Sojourn(), better.Jobs[i].Sojourn())
+	}
+	if waited < 10_000 || waits > 2500 {
+		t.Errorf("recovery waits for %d ms under FIFO and %d ms under Chronos", waited, waits)
+	}
+	if all == 0 || local < all {
+		t.Errorf("%d of %d recovered maps are local", local, all)
+	}
+	if before, now := plain.Jobs[0].Sojourn(), better.Jobs[0].Sojourn(); float64(now) > .9*float64(before) {
+		t.Errorf("the first job takes %d ms, and %d ms under FIFO", now, before)
+	}
+	if lost := len(better.Preempted); lost == 0 || lost > better.Lost[0].Running+better.Lost[0].Outputs {
+		t.Errorf("%d attempts are preempted, and %d with %d outputs were lost", lost, better.Lost[0].Running, better.Lost[0].Outputs)
+	}
+	if better.Jobs[0].WorkLost+better.Jobs[1].WorkLost != 0 {
+		t.Error("work of preempted attempts is lost")
+	}
+}
+
+// TestChronosCostsNothingWithoutFailure has the same run in every bit.
+func TestChronosCostsNothingWithoutFailure(t *testing.T) {
+	run := func(policy sched.Policy) *Result {
+		r, err := Run(t.Context(), Config{Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},
+			workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	plain, wrapped := run(fifo.New(sched.DefaultPlacement())), run(chronos.New(chronos.Config{Inner: fifo.New(sched.DefaultPlacement())}))
+	if plain.Steps != wrapped.Steps {
+		t.Errorf("%d steps under FIFO, %d with Chronos around it", plain.Steps, wrapped.Steps)
+	}
+	for i := range plain.Jobs {
+		if plain.Jobs[i] != wrapped.Jobs[i] {
+			t.Errorf("%+v under FIFO, %+v with Chronos around it", plain.Jobs[i], wrapped.Jobs[i])
+		}
+	}
+}
