@@ -5,16 +5,24 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
+// phaseOf is whether an attempt is at a map or at a reduce, whatever slot it has.
+func phaseOf(id cluster.AttemptID) cluster.Slot {
+	if id.Task.Stage == "m" {
+		return cluster.MapSlot
+	}
+	return cluster.ReduceSlot
+}
+
 // Preemption is a slot that was taken from a running attempt for somebody else.
 // Work is the time for which the attempt held its slot until then. Of an attempt
 // that its machine's failure ended before it could keep its work, it is neither
 // lost nor conserved here, but lost in LostMachine.
 type Preemption struct {
 	At      int64
-	Job     string // id in the workload
-	Kind    cluster.Slot
-	Task    int // number in the phase
-	Attempt int // number in the task
+	Job     string       // id in the workload
+	Kind    cluster.Slot // its phase
+	Task    int          // number in it
+	Attempt int          // number in the task
 	How     preempt.How
 
 	Lost      int64 // ms of work that was thrown away
@@ -53,9 +61,9 @@ type LostMachine struct {
 // Recovery is the first attempt at a task since an earlier one, or its output,
 // was lost with a machine.
 type Recovery struct {
-	Job     string // id in the workload
-	Kind    cluster.Slot
-	Task    int
+	Job     string       // id in the workload
+	Kind    cluster.Slot // its phase
+	Task    int          // number in it
 	Attempt int
 	Machine int   // on which it runs
 	Verdict int64 // when the machine of the earlier attempt was given up
@@ -107,7 +115,7 @@ func (b *body) running(id cluster.AttemptID) *cluster.Attempt {
 
 func (b *body) note(a *cluster.Attempt, how preempt.How) *Preemption {
 	b.account.preempted = append(b.account.preempted, Preemption{
-		At: b.time(), Job: b.jobs[a.ID.Task.Job].in.ID, Kind: a.Slot, Task: a.ID.Task.Number, Attempt: a.ID.Number, How: how,
+		At: b.time(), Job: b.jobs[a.ID.Task.Job].in.ID, Kind: phaseOf(a.ID), Task: a.ID.Task.Number, Attempt: a.ID.Number, How: how,
 	})
 	return &b.account.preempted[len(b.account.preempted)-1]
 }
@@ -203,7 +211,7 @@ func (b *body) noteRecovery(id cluster.AttemptID) {
 	j, t, a, _ := b.view.Attempt(id)
 	m := b.view.Machine(a.Machine)
 	b.account.recovered = append(b.account.recovered, Recovery{
-		Job: owner.in.ID, Kind: a.Slot, Task: id.Task.Number, Attempt: id.Number, Machine: b.byName[a.Machine].number,
+		Job: owner.in.ID, Kind: phaseOf(a.ID), Task: id.Task.Number, Attempt: id.Number, Machine: b.byName[a.Machine].number,
 		Verdict: since, Start: b.time(), Local: j.IsLocal(t, m),
 	})
 }

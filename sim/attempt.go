@@ -12,7 +12,7 @@ import (
 // attempt is a try at a task that runs on a machine.
 type attempt struct {
 	id      cluster.AttemptID
-	kind    cluster.Slot
+	kind    cluster.Slot // that it holds
 	machine *machine
 	job     *job
 	rng     dag.Range
@@ -42,6 +42,9 @@ type attempt struct {
 	told sched.Progress // what had been heard of it at since
 }
 
+// reduces tells a reduce from a map.
+func (a *attempt) reduces() bool { return phaseOf(a.id) == cluster.ReduceSlot }
+
 // start puts an attempt on its machine. A start that is ordered twice is one.
 func (b *body) start(m *machine, id cluster.AttemptID) {
 	j, t, known, ok := b.view.Attempt(id)
@@ -55,12 +58,12 @@ func (b *body) start(m *machine, id cluster.AttemptID) {
 	at := b.restore(a, t, m.room(a.kind, b.slotsOf(a.kind), b.now))
 	b.attempts[id] = a
 	m.running = append(m.running, a)
-	if a.kind == cluster.MapSlot {
-		b.measureMap(a, t, j.IsLocal(t, b.view.Machine(m.name)))
-	} else {
+	if a.reduces() {
 		in := a.job.in.Reduces[t.Part]
 		a.own, a.bytes = in.Millis, in.Bytes
 		a.work = a.own - a.done
+	} else {
+		b.measureMap(a, t, j.IsLocal(t, b.view.Machine(m.name)))
 	}
 	b.later(a, at, func() { b.goOn(a) })
 }
@@ -98,8 +101,9 @@ func (b *body) later(a *attempt, at int64, do func()) {
 
 // goOn has an attempt begin, or go on where it is.
 func (b *body) goOn(a *attempt) {
-	a.since, a.base, a.stands = b.now, b.now, false
-	if a.kind == cluster.ReduceSlot {
+	b.settle(a)
+	a.base, a.stands = b.now, false
+	if a.reduces() {
 		a.job.copying = append(a.job.copying, a)
 		b.copyOn(a, b.view.Job(a.job.id).Stages[0].Complete())
 		return
@@ -147,10 +151,10 @@ func (b *body) settle(a *attempt) {
 // workedAt is how many ms of its work an attempt has done at a time from since on.
 func (a *attempt) workedAt(at int64) int64 {
 	began := a.since
-	if a.kind == cluster.ReduceSlot {
+	if a.reduces() {
 		began = max(began, a.ready)
 	}
-	if a.stands || at < began || a.kind == cluster.ReduceSlot && a.ready == 0 {
+	if a.stands || at < began || a.reduces() && a.ready == 0 {
 		return a.worked
 	}
 	return min(a.worked+at-began, a.work)

@@ -17,6 +17,9 @@ type Config struct {
 	Nodes       int // machines; no default
 	MapSlots    int // of each machine; default 1, negative for none
 	ReduceSlots int // likewise
+	// SharedSlots has reduces run in map slots too, as in engines that know one
+	// kind only. They start when all maps of their job have finished.
+	SharedSlots bool
 	Racks       int // into which machines are dealt in turn; default 1
 	Replication int // copies of each block of input, on different machines; default 3, at most Nodes
 	Seed        uint64

@@ -22,9 +22,9 @@ func (b *body) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 // reported is the last that has been heard of an attempt.
 func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
 	p = a.told
-	if at := b.lastReport(a); at > max(p.At, a.since) {
+	if at := b.lastReport(a); at > p.At && at >= a.since {
 		p.At, p.Fraction = at, a.fractionAt(at)
-		if p.Reducing == 0 && p.Fraction > reducing && a.kind == cluster.ReduceSlot {
+		if p.Reducing == 0 && p.Fraction > reducing && a.reduces() {
 			p.Reducing = b.firstReport(a, max(a.ready, a.since), at)
 		}
 	}
@@ -36,7 +36,7 @@ func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
 func (a *attempt) fractionAt(at int64) float64 {
 	own := float64(a.doneAt(at)) / float64(max(a.own, 1))
 	switch {
-	case a.kind == cluster.MapSlot:
+	case !a.reduces():
 		return own
 	case a.fetchedAt(at):
 		return reducing + own/3

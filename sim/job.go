@@ -39,7 +39,7 @@ func (b *body) submit(in *workload.Job) {
 	}
 	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
 		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
-		Graph:       dag.MapReduce(len(in.Maps), len(in.Reduces)),
+		Graph:       b.graph(in),
 		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
 	}})
 }
@@ -48,6 +48,15 @@ const (
 	defaultSlowStart = 0.05 // as mapreduce.job.reduce.slowstart.completedmaps
 	maxAttempts      = 4    // as mapreduce.map.maxattempts
 )
+
+// graph is what the job looks like to the master.
+func (b *body) graph(in *workload.Job) dag.Graph {
+	g := dag.MapReduce(len(in.Maps), len(in.Reduces))
+	if b.cfg.SharedSlots && len(in.Reduces) > 0 {
+		g.Stages[1].Slots = dag.SlotMap
+	}
+	return g
+}
 
 // splits are the blocks that the maps of a job read, with the machines that hold
 // them: like HDFS the first anywhere, the second in another rack, further ones

@@ -10,7 +10,7 @@ import (
 func (b *body) pause(a *attempt, split bool) {
 	b.cease(a)
 	a.pausing = true
-	if cuts := a.rng.End.Offset - a.rng.Start.Offset; split && a.kind == cluster.MapSlot && cuts > 1 {
+	if cuts := a.rng.End.Offset - a.rng.Start.Offset; split && !a.reduces() && cuts > 1 {
 		b.endEarly(a)
 		return
 	}

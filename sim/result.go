@@ -139,5 +139,9 @@ func (b *body) alone(j *job) int64 {
 	for _, t := range j.in.Reduces {
 		reduces = append(reduces, t.Millis)
 	}
-	return phase(maps, b.cfg.MapSlots) + phase(reduces, b.cfg.ReduceSlots)
+	reduceSlots := b.cfg.ReduceSlots
+	if b.cfg.SharedSlots {
+		reduceSlots = b.cfg.MapSlots
+	}
+	return phase(maps, b.cfg.MapSlots) + phase(reduces, reduceSlots)
 }

@@ -11,9 +11,9 @@ import (
 type Sample struct {
 	At        int64 // ms since the start of the run
 	Job, Pool string
-	Kind      cluster.Slot
-	Running   int // attempts that hold slots
-	Suspended int // attempts that stand still
+	Kind      cluster.Slot // the phase
+	Running   int          // attempts that hold slots
+	Suspended int          // attempts that stand still
 }
 
 // series is how the slots of jobs have changed.
@@ -48,7 +48,7 @@ func (b *body) count(j *job, id cluster.AttemptID) {
 	if b.series.counted == nil {
 		b.series.counted = make(map[cluster.AttemptID]standing)
 	}
-	slots := &j.slots[a.Slot]
+	slots := &j.slots[phaseOf(id)]
 	slots.add(b.series.counted[id], -1)
 	slots.add(is, 1)
 	b.series.changed = append(b.series.changed, j)

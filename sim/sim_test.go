@@ -67,6 +67,17 @@ func TestTimesOfReduces(t *testing.T) {
 	}
 }
 
+// TestSharedSlots has a reduce that waits for the slots of maps: a second to copy,
+// one of its own.
+func TestSharedSlots(t *testing.T) {
+	cfg := quick(1, 2, -1)
+	cfg.SharedSlots = true
+	j := play(t, cfg, jobOf("a", 0, 4, 1, 1000)).Jobs[0]
+	if j.MapFinish != 2000 || j.ReduceStart != 2000 || j.Finish != 4000 || j.Alone != 3000 {
+		t.Errorf("%+v", j)
+	}
+}
+
 // TestRemoteInputTakesLonger has one copy of each block and maps elsewhere.
 func TestRemoteInputTakesLonger(t *testing.T) {
 	cfg := quick(2, 1, 1)

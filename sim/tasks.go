@@ -11,11 +11,11 @@ import (
 
 // TaskResult is what became of an attempt.
 type TaskResult struct {
-	Job     string // id in the workload
-	Kind    cluster.Slot
-	Task    int // number in the phase
-	Attempt int // number in the task
-	Machine int // number of the machine
+	Job     string       // id in the workload
+	Kind    cluster.Slot // its phase
+	Task    int          // number in it
+	Attempt int          // number in the task
+	Machine int          // number of the machine
 
 	Start, End int64 // End is when it was clear what becomes of it; -1 when that was never
 	Suspended  int64 // ms for which it stood still
@@ -44,7 +44,7 @@ func (b *body) tasksOf(j *job) (list []TaskResult) {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
 				r := TaskResult{
-					Job: j.in.ID, Kind: a.Slot, Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
+					Job: j.in.ID, Kind: phaseOf(a.ID), Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
 					Start: a.StartedAt - epoch, End: since(a.EndedAt), Suspended: a.SuspendedMillis,
 					Local: j.isLocal(s, t, b.view.Machine(a.Machine)), Outcome: j.outcome(a), Fraction: j.fractionOf(t, a),
 				}
