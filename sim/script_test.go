@@ -83,9 +83,12 @@ func (s *script) NextWake() int64 {
 	return wake
 }
 
+// never is a time that does not come.
+const never = 1 << 40
+
 // after is a time by the clock of the policy, 0 when the script is past it.
 func (s *script) after(at int64) int64 {
-	if at+epoch <= s.now {
+	if at+epoch <= s.now || at == never {
 		return 0
 	}
 	return at + epoch

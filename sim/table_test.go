@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 func TestTables(t *testing.T) {
@@ -36,5 +38,21 @@ func TestPercentile(t *testing.T) {
 	}
 	if percentile(nil, 50) != 0 {
 		t.Error("of nothing")
+	}
+}
+
+func TestTasks(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, long("a", 1))
+	var tasks bytes.Buffer
+	if err := WriteTasks(&tasks, []Played{{"fifo", r}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "policy,jobid,phase,task,attempt,machine,start_s,end_s,suspended_s,local,outcome,fraction\n" +
+		"fifo,a,map,0,0,0,0.000,4.500,0.000,true,split,0.400000\n" +
+		"fifo,a,map,1,0,0,6.000,12.000,0.000,true,finished,0.600000\n" +
+		"fifo,a,reduce,0,0,0,6.000,23.000,0.000,false,finished,1.000000\n"
+	if tasks.String() != want {
+		t.Errorf("tasks.csv is\n%s\nwant\n%s", tasks.String(), want)
 	}
 }

@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+)
+
+// TestStarved has a job wait behind another for six seconds.
+func TestStarved(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Policy, cfg.Starve = new(fifo.Policy), 5999
+	jobs := workloadOf(jobOf("a", 0, 7, 0, 1000), jobOf("b", 1000, 3, 0, 1000))
+	_, err := Run(t.Context(), cfg, jobs)
+	for _, want := range []string{
+		"at 7000 ms job b has had no slot since 1000 ms", "b: RUNNING, map: 3 wait, 0 run, 0 of 3 finished (0 map slots are free)",
+		"the slots are held by a (1 map, 0 reduce)",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	cfg.Starve++
+	if _, err := Run(t.Context(), cfg, jobs); err != nil {
+		t.Error(err)
+	}
+}
+
+// sleeper gives out nothing, and has itself woken again and again.
+type sleeper struct {
+	fifo.Policy
+	now int64
+}
+
+func (s *sleeper) Decide(now int64, _ sched.View) (plan sched.Plan) {
+	s.now = now
+	return plan
+}
+
+func (s *sleeper) NextWake() int64 { return s.now + 1000 }
+
+func TestStuckThoughThePolicyWakes(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Policy = new(sleeper)
+	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
+	for _, want := range []string{"nothing more happens", "map: 2 wait, 0 run, 0 of 2 finished (1 map slots are free)", "1 wait, 0 run, 0 of 1 finished (not ready", "held by nobody"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+// TestStuckThoughSuspended never has a suspended attempt go on.
+func TestStuckThoughSuspended(t *testing.T) {
+	cfg := quick(1, 1, 1)
+	cfg.Policy = &script{how: preempt.Suspend, victim: "m_000000", at: 400, until: never}
+	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 1000)))
+	if want := "m_000000_0 stands since 400 ms and waits for one of the 1 map slots of n0 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("no %q in %v", want, err)
+	}
+}
+
+// TestSeries follows a map that is suspended for another job's.
+func TestSeries(t *testing.T) {
+	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 10_000, othersMay: true}
+	r := perform(t, quick(1, 1, 1), s, long("a", 0), long("b", 0))
+	want := []Sample{
+		{0, "a", cluster.DefaultPool, cluster.MapSlot, 1, 0}, {4000, "a", cluster.DefaultPool, cluster.MapSlot, 0, 1},
+		{4000, "b", cluster.DefaultPool, cluster.MapSlot, 1, 0}, {14_000, "a", cluster.DefaultPool, cluster.MapSlot, 1, 0},
+		{14_000, "b", cluster.DefaultPool, cluster.MapSlot, 0, 0}, {20_000, "a", cluster.DefaultPool, cluster.MapSlot, 0, 0},
+	}
+	if len(r.Series) != len(want) {
+		t.Fatalf("%+v", r.Series)
+	}
+	for _, sample := range want {
+		found := false
+		for _, got := range r.Series {
+			found = found || got == sample
+		}
+		if !found {
+			t.Errorf("no %+v in %+v", sample, r.Series)
+		}
+	}
+}
