@@ -140,9 +140,15 @@ func TestTraps(t *testing.T) {
 			w.end()
 		}, []string{"1m.0@b local", "1m.1@b local"}},
 		{"what was promised once is not preempted twice", Config{}, func(w *world) {
+			w.finish(w.View().Machine("a").Attempts[0].ID, 1)
+			w.do(cluster.KillJob{Job: cluster.JobID{Cluster: "1", Number: 1}, Cause: "test"})
+			w.end()
+			third := w.job(0, "ab")
+			w.do(cluster.SetPriority{Job: third.ID, Priority: 1})
+			w.start(third, 0, 0, "a")
 			w.expire("a")
 			w.beat(nil)
-			w.settle()
+			w.want(w.settle(), "kill 2m.0")
 			w.Now += DefaultReserve + 1
 			w.beat(nil)
 		}, nil},

@@ -1,0 +1,112 @@
+package chronos
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// TestAlgorithmByHand has three jobs and the example worked out by hand: of the
+// lowest priority first, then what has done least, and each once.
+func TestAlgorithmByHand(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.join("abc", 3, 0)
+	w.start(w.job(0, "ab", "ab", "ac"), 0, 0, "aaa")
+	w.start(w.job(0, "", "", ""), 0, 0, "bbc")
+	w.start(w.job(0, "", "", ""), 0, 0, "bcc")
+	w.expire("a")
+	w.beat(map[string]float64{"2m.0": .8, "2m.1": .3, "2m.2": .1, "3m.0": .9, "3m.1": .6, "3m.2": .4})
+	got := w.settle()
+	slices.Sort(got)
+	// On b only one attempt is of job 3; the second map takes the one of job 2 that
+	// has done least. On c there are two of job 3.
+	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
+}
+
+// TestAlgorithmAgainstTwin compares the choice with Algorithm 1 as the paper has it,
+// with the break that it omits, on random clusters without a free slot.
+func TestAlgorithmAgainstTwin(t *testing.T) {
+	chosen := 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		w := newWorld(t, Config{})
+		names := "abcdef"[:3+random.IntN(4)]
+		w.join(names, 1+random.IntN(3), 0)
+		for range 2 + random.IntN(4) {
+			hosts := make([]string, 1+random.IntN(9))
+			for i := range hosts {
+				for _, n := range random.Perm(len(names))[:1+random.IntN(3)] {
+					hosts[i] += names[n : n+1]
+				}
+			}
+			w.job(0, hosts...)
+		}
+		w.settle()
+		fractions := make(map[string]float64)
+		for m := range w.View().Machines() {
+			for _, a := range m.Attempts {
+				fractions[short(a.ID)] = float64(1+random.IntN(5)) / 6
+			}
+		}
+		if slices.ContainsFunc(slices.Collect(w.View().Machines()), func(m *cluster.Machine) bool { return m.Free(cluster.MapSlot) > 0 }) {
+			continue
+		}
+		w.expire(names[:1])
+		w.beat(fractions)
+		want := w.algorithm1()
+		w.settle()
+		got := make(map[string]string)
+		for loss, promise := range w.policy.promises {
+			got[short(loss)] = short(promise.victim)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("seed %d: preempts %v, want %v", seed, got, want)
+		}
+		chosen += len(got)
+	}
+	if chosen < 100 {
+		t.Errorf("only %d attempts were preempted in all", chosen)
+	}
+}
+
+// algorithm1 is whom each lost map preempts, by short name.
+func (w *world) algorithm1() map[string]string {
+	var recover []*cluster.Task
+	var running []*cluster.Attempt
+	for j := range w.View().Jobs() {
+		for _, t := range j.Stages[0].Tasks {
+			for _, a := range t.Attempts {
+				if a.Lost {
+					recover = append(recover, t)
+				} else if a.State == cluster.AttemptRunning {
+					running = append(running, a)
+				}
+			}
+		}
+	}
+	slices.SortFunc(running, func(a, b *cluster.Attempt) int {
+		return cmp.Or(
+			-a.ID.Task.Job.Compare(b.ID.Task.Job),
+			cmp.Compare(w.heard[a.ID].Fraction, w.heard[b.ID].Fraction),
+			a.ID.Compare(b.ID),
+		)
+	})
+	chosen := make(map[string]string)
+	taken := make(map[cluster.AttemptID]bool)
+	for _, t := range recover {
+		split, _ := w.View().Job(t.ID.Job).SplitOf(t)
+		for _, a := range running {
+			if a.ID.Task.Job.Number > t.ID.Job.Number && !taken[a.ID] && strings.Contains(strings.Join(split.Hosts, ""), a.Machine) {
+				taken[a.ID] = true
+				chosen[short(cluster.AttemptID{Task: t.ID})] = short(a.ID)
+				break
+			}
+		}
+	}
+	return chosen
+}
