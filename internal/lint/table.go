@@ -27,7 +27,7 @@ var importTable = []row{
 	{"sched/hammr", []string{"sched", "sched/fair", "sched/pool", "preempt"}},
 	{"sched/...", []string{"sched", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality"}},
 	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
-	{"sched/all", []string{"sched", "sched/..."}},
+	{"sched/all", []string{"sched", "sched/...", "preempt"}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 
 	// Data.

@@ -15,7 +15,7 @@ import (
 // maker makes a policy of what it is set to.
 type maker func(conf map[string]string, setup sched.Setup) (sched.Policy, error)
 
-var makers = map[string]maker{"disco": newDisco, "fair": newFair, "fifo": newFIFO, "hammr": newHammr}
+var makers = map[string]maker{"disco": newDisco, "fair": newFair, "fifo": newFIFO, "hammr": newHammr, "hfsp": newHFSP}
 
 func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "fifo", conf: conf}

@@ -25,6 +25,7 @@ func newFair(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
 		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
 	}
+	c.Rankers = rankers(c.Allocations)
 	if err := s.err(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ func newHammr(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 		Threshold:    s.part("hammr.scheduler.preemption.threshold"),
 		Timeout:      int64(s.positive("hammr.scheduler.preemption.timeout")),
 	}
+	c.Rankers = rankers(c.Allocations)
 	if err := s.err(); err != nil {
 		return nil, err
 	}

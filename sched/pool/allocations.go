@@ -168,3 +168,12 @@ func (a *Allocations) plain(name string, parent *Pool) *Pool {
 		MinTimeout: parent.MinTimeout, FairTimeout: parent.FairTimeout, Threshold: parent.Threshold,
 	}
 }
+
+// Uses reports whether some pool, described or not, has an order.
+func (a *Allocations) Uses(o Order) bool {
+	uses := a.order == o
+	for _, p := range a.byName {
+		uses = uses || p.Order == o
+	}
+	return uses
+}

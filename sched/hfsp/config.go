@@ -1,0 +1,93 @@
+package hfsp
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// Config is how HFSP is set up. Pairs are of maps and of reduces. The zero value is
+// the paper's setting, but that nothing is preempted.
+type Config struct {
+	Placement sched.Placement
+
+	// Means are how slots are taken from running tasks; the zero value takes
+	// none, unlike that of preempt.Means itself.
+	Means preempt.Means
+
+	// Estimator tells sizes from samples; default Mean.
+	Estimator Estimator
+
+	// Samples is how many tasks of a phase are timed before its size counts as
+	// known; default 5.
+	Samples [2]int
+
+	// TrainSlots is how many slots samples may have at once while others want
+	// them too; default a quarter of the cluster's, at least Samples. Negative is
+	// none: samples run when it is their job's turn.
+	TrainSlots [2]int
+
+	// Doubt multiplies the size of a phase of which nothing is known (the
+	// paper's xi, at least 1); default 1. Infinity has what is not sampled run
+	// only when no job of known size wants slots.
+	Doubt [2]float64
+
+	// InitialMillis is how long a task is taken to last while no job has been
+	// sized; default 60,000 ms.
+	InitialMillis [2]int64
+
+	// DeltaMillis is after which time a sample that still runs is judged by its
+	// progress (the paper's Delta); default 60,000 ms. Negative is never.
+	DeltaMillis int64
+
+	// MinRunMillis is how long an attempt runs at least that has been suspended
+	// before it may be preempted again; default 10,000 ms. Negative is not at all.
+	MinRunMillis int64
+}
+
+// ensureDefaults fills in what is left out.
+func (c *Config) ensureDefaults() {
+	if c.Estimator == nil {
+		c.Estimator = Mean{}
+	}
+	for kind := range c.Samples {
+		if c.Samples[kind] <= 0 {
+			c.Samples[kind] = 5
+		}
+		if !(c.Doubt[kind] >= 1) {
+			c.Doubt[kind] = 1
+		}
+		if c.InitialMillis[kind] <= 0 {
+			c.InitialMillis[kind] = 60_000
+		}
+	}
+	if c.DeltaMillis == 0 {
+		c.DeltaMillis = 60_000
+	}
+	if c.MinRunMillis == 0 {
+		c.MinRunMillis = 10_000
+	}
+	c.MinRunMillis = max(c.MinRunMillis, 0)
+	if c.Means == (preempt.Means{}) {
+		c.Means = preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait}
+	}
+}
+
+// preempts reports whether slots of a kind may be taken from anybody.
+func (c *Config) preempts(kind cluster.Slot) bool {
+	if kind == cluster.MapSlot {
+		return c.Means.Map != preempt.Wait
+	}
+	return c.Means.Reduce != preempt.Wait
+}
+
+// trainSlots is how many of the cluster's slots samples may have.
+func (c *Config) trainSlots(kind cluster.Slot, slots int) int {
+	switch n := c.TrainSlots[kind]; {
+	case n > 0:
+		return n
+	case n < 0:
+		return 0
+	}
+	return max(slots/4, c.Samples[kind])
+}

@@ -1,0 +1,158 @@
+package hfsp
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// deal gives the free slots out at one moment: to samples, as far as these may
+// have slots that others want; then to phases that are late, by weight; then to
+// the others, in the order in which they are done in the virtual cluster.
+type deal struct {
+	policy *Policy
+	now    int64
+	round  *sched.Round
+}
+
+func (d *deal) run(kind cluster.Slot) {
+	if d.over(kind) {
+		return
+	}
+	for _, s := range d.policy.sampling(kind) {
+		d.give(s.phase, min(s.slots, d.round.LeftOf(kind)))
+	}
+	order := d.policy.order(kind)
+	d.late(kind, order)
+	for _, p := range order {
+		if d.over(kind) {
+			return
+		}
+		for _, w := range p.wants {
+			w.Offer(d.round, w.Count)
+		}
+	}
+}
+
+// over reports whether no slot of a kind is left for anybody. Held ones are for
+// some.
+func (d *deal) over(kind cluster.Slot) bool {
+	free := d.round.LeftOf(cluster.MapSlot) + d.round.LeftOf(cluster.ReduceSlot)
+	return d.round.LeftOf(kind) == 0 && d.round.Left() == free
+}
+
+// give offers so many slots to tasks that start alone.
+func (d *deal) give(p *phase, slots int) {
+	for _, w := range p.wants {
+		if n := min(slots, w.Count); n > 0 && w.Bundle == nil {
+			w.Offer(d.round, n)
+			slots -= n
+		}
+	}
+}
+
+// late gives what is left to late phases, the next slot always to the one that has
+// fewest for its weight: whose size was thought too small by far is in nobody's way
+// whose was but a little (PSBS).
+func (d *deal) late(kind cluster.Slot, order []*phase) {
+	var late []*portion
+	for _, p := range order {
+		if p.entered && p.late(d.now) && p.wanted > 0 {
+			has := d.policy.running(p)
+			late = append(late, &portion{phase: p, slots: has, demand: has + p.wanted})
+		}
+	}
+	if len(late) < 2 {
+		return
+	}
+	before := make([]int, len(late))
+	for i, l := range late {
+		before[i] = l.slots
+	}
+	spread(d.round.LeftOf(kind), late)
+	for i, l := range late {
+		d.give(l.phase, l.slots-before[i])
+	}
+}
+
+// running is how many slots of its kind a phase holds with attempts that go on.
+func (m *model) running(p *phase) int {
+	if a := m.ledger.Account(p.id.job); a != nil {
+		return a.Running[p.id.kind]
+	}
+	return 0
+}
+
+// portion is slots that a phase gets.
+type portion struct {
+	*phase
+	slots, demand int
+}
+
+// spread adds slots to portions one by one, always to the one that has fewest for
+// its weight and wants more.
+func spread(slots int, portions []*portion) {
+	var h byPortion
+	for _, p := range portions {
+		if p.slots < p.demand {
+			h = append(h, p)
+		}
+	}
+	heap.Init(&h)
+	for ; slots > 0 && len(h) > 0; slots-- {
+		first := h[0]
+		if first.slots++; first.slots < first.demand {
+			heap.Fix(&h, 0)
+		} else {
+			heap.Pop(&h)
+		}
+	}
+}
+
+// byPortion is a heap of those that want more.
+type byPortion []*portion
+
+func (h byPortion) Len() int      { return len(h) }
+func (h byPortion) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+
+func (h byPortion) Less(i, k int) bool {
+	return cmp.Or(
+		cmp.Compare(float64(h[i].slots)/h[i].weight, float64(h[k].slots)/h[k].weight),
+		h[i].id.compare(h[k].id),
+	) < 0
+}
+
+func (h *byPortion) Push(x any) { *h = append(*h, x.(*portion)) }
+
+func (h *byPortion) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// sampling is the slots that the samples of phases in training are to have next:
+// of those first that have most samples already, since a size that is known is
+// worth more than two that are about to be.
+func (m *model) sampling(kind cluster.Slot) (out []portion) {
+	left := m.conf.trainSlots(kind, int(m.virtual[kind].slots))
+	for _, p := range m.line[kind] {
+		if !p.training() {
+			continue
+		}
+		left -= min(p.started, m.conf.Samples[kind])
+		if n := m.conf.Samples[kind] - p.started - p.finished; n > 0 && p.wanted > 0 {
+			out = append(out, portion{phase: p, slots: min(n, p.wanted)})
+		}
+	}
+	slices.SortFunc(out, func(a, b portion) int {
+		return cmp.Or(-cmp.Compare(a.started+a.finished, b.started+b.finished), a.id.compare(b.id))
+	})
+	for i := range out {
+		out[i].slots = max(min(out[i].slots, left), 0)
+		left -= out[i].slots
+	}
+	return out
+}

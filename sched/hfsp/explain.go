@@ -1,0 +1,70 @@
+package hfsp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// Explain implements sched.Explainer.
+func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sched.Fact) {
+	for kind := range m.line {
+		p := m.phases[phaseID{job.ID, cluster.Slot(kind)}]
+		if p == nil {
+			continue
+		}
+		add := func(name, format string, args ...any) {
+			facts = append(facts, sched.Fact{Name: cluster.Slot(kind).String() + " " + name, Value: fmt.Sprintf(format, args...)})
+		}
+		if !p.entered {
+			add("phase", "has not begun")
+			continue
+		}
+		order := m.order(cluster.Slot(kind))
+		add("size", "%s slot-seconds, %v", seconds(p.size), p.sized)
+		add("size that is left on the virtual cluster", "%s slot-seconds", seconds(p.leftAt(now)))
+		add("end on the virtual cluster", "%s", p.endText(now))
+		add("rank", "%d of %d", slices.Index(order, p)+1, len(order))
+		add("weight", "%g", p.weight)
+		if p.training() {
+			add("training", "%d of %d samples are through", min(p.finished, m.conf.Samples[kind]), min(m.conf.Samples[kind], p.tasks))
+		}
+	}
+	return facts
+}
+
+// leftAt is what is left of a phase on the virtual cluster, at most: what it got
+// since something happened there last counts only when it is done.
+func (p *phase) leftAt(now int64) float64 {
+	if p.late(now) {
+		return 0
+	}
+	return p.remaining()
+}
+
+func (p *phase) endText(now int64) string {
+	switch ms := p.done - float64(now); {
+	case math.IsInf(ms, 1):
+		return "never: it has no slots"
+	case ms <= 0:
+		return fmt.Sprintf("%s s ago: it is late", seconds(-ms))
+	default:
+		return fmt.Sprintf("in %s s", seconds(ms))
+	}
+}
+
+func seconds(ms float64) string { return fmt.Sprintf("%.1f", ms/1000) }
+
+// Precedes implements sched.Precedence: late phases precede others, and those done
+// first on the virtual cluster those done later.
+func (m *model) Precedes(_ int64, _ sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
+	x, y := m.phases[phaseID{a.ID, kind}], m.phases[phaseID{b.ID, kind}]
+	if x == nil || y == nil {
+		return x != nil
+	}
+	m.order(kind)
+	return m.compare(x, y) < 0
+}

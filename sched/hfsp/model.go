@@ -1,0 +1,214 @@
+package hfsp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+)
+
+// model is all phases and the virtual clusters that they run on. It is a cache:
+// Reset plays all that the state has records of again.
+type model struct {
+	conf   Config
+	ledger ledger.Ledger
+
+	phases  map[phaseID]*phase
+	virtual [2]virtual
+	past    [2][]past   // phases that have been measured, by past.compare
+	line    [2][]*phase // phases of jobs that are not over
+	sorted  [2]bool     // line is in order
+}
+
+// past is what the tasks of a phase took.
+type past struct {
+	at int64
+	id phaseID
+	ms float64 // of a task, times its slots
+}
+
+func (p past) compare(other past) int {
+	return cmp.Or(cmp.Compare(p.at, other.at), p.id.compare(other.id))
+}
+
+// reset looks at the state afresh. The slots of the past are taken to be those of
+// now, and so are priorities.
+func (m *model) reset(view cluster.View) {
+	*m = model{conf: m.conf, phases: make(map[phaseID]*phase)}
+	m.ledger.Reset(view)
+	for kind, n := range m.ledger.Slots(view) {
+		m.virtual[kind].slots = float64(n)
+	}
+	var all []happening
+	for j := range view.Jobs() {
+		for _, p := range m.open(j) {
+			p.findTries(j)
+			all = append(all, m.history(view, j, p)...)
+		}
+	}
+	slices.SortFunc(all, happening.compare)
+	for _, h := range all {
+		m.happen(view, h)
+	}
+	for j := range view.Jobs() {
+		m.settle(view, j)
+	}
+}
+
+// observe takes a change over.
+func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
+	touched := m.ledger.Observe(view, delta)
+	if len(delta.Machines) > 0 {
+		for kind, n := range m.ledger.Slots(view) {
+			v := &m.virtual[kind]
+			v.advance(float64(now))
+			v.slots, v.stale = float64(n), true
+		}
+	}
+	for _, id := range delta.Retired {
+		m.forget(id)
+	}
+	for _, id := range delta.Started {
+		m.try(view, id)
+	}
+	for _, id := range touched {
+		if j := view.Job(id); j != nil {
+			m.follow(now, view, j)
+		}
+	}
+}
+
+func (m *model) try(view cluster.View, id cluster.AttemptID) {
+	_, stage, _, _ := view.Task(id.Task)
+	p := m.phases[phaseID{id.Task.Job, stage.Slot}]
+	if _, _, a, ok := view.Attempt(id); ok && p != nil && p.sized < measured {
+		p.note(a)
+	}
+}
+
+// follow lets happen what follows from a change of a job.
+func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
+	for _, p := range m.open(j) {
+		if p.weight != weightOf(j) {
+			m.virtual[p.id.kind].advance(float64(now))
+			p.weight, m.virtual[p.id.kind].stale = weightOf(j), true
+		}
+		for _, h := range m.history(view, j, p) {
+			m.happen(view, h)
+		}
+	}
+	m.settle(view, j)
+}
+
+// open are the phases of a job, which are made when it is new.
+func (m *model) open(j *cluster.Job) (phases []*phase) {
+	for kind := range m.line {
+		id := phaseID{j.ID, cluster.Slot(kind)}
+		p := m.phases[id]
+		if p == nil {
+			if p = newPhase(j, id.kind); p == nil {
+				continue
+			}
+			p.weight = weightOf(j)
+			m.phases[id] = p
+			m.line[kind], m.sorted[kind] = append(m.line[kind], p), false
+		}
+		phases = append(phases, p)
+	}
+	return phases
+}
+
+// weightOf is that of a job's priority, as in Hadoop's fair scheduler.
+func weightOf(j *cluster.Job) float64 { return math.Exp2(float64(min(max(j.Spec.Priority, -2), 2))) }
+
+func (m *model) forget(id cluster.JobID) {
+	for kind := range m.line {
+		if p := m.phases[phaseID{id, cluster.Slot(kind)}]; p != nil {
+			m.virtual[kind].remove(&p.share)
+			m.line[kind] = slices.DeleteFunc(m.line[kind], func(other *phase) bool { return other == p })
+			delete(m.phases, p.id)
+		}
+	}
+}
+
+// settle counts what the phases of a job have and want.
+func (m *model) settle(view cluster.View, j *cluster.Job) {
+	active := m.ledger.Account(j.ID) != nil && m.ledger.Account(j.ID).Active
+	for _, p := range m.open(j) {
+		p.judgeAt, p.finished, p.started = 0, 0, 0
+		p.wants, p.wanted, p.still = nil, 0, 0
+		for _, s := range stagesOf(j, p.id.kind) {
+			p.finished, p.started = p.finished+s.Finished, p.started+s.Running
+			p.still += len(s.Suspended()) * s.Slots[p.id.kind]
+		}
+		if !active && !p.over {
+			p.over = true
+			m.line[p.id.kind] = slices.DeleteFunc(m.line[p.id.kind], func(other *phase) bool { return other == p })
+		}
+	}
+	if !active {
+		return
+	}
+	for w := range sched.Wants(j) {
+		if p := m.phases[phaseID{j.ID, w.Stage.Slot}]; p != nil && useful(w) {
+			p.wants = append(p.wants, w)
+			p.wanted += w.All()[p.id.kind]
+		}
+	}
+}
+
+// useful reports whether slots would be put to use by tasks. What they read is
+// written, or being written: tasks that wait for others which have no slots would
+// keep their own from those who can work.
+func useful(w sched.Want) bool {
+	stages := []*cluster.Stage{w.Stage}
+	if w.Bundle != nil {
+		stages = w.Bundle.Stages
+	}
+	for _, s := range stages {
+		for up := range s.Upstream() {
+			if up.Waiting() > 0 || len(up.Suspended()) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// order is the phases of jobs that are not over, those that are done first in the
+// virtual cluster before others.
+func (m *model) order(kind cluster.Slot) []*phase {
+	v := &m.virtual[kind]
+	if v.stale || !m.sorted[kind] {
+		v.project()
+		m.sorted[kind] = true
+		slices.SortFunc(m.line[kind], m.compare)
+	}
+	return m.line[kind]
+}
+
+// compare orders phases by when they are done in the virtual cluster. Who nothing
+// is known of comes last where that is asked for.
+func (m *model) compare(a, b *phase) int {
+	return cmp.Or(
+		cmp.Compare(m.rank(a), m.rank(b)),
+		cmp.Compare(a.done, b.done),
+		cmp.Compare(a.remaining()/a.weight, b.remaining()/b.weight),
+		a.id.compare(b.id),
+	)
+}
+
+// rank is 0 for phases in the virtual cluster, 1 for such as nothing is known of
+// and are to wait for the others, 2 for those that are not in yet.
+func (m *model) rank(p *phase) int {
+	switch {
+	case !p.entered:
+		return 2
+	case p.sized < judged && math.IsInf(m.conf.Doubt[p.id.kind], 1):
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,61 @@
+package hfsp
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// Policy is HFSP for the whole cluster.
+type Policy struct {
+	model
+	placer sched.Placer
+	wake   int64
+	full   [2]bool // so many attempts stand still that for the time being no more are to
+}
+
+// New is HFSP. It is to be Reset before it is asked anything.
+func New(conf Config) *Policy {
+	conf.ensureDefaults()
+	return &Policy{model: model{conf: conf}, placer: sched.Placer{Placement: conf.Placement}}
+}
+
+// Reset implements sched.Policy.
+func (p *Policy) Reset(_ int64, view sched.View) {
+	p.placer.Reset()
+	p.model.reset(view.View)
+	for kind := range p.full {
+		p.full[kind] = p.stillOf(kind) > p.lowWater(kind)
+	}
+}
+
+// Observe implements sched.Policy.
+func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
+	p.placer.Observe(view.View, delta)
+	p.model.observe(now, view.View, delta)
+}
+
+// NextWake implements sched.Policy: tasks may wait for machines, and jobs for the
+// time at which they may take slots from others.
+func (p *Policy) NextWake() int64 { return p.wake }
+
+// Decide implements sched.Policy.
+func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
+	judge := p.judge(now, view)
+	round := p.placer.Round(now, view)
+	d := deal{policy: p, now: now, round: round}
+	for kind := range p.line {
+		d.run(cluster.Slot(kind))
+	}
+	plan, p.wake = round.Done()
+	for kind := range p.line {
+		if !p.conf.preempts(cluster.Slot(kind)) {
+			continue
+		}
+		c := newClaims(p, now, view, cluster.Slot(kind), plan)
+		plan.Preempts = append(plan.Preempts, c.run()...)
+		if c.lacking {
+			p.wake = sched.Earliest(p.wake, sched.Earliest(judge, c.wake))
+		}
+	}
+	return plan
+}

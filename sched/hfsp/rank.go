@@ -1,0 +1,65 @@
+package hfsp
+
+import (
+	"cmp"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// Ranker is HFSP's order for the jobs of a pool. The virtual cluster behind it has
+// the jobs of all pools, who share it by their own weights: what a pool's share of
+// the real one is changes all the time, and no state has a record of it.
+type Ranker struct{ model }
+
+// NewRanker is the order. It is to be Reset before it is asked anything; of the
+// configuration it takes what sizes come from.
+func NewRanker(conf Config) *Ranker {
+	conf.ensureDefaults()
+	return &Ranker{model{conf: conf}}
+}
+
+// Reset implements sched.Ranker.
+func (r *Ranker) Reset(_ int64, view sched.View) { r.reset(view.View) }
+
+// Observe implements sched.Ranker.
+func (r *Ranker) Observe(now int64, view sched.View, delta cluster.Delta) {
+	r.observe(now, view.View, delta)
+}
+
+// Rank implements sched.Ranker: samples first, then late jobs by what they have for
+// their weight, then the others.
+func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *sched.Claimant) int {
+	r.judge(now, view)
+	place := make(map[cluster.JobID]int)
+	for i, p := range r.order(queue.Kind) {
+		place[p.id.job] = i
+	}
+	return func(a, b *sched.Claimant) int {
+		x, y := r.standing(now, queue.Kind, a), r.standing(now, queue.Kind, b)
+		return cmp.Or(x.compare(y), cmp.Compare(place[a.Job.ID], place[b.Job.ID]), a.Job.ID.Compare(b.Job.ID))
+	}
+}
+
+// standing is how a job stands beside others of its pool.
+type standing struct {
+	class int     // 0 for samples, 1 for late jobs
+	part  float64 // of late jobs, what they have for their weight
+}
+
+func (s standing) compare(other standing) int {
+	return cmp.Or(cmp.Compare(s.class, other.class), cmp.Compare(s.part, other.part))
+}
+
+func (r *Ranker) standing(now int64, kind cluster.Slot, c *sched.Claimant) standing {
+	p := r.phases[phaseID{c.Job.ID, kind}]
+	switch {
+	case p == nil || !p.entered:
+		return standing{class: 3}
+	case p.training() && c.Running[kind]+p.finished < min(r.conf.Samples[kind], p.tasks):
+		return standing{}
+	case p.late(now):
+		return standing{1, float64(c.Running[kind]) / p.weight}
+	}
+	return standing{class: 2}
+}

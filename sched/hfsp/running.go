@@ -1,0 +1,129 @@
+package hfsp
+
+import (
+	"container/heap"
+	"math"
+)
+
+// running is phases at work on a virtual cluster. Those without a slot for each
+// of their tasks all hold level slots for each unit of weight; lag is how much
+// each unit has got since the run began, so such a phase is done when lag has
+// come to left/weight. Those that are capped are done at a time known before.
+type running struct {
+	slots, now float64
+	level, lag float64
+	weight     float64 // of those that are not capped and not done
+	taken      float64 // slots of those that are capped and not done
+
+	byLag  []*share // not done, by left/weight; those that are capped are passed over
+	byMost []*share // by most/weight; those before the first have been capped
+	capped byEnd
+}
+
+func (r *running) run(until float64, finish func(s *share, at float64)) {
+	for {
+		r.rise()
+		s, at := r.next()
+		if s == nil || at > until {
+			break
+		}
+		r.pass(at)
+		s.left = 0
+		finish(s, at)
+		if s.capped {
+			heap.Pop(&r.capped)
+			r.taken -= s.most
+		} else {
+			s.capped = true // it is over for both lists
+			r.weight -= s.weight
+			r.byLag = r.byLag[1:]
+		}
+	}
+	if !math.IsInf(until, 1) {
+		r.stop(until)
+	}
+}
+
+// rise finds the level, and caps those who have a slot for each task at it.
+func (r *running) rise() {
+	for ; ; r.byMost = r.byMost[1:] {
+		for len(r.byMost) > 0 && r.byMost[0].capped {
+			r.byMost = r.byMost[1:]
+		}
+		if len(r.byMost) == 0 {
+			r.level, r.weight = 0, 0
+			return
+		}
+		r.level = max(r.slots-r.taken, 0) / r.weight
+		s := r.byMost[0]
+		if s.most/s.weight > r.level {
+			return
+		}
+		s.capped = true
+		s.left -= s.weight * r.lag
+		r.weight -= s.weight
+		r.taken += s.most
+		heap.Push(&r.capped, ending{s, r.now + max(s.left, 0)/s.most})
+	}
+}
+
+// next is who is done first, and when; nil when nobody ever is.
+func (r *running) next() (first *share, at float64) {
+	for len(r.byLag) > 0 && r.byLag[0].capped {
+		r.byLag = r.byLag[1:]
+	}
+	if len(r.byLag) > 0 && r.level > 0 {
+		first = r.byLag[0]
+		at = r.now + max(first.left/first.weight-r.lag, 0)/r.level
+	}
+	if len(r.capped) > 0 && (first == nil || r.capped[0].at <= at) {
+		first, at = r.capped[0].share, r.capped[0].at
+	}
+	return first, at
+}
+
+// pass lets time pass in which nobody is done.
+func (r *running) pass(at float64) {
+	r.lag += r.level * (at - r.now)
+	r.now = at
+}
+
+// stop writes down what is left of each that is not done.
+func (r *running) stop(at float64) {
+	r.pass(at)
+	for _, s := range r.byLag {
+		if !s.capped {
+			s.left = max(s.left-s.weight*r.lag, 0)
+		}
+	}
+	for _, e := range r.capped {
+		e.left = max(e.at-at, 0) * e.most
+	}
+}
+
+// ending is a phase that is capped, and when it is done.
+type ending struct {
+	*share
+	at float64
+}
+
+// byEnd is a heap.
+type byEnd []ending
+
+func (h byEnd) Len() int      { return len(h) }
+func (h byEnd) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+
+func (h byEnd) Less(i, k int) bool {
+	if h[i].at != h[k].at {
+		return h[i].at < h[k].at
+	}
+	return h[i].id.compare(h[k].id) < 0
+}
+
+func (h *byEnd) Push(x any) { *h = append(*h, x.(ending)) }
+
+func (h *byEnd) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
