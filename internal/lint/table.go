@@ -106,6 +106,7 @@ var importTable = []row{
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
 	{"bench", nil},
 	{"bench/calibrate", []string{"preempt", "sched", "sched/all", "sim", "sim/workload"}},
+	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
 	{"bench/cmd/calibrate", []string{"bench/calibrate"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},

@@ -1,0 +1,58 @@
+package compare
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/bench/paper"
+)
+
+// TestSizesPay plays the short form: no policy loses to fair sharing that knows
+// sizes, however mistaken, and only killing loses work.
+func TestSizesPay(t *testing.T) {
+	dir := "../../../shared/traces"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("there are no traces beside the project")
+	}
+	table, err := Run(context.Background(), Options{Dir: dir, Short: true}, paper.Simulator{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := make(map[bool]map[string]Row)
+	for _, r := range table.Rows {
+		if mean[r.Failing] == nil {
+			mean[r.Failing] = make(map[string]Row)
+		}
+		mean[r.Failing][r.Arm] = r
+	}
+	for failing, rows := range mean {
+		for arm, r := range rows {
+			if strings.HasPrefix(arm, "hfsp") && r.Mean > rows[reference].Mean {
+				t.Errorf("failures %v: %s has a mean sojourn of %.1f s, and fair sharing %.1f s", failing, arm, r.Mean, rows[reference].Mean)
+			}
+			if r.Jobs != 100 {
+				t.Errorf("failures %v: %s ended %d jobs of 100", failing, arm, r.Jobs)
+			}
+		}
+	}
+	var text, again strings.Builder
+	if err := table.WriteMarkdown(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(text.String())
+	table, err = Run(context.Background(), Options{Dir: dir, Short: true}, paper.Simulator{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.WriteMarkdown(&again); err != nil || again.String() != text.String() {
+		t.Errorf("another run gives another table: %v\n%s", err, again.String())
+	}
+}
+
+func TestTracesThatAreNotThere(t *testing.T) {
+	if _, err := Loads(Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "hfsp_fb2009.csv does not exist") {
+		t.Errorf("no traces: %v", err)
+	}
+}

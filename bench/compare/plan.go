@@ -1,0 +1,159 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Options say what is compared.
+type Options struct {
+	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
+	Seed  uint64 // 0 is 1
+	Short bool   // a fifth of the tasks of the first workload on a fifth of the machines
+}
+
+// Load is a workload on a cluster.
+type Load struct {
+	Name, About string
+	source      paper.Source
+	cluster     sim.Config
+	length      time.Duration // for which machines fail
+}
+
+// Arm is a policy with its settings.
+type Arm struct {
+	Name   string
+	policy string
+	conf   map[string]string
+}
+
+// reference is the arm whose sojourn times are what is fair.
+const reference = "fair"
+
+// Arms are the policies that are compared.
+func Arms() []Arm {
+	arms := []Arm{{Name: "fifo", policy: "fifo"}, {Name: reference, policy: "fair"}, {Name: "hammr", policy: "hammr"}, {Name: "disco", policy: "disco"}}
+	for _, sigma := range []float64{0, .5, 1} {
+		arms = append(arms, Arm{
+			Name: fmt.Sprintf("hfsp, error %g", sigma), policy: "hfsp",
+			conf: map[string]string{"hammr.hfsp.size-error": strconv.FormatFloat(sigma, 'g', -1, 64)},
+		})
+	}
+	for _, inside := range []string{"fifo", "fair", "hfsp"} {
+		arms = append(arms, Arm{Name: "chronos+" + inside, policy: "chronos+" + inside})
+	}
+	return arms
+}
+
+// nodes is how many machines the HFSP paper has; all clusters here are like its.
+const nodes = 100
+
+func clusterOf(n int) sim.Config {
+	return sim.Config{Nodes: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
+}
+
+// Loads are the workloads that are compared.
+func Loads(o Options) (loads []Load, err error) {
+	for _, l := range []struct {
+		name, file, about string
+		swim              workload.SWIM
+		length            time.Duration
+	}{
+		{"hfsp_fb2009", "hfsp_fb2009.csv", "the HFSP paper's mixed workload", workload.SWIM{}, time.Hour},
+		{"hfsp_fb2010", "hfsp_fb2010.csv", "the HFSP paper's heavy workload", workload.SWIM{}, 12 * time.Hour},
+		{"FB-2009, sample 0", "swim/FB-2009_samples_24_times_1hr_0.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
+		{"FB-2009, sample 1", "swim/FB-2009_samples_24_times_1hr_1.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
+		{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 3000, TargetNodes: nodes}, 24 * time.Hour},
+	} {
+		file := filepath.Join(o.Dir, filepath.FromSlash(l.file))
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("compare: trace %s does not exist: name the directory of the traces", file)
+		}
+		load := Load{
+			Name: l.name, About: l.about, cluster: clusterOf(nodes), length: l.length, source: func(seed uint64) (*workload.Workload, error) {
+				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: taskSigma, Seed: seed}, SWIM: l.swim})
+			},
+		}
+		if o.Short {
+			return []Load{load.thin()}, nil
+		}
+		loads = append(loads, load)
+	}
+	return loads, nil
+}
+
+// thinning is by how much the short form is smaller.
+const thinning = 5
+
+// thin is a smaller load like l.
+func (l Load) thin() Load {
+	whole := l.source
+	l.cluster = clusterOf(nodes / thinning)
+	l.source = func(seed uint64) (*workload.Workload, error) {
+		w, err := whole(seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Jobs {
+			w.Jobs[i].Maps, w.Jobs[i].Reduces = fewer(w.Jobs[i].Maps), fewer(w.Jobs[i].Reduces)
+		}
+		return w, nil
+	}
+	return l
+}
+
+// fewer is some of the tasks, at least one of any.
+func fewer(tasks []workload.Task) (some []workload.Task) {
+	for i := 0; i < len(tasks); i += thinning {
+		some = append(some, tasks[i])
+	}
+	return some
+}
+
+// taskSigma is the lognormal spread of the times of a job's tasks.
+const taskSigma = 0.2
+
+// A machine fails every hour, and is back after a while.
+const (
+	failEvery = time.Hour
+	failFor   = 10 * time.Minute
+)
+
+// failures are those of a load: the n-th machine of a stride through all of them
+// in the midst of hour n.
+func (l *Load) failures() (list []sim.Failure) {
+	const stride = 37 // prime to the number of machines: no machine fails twice before all have
+	for n := 0; time.Duration(n)*failEvery < l.length; n++ {
+		list = append(list, sim.Failure{
+			Node: n * stride % l.cluster.Nodes,
+			At:   (time.Duration(n)*failEvery + failEvery/2).Milliseconds(), Back: failFor.Milliseconds(),
+		})
+	}
+	return list
+}
+
+// means let each policy take slots in the cheapest way.
+var means = preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}
+
+func (l *Load) trial(a Arm, failing bool, seed uint64) paper.Trial {
+	t := paper.Trial{
+		Experiment: l.Name, Arm: a.Name, Seed: seed, Policy: a.policy, Conf: a.conf,
+		Setup:   sched.Setup{Placement: sched.DefaultPlacement(), Means: means},
+		Cluster: l.cluster, Workload: l.source,
+	}
+	if failing {
+		t.Point, t.Cluster.Failures = "a machine an hour fails", l.failures()
+	}
+	return t
+}
