@@ -48,7 +48,9 @@ type Policy struct {
 	asked    map[cluster.AttemptID]*promise // of the latest plan, by the attempt that is to be preempted
 	status   map[cluster.TaskID]string      // of what the latest plan could not start
 
-	topology *locality.Topology // nil when the machines are to be looked at again
+	// Both are nil when the machines are to be looked at again.
+	topology *locality.Topology
+	byHost   map[string][]string // names of machines
 }
 
 // New wraps a policy. It is to be Reset before it is asked anything.
@@ -75,7 +77,7 @@ func (p *Policy) Reset(now int64, view sched.View) {
 	p.conf.Inner.Reset(now, view)
 	p.lost = make(map[cluster.TaskID]bool)
 	p.promises = make(map[cluster.AttemptID]*promise)
-	p.asked, p.status, p.topology = nil, nil, nil
+	p.asked, p.status, p.topology, p.byHost = nil, nil, nil, nil
 	for j := range view.Jobs() {
 		for _, stage := range j.Stages {
 			for t := range stage.Pending() {
@@ -100,7 +102,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 		}
 	}
 	if len(delta.Machines) > 0 {
-		p.topology = nil
+		p.topology, p.byHost = nil, nil
 		p.breakPromises(now, view)
 	}
 }

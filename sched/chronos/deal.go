@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -173,78 +172,4 @@ func (d *deal) vacate(g *grant) {
 	}
 	delete(d.started, g.start.Task)
 	g.start, g.resume = sched.Start{}, cluster.AttemptID{}
-}
-
-// write fills the slots that are vacant, with tasks that have lost theirs or with
-// others of the stage that had them, and puts the plan together again.
-func (d *deal) write(plan *sched.Plan) {
-	for id := range d.own {
-		d.started[id] = true
-	}
-	plan.Starts, plan.Resumes = nil, nil
-	for _, g := range d.grants {
-		if g.vacant() {
-			d.fill(g)
-		}
-		switch {
-		case g.vacant():
-		case g.resumes():
-			plan.Resumes = append(plan.Resumes, g.resume)
-		default:
-			plan.Starts = append(plan.Starts, g.start)
-		}
-	}
-}
-
-// fill gives a vacant slot to a task that is not to be recovered.
-func (d *deal) fill(g *grant) {
-	for _, t := range d.idle {
-		if j, stage, _, _ := d.view.Task(t.ID); stage.Slot == g.kind && d.put(g, j, stage, t) {
-			return
-		}
-	}
-	for t := range g.stage.Pending() {
-		if d.put(g, g.job, g.stage, t) {
-			return
-		}
-	}
-}
-
-func (d *deal) put(g *grant, j *cluster.Job, stage *cluster.Stage, t *cluster.Task) bool {
-	if d.started[t.ID] || d.avoids(j, t, g.machine) {
-		return false
-	}
-	d.started[t.ID] = true
-	g.start, g.job, g.stage = d.startOf(j, t, g.machine), j, stage
-	return true
-}
-
-// avoids reports whether a task does not start on a machine.
-func (d *deal) avoids(j *cluster.Job, t *cluster.Task, machine string) bool {
-	return slices.Contains(d.view.Avoided(j, d.now), machine) || slices.Contains(d.view.FailedOn(t), machine)
-}
-
-// startOf starts a task on a machine.
-func (d *deal) startOf(j *cluster.Job, t *cluster.Task, machine string) sched.Start {
-	s := sched.Start{Task: t.ID, Machine: machine}
-	split, ok := j.SplitOf(t)
-	if !ok || len(split.Hosts) == 0 {
-		return s
-	}
-	p := d.policy
-	if p.topology == nil {
-		p.topology = locality.NewTopology(p.conf.Racks)
-		for m := range d.view.Machines() {
-			p.topology.Join(describe(m))
-		}
-	}
-	blocks := []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
-	level := p.topology.LevelOf(locality.Task{Blocks: blocks}, describe(d.view.Machine(machine)))
-	s.Local, s.RackLocal = level == locality.Node, level == locality.Rack
-	return s
-}
-
-// describe is a machine as locality knows it, without slots.
-func describe(m *cluster.Machine) locality.Machine {
-	return locality.Machine{Name: m.Name, Hosts: m.Hosts, Rack: m.Rack}
 }

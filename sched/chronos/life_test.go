@@ -123,6 +123,7 @@ func (l *life) check() {
 			l.T.Fatalf("at %d it wakes at %d, with %d tasks to recover", l.Now, wake, len(p.lost))
 		}
 	}
+	l.checkReset(plan)
 	inner := fifo.New(sched.Placement{})
 	inner.Reset(l.Now, l.Seen())
 	if plain := inner.Decide(l.Now, l.Seen()); len(p.lost) == 0 && !reflect.DeepEqual(plan, plain) {
@@ -137,6 +138,21 @@ func (l *life) check() {
 		}
 	}
 	l.checkPromises(plan)
+}
+
+// checkReset compares with a policy that has just been reset, while no slot is being
+// freed for anybody.
+func (l *life) checkReset(plan sched.Plan) {
+	conf := l.policy.conf
+	conf.Inner = fifo.New(sched.Placement{})
+	fresh := New(conf)
+	fresh.Reset(l.Now, l.Seen())
+	if len(fresh.promises)+len(l.policy.promises) > 0 {
+		return
+	}
+	if again := fresh.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || fresh.NextWake() != l.policy.NextWake() {
+		l.T.Fatalf("it plans %v, wakes at %d, and when it is reset %v and %d", linesOf(plan), l.policy.NextWake(), linesOf(again), fresh.NextWake())
+	}
 }
 
 // checkPromises finds starts in slots that are promised to others, and tasks that

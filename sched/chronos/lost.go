@@ -66,8 +66,7 @@ type recovery struct {
 	tasks  []*task // of decreasing priority
 	wake   int64
 
-	known  map[pair]bool
-	byHost map[string][]*cluster.Machine // nil until it is needed
+	known map[pair]bool
 }
 
 // recovery looks at the tasks that may start now and have to be recovered. Those of
@@ -131,8 +130,8 @@ func (r *recovery) settle(t *task) bool {
 	}
 	t.homes = []string{}
 	for _, host := range split.Hosts {
-		for _, m := range r.machinesOf(host) {
-			if !m.Lost && !m.Excluded && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.homes, m.Name) {
+		for _, name := range r.machinesOf(host) {
+			if m := r.view.Machine(name); !m.Lost && !m.Excluded && !slices.Contains(t.avoid, m.Name) && !slices.Contains(t.homes, m.Name) {
 				t.homes = append(t.homes, m.Name)
 			}
 		}
@@ -141,16 +140,17 @@ func (r *recovery) settle(t *task) bool {
 }
 
 // machinesOf are those that storage knows under the name of a host.
-func (r *recovery) machinesOf(host string) []*cluster.Machine {
-	if r.byHost == nil {
-		r.byHost = make(map[string][]*cluster.Machine)
+func (r *recovery) machinesOf(host string) []string {
+	p := r.policy
+	if p.byHost == nil {
+		p.byHost = make(map[string][]string)
 		for m := range r.view.Machines() {
 			for _, name := range m.Hosts {
-				r.byHost[name] = append(r.byHost[name], m)
+				p.byHost[name] = append(p.byHost[name], m.Name)
 			}
 		}
 	}
-	return r.byHost[host]
+	return p.byHost[host]
 }
 
 // sort puts the tasks in order of decreasing priority: those of one job by stage

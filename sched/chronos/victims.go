@@ -24,7 +24,7 @@ type hunt struct {
 	*recovery
 	finder  victim.Finder
 	all     map[string][]*candidate // by machine
-	orders  [2]*order               // of jobs that have candidates
+	alike   map[source][]*candidate // for tasks of a stage that are at home everywhere
 	spared  map[cluster.AttemptID]bool
 	robbed  map[cluster.JobID]bool // jobs of which an attempt is preempted already
 	written map[source]map[string]int64
@@ -39,7 +39,7 @@ type source struct {
 // hunt lists the candidates. Those that the plan preempts already are none.
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
-		recovery: r, finder: victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means}, all: make(map[string][]*candidate), spared: make(map[cluster.AttemptID]bool),
+		recovery: r, finder: victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means}, all: make(map[string][]*candidate), alike: make(map[source][]*candidate), spared: make(map[cluster.AttemptID]bool),
 		robbed: make(map[cluster.JobID]bool), written: make(map[source]map[string]int64),
 	}
 	for _, p := range plan.Preempts {
@@ -77,17 +77,32 @@ func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 	return c
 }
 
-// near are the candidates for a task: those beside its input.
-func (h *hunt) near(t *task) (near []*candidate) {
+// near are the candidates for a task: those beside its input. Tasks of a stage that
+// are at home everywhere have the same.
+func (h *hunt) near(t *task) []*candidate {
 	if h.never(t.kind()) {
 		return nil
 	}
+	alike := t.homes == nil && len(t.avoid) == 0
+	key := source{t.job.ID, t.stage.Code}
+	near, known := h.alike[key]
+	if known && alike {
+		return near
+	}
+	near = h.beside(t)
+	if alike {
+		h.alike[key] = near
+	}
+	return near
+}
+
+func (h *hunt) beside(t *task) (near []*candidate) {
 	add := func(machine string) {
 		if !t.isHome(machine) {
 			return
 		}
 		for _, c := range h.on(machine) {
-			if c.attempt.Slot == t.kind() && !h.spared[c.attempt.ID] && h.mayPreempt(t, c) {
+			if c.attempt.Slot == t.kind() && h.mayPreempt(t, c) {
 				near = append(near, c)
 			}
 		}
@@ -95,14 +110,17 @@ func (h *hunt) near(t *task) (near []*candidate) {
 	for _, machine := range t.homes {
 		add(machine)
 	}
-	if t.homes == nil {
-		written := h.writtenFor(t)
-		for m := range h.view.Machines() {
-			first := len(near)
-			add(m.Name)
-			for _, c := range near[first:] {
-				c.written = written[m.Name]
-			}
+	if t.homes != nil {
+		return near
+	}
+	written := h.writtenFor(t)
+	for m := range h.view.Machines() {
+		first := len(near)
+		add(m.Name)
+		for i, c := range near[first:] {
+			c := *c // others read something else
+			c.written = written[m.Name]
+			near[first+i] = &c
 		}
 	}
 	return near
@@ -152,13 +170,19 @@ func (h *hunt) look(t *task) {
 // attempt is preempted at a time, since it may then be left with no more than it
 // ought to have; again says that it was so.
 func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
-	fresh := slices.DeleteFunc(h.near(t), func(c *candidate) bool { return c.progress.At <= t.lostAt })
-	slices.SortFunc(fresh, h.order(t.kind()).compareCandidates)
-	cause := fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine)
+	fresh := slices.DeleteFunc(slices.Clone(h.near(t)), func(c *candidate) bool {
+		return c.progress.At <= t.lostAt || h.spared[c.attempt.ID]
+	})
+	var jobs []*cluster.Job
+	for _, c := range fresh {
+		jobs = append(jobs, c.job)
+	}
+	slices.SortFunc(fresh, h.orderOf(t.kind(), jobs).compareCandidates)
 	for _, c := range fresh {
 		if h.robbed[c.job.ID] {
 			return taken, true
 		}
+		cause := fmt.Sprintf("%v, which was lost with %s, needs the slot", t.ID, t.loss.Machine)
 		if taken, ok := h.finder.Take(victim.Victim{Attempt: c.attempt.ID}, cause); ok {
 			h.spared[taken.Attempt], h.robbed[c.job.ID] = true, true
 			return taken, false
@@ -168,26 +192,11 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 }
 
 // compareCandidates is less than 0 for what is rather preempted.
-func (o *order) compareCandidates(a, b *candidate) int {
+func (o order) compareCandidates(a, b *candidate) int {
 	return cmp.Or(
 		-o.compare(a.job, b.job),
 		-cmp.Compare(a.written, b.written),
 		cmp.Compare(a.progress.Fraction, b.progress.Fraction),
 		a.attempt.ID.Compare(b.attempt.ID),
 	)
-}
-
-// order is the priority of all jobs that run tasks in slots of a kind.
-func (h *hunt) order(kind cluster.Slot) *order {
-	if h.orders[kind] == nil {
-		var jobs []*cluster.Job
-		for j := range h.view.Jobs() {
-			if slices.ContainsFunc(j.Stages, func(s *cluster.Stage) bool { return s.Slot == kind && s.Running > 0 }) {
-				jobs = append(jobs, j)
-			}
-		}
-		o := h.orderOf(kind, jobs)
-		h.orders[kind] = &o
-	}
-	return h.orders[kind]
 }
