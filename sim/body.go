@@ -199,7 +199,7 @@ func (b *body) apply(batch []cluster.Entry) error {
 			b.follow(delta)
 		}
 		if b.cfg.CheckInvariants {
-			if fault := b.state.CheckInvariants(); fault != nil {
+			if fault := b.checkInvariants(); fault != nil {
 				return fmt.Errorf("sim: at %d ms, after %T: %w", b.time(), e.Command, fault)
 			}
 		}

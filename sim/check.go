@@ -1,0 +1,38 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// checkInvariants looks the state through, and holds the world against it: no
+// machine is at more tasks than it has slots, and nothing that stands goes on.
+func (b *body) checkInvariants() error {
+	faults := []error{b.state.CheckInvariants()}
+	for _, m := range b.machines {
+		busy := [2]int{}
+		for _, a := range m.running {
+			if !a.suspended {
+				busy[a.kind]++
+			}
+			if a.over || a.machine != m || b.attempts[a.id] != a {
+				faults = append(faults, fmt.Errorf("%s runs %v, which is not there", m.name, a.id))
+			}
+			if a.worked < 0 || a.worked > a.work || a.copied > a.bytes || a.done > a.own {
+				faults = append(faults, fmt.Errorf("%v has done %d of %d ms, before that %d of %d, and copied %d of %d bytes",
+					a.id, a.worked, a.work, a.done, a.own, a.copied, a.bytes))
+			}
+		}
+		for kind, n := range busy {
+			if n > b.slotsOf(cluster.Slot(kind)) {
+				faults = append(faults, fmt.Errorf("%s is at %d %vs", m.name, n, cluster.Slot(kind)))
+			}
+		}
+		if known := b.view.Machine(m.name); known != nil && (known.Free(0) < 0 || known.Free(1) < 0) && !known.Lost {
+			faults = append(faults, fmt.Errorf("%s has more than its slots given out", m.name))
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim/workload"
+	"pgregory.net/rapid"
+)
+
+// FuzzSim plays anything by any policy, with any way to take slots, among
+// failures: every job ends, nothing is given to two, and a second run is equal to
+// the first in every byte.
+func FuzzSim(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkRun)) }
+
+// TestRandomRuns does the same for chosen cases.
+func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
+
+func checkRun(rt *rapid.T) {
+	policy := rapid.SampledFrom(all.Names()).Draw(rt, "policy")
+	means := drawMeans(rt)
+	cfg, w := drawConfig(rt), drawWorkload(rt)
+	cfg.Costs = means.Costs
+	cfg.Failures = drawFailures(rt, cfg, w)
+	first := runOnce(rt, policy, means, cfg, w)
+	checkResult(rt, cfg, first)
+	second := runOnce(rt, policy, means, cfg, w)
+	if a, b := jobsOf(rt, policy, first), jobsOf(rt, policy, second); !bytes.Equal(a, b) {
+		rt.Fatalf("one run gives\n%s\nthe next\n%s", a, b)
+	}
+	if !reflect.DeepEqual(first, second) {
+		rt.Fatalf("two runs differ in what jobs.csv does not tell")
+	}
+}
+
+func drawMeans(rt *rapid.T) preempt.Means {
+	ways := rapid.SampledFrom(preempt.Ways)
+	return preempt.Means{
+		Map: ways.Draw(rt, "maps"), Reduce: ways.Draw(rt, "reduces"),
+		Costs: preempt.Costs{
+			TaskBytes: rapid.SampledFrom([]int64{1e6, 1e9}).Draw(rt, "memory"), MemoryShort: rapid.Bool().Draw(rt, "short"),
+			SplitMillis: rapid.SampledFrom([]int64{0, 1, 3000}).Draw(rt, "end of a part"),
+		},
+	}
+}
+
+func drawConfig(rt *rapid.T) Config {
+	return Config{
+		Nodes: rapid.IntRange(1, 5).Draw(rt, "nodes"), MapSlots: rapid.IntRange(1, 3).Draw(rt, "map slots"),
+		ReduceSlots: rapid.IntRange(1, 2).Draw(rt, "reduce slots"), Racks: rapid.IntRange(1, 2).Draw(rt, "racks"),
+		SharedSlots: rapid.IntRange(0, 4).Draw(rt, "shared") == 0,
+		Replication: rapid.IntRange(1, 3).Draw(rt, "copies"), Seed: rapid.Uint64Range(0, 99).Draw(rt, "seed"),
+		Heartbeat: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "heartbeat"), Latency: rapid.SampledFrom([]int64{-1, 5, 400}).Draw(rt, "latency"),
+		Progress: rapid.SampledFrom([]int64{-1, 700, 3000}).Draw(rt, "progress"), CheckInvariants: true, Tasks: true, Series: true,
+	}
+}
+
+func drawWorkload(rt *rapid.T) *workload.Workload {
+	var jobs []workload.Job
+	at := int64(0)
+	for n := range rapid.IntRange(1, 5).Draw(rt, "jobs") {
+		at += rapid.Int64Range(0, 9000).Draw(rt, "gap")
+		j := jobOf(fmt.Sprint("j", n), at, rapid.IntRange(1, 9).Draw(rt, "maps"), rapid.IntRange(0, 4).Draw(rt, "reduces"), 1)
+		millis := rapid.Int64Range(0, 20_000).Draw(rt, "millis")
+		for _, tasks := range [][]workload.Task{j.Maps, j.Reduces} {
+			for i := range tasks {
+				tasks[i].Millis = millis + int64(noise(0, j.ID, i, 0)%1000)
+				tasks[i].Bytes = rapid.SampledFrom([]int64{0, 1, 3, 1 << 20, 1 << 30}).Draw(rt, "bytes")
+			}
+		}
+		j.Pool = rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "pool")
+		j.Priority = rapid.IntRange(-1, 1).Draw(rt, "priority")
+		jobs = append(jobs, j)
+	}
+	return workloadOf(jobs...)
+}
+
+func drawFailures(rt *rapid.T, cfg Config, w *workload.Workload) (failures []Failure) {
+	for range rapid.IntRange(0, 3).Draw(rt, "failures") {
+		f := Failure{
+			Node: rapid.IntRange(0, cfg.Nodes-1).Draw(rt, "node"), At: rapid.Int64Range(0, 30_000).Draw(rt, "at"),
+			Back: rapid.Int64Range(1, 20_000).Draw(rt, "back"),
+		}
+		if j := rapid.SampledFrom(w.Jobs).Draw(rt, "job"); rapid.Bool().Draw(rt, "of a job") {
+			f.Job, f.Phase, f.Percent, f.At = j.ID, "map", rapid.Float64Range(0, 100).Draw(rt, "percent"), 0
+			if len(j.Reduces) > 0 && rapid.Bool().Draw(rt, "of its reduces") {
+				f.Phase = "reduce"
+			}
+		}
+		failures = append(failures, f)
+	}
+	return failures
+}
+
+// conf has policies preempt as soon as they may.
+func conf(policy string) map[string]string {
+	c := make(map[string]string)
+	switch policy {
+	case "fair", "chronos:fair":
+		c["mapred.fairscheduler.preemption"] = "true"
+	}
+	if all.HasPools(policy) {
+		c[all.Allocations] = `<allocations><pool name="a"><weight>2</weight><minMaps>2</minMaps><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>` +
+			`<fairSharePreemptionTimeout>2</fairSharePreemptionTimeout></allocations>`
+	}
+	return c
+}
+
+func runOnce(rt *rapid.T, policy string, means preempt.Means, cfg Config, w *workload.Workload) *Result {
+	p, err := all.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	cfg.Policy = p
+	r, err := Run(rt.Context(), cfg, w)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return r
+}
+
+func jobsOf(rt *rapid.T, policy string, r *Result) []byte {
+	var out bytes.Buffer
+	if err := WriteJobs(&out, []Played{{policy, r}}); err != nil {
+		rt.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// checkResult holds the parts of a result against each other.
+func checkResult(rt *rapid.T, cfg Config, r *Result) {
+	var done [2]map[string]float64
+	for kind := range done {
+		done[kind] = make(map[string]float64)
+	}
+	for _, a := range r.Tasks {
+		if a.Outcome == Finished || a.Outcome == SplitOff {
+			done[a.Kind][a.Job] += a.Fraction
+		}
+		if a.End < a.Start || a.Suspended > a.End-a.Start {
+			rt.Fatalf("%+v", a)
+		}
+	}
+	for _, j := range r.Jobs {
+		maps, reduces := done[cluster.MapSlot][j.ID], done[cluster.ReduceSlot][j.ID]
+		lost := float64(j.Maps) - maps // that nobody needed any more when their machine failed
+		if j.State != cluster.JobSucceeded || reduces != float64(j.Reduces) || lost < -1e-9 || lost > 1e-9 && (len(r.Lost) == 0 || j.Reduces == 0) {
+			rt.Fatalf("%v of its maps and %v of its reduces are done: %+v", maps, reduces, j)
+		}
+		if j.LocalMaps > j.Maps || j.MapFinish < j.MapStart || j.Finish < max(j.MapFinish, j.ReduceFinish) {
+			rt.Fatalf("%+v", j)
+		}
+	}
+	for _, p := range r.Preempted {
+		if p.Lost > 0 && p.Conserved > 0 || p.Lost < 0 || p.Conserved < 0 || p.How == preempt.Kill && p.Conserved > 0 {
+			rt.Fatalf("%+v", p)
+		}
+	}
+	for _, rec := range r.Recovered {
+		if rec.Wait() < 0 {
+			rt.Fatalf("%+v", rec)
+		}
+	}
+	checkSeries(rt, cfg, r.Series)
+}
+
+// checkSeries adds up who has slots: never more than there are, and in the end
+// nobody.
+func checkSeries(rt *rapid.T, cfg Config, series []Sample) {
+	type key struct {
+		job  string
+		kind cluster.Slot
+	}
+	now := make(map[key]Sample)
+	for i, s := range series {
+		now[key{s.Job, s.Kind}] = s
+		if i+1 < len(series) && series[i+1].At == s.At {
+			continue
+		}
+		held := 0
+		for _, s := range now {
+			held += s.Running
+			if s.Running < 0 || s.Suspended < 0 {
+				rt.Fatalf("%+v", s)
+			}
+		}
+		if held > cfg.Nodes*(cfg.MapSlots+cfg.ReduceSlots) {
+			rt.Fatalf("%d slots are held at %d", held, s.At)
+		}
+	}
+	for _, s := range now {
+		if s.Running+s.Suspended != 0 {
+			rt.Fatalf("in the end: %+v", s)
+		}
+	}
+}
