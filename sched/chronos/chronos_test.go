@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
 )
 
 // twoJobs has machines a to d with two slots of each kind. Job 1 runs two maps on a,
@@ -316,4 +317,45 @@ type backwards struct{ plain }
 
 func (backwards) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
 	return compareSubmission(a, b) > 0
+}
+
+// sharing gives each job as many slots as any other: who has fewer than its share
+// has the better claim to those of one that has more.
+type sharing struct {
+	*fifo.Policy
+	share int
+}
+
+func (s sharing) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
+	return s.has(a) < s.share && s.has(b) > s.share
+}
+
+// has counts the attempts of a job that go on.
+func (s sharing) has(j *cluster.Job) (n int) {
+	for _, t := range j.Stages[0].Tasks {
+		for _, a := range t.Attempts {
+			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestStopsWhenTheObjectiveHolds has four maps lost of a job that is then below its
+// share. The other job is left with no less than its own.
+func TestStopsWhenTheObjectiveHolds(t *testing.T) {
+	for _, way := range []preempt.How{preempt.Kill, preempt.Split, preempt.Suspend} {
+		w := newWorld(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Means: preempt.Means{Map: way}})
+		w.join("abc", 4, 0)
+		w.start(w.job(0, "ab", "ab", "ab", "ab"), 0, 0, "aaaa")
+		second := w.job(0, make([]string, 8)...)
+		w.start(second, 0, 0, "bbbbcccc")
+		w.expire("a")
+		w.beat(nil)
+		w.settle()
+		if left := (sharing{}).has(second); left != 5 {
+			t.Errorf("%s: the other job is left with %d slots, of which 5 are its own", way, left)
+		}
+	}
 }
