@@ -88,13 +88,14 @@ func (b *body) fail(m *machine, back int64) {
 	}
 }
 
-// obey carries an order to its machine.
+// obey carries an order to its machine, unless that is started anew meanwhile.
 func (b *body) obey(o control.Order) {
 	m := b.byName[o.Machine]
+	instance := m.instance
 	b.queue.plan(b.now+b.cfg.Latency, func() {
 		a := b.attempts[o.Attempt]
 		switch {
-		case m.dead:
+		case m.dead || m.instance != instance:
 		case o.Kind == control.OrderStart:
 			b.start(m, o.Attempt)
 		case o.Kind == control.OrderKill && a == nil:

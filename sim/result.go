@@ -35,8 +35,8 @@ type JobResult struct {
 	WorkLost      int64 // ms of slots that preemption threw away
 	WorkConserved int64 // ms of slots that preempted attempts had run and kept
 
-	// When the first task of a phase started, and when the last one finished whose
-	// output was still there in the end; -1 where that never came.
+	// When the first task of a phase started, and when the last one finished;
+	// -1 where that never came.
 	MapStart, MapFinish, ReduceStart, ReduceFinish int64
 
 	// Alone is the least time that it takes on the cluster with nobody else
@@ -87,20 +87,22 @@ func (b *body) resultOf(j *job) JobResult {
 		Maps: len(j.in.Maps), Reduces: len(j.in.Reduces), LocalMaps: b.localMaps(j), Alone: b.alone(j),
 		ReduceStart: -1, ReduceFinish: -1,
 	}
-	out.MapStart, out.MapFinish = since(s.Stages[0].StartedAt), since(lastOf(s.Stages[0]))
+	out.MapStart, out.MapFinish = since(s.Stages[0].StartedAt), since(j.lastOf(s.Stages[0]))
 	if len(s.Stages) > 1 {
-		out.ReduceStart, out.ReduceFinish = since(s.Stages[1].StartedAt), since(lastOf(s.Stages[1]))
+		out.ReduceStart, out.ReduceFinish = since(s.Stages[1].StartedAt), since(j.lastOf(s.Stages[1]))
 	}
 	out.Start = out.MapStart
 	return out
 }
 
-// lastOf is when the last task of a stage finished of which the output has not been
-// lost since; 0 for none.
-func lastOf(stage *cluster.Stage) (at int64) {
+// lastOf is when the last task of a stage finished, whatever became of its output;
+// 0 for none.
+func (j *job) lastOf(stage *cluster.Stage) (at int64) {
 	for _, t := range stage.Tasks {
-		if t.Winner != nil {
-			at = max(at, t.Winner.EndedAt)
+		for _, a := range t.Attempts {
+			if a == t.Winner || j.revoked[a.ID] {
+				at = max(at, a.EndedAt)
+			}
 		}
 	}
 	return at
