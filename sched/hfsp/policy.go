@@ -41,6 +41,7 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	judge := p.judge(now, view)
+	p.placer.Patience = p.patience()
 	round := p.placer.Round(now, view)
 	d := deal{policy: p, now: now, round: round}
 	for kind := range p.line {
@@ -58,4 +59,22 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		}
 	}
 	return plan
+}
+
+// patience is for how long slots may stay free for tasks that find their input
+// there later. Where somebody else takes such a slot at once they would wait for
+// ever, and their job has come to its turn.
+func (p *Policy) patience() int64 {
+	wanting := 0
+	for kind := range p.line {
+		for _, ph := range p.line[kind] {
+			if ph.wanted > 0 && kind == int(cluster.MapSlot) {
+				wanting++
+			}
+		}
+	}
+	if wanting > 1 {
+		return 0
+	}
+	return p.conf.Placement.Patience
 }
