@@ -8,11 +8,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// looks is how often running attempts are looked at while word of them is waited
-// for, and how many times as long it is looked for such word less often.
 const (
-	looks    = 5
-	patience = 20
+	looks    = 5  // how often running attempts are looked at while word of them is waited for
+	patience = 20 // how many times as long they are looked at less often
 )
 
 // run works the tasks into a plan.
@@ -84,7 +82,7 @@ func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
 	taken, again := h.choose(t)
 	switch {
 	case again:
-		r.wakeAt(r.now + wait/looks + 1) // should what was taken from its job come to nothing
+		r.wakeAt(r.now + r.soon()) // should what was taken from its job come to nothing
 	case taken.Attempt != (cluster.AttemptID{}):
 		_, _, a, _ := r.view.Attempt(taken.Attempt)
 		t.asked = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, how: taken.How}
@@ -92,6 +90,9 @@ func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
 		plan.Preempts = append(plan.Preempts, taken)
 	}
 }
+
+// soon is after how long running attempts are looked at again, in ms.
+func (r *recovery) soon() int64 { return max(r.policy.conf.Wait/looks, 1) }
 
 func (r *recovery) wakeAt(at int64) { r.wake = sched.Earliest(r.wake, at) }
 
@@ -112,7 +113,7 @@ func (r *recovery) report() {
 		case !t.stale || t.spent:
 		case since < wait:
 			text = "waits for fresh heartbeats"
-			r.wakeAt(min(t.lostAt+wait, r.now+wait/looks+1))
+			r.wakeAt(min(t.lostAt+wait, r.now+r.soon()))
 		case since < patience*wait:
 			text = "waits for a free slot, or for heartbeats that are late"
 			r.wakeAt(r.now + wait)

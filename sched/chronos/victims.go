@@ -23,10 +23,11 @@ type candidate struct {
 type hunt struct {
 	*recovery
 	finder  victim.Finder
-	all     map[string][]*candidate // by machine
-	alike   map[source][]*candidate // for tasks of a stage that are at home everywhere
-	spared  map[cluster.AttemptID]bool
-	robbed  map[cluster.JobID]bool // jobs of which an attempt is preempted already
+	all     map[string][]*candidate    // by machine
+	alike   map[source][]*candidate    // for tasks of a stage that are at home everywhere
+	orders  [2]order                   // by kind of slot
+	spared  map[cluster.AttemptID]bool // preempted already
+	robbed  map[cluster.JobID]bool     // jobs of which an attempt is preempted already
 	written map[source]map[string]int64
 }
 
@@ -39,8 +40,13 @@ type source struct {
 // hunt lists the candidates. Those that the plan preempts already are none.
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
-		recovery: r, finder: victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means}, all: make(map[string][]*candidate), alike: make(map[source][]*candidate), spared: make(map[cluster.AttemptID]bool),
-		robbed: make(map[cluster.JobID]bool), written: make(map[source]map[string]int64),
+		recovery: r,
+		finder:   victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means},
+		all:      make(map[string][]*candidate),
+		alike:    make(map[source][]*candidate),
+		spared:   make(map[cluster.AttemptID]bool),
+		robbed:   make(map[cluster.JobID]bool),
+		written:  make(map[source]map[string]int64),
 	}
 	for _, p := range plan.Preempts {
 		h.spared[p.Attempt] = true
@@ -173,11 +179,10 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(h.near(t)), func(c *candidate) bool {
 		return c.progress.At <= t.lostAt || h.spared[c.attempt.ID]
 	})
-	var jobs []*cluster.Job
-	for _, c := range fresh {
-		jobs = append(jobs, c.job)
+	if len(fresh) == 0 {
+		return taken, false
 	}
-	slices.SortFunc(fresh, h.orderOf(t.kind(), jobs).compareCandidates)
+	slices.SortFunc(fresh, h.order(t.kind()).compareCandidates)
 	for _, c := range fresh {
 		if h.robbed[c.job.ID] {
 			return taken, true
@@ -189,6 +194,20 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 		}
 	}
 	return taken, false
+}
+
+// order is the priority of the jobs of all candidates that tasks have looked at.
+func (h *hunt) order(kind cluster.Slot) order {
+	if h.orders[kind].place == nil {
+		var jobs []*cluster.Job
+		for _, found := range h.all {
+			for _, c := range found {
+				jobs = append(jobs, c.job)
+			}
+		}
+		h.orders[kind] = h.orderOf(kind, jobs)
+	}
+	return h.orders[kind]
 }
 
 // compareCandidates is less than 0 for what is rather preempted.
