@@ -67,8 +67,7 @@ func (c *Controller) handle(now int64, ev Event) {
 	case Leading:
 		c.lead(now)
 	case PolicyChanged:
-		c.policy, c.decide = ev.Policy, true
-		c.policy.Reset(now, c.seen())
+		c.succeed(now, ev.Policy)
 	case SplitsLoaded:
 		c.decide = true
 		c.repeatStarts(ev.Job)

@@ -8,7 +8,6 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/pool"
 )
 
 // Policy is the fair scheduler.
@@ -39,14 +38,6 @@ func (p *Policy) Reset(now int64, view sched.View) {
 	for _, r := range p.rankers() {
 		r.Reset(now, view)
 	}
-	p.look(view)
-}
-
-// Reload takes other pools over, and looks at the state afresh. Pools that are
-// there still have lacked something for as long as before.
-func (p *Policy) Reload(a *pool.Allocations, view sched.View) {
-	p.conf.Allocations = a
-	p.conf.ensureDefaults()
 	p.look(view)
 }
 

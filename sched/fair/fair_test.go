@@ -243,22 +243,3 @@ func TestLightLoadIsSpread(t *testing.T) {
 		}
 	}
 }
-
-func TestReload(t *testing.T) {
-	w := world(t)
-	w.Join("m", 6, 0)
-	w.Run(in("a", 9, 0))
-	w.Run(in("b", 9, 0))
-	p := New(Config{})
-	if plan := got(w.Plan(p)); plan[1] != [2]int{3} {
-		t.Errorf("jobs get %v", plan)
-	}
-	p.Reload(allocations(t, "<pool name='b'><weight>5</weight></pool>"), w.Seen())
-	if plan := got(p.Decide(w.Now, w.Seen())); fmt.Sprint(plan) != "map[1:[1 0] 2:[5 0]]" {
-		t.Errorf("after a reload jobs get %v", plan)
-	}
-	p.Reload(nil, w.Seen())
-	if plan := got(p.Decide(w.Now, w.Seen())); plan[1] != [2]int{3} {
-		t.Errorf("without pools jobs get %v", plan)
-	}
-}

@@ -70,12 +70,6 @@ func New(conf Config) *Policy {
 	})}
 }
 
-// Reload takes other pools over, and looks at the state afresh. Pools that are
-// there still have starved for as long as before.
-func (p *Policy) Reload(a *pool.Allocations, view sched.View) {
-	p.Policy.Reload(p.conf.pools(a), view)
-}
-
 // pools are those of a file as this policy sees them.
 func (c Config) pools(a *pool.Allocations) *pool.Allocations {
 	return a.Revise(func(p *pool.Pool) {

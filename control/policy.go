@@ -1,0 +1,44 @@
+package control
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// succeed puts a policy in the place of another, from which it may go on.
+func (c *Controller) succeed(now int64, policy sched.Policy) {
+	before := c.policy
+	c.policy, c.decide = policy, true
+	policy.Reset(now, c.seen())
+	if heir, ok := policy.(sched.Heir); ok {
+		heir.Inherit(before)
+	}
+}
+
+// What follows is for people who ask why things are as they are.
+
+// Consider is what the policy would do now, and why. Nothing of it is proposed:
+// the next step asks the policy again.
+func (c *Controller) Consider(now int64) sched.Plan {
+	c.decide = true // asking may have moved what the policy wakes for
+	view := c.seen()
+	view.Trace = true
+	return c.policy.Decide(now, view)
+}
+
+// Explain is what the policy knows of a job; nil when it does not tell.
+func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Fact {
+	if p, ok := c.policy.(sched.Explainer); ok {
+		return p.Explain(now, c.seen(), j)
+	}
+	return nil
+}
+
+// Pools are those among which the policy divides the cluster; ok is false when it
+// knows no pools.
+func (c *Controller) Pools(now int64) (pools []sched.Pool, ok bool) {
+	if p, ok := c.policy.(sched.Divider); ok {
+		return p.Pools(now, c.seen()), true
+	}
+	return nil, false
+}

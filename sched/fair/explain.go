@@ -1,0 +1,89 @@
+package fair
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// Explain implements sched.Explainer.
+func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.Fact {
+	e := p.jobs[job.ID]
+	if e == nil {
+		return nil
+	}
+	p.survey(view.View)
+	p.divide()
+	facts := []sched.Fact{{Name: "pool", Value: e.queue.Name}, {Name: "may run", Value: e.admission(p)}}
+	for kind, share := range e.queue.share {
+		name := cluster.Slot(kind).String()
+		facts = append(facts,
+			sched.Fact{Name: name + " slots of the pool", Value: fmt.Sprintf("%d of a fair share of %s", e.queue.running[kind], amount(share))},
+			sched.Fact{Name: name + " slots of the job", Value: fmt.Sprintf("%d, wants %d", e.counted.running[kind], e.counted.demand[kind])},
+			sched.Fact{Name: name + " weight", Value: amount(p.weight(e, kind, now))},
+		)
+		if most := e.queue.Max[kind]; most < sched.Unlimited {
+			facts = append(facts, sched.Fact{Name: name + " slots that the pool may have", Value: strconv.Itoa(most)})
+		}
+	}
+	return append(facts, sched.Fact{Name: "jobs before it in line", Value: strconv.Itoa(slices.Index(p.line, e))})
+}
+
+// admission tells why a job may run, or not.
+func (e *entry) admission(p *Policy) string {
+	switch {
+	case !e.active:
+		return "no: it is over"
+	case e.admitted:
+		return "yes"
+	}
+	return fmt.Sprintf("not yet: user %q may run %s at a time, pool %s %s",
+		e.user, jobs(p.conf.Allocations.UserMax(e.user)), e.queue.Name, jobs(e.queue.MaxRunning))
+}
+
+func jobs(most int) string {
+	if most == sched.Unlimited {
+		return "any number of jobs"
+	}
+	return fmt.Sprintf("%d jobs", most)
+}
+
+// amount is a number with no more than two decimals.
+func amount(x float64) string {
+	return strconv.FormatFloat(float64(int64(x*100+.5))/100, 'f', -1, 64)
+}
+
+// Pools implements sched.Divider.
+func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
+	p.survey(view.View)
+	p.divide()
+	for _, q := range p.tree.leaves() {
+		pool := sched.Pool{
+			Name: q.Name, Weight: q.Weight, Min: q.Min, Max: q.Max, MaxJobs: q.MaxRunning, Order: string(q.Order), Share: q.share,
+		}
+		for _, e := range q.jobs {
+			if e.active && !e.admitted {
+				pool.Held++
+			}
+		}
+		pools = append(pools, pool)
+	}
+	slices.SortFunc(pools, func(a, b sched.Pool) int { return cmp.Compare(a.Name, b.Name) })
+	return pools
+}
+
+// Inherit implements sched.Heir: pools have lacked something for as long as
+// before, whatever they are to have from now on.
+func (p *Policy) Inherit(from sched.Policy) {
+	if before, ok := from.(interface{ lacking() map[string]*clock }); ok {
+		p.clocks = before.lacking()
+	}
+}
+
+// lacking is since when pools lack something. Policies that are built on this one
+// have it too.
+func (p *Policy) lacking() map[string]*clock { return p.clocks }

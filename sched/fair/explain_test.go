@@ -1,0 +1,86 @@
+package fair
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+)
+
+// TestAnHeirGoesOnWithTheClocks has a policy take the place of another when a pool
+// has waited for half of its time-out.
+func TestAnHeirGoesOnWithTheClocks(t *testing.T) {
+	s := newScene(t, "", in("b", 9, 0))
+	wantLine(t, s.after(60_000), "[]")
+	before, file := s.policy, minutes+"<pool name='b'><weight>4</weight></pool>"
+	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
+	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Inherit(before)
+	wantLine(t, s.after(120_000), "[]")
+	wantLine(t, s.after(120_001), "[9 8 7 6 5 4 3 2]")
+
+	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
+	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Inherit(new(fifo.Policy))
+	wantLine(t, s.after(130_000), "[]")
+}
+
+// TestExplain names what a job is told of by the pools of a file.
+func TestExplain(t *testing.T) {
+	w := world(t)
+	w.Join("m", 4, 0)
+	w.Run(in("a", 9, 0))
+	first, second := w.Run(in("b", 2, 0)), w.Run(in("b", 2, 0))
+	p := New(Config{Allocations: allocations(t, "<pool name='b'><weight>3</weight><maxRunningJobs>1</maxRunningJobs><maxMaps>3</maxMaps></pool>")})
+	p.Reset(w.Now, w.Seen())
+	facts := func(facts []sched.Fact) string {
+		var lines []string
+		for _, f := range facts {
+			lines = append(lines, f.Name+"="+f.Value)
+		}
+		return strings.Join(lines, "; ")
+	}
+	got := facts(p.Explain(w.Now, w.Seen(), first))
+	for _, want := range []string{"pool=b; may run=yes", "map slots of the pool=0 of a fair share of 2", "map slots of the job=0, wants 2", "map slots that the pool may have=3"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	got = facts(p.Explain(w.Now, w.Seen(), second))
+	if want := "may run=not yet: user \"\" may run any number of jobs at a time, pool b 1 jobs"; !strings.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
+	}
+	want := "a 1 2 0 any, b 3 2 1 3, "
+	var lines strings.Builder
+	for _, pool := range p.Pools(w.Now, w.Seen()) {
+		most := fmt.Sprint(pool.Max[0])
+		if pool.Max[0] == sched.Unlimited {
+			most = "any"
+		}
+		fmt.Fprintf(&lines, "%s %v %v %d %s, ", pool.Name, pool.Weight, pool.Share[0], pool.Held, most)
+	}
+	if lines.String() != want {
+		t.Errorf("pools are %q, want %q", lines.String(), want)
+	}
+}
+
+// TestSharesAreTold to those who trace.
+func TestSharesAreTold(t *testing.T) {
+	w := world(t)
+	w.Join("m", 4, 0)
+	w.Run(in("a", 9, 0))
+	w.Run(in("b", 1, 0))
+	view := w.Seen()
+	view.Trace = true
+	p := New(Config{})
+	p.Reset(w.Now, view)
+	var lines []string
+	for _, d := range p.Decide(w.Now, view).Decisions {
+		if d.Kind == sched.DecisionShare && d.Slot == 0 {
+			lines = append(lines, fmt.Sprintf("%s %v", d.Pool, d.Share))
+		}
+	}
+	wantLine(t, lines, "[a 3 b 1]")
+}

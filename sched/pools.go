@@ -1,0 +1,34 @@
+package sched
+
+import "math"
+
+// Divider is a policy that divides the cluster among pools.
+type Divider interface {
+	// Pools are those that jobs can be in, by name: all that are described, and
+	// all that have jobs. It changes nothing.
+	Pools(now int64, view View) []Pool
+}
+
+// Pool is what a pool gets, and ought to have now.
+type Pool struct {
+	Name    string
+	Weight  float64
+	Min     Slots
+	Max     Slots      // Unlimited for none
+	MaxJobs int        // that run at a time; Unlimited for none
+	Order   string     // of its jobs, as in "fair"
+	Share   [2]float64 // slots of each kind
+	Held    int        // jobs that may not run yet because there are too many
+}
+
+// Unlimited is a maximum that there is not.
+const Unlimited = math.MaxInt
+
+// Heir is a policy that can go on where another was that it takes the place of,
+// set otherwise perhaps.
+type Heir interface {
+	// Inherit takes over what cannot be found in the state, such as for how long
+	// somebody has waited. It follows Reset; a policy of another kind leaves
+	// nothing.
+	Inherit(from Policy)
+}
