@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -86,20 +85,6 @@ func (m *Master) Kill(ctx context.Context, jobID, cause string) error {
 			return change{}, err
 		}
 		return change{cluster.KillJob{Job: j.ID, Cause: cause}, func() bool { return j.State >= cluster.JobAborting }}, nil
-	})
-}
-
-// SetPolicy chooses the policy that gives out slots, and what it is set to.
-func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
-	if _, err := m.cfg.Policy(name, conf); err != nil {
-		return err
-	}
-	c := cluster.SetPolicy{Name: name}
-	for _, setting := range slices.Sorted(maps.Keys(conf)) {
-		c.Conf = append(c.Conf, cluster.Setting{Name: setting, Value: conf[setting]})
-	}
-	return m.change(ctx, func() (change, error) {
-		return change{c, func() bool { return m.view.Policy() == name && slices.Equal(m.view.PolicyConf(), c.Conf) }}, nil
 	})
 }
 

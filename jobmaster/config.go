@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"regexp"
 	"time"
@@ -27,6 +28,9 @@ type Config struct {
 	// Pools are the pools that jobs may be put into once this master leads,
 	// cluster.DefaultPool apart; default those that the cluster has.
 	Pools []string
+	// PoolFile is a file whose pools jobs may be put into too, and the policy is to
+	// have; default none.
+	PoolFile *PoolFile
 	// OnePool puts every job into cluster.DefaultPool, whatever pool it names: for
 	// a cluster that nobody shares. Default false.
 	OnePool bool
@@ -48,6 +52,10 @@ type Config struct {
 	// StagingDir is the full name of the directory where clients stage programs
 	// and splits; default none that the master looks after.
 	StagingDir string
+	// Decisions gets what is decided about slots while this master leads, as lines
+	// of JSON (docs/formats/decisions.md); default nobody asks. The loop writes, so
+	// it is not to wait.
+	Decisions io.Writer
 	// Retention is how long histories, logs and programs stay when no job uses
 	// them any more; default for ever.
 	Retention time.Duration

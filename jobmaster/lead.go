@@ -24,6 +24,8 @@ type lead struct {
 	changes []pendingChange // that are on their way through the log
 	written []cluster.JobID // whose history is written, oldest first
 	wake    int64           // ms since the epoch when to step at the latest, 0 for never
+	pools   following       // of Config.PoolFile
+	mute    bool            // the log has heard that decisions cannot be written
 	review  int64           // ms since the epoch when to look for silent tasknodes, 0 for never
 }
 
@@ -41,6 +43,7 @@ func (m *Master) stepUp(ctx context.Context) {
 		submits: make(map[submitKey]chan<- submitted),
 		nodes:   make(map[string]*node),
 	}
+	m.brain.Trace(m.cfg.Decisions != nil)
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
 			m.node(machine.Name).heard = m.now()
@@ -56,6 +59,9 @@ func (m *Master) stepUp(ctx context.Context) {
 	if m.cfg.Retention > 0 {
 		m.workers.Go(func() { m.sweepEvery(ctx) })
 	}
+	if l := m.lead; m.cfg.PoolFile != nil {
+		m.workers.Go(func() { m.followPools(ctx, l) })
+	}
 }
 
 // impose makes the cluster's what this master is configured to.
@@ -63,9 +69,7 @@ func (m *Master) impose() {
 	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
 		m.request(cluster.SetPolicy{Name: p})
 	}
-	if len(m.cfg.Pools) > 0 {
-		m.request(cluster.SetPools{Names: m.cfg.Pools})
-	}
+	m.imposePools()
 }
 
 // stepDown stops leading: who waits is told to ask elsewhere.
@@ -115,6 +119,7 @@ func (m *Master) step() {
 	out := m.brain.Step(m.now(), m.events)
 	m.events = nil
 	m.wake = out.Wake
+	m.tell(out.Decisions)
 	if len(out.Commands) > 0 {
 		m.cfg.Log.Propose(out.Commands)
 	}
@@ -159,6 +164,7 @@ func (m *Master) follow(delta cluster.Delta) {
 		m.machineChanged(name)
 	}
 	if delta.Policy {
+		m.imposeContent()
 		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
 	}
 	for _, id := range delta.Retired {

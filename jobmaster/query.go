@@ -99,10 +99,3 @@ func (m *Master) jobOf(id cluster.JobID) (*cluster.Job, error) {
 	}
 	return nil, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
 }
-
-// Policy is the policy that gives out slots, and what it is set to.
-func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
-	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
-		return &wire.GetPolicyResponse{Name: m.view.Policy(), Conf: m.policyConf()}, nil
-	})
-}

@@ -2,6 +2,7 @@ package jobmaster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fair"
 	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
@@ -47,6 +50,8 @@ type world struct {
 	specs   int           // made so far
 	pools   []string      // of masters that are added from now on
 
+	configure func(*jobmaster.Config) // those; nil leaves them as they are
+
 	mu struct {
 		sync.Mutex
 		leader  int // -1 for none
@@ -56,11 +61,15 @@ type world struct {
 	}
 }
 
-func policyNamed(name string, _ map[string]string) (sched.Policy, error) {
-	if name != "fifo" {
-		return nil, fmt.Errorf("no policy %q", name)
+func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
+	switch name {
+	case "fifo":
+		return new(fifo.Policy), nil
+	case "fair":
+		a, err := pool.Parse("pools.xml", []byte(cmp.Or(conf["pools"], "<allocations/>")))
+		return fair.New(fair.Config{Allocations: a, Preemption: true}), err
 	}
-	return new(fifo.Policy), nil
+	return nil, fmt.Errorf("no policy %q", name)
 }
 
 func newWorld(t *testing.T, masters int) *world {
@@ -98,13 +107,17 @@ type fakeLog struct {
 
 func (w *world) addMaster() int {
 	l := &fakeLog{world: w, number: len(w.logs), queue: mailbox.New[jobmaster.LogEvent](), events: make(chan jobmaster.LogEvent)}
-	m, err := jobmaster.New(jobmaster.Config{
+	cfg := jobmaster.Config{
 		ClusterID: "1", Log: l, Policy: policyNamed, NodeExpiry: w.expiry, NodeForget: w.forget, Pools: w.pools, HistoryDir: "mem:///history", KeepJobs: 2,
 		StagingDir: "mem:///staging", LogDir: "mem:///logs", Retention: 24 * time.Hour,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return w.fs, strings.TrimPrefix(name, "mem://"), nil
 		},
-	})
+	}
+	if w.configure != nil {
+		w.configure(&cfg)
+	}
+	m, err := jobmaster.New(cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}

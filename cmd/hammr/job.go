@@ -24,7 +24,7 @@ func (r remotes) newJob() *cobra.Command {
 		Example: `  hammr job list --all
   hammr job wait job_1763700000000_0001`,
 	}, r.newJobList(), r.newJobStatus(), r.newJobCounters(), r.newJobWait(), r.newJobHistory(), r.newJobLogs(),
-		r.newJobKill(), r.newJobPriority(), r.newJobMove())
+		r.newJobKill(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
 // document is what --report would write of a job.

@@ -32,6 +32,8 @@ type masterConfig struct {
 	forget        time.Duration
 	policy        string
 	pools         []string
+	allocations   string
+	decisions     string
 	election      time.Duration
 	vote, lease   time.Duration
 	stall         time.Duration
@@ -63,6 +65,8 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Period("forget", &c.forget, "`time` for which a tasknode that was given up is remembered; one that is excluded stays"),
 		daemon.Text("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
 		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
+		daemon.Text("allocation-file", &c.allocations, "`file` of pools, as of Hadoop's fair scheduler, that the master that leads looks at every 10 s; best the same on each"),
+		daemon.Text("decisions-file", &c.decisions, "`file` for what is decided about slots, as lines of JSON; it is put aside like the log's (default none)"),
 		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),
 		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
 		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),

@@ -159,9 +159,15 @@ func (m *masterDaemon) openLog() (err error) {
 }
 
 func (m *masterDaemon) openMaster() (err error) {
+	var decisions io.Writer
+	if m.cfg.decisions != "" {
+		if decisions, err = m.cfg.log.Rotated("decisions-file", m.cfg.decisions); err != nil {
+			return err
+		}
+	}
 	m.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
-		PolicyName: m.cfg.policy, Pools: m.cfg.pools,
+		PolicyName: m.cfg.policy, Pools: m.cfg.pools, PoolFile: m.poolFile(), Decisions: decisions,
 		NodeExpiry: m.cfg.expiry, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
 		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
 	})

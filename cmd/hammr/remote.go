@@ -52,7 +52,7 @@ func newRemotes() remotes {
 
 // commands are all commands that ask a cluster.
 func (r remotes) commands() []*cobra.Command {
-	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler()}
+	return []*cobra.Command{r.newJob(), r.newTask(), r.newNode(), r.newMaster(), r.newScheduler(), r.newQueue()}
 }
 
 // query is one command under way.

@@ -125,8 +125,14 @@ func (f *fakeCluster) SetPolicy(_ context.Context, name string, conf map[string]
 	return f.change("policy %s %v", name, conf)
 }
 
-func (f *fakeCluster) Policy(context.Context) (string, map[string]string, error) {
-	return "fair", map[string]string{"weight": "2", "line": "a\nb"}, nil
+func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
+	return &wire.GetPolicyResponse{
+		Name: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},
+		Allocations: &wire.AllocationFile{
+			Name: "pools.xml", Taken: submitted, Faults: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
+			Warnings: []string{"pools.xml:7: <color> of pool \"b\", which is unknown and ignored; expected one of weight"},
+		},
+	}, nil
 }
 
 func (f *fakeCluster) Nodes(_ context.Context, all bool) ([]*wire.Node, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched/all"
 )
 
@@ -25,8 +26,25 @@ func (r remotes) newScheduler() *cobra.Command {
 
 // policyDocument is the policy as JSON.
 type policyDocument struct {
-	Policy string            `json:"policy"`
-	Conf   map[string]string `json:"conf,omitempty"`
+	Policy      string              `json:"policy"`
+	Conf        map[string]string   `json:"conf,omitempty"`
+	Allocations *allocationDocument `json:"allocations,omitempty"`
+}
+
+// allocationDocument is the file of pools that the masters follow, as JSON.
+type allocationDocument struct {
+	File     string   `json:"file"`
+	Taken    int64    `json:"taken"` // when the master that leads took it over last, ms since the epoch; 0 for not yet
+	Faults   []string `json:"faults,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func policyOf(p *wire.GetPolicyResponse) policyDocument {
+	out := policyDocument{Policy: p.Name, Conf: p.Conf}
+	if a := p.Allocations; a != nil {
+		out.Allocations = &allocationDocument{a.Name, a.Taken, a.Faults, a.Warnings}
+	}
+	return out
 }
 
 func (r remotes) newSchedulerShow() *cobra.Command {
@@ -36,17 +54,32 @@ func (r remotes) newSchedulerShow() *cobra.Command {
 		Example: "  hammr scheduler show --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) error {
-		name, conf, err := q.Policy(ctx)
+		p, err := q.Policy(ctx)
 		if err != nil {
 			return err
 		}
-		return q.answer(policyDocument{name, conf}, func(w io.Writer) {
-			fmt.Fprintf(w, "Slots are given out by policy %s\n", name)
-			for _, setting := range slices.Sorted(maps.Keys(conf)) {
-				fmt.Fprintf(w, "  %s=%s\n", setting, oneLine(conf[setting]))
+		return q.answer(policyOf(p), func(w io.Writer) {
+			fmt.Fprintf(w, "Slots are given out by policy %s\n", p.Name)
+			for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
+				fmt.Fprintf(w, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
 			}
+			q.writeAllocations(w, p.Allocations)
 		})
 	})
+}
+
+// writeAllocations tells of the file of pools that the masters follow, if any.
+func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
+	if a == nil {
+		return
+	}
+	fmt.Fprintf(w, "Pools are those of %s, taken over at %s\n", a.Name, q.time(a.Taken))
+	for _, fault := range a.Faults {
+		fmt.Fprintf(w, "  not taken over: %s\n", fault)
+	}
+	for _, warning := range a.Warnings {
+		fmt.Fprintf(w, "  %s\n", warning)
+	}
 }
 
 func (r remotes) newSchedulerSet() *cobra.Command {

@@ -41,8 +41,14 @@ type Admin interface {
 	// SetPolicy chooses the policy that gives out slots, and sets it to conf and
 	// nothing else.
 	SetPolicy(ctx context.Context, name string, conf map[string]string) error
-	// Policy is the policy that gives out slots, and what it is set to.
-	Policy(ctx context.Context) (name string, conf map[string]string, err error)
+	// Policy is the policy that gives out slots, what it is set to, and the file of
+	// pools that masters follow.
+	Policy(ctx context.Context) (*wire.GetPolicyResponse, error)
+	// Explain tells why a job, and perhaps one task of it, has or lacks slots; ""
+	// is no task.
+	Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error)
+	// Queues describes every pool, by name.
+	Queues(ctx context.Context) (*wire.ListQueuesResponse, error)
 
 	// AddMaster takes a master in whose raft listener is at address, host:port.
 	AddMaster(ctx context.Context, id, address string) error

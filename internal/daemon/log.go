@@ -69,14 +69,20 @@ func (c *LogConfig) open(stderr io.Writer) (io.Writer, error) {
 	if c.File == "" {
 		return stderr, nil
 	}
-	f, err := os.OpenFile(c.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	return c.Rotated("log-file", c.File)
+}
+
+// Rotated opens another file that is put aside when it is full, like the log's.
+// The error is that of one that cannot be written, and names the setting.
+func (c *LogConfig) Rotated(setting, file string) (io.Writer, error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {
 		err = f.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--log-file: %w", err)
+		return nil, fmt.Errorf("--%s: %w", setting, err)
 	}
 	return &lumberjack.Logger{
-		Filename: c.File, MaxSize: max(1, int((c.MaxSize+mebibyte-1)/mebibyte)), MaxBackups: max(1, c.Keep),
+		Filename: file, MaxSize: max(1, int((c.MaxSize+mebibyte-1)/mebibyte)), MaxBackups: max(1, c.Keep),
 	}, nil
 }

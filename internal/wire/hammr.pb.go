@@ -294,6 +294,7 @@ type JobSpec struct {
 	Binary        string                 `protobuf:"bytes,15,opt,name=binary,proto3" json:"binary,omitempty"`                                 // full name of the staged program; "" in the embedded engine
 	BinarySha256  []byte                 `protobuf:"bytes,16,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"` // over its bytes
 	SubmitHost    string                 `protobuf:"bytes,17,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`       // name of the client's machine, "" when unknown
+	Group         string                 `protobuf:"bytes,18,opt,name=group,proto3" json:"group,omitempty"`                                   // primary Unix group of the user, "" when unknown
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,6 +444,13 @@ func (x *JobSpec) GetBinarySha256() []byte {
 func (x *JobSpec) GetSubmitHost() string {
 	if x != nil {
 		return x.SubmitHost
+	}
+	return ""
+}
+
+func (x *JobSpec) GetGroup() string {
+	if x != nil {
+		return x.Group
 	}
 	return ""
 }
@@ -2772,6 +2780,7 @@ type GetPolicyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Allocations   *AllocationFile        `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"` // that the masters follow; absent when they follow none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2820,6 +2829,497 @@ func (x *GetPolicyResponse) GetConf() map[string]string {
 	return nil
 }
 
+func (x *GetPolicyResponse) GetAllocations() *AllocationFile {
+	if x != nil {
+		return x.Allocations
+	}
+	return nil
+}
+
+// AllocationFile is a file of pools that the master that leads looks at now and
+// then.
+type AllocationFile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Taken         int64                  `protobuf:"varint,2,opt,name=taken,proto3" json:"taken,omitempty"`      // when this master took over what it held last, ms since the epoch; 0 for not yet
+	Faults        []string               `protobuf:"bytes,3,rep,name=faults,proto3" json:"faults,omitempty"`     // why what it holds now is not taken over; what was there before counts
+	Warnings      []string               `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"` // of what was taken over: what is ignored, or makes little sense
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AllocationFile) Reset() {
+	*x = AllocationFile{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AllocationFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AllocationFile) ProtoMessage() {}
+
+func (x *AllocationFile) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
+func (*AllocationFile) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AllocationFile) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AllocationFile) GetTaken() int64 {
+	if x != nil {
+		return x.Taken
+	}
+	return 0
+}
+
+func (x *AllocationFile) GetFaults() []string {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+func (x *AllocationFile) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+type ExplainRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	TaskId        string                 `protobuf:"bytes,2,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"` // "" for the job alone
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainRequest) Reset() {
+	*x = ExplainRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainRequest) ProtoMessage() {}
+
+func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
+func (*ExplainRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ExplainRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *ExplainRequest) GetTaskId() string {
+	if x != nil {
+		return x.TaskId
+	}
+	return ""
+}
+
+// Explanation tells why a job, and perhaps one task of it, has or lacks slots.
+type Explanation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Queue         string                 `protobuf:"bytes,3,opt,name=queue,proto3" json:"queue,omitempty"`
+	Priority      string                 `protobuf:"bytes,4,opt,name=priority,proto3" json:"priority,omitempty"`
+	Policy        string                 `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Reasons       []string               `protobuf:"bytes,6,rep,name=reasons,proto3" json:"reasons,omitempty"` // why none of it can have a slot, whoever's turn it is
+	Facts         []*Explanation_Fact    `protobuf:"bytes,7,rep,name=facts,proto3" json:"facts,omitempty"`
+	Stages        []*Explanation_Stage   `protobuf:"bytes,8,rep,name=stages,proto3" json:"stages,omitempty"`
+	Taken         []*Explanation_Attempt `protobuf:"bytes,9,rep,name=taken,proto3" json:"taken,omitempty"` // the latest from which slots were taken, at most 10
+	Task          *Explanation_Task      `protobuf:"bytes,10,opt,name=task,proto3" json:"task,omitempty"`  // the one that was asked about
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation) Reset() {
+	*x = Explanation{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation) ProtoMessage() {}
+
+func (x *Explanation) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
+func (*Explanation) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Explanation) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Explanation) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Explanation) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *Explanation) GetPriority() string {
+	if x != nil {
+		return x.Priority
+	}
+	return ""
+}
+
+func (x *Explanation) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *Explanation) GetReasons() []string {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Explanation) GetFacts() []*Explanation_Fact {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *Explanation) GetStages() []*Explanation_Stage {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+func (x *Explanation) GetTaken() []*Explanation_Attempt {
+	if x != nil {
+		return x.Taken
+	}
+	return nil
+}
+
+func (x *Explanation) GetTask() *Explanation_Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
+type ListQueuesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListQueuesRequest) Reset() {
+	*x = ListQueuesRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListQueuesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListQueuesRequest) ProtoMessage() {}
+
+func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
+func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+}
+
+// Queue is a pool of jobs.
+type Queue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`                                 // RUNNING; DRAINING when no more jobs may be put into it
+	JobsRunning   int32                  `protobuf:"varint,3,opt,name=jobs_running,json=jobsRunning,proto3" json:"jobs_running,omitempty"` // with a task that runs
+	JobsWaiting   int32                  `protobuf:"varint,4,opt,name=jobs_waiting,json=jobsWaiting,proto3" json:"jobs_waiting,omitempty"` // others that are not over
+	Running       *Queue_Slots           `protobuf:"bytes,5,opt,name=running,proto3" json:"running,omitempty"`                             // slots that its jobs hold
+	Waiting       *Queue_Slots           `protobuf:"bytes,6,opt,name=waiting,proto3" json:"waiting,omitempty"`                             // slots that their tasks wait for
+	Divided       bool                   `protobuf:"varint,7,opt,name=divided,proto3" json:"divided,omitempty"`                            // the policy divides the cluster among pools: what follows has a meaning
+	Weight        float64                `protobuf:"fixed64,8,opt,name=weight,proto3" json:"weight,omitempty"`
+	Min           *Queue_Slots           `protobuf:"bytes,9,opt,name=min,proto3" json:"min,omitempty"`
+	Max           *Queue_Slots           `protobuf:"bytes,10,opt,name=max,proto3" json:"max,omitempty"`                             // -1 for no limit
+	MaxJobs       int32                  `protobuf:"varint,11,opt,name=max_jobs,json=maxJobs,proto3" json:"max_jobs,omitempty"`     // that run at a time; -1 for no limit
+	Order         string                 `protobuf:"bytes,12,opt,name=order,proto3" json:"order,omitempty"`                         // of its jobs
+	MapShare      float64                `protobuf:"fixed64,13,opt,name=map_share,json=mapShare,proto3" json:"map_share,omitempty"` // slots that it ought to have
+	ReduceShare   float64                `protobuf:"fixed64,14,opt,name=reduce_share,json=reduceShare,proto3" json:"reduce_share,omitempty"`
+	HeldJobs      int32                  `protobuf:"varint,15,opt,name=held_jobs,json=heldJobs,proto3" json:"held_jobs,omitempty"` // that may not run yet: it, or their users, have too many
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Queue) Reset() {
+	*x = Queue{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Queue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Queue) ProtoMessage() {}
+
+func (x *Queue) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Queue.ProtoReflect.Descriptor instead.
+func (*Queue) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Queue) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Queue) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Queue) GetJobsRunning() int32 {
+	if x != nil {
+		return x.JobsRunning
+	}
+	return 0
+}
+
+func (x *Queue) GetJobsWaiting() int32 {
+	if x != nil {
+		return x.JobsWaiting
+	}
+	return 0
+}
+
+func (x *Queue) GetRunning() *Queue_Slots {
+	if x != nil {
+		return x.Running
+	}
+	return nil
+}
+
+func (x *Queue) GetWaiting() *Queue_Slots {
+	if x != nil {
+		return x.Waiting
+	}
+	return nil
+}
+
+func (x *Queue) GetDivided() bool {
+	if x != nil {
+		return x.Divided
+	}
+	return false
+}
+
+func (x *Queue) GetWeight() float64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *Queue) GetMin() *Queue_Slots {
+	if x != nil {
+		return x.Min
+	}
+	return nil
+}
+
+func (x *Queue) GetMax() *Queue_Slots {
+	if x != nil {
+		return x.Max
+	}
+	return nil
+}
+
+func (x *Queue) GetMaxJobs() int32 {
+	if x != nil {
+		return x.MaxJobs
+	}
+	return 0
+}
+
+func (x *Queue) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *Queue) GetMapShare() float64 {
+	if x != nil {
+		return x.MapShare
+	}
+	return 0
+}
+
+func (x *Queue) GetReduceShare() float64 {
+	if x != nil {
+		return x.ReduceShare
+	}
+	return 0
+}
+
+func (x *Queue) GetHeldJobs() int32 {
+	if x != nil {
+		return x.HeldJobs
+	}
+	return 0
+}
+
+type ListQueuesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Queues        []*Queue               `protobuf:"bytes,2,rep,name=queues,proto3" json:"queues,omitempty"` // by name
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListQueuesResponse) Reset() {
+	*x = ListQueuesResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListQueuesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListQueuesResponse) ProtoMessage() {}
+
+func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
+func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ListQueuesResponse) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *ListQueuesResponse) GetQueues() []*Queue {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
 type MasterRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2830,7 +3330,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +3342,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +3355,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -2880,7 +3380,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +3392,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +3405,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 type TaskStatus_Attempt struct {
@@ -2921,7 +3421,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2933,7 +3433,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2993,7 +3493,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3505,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3038,7 +3538,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3050,7 +3550,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3091,7 +3591,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3103,7 +3603,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3642,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3154,7 +3654,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +3694,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3206,7 +3706,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3281,7 +3781,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3293,7 +3793,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3327,7 +3827,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3339,7 +3839,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3373,7 +3873,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3885,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3427,7 +3927,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3439,7 +3939,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3544,7 +4044,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3556,7 +4056,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +4101,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3613,7 +4113,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3640,7 +4140,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3652,7 +4152,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +4194,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3706,7 +4206,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +4262,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +4274,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3832,7 +4332,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3844,7 +4344,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,11 +4388,510 @@ func (x *Info_LogWrites) GetMaxMicros() int64 {
 	return 0
 }
 
+// Fact is something that the policy knows of the job.
+type Explanation_Fact struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Fact) Reset() {
+	*x = Explanation_Fact{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Fact) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Fact) ProtoMessage() {}
+
+func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Fact.ProtoReflect.Descriptor instead.
+func (*Explanation_Fact) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
+}
+
+func (x *Explanation_Fact) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Explanation_Fact) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+type Explanation_Stage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Slot          string                 `protobuf:"bytes,2,opt,name=slot,proto3" json:"slot,omitempty"` // kind of the slots that its tasks take: map or reduce
+	Tasks         int32                  `protobuf:"varint,3,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	Finished      int32                  `protobuf:"varint,4,opt,name=finished,proto3" json:"finished,omitempty"`
+	Running       int32                  `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"` // suspended ones too
+	Suspended     int32                  `protobuf:"varint,6,opt,name=suspended,proto3" json:"suspended,omitempty"`
+	Waiting       int32                  `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Reasons       []string               `protobuf:"bytes,8,rep,name=reasons,proto3" json:"reasons,omitempty"` // why some wait or are suspended
+	Until         int64                  `protobuf:"varint,9,opt,name=until,proto3" json:"until,omitempty"`    // when they get another chance though nothing changes, ms since the epoch; 0 for when something does
+	Avoids        []string               `protobuf:"bytes,10,rep,name=avoids,proto3" json:"avoids,omitempty"`  // tasknodes that the job avoids
+	Free          int32                  `protobuf:"varint,11,opt,name=free,proto3" json:"free,omitempty"`     // slots of the kind that are free
+	Slots         int32                  `protobuf:"varint,12,opt,name=slots,proto3" json:"slots,omitempty"`   // of the kind that take tasks, free or not
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Stage) Reset() {
+	*x = Explanation_Stage{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Stage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Stage) ProtoMessage() {}
+
+func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
+func (*Explanation_Stage) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
+}
+
+func (x *Explanation_Stage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Explanation_Stage) GetSlot() string {
+	if x != nil {
+		return x.Slot
+	}
+	return ""
+}
+
+func (x *Explanation_Stage) GetTasks() int32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetFinished() int32 {
+	if x != nil {
+		return x.Finished
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetSuspended() int32 {
+	if x != nil {
+		return x.Suspended
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetReasons() []string {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Explanation_Stage) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetAvoids() []string {
+	if x != nil {
+		return x.Avoids
+	}
+	return nil
+}
+
+func (x *Explanation_Stage) GetFree() int32 {
+	if x != nil {
+		return x.Free
+	}
+	return 0
+}
+
+func (x *Explanation_Stage) GetSlots() int32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+// Attempt is one that had to give its slot to others, or runs.
+type Explanation_Attempt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`  // an attempt's, or SUSPENDED
+	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"` // ms since the epoch
+	Cause         string                 `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Attempt) Reset() {
+	*x = Explanation_Attempt{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Attempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Attempt) ProtoMessage() {}
+
+func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
+func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 2}
+}
+
+func (x *Explanation_Attempt) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Explanation_Attempt) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Explanation_Attempt) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Explanation_Attempt) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Explanation_Attempt) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+// Spot is what it costs to run a task on a tasknode that has room for it.
+type Explanation_Spot struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Place         string                 `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"` // node, rack or remote: where most of the input is, seen from it
+	LocalBytes    int64                  `protobuf:"varint,3,opt,name=local_bytes,json=localBytes,proto3" json:"local_bytes,omitempty"`
+	RackBytes     int64                  `protobuf:"varint,4,opt,name=rack_bytes,json=rackBytes,proto3" json:"rack_bytes,omitempty"`
+	RemoteBytes   int64                  `protobuf:"varint,5,opt,name=remote_bytes,json=remoteBytes,proto3" json:"remote_bytes,omitempty"`
+	Cost          int64                  `protobuf:"varint,6,opt,name=cost,proto3" json:"cost,omitempty"`       // bytes times how far they travel: 0, 1 or 2
+	Avoided       bool                   `protobuf:"varint,7,opt,name=avoided,proto3" json:"avoided,omitempty"` // the task is not to start there
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Spot) Reset() {
+	*x = Explanation_Spot{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Spot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Spot) ProtoMessage() {}
+
+func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Spot.ProtoReflect.Descriptor instead.
+func (*Explanation_Spot) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 3}
+}
+
+func (x *Explanation_Spot) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Explanation_Spot) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *Explanation_Spot) GetLocalBytes() int64 {
+	if x != nil {
+		return x.LocalBytes
+	}
+	return 0
+}
+
+func (x *Explanation_Spot) GetRackBytes() int64 {
+	if x != nil {
+		return x.RackBytes
+	}
+	return 0
+}
+
+func (x *Explanation_Spot) GetRemoteBytes() int64 {
+	if x != nil {
+		return x.RemoteBytes
+	}
+	return 0
+}
+
+func (x *Explanation_Spot) GetCost() int64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
+}
+
+func (x *Explanation_Spot) GetAvoided() bool {
+	if x != nil {
+		return x.Avoided
+	}
+	return false
+}
+
+type Explanation_Task struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Stage         string                 `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
+	Reasons       []string               `protobuf:"bytes,4,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	Spots         []*Explanation_Spot    `protobuf:"bytes,5,rep,name=spots,proto3" json:"spots,omitempty"`                       // cheapest first, the first 10
+	FailedOn      []string               `protobuf:"bytes,6,rep,name=failed_on,json=failedOn,proto3" json:"failed_on,omitempty"` // tasknodes where it is not tried again
+	Attempts      []*Explanation_Attempt `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Task) Reset() {
+	*x = Explanation_Task{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Task) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Task) ProtoMessage() {}
+
+func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
+func (*Explanation_Task) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 4}
+}
+
+func (x *Explanation_Task) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Explanation_Task) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Explanation_Task) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *Explanation_Task) GetReasons() []string {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Explanation_Task) GetSpots() []*Explanation_Spot {
+	if x != nil {
+		return x.Spots
+	}
+	return nil
+}
+
+func (x *Explanation_Task) GetFailedOn() []string {
+	if x != nil {
+		return x.FailedOn
+	}
+	return nil
+}
+
+func (x *Explanation_Task) GetAttempts() []*Explanation_Attempt {
+	if x != nil {
+		return x.Attempts
+	}
+	return nil
+}
+
+type Queue_Slots struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Map           int32                  `protobuf:"varint,1,opt,name=map,proto3" json:"map,omitempty"`
+	Reduce        int32                  `protobuf:"varint,2,opt,name=reduce,proto3" json:"reduce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Queue_Slots) Reset() {
+	*x = Queue_Slots{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Queue_Slots) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Queue_Slots) ProtoMessage() {}
+
+func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
+func (*Queue_Slots) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40, 0}
+}
+
+func (x *Queue_Slots) GetMap() int32 {
+	if x != nil {
+		return x.Map
+	}
+	return 0
+}
+
+func (x *Queue_Slots) GetReduce() int32 {
+	if x != nil {
+		return x.Reduce
+	}
+	return 0
+}
+
 var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
-	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xdd\x04\n" +
+	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xf3\x04\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x12\n" +
@@ -3917,7 +4916,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06binary\x18\x0f \x01(\tR\x06binary\x12#\n" +
 	"\rbinary_sha256\x18\x10 \x01(\fR\fbinarySha256\x12\x1f\n" +
 	"\vsubmit_host\x18\x11 \x01(\tR\n" +
-	"submitHost\x1a=\n" +
+	"submitHost\x12\x14\n" +
+	"\x05group\x18\x12 \x01(\tR\x05group\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"[\n" +
@@ -4186,13 +5186,99 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x13\n" +
 	"\x11SetPolicyResponse\"\x12\n" +
-	"\x10GetPolicyRequest\"\x9b\x01\n" +
+	"\x10GetPolicyRequest\"\xd7\x01\n" +
 	"\x11GetPolicyResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
-	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x1a7\n" +
+	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x12:\n" +
+	"\vallocations\x18\x03 \x01(\v2\x18.hammr.v1.AllocationFileR\vallocations\x1a7\n" +
 	"\tConfEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"9\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"n\n" +
+	"\x0eAllocationFile\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05taken\x18\x02 \x01(\x03R\x05taken\x12\x16\n" +
+	"\x06faults\x18\x03 \x03(\tR\x06faults\x12\x1a\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
+	"\x0eExplainRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
+	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xe2\t\n" +
+	"\vExplanation\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
+	"\x05queue\x18\x03 \x01(\tR\x05queue\x12\x1a\n" +
+	"\bpriority\x18\x04 \x01(\tR\bpriority\x12\x16\n" +
+	"\x06policy\x18\x05 \x01(\tR\x06policy\x12\x18\n" +
+	"\areasons\x18\x06 \x03(\tR\areasons\x120\n" +
+	"\x05facts\x18\a \x03(\v2\x1a.hammr.v1.Explanation.FactR\x05facts\x123\n" +
+	"\x06stages\x18\b \x03(\v2\x1b.hammr.v1.Explanation.StageR\x06stages\x123\n" +
+	"\x05taken\x18\t \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\x05taken\x12.\n" +
+	"\x04task\x18\n" +
+	" \x01(\v2\x1a.hammr.v1.Explanation.TaskR\x04task\x1a0\n" +
+	"\x04Fact\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xa5\x02\n" +
+	"\x05Stage\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04slot\x18\x02 \x01(\tR\x04slot\x12\x14\n" +
+	"\x05tasks\x18\x03 \x01(\x05R\x05tasks\x12\x1a\n" +
+	"\bfinished\x18\x04 \x01(\x05R\bfinished\x12\x18\n" +
+	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x1c\n" +
+	"\tsuspended\x18\x06 \x01(\x05R\tsuspended\x12\x18\n" +
+	"\awaiting\x18\a \x01(\x05R\awaiting\x12\x18\n" +
+	"\areasons\x18\b \x03(\tR\areasons\x12\x14\n" +
+	"\x05until\x18\t \x01(\x03R\x05until\x12\x16\n" +
+	"\x06avoids\x18\n" +
+	" \x03(\tR\x06avoids\x12\x12\n" +
+	"\x04free\x18\v \x01(\x05R\x04free\x12\x14\n" +
+	"\x05slots\x18\f \x01(\x05R\x05slots\x1ao\n" +
+	"\aAttempt\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x14\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x1a\xc1\x01\n" +
+	"\x04Spot\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
+	"\x05place\x18\x02 \x01(\tR\x05place\x12\x1f\n" +
+	"\vlocal_bytes\x18\x03 \x01(\x03R\n" +
+	"localBytes\x12\x1d\n" +
+	"\n" +
+	"rack_bytes\x18\x04 \x01(\x03R\trackBytes\x12!\n" +
+	"\fremote_bytes\x18\x05 \x01(\x03R\vremoteBytes\x12\x12\n" +
+	"\x04cost\x18\x06 \x01(\x03R\x04cost\x12\x18\n" +
+	"\aavoided\x18\a \x01(\bR\aavoided\x1a\xe6\x01\n" +
+	"\x04Task\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
+	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x18\n" +
+	"\areasons\x18\x04 \x03(\tR\areasons\x120\n" +
+	"\x05spots\x18\x05 \x03(\v2\x1a.hammr.v1.Explanation.SpotR\x05spots\x12\x1b\n" +
+	"\tfailed_on\x18\x06 \x03(\tR\bfailedOn\x129\n" +
+	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\"\x13\n" +
+	"\x11ListQueuesRequest\"\x9e\x04\n" +
+	"\x05Queue\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12!\n" +
+	"\fjobs_running\x18\x03 \x01(\x05R\vjobsRunning\x12!\n" +
+	"\fjobs_waiting\x18\x04 \x01(\x05R\vjobsWaiting\x12/\n" +
+	"\arunning\x18\x05 \x01(\v2\x15.hammr.v1.Queue.SlotsR\arunning\x12/\n" +
+	"\awaiting\x18\x06 \x01(\v2\x15.hammr.v1.Queue.SlotsR\awaiting\x12\x18\n" +
+	"\adivided\x18\a \x01(\bR\adivided\x12\x16\n" +
+	"\x06weight\x18\b \x01(\x01R\x06weight\x12'\n" +
+	"\x03min\x18\t \x01(\v2\x15.hammr.v1.Queue.SlotsR\x03min\x12'\n" +
+	"\x03max\x18\n" +
+	" \x01(\v2\x15.hammr.v1.Queue.SlotsR\x03max\x12\x19\n" +
+	"\bmax_jobs\x18\v \x01(\x05R\amaxJobs\x12\x14\n" +
+	"\x05order\x18\f \x01(\tR\x05order\x12\x1b\n" +
+	"\tmap_share\x18\r \x01(\x01R\bmapShare\x12!\n" +
+	"\freduce_share\x18\x0e \x01(\x01R\vreduceShare\x12\x1b\n" +
+	"\theld_jobs\x18\x0f \x01(\x05R\bheldJobs\x1a1\n" +
+	"\x05Slots\x12\x10\n" +
+	"\x03map\x18\x01 \x01(\x05R\x03map\x12\x16\n" +
+	"\x06reduce\x18\x02 \x01(\x05R\x06reduce\"U\n" +
+	"\x12ListQueuesResponse\x12\x16\n" +
+	"\x06policy\x18\x01 \x01(\tR\x06policy\x12'\n" +
+	"\x06queues\x18\x02 \x03(\v2\x0f.hammr.v1.QueueR\x06queues\"9\n" +
 	"\rMasterRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
@@ -4223,7 +5309,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\x9c\b\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xa1\t\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x128\n" +
@@ -4238,7 +5324,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12D\n" +
 	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
 	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
-	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12>\n" +
+	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12:\n" +
+	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
+	"\n" +
+	"ListQueues\x12\x1b.hammr.v1.ListQueuesRequest\x1a\x1c.hammr.v1.ListQueuesResponse\x12>\n" +
 	"\tAddMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12A\n" +
 	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
 	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse2=\n" +
@@ -4258,7 +5347,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -4300,122 +5389,150 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*SetPolicyResponse)(nil),          // 37: hammr.v1.SetPolicyResponse
 	(*GetPolicyRequest)(nil),           // 38: hammr.v1.GetPolicyRequest
 	(*GetPolicyResponse)(nil),          // 39: hammr.v1.GetPolicyResponse
-	(*MasterRequest)(nil),              // 40: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 41: hammr.v1.MasterResponse
-	nil,                                // 42: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 43: hammr.v1.TaskStatus.Attempt
-	nil,                                // 44: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 45: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 46: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 47: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 48: hammr.v1.Order.PauseAttempt
-	(*Order_Outputs)(nil),              // 49: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 50: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 51: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 52: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 53: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 54: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 55: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 56: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 57: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 58: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 59: hammr.v1.Info.LogWrites
-	nil,                                // 60: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 61: hammr.v1.GetPolicyResponse.ConfEntry
-	(*taskproc.Graph)(nil),             // 62: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 63: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 64: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 65: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 66: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 67: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 68: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 69: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 70: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 71: hammr.task.v1.MapOutput
+	(*AllocationFile)(nil),             // 40: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),             // 41: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                // 42: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),          // 43: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                      // 44: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),         // 45: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),              // 46: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 47: hammr.v1.MasterResponse
+	nil,                                // 48: hammr.v1.JobSpec.PropertiesEntry
+	(*TaskStatus_Attempt)(nil),         // 49: hammr.v1.TaskStatus.Attempt
+	nil,                                // 50: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 51: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 52: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 53: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 54: hammr.v1.Order.PauseAttempt
+	(*Order_Outputs)(nil),              // 55: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 56: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 57: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 58: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 59: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 60: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 61: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 62: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 63: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 64: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 65: hammr.v1.Info.LogWrites
+	nil,                                // 66: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 67: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 68: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 69: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 70: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 71: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 72: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 73: hammr.v1.Queue.Slots
+	(*taskproc.Graph)(nil),             // 74: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 75: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 76: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 77: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 78: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 79: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 80: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 81: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 82: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 83: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	42, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	62, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	63, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	48, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	74, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	75, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	43, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	49, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	64, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	76, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	44, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	45, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	46, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	47, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	48, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	49, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	50, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	51, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	52, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	50, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	51, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	52, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	53, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	54, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	55, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	56, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	57, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	58, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
 	10, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	53, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	55, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	65, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	66, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	67, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	68, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	56, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	54, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	59, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	61, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	77, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	78, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	79, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	80, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	62, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	60, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	58, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	59, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	64, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	65, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
 	4,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
 	9,  // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	57, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	63, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
 	32, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	60, // 36: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	61, // 37: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	2,  // 38: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	69, // 39: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	70, // 40: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	71, // 41: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	57, // 42: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	15, // 43: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 44: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 45: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 46: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 47: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 48: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 49: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 50: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 51: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 52: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	34, // 53: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	36, // 54: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38, // 55: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	40, // 56: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	40, // 57: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	40, // 58: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 59: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 60: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 61: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 62: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 63: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 64: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 65: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 66: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 67: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 68: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33, // 69: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	35, // 70: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	37, // 71: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	39, // 72: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	41, // 73: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	41, // 74: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	41, // 75: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 76: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	60, // [60:77] is the sub-list for method output_type
-	43, // [43:60] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	66, // 36: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	67, // 37: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	40, // 38: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	68, // 39: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	69, // 40: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	70, // 41: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	72, // 42: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	73, // 43: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	73, // 44: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	73, // 45: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	73, // 46: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	44, // 47: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 48: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	81, // 49: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	82, // 50: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	83, // 51: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	63, // 52: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	71, // 53: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	70, // 54: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 55: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 56: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 57: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 58: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 59: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 60: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 61: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 62: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 63: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 64: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	34, // 65: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	36, // 66: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38, // 67: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	41, // 68: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	43, // 69: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	46, // 70: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	46, // 71: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	46, // 72: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 73: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 74: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 75: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 76: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 77: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 78: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 79: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 80: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 81: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 82: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33, // 83: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	35, // 84: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	37, // 85: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	39, // 86: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	42, // 87: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	45, // 88: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	47, // 89: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	47, // 90: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	47, // 91: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 92: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	74, // [74:93] is the sub-list for method output_type
+	55, // [55:74] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -4449,7 +5566,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   58,
+			NumMessages:   70,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -103,6 +103,14 @@ func (c *calls) GetPolicy(ctx context.Context, _ *wire.GetPolicyRequest) (*wire.
 	return policy, c.cfg.answer(err)
 }
 
+func (c *calls) Explain(ctx context.Context, q *wire.ExplainRequest) (*wire.Explanation, error) {
+	return read(ctx, c, func() (*wire.Explanation, error) { return c.cfg.Master.Explain(ctx, q.JobId, q.TaskId) })
+}
+
+func (c *calls) ListQueues(ctx context.Context, _ *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
+	return read(ctx, c, func() (*wire.ListQueuesResponse, error) { return c.cfg.Master.Queues(ctx) })
+}
+
 func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
 	return c.change(func(a Admin) error { return a.AddMaster(q.Id, q.Address) })
 }

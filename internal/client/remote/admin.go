@@ -60,9 +60,22 @@ func (c *Client) SetPolicy(ctx context.Context, name string, conf map[string]str
 }
 
 // Policy implements client.Admin.
-func (c *Client) Policy(ctx context.Context) (name string, conf map[string]string, err error) {
-	answer, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).GetPolicy, &wire.GetPolicyRequest{})
-	return answer.GetName(), answer.GetConf(), err
+func (c *Client) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
+	return rpc.Ask(ctx, c.cluster, (*rpc.Master).GetPolicy, &wire.GetPolicyRequest{})
+}
+
+// Explain implements client.Admin.
+func (c *Client) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
+	e, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).Explain, &wire.ExplainRequest{JobId: jobID, TaskId: taskID})
+	if taskID != "" {
+		return e, known(err, client.ErrUnknown)
+	}
+	return e, known(err, client.ErrUnknownJob)
+}
+
+// Queues implements client.Admin.
+func (c *Client) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
+	return rpc.Ask(ctx, c.cluster, (*rpc.Master).ListQueues, &wire.ListQueuesRequest{})
 }
 
 // AddMaster implements client.Admin.

@@ -72,6 +72,10 @@ const (
 	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
 	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
 	JobmasterGetPolicyProcedure = "/hammr.v1.Jobmaster/GetPolicy"
+	// JobmasterExplainProcedure is the fully-qualified name of the Jobmaster's Explain RPC.
+	JobmasterExplainProcedure = "/hammr.v1.Jobmaster/Explain"
+	// JobmasterListQueuesProcedure is the fully-qualified name of the Jobmaster's ListQueues RPC.
+	JobmasterListQueuesProcedure = "/hammr.v1.Jobmaster/ListQueues"
 	// JobmasterAddMasterProcedure is the fully-qualified name of the Jobmaster's AddMaster RPC.
 	JobmasterAddMasterProcedure = "/hammr.v1.Jobmaster/AddMaster"
 	// JobmasterRemoveMasterProcedure is the fully-qualified name of the Jobmaster's RemoveMaster RPC.
@@ -103,6 +107,9 @@ type JobmasterClient interface {
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy tells which policy gives out slots, and what it is set to.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
+	// Explain tells why a job has or lacks slots.
+	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
+	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -198,6 +205,18 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		explain: connect.NewClient[wire.ExplainRequest, wire.Explanation](
+			httpClient,
+			baseURL+JobmasterExplainProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("Explain")),
+			connect.WithClientOptions(opts...),
+		),
+		listQueues: connect.NewClient[wire.ListQueuesRequest, wire.ListQueuesResponse](
+			httpClient,
+			baseURL+JobmasterListQueuesProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
+			connect.WithClientOptions(opts...),
+		),
 		addMaster: connect.NewClient[wire.MasterRequest, wire.MasterResponse](
 			httpClient,
 			baseURL+JobmasterAddMasterProcedure,
@@ -234,6 +253,8 @@ type jobmasterClient struct {
 	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
 	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
 	getPolicy          *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
+	explain            *connect.Client[wire.ExplainRequest, wire.Explanation]
+	listQueues         *connect.Client[wire.ListQueuesRequest, wire.ListQueuesResponse]
 	addMaster          *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	removeMaster       *connect.Client[wire.MasterRequest, wire.MasterResponse]
 	transferLeadership *connect.Client[wire.MasterRequest, wire.MasterResponse]
@@ -352,6 +373,24 @@ func (c *jobmasterClient) GetPolicy(ctx context.Context, req *wire.GetPolicyRequ
 	return nil, err
 }
 
+// Explain calls hammr.v1.Jobmaster.Explain.
+func (c *jobmasterClient) Explain(ctx context.Context, req *wire.ExplainRequest) (*wire.Explanation, error) {
+	response, err := c.explain.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListQueues calls hammr.v1.Jobmaster.ListQueues.
+func (c *jobmasterClient) ListQueues(ctx context.Context, req *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
+	response, err := c.listQueues.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AddMaster calls hammr.v1.Jobmaster.AddMaster.
 func (c *jobmasterClient) AddMaster(ctx context.Context, req *wire.MasterRequest) (*wire.MasterResponse, error) {
 	response, err := c.addMaster.CallUnary(ctx, connect.NewRequest(req))
@@ -399,6 +438,9 @@ type JobmasterHandler interface {
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy tells which policy gives out slots, and what it is set to.
 	GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error)
+	// Explain tells why a job has or lacks slots.
+	Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error)
+	ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error)
 	AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	RemoveMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error)
 	// TransferLeadership hands the lead to another master, any when id is "".
@@ -490,6 +532,18 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("GetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterExplainHandler := connect.NewUnaryHandlerSimple(
+		JobmasterExplainProcedure,
+		svc.Explain,
+		connect.WithSchema(jobmasterMethods.ByName("Explain")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterListQueuesHandler := connect.NewUnaryHandlerSimple(
+		JobmasterListQueuesProcedure,
+		svc.ListQueues,
+		connect.WithSchema(jobmasterMethods.ByName("ListQueues")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterAddMasterHandler := connect.NewUnaryHandlerSimple(
 		JobmasterAddMasterProcedure,
 		svc.AddMaster,
@@ -536,6 +590,10 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterSetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterGetPolicyProcedure:
 			jobmasterGetPolicyHandler.ServeHTTP(w, r)
+		case JobmasterExplainProcedure:
+			jobmasterExplainHandler.ServeHTTP(w, r)
+		case JobmasterListQueuesProcedure:
+			jobmasterListQueuesHandler.ServeHTTP(w, r)
 		case JobmasterAddMasterProcedure:
 			jobmasterAddMasterHandler.ServeHTTP(w, r)
 		case JobmasterRemoveMasterProcedure:
@@ -601,6 +659,14 @@ func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyR
 
 func (UnimplementedJobmasterHandler) GetPolicy(context.Context, *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetPolicy is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) Explain(context.Context, *wire.ExplainRequest) (*wire.Explanation, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Explain is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) ListQueues(context.Context, *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListQueues is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) AddMaster(context.Context, *wire.MasterRequest) (*wire.MasterResponse, error) {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explanation, error) {
+	const first = "1763700000000_0001_m_00000"
+	if job != f.jobs[0].JobId {
+		return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, job)
+	}
+	e := &wire.Explanation{
+		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair",
+		Facts: []*wire.Explanation_Fact{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
+		Stages: []*wire.Explanation_Stage{
+			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, Avoids: []string{"n3"},
+				Reasons: []string{"had their turn, 1 in vain: waits for a slot where its input is"}, Until: submitted + 7000},
+			{Name: "reduce", Slot: "reduce", Tasks: 1, Waiting: 1, Slots: 2,
+				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}},
+		},
+		Taken: []*wire.Explanation_Attempt{
+			{Id: "attempt_" + first + "1_0", Node: "n1", State: "SUSPENDED", Since: submitted + 3000},
+			{Id: "attempt_" + first + "2_0", Node: "n2", State: "KILLED", Since: submitted + 2000, Cause: "pool nightly has more than its fair share"},
+		},
+	}
+	switch task {
+	case "":
+	case "task_" + first + "2":
+		e.Task = &wire.Explanation_Task{
+			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, FailedOn: []string{"n2"}, Attempts: e.Taken[1:],
+			Spots: []*wire.Explanation_Spot{
+				{Node: "n1", Place: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
+				{Node: "n2", Place: "node", LocalBytes: 128 << 20, Avoided: true},
+			},
+		}
+	default:
+		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, task)
+	}
+	return e, nil
+}
+
+func (f *fakeCluster) Queues(context.Context) (*wire.ListQueuesResponse, error) {
+	slots := func(maps, reduces int32) *wire.Queue_Slots { return &wire.Queue_Slots{Map: maps, Reduce: reduces} }
+	return &wire.ListQueuesResponse{Policy: "fair", Queues: []*wire.Queue{
+		{Name: "default", State: "DRAINING", JobsWaiting: 1, Running: slots(0, 0), Waiting: slots(4, 0)},
+		{Name: "nightly", State: "RUNNING", JobsRunning: 1, Running: slots(1, 0), Waiting: slots(1, 0), Divided: true, Weight: 2.5,
+			Min: slots(1, 0), Max: slots(10, -1), MaxJobs: -1, Order: "fifo", MapShare: 1.504, ReduceShare: 2, HeldJobs: 3},
+	}}, nil
+}

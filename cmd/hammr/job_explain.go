@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func (r remotes) newJobExplain() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:   "explain JOB [TASK]",
+		Short: "Tell why a job, or one of its tasks, has or lacks slots",
+		Long: `Tell why a job has or lacks slots: what its tasks wait for stage by stage,
+what the policy knows of it, and from which attempts slots were taken. Of a task,
+also what it costs to run it on each tasknode with room for it: the bytes of its
+input times how far they travel.`,
+		Example: `  hammr job explain job_1763700000000_0001 --json
+  hammr job explain job_1763700000000_0001 task_1763700000000_0001_m_000007`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return errors.New("expected the id of a job, and perhaps that of a task of it")
+			}
+			return nil
+		},
+	}, func(ctx context.Context, q *query) error {
+		task := ""
+		if len(q.args) == 2 {
+			task = q.args[1]
+		}
+		e, err := q.Explain(ctx, q.args[0], task)
+		switch {
+		case errors.Is(err, client.ErrUnknown):
+			return notFound{"task", task}
+		case err != nil:
+			return jobFault(q.args[0], err)
+		}
+		return q.answer(explanationOf(e), func(w io.Writer) { q.writeExplanation(w, e) })
+	})
+}
+
+func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
+	field(w, "Job", "%s", e.JobId)
+	field(w, "Job state", "%s", e.State)
+	field(w, "Queue", "%s", oneLine(e.Queue))
+	field(w, "Priority", "%s", e.Priority)
+	field(w, "Policy", "%s", e.Policy)
+	for _, reason := range e.Reasons {
+		field(w, "No slots", "%s", oneLine(reason))
+	}
+	for _, f := range e.Facts {
+		fmt.Fprintf(w, "  %s: %s\n", oneLine(f.Name), oneLine(f.Value))
+	}
+	for _, s := range e.Stages {
+		q.writeStage(w, s)
+	}
+	if len(e.Taken) > 0 {
+		fmt.Fprintln(w, "\nSlots were taken from")
+		q.attemptTable(e.Taken).write(w)
+	}
+	if e.Task != nil {
+		q.writeTask(w, e.Task)
+	}
+}
+
+func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
+	fmt.Fprintf(w, "\n%s: %d tasks, %d finished, %d running, %d waiting, %d suspended; %d of %d %s slots are free\n",
+		oneLine(s.Name), s.Tasks, s.Finished, s.Running-s.Suspended, s.Waiting, s.Suspended, s.Free, s.Slots, s.Slot)
+	writeReasons(w, s.Reasons)
+	if s.Until != 0 {
+		fmt.Fprintf(w, "  looked at again at %s\n", q.time(s.Until))
+	}
+	if len(s.Avoids) > 0 {
+		fmt.Fprintf(w, "  avoids %s, where many of the job's tasks have failed\n", strings.Join(s.Avoids, ", "))
+	}
+}
+
+func writeReasons(w io.Writer, reasons []string) {
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "  %s\n", oneLine(reason))
+	}
+}
+
+func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
+	t := &table{heading: []string{"Attempt", "Node", "State", "Since", "Cause"}}
+	for _, a := range attempts {
+		t.add(a.Id, a.Node, a.State, q.time(a.Since), oneLine(a.Cause))
+	}
+	return t
+}
+
+func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task) {
+	fmt.Fprintf(w, "\n%s, %s: %s\n", t.Id, oneLine(t.Stage), t.State)
+	writeReasons(w, t.Reasons)
+	if len(t.FailedOn) > 0 {
+		fmt.Fprintf(w, "  not tried again on %s, where it has failed\n", strings.Join(t.FailedOn, ", "))
+	}
+	if len(t.Attempts) > 0 {
+		q.attemptTable(t.Attempts).write(w)
+	}
+	if len(t.Spots) == 0 {
+		return
+	}
+	spots := &table{heading: []string{"Room on", "Input", "Local bytes", "Rack bytes", "Remote bytes", "Cost", "Avoided"}}
+	for _, s := range t.Spots {
+		avoided := ""
+		if s.Avoided {
+			avoided = "yes"
+		}
+		spots.add(s.Node, s.Place, decimal(s.LocalBytes), decimal(s.RackBytes), decimal(s.RemoteBytes), decimal(s.Cost), avoided)
+	}
+	spots.write(w)
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }

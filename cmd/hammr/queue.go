@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func (r remotes) newQueue() *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "queue",
+		Short:   "Look at queues of jobs, which are also called pools",
+		Example: "  hammr queue list",
+	}, r.newQueueList(), r.newQueueInfo())
+}
+
+func (r remotes) newQueueList() *cobra.Command {
+	return r.asks(&cobra.Command{
+		Use:     "list",
+		Short:   "List the queues that jobs may be put into, or are in",
+		Example: "  hammr queue list --json",
+		Args:    cobra.NoArgs,
+	}, func(ctx context.Context, q *query) error {
+		answer, err := q.Queues(ctx)
+		if err != nil {
+			return err
+		}
+		documents := []queueDocument{}
+		for _, one := range answer.Queues {
+			documents = append(documents, queueOf(one))
+		}
+		return q.answer(documents, func(w io.Writer) {
+			for _, one := range answer.Queues {
+				writeQueue(w, one)
+			}
+		})
+	})
+}
+
+func (r remotes) newQueueInfo() *cobra.Command {
+	var showJobs bool
+	cmd := r.asks(&cobra.Command{
+		Use:     "info QUEUE [--show-jobs]",
+		Short:   "Tell what a queue may have, ought to have and has",
+		Example: "  hammr queue info research --show-jobs",
+		Args:    one("the name of a queue"),
+	}, func(ctx context.Context, q *query) error {
+		answer, err := q.Queues(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(answer.Queues, func(one *wire.Queue) bool { return one.Name == q.args[0] })
+		if i < 0 {
+			return notFound{"queue", q.args[0]}
+		}
+		found := queueOf(answer.Queues[i])
+		var jobs []*wire.JobStatus
+		if showJobs {
+			if jobs, err = q.Jobs(ctx, false); err != nil {
+				return err
+			}
+			jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return j.Queue != found.Name })
+			found.Jobs.List = summaries(jobs)
+		}
+		return q.answer(found, func(w io.Writer) {
+			writeQueue(w, answer.Queues[i])
+			writeAllotment(w, answer.Policy, answer.Queues[i])
+			if showJobs {
+				q.writeJobs(w, jobs)
+			}
+		})
+	})
+	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list its jobs that are not over")
+	return cmd
+}
+
+// writeQueue has the lines of `mapred queue -list`.
+func writeQueue(w io.Writer, q *wire.Queue) {
+	fmt.Fprintln(w, "======================")
+	fmt.Fprintf(w, "Queue Name : %s\n", q.Name)
+	fmt.Fprintf(w, "Queue State : %s\n", strings.ToLower(q.State))
+	info := fmt.Sprintf("%d jobs run, %d wait; %s slots held, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
+	if q.Divided {
+		info += fmt.Sprintf("; fair share %s map, %s reduce", shareText(q.MapShare), shareText(q.ReduceShare))
+	}
+	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
+}
+
+// writeAllotment tells what a queue may have, as far as the policy knows queues.
+func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
+	if !q.Divided {
+		fmt.Fprintf(w, "Policy %s gives it no share of its own\n", policy)
+		return
+	}
+	fmt.Fprintf(w, "Order of its jobs : %s\n", q.Order)
+	fmt.Fprintf(w, "Weight : %s\n", shareText(q.Weight))
+	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(q.Min))
+	fmt.Fprintf(w, "Maximum : %s slots, %s jobs at a time\n", slotCount(q.Max), limitText(q.MaxJobs))
+	fmt.Fprintf(w, "Held back : %d jobs\n", q.HeldJobs)
+}
+
+func slotCount(s *wire.Queue_Slots) string {
+	return limitText(s.GetMap()) + " map, " + limitText(s.GetReduce()) + " reduce"
+}
+
+func limitText(n int32) string {
+	if n < 0 {
+		return "unlimited"
+	}
+	return strconv.Itoa(int(n))
+}
+
+// shareText is a number with no more than two decimals.
+func shareText(x float64) string {
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
+}

@@ -1,0 +1,204 @@
+package jobmaster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sched"
+)
+
+// Explain tells why a job, and perhaps one task of it, has or lacks slots; "" is
+// no task. Unknown ones wrap cluster.ErrUnknown.
+func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
+	return query(ctx, m, func() (*wire.Explanation, error) {
+		j, err := m.jobNamed(jobID)
+		if err != nil {
+			return nil, err
+		}
+		e := &explainer{m: m, job: j, now: m.now()}
+		if taskID != "" {
+			id, err := cluster.ParseTaskID(taskID)
+			_, stage, t, known := m.view.Task(id)
+			if err != nil || !known || id.Job != j.ID {
+				return nil, fmt.Errorf("%w: job %v has no task %q", cluster.ErrUnknown, j.ID, taskID)
+			}
+			e.stage, e.task = stage, t
+		}
+		return e.explain(), nil
+	})
+}
+
+// explainer looks at one job.
+type explainer struct {
+	m     *Master
+	job   *cluster.Job
+	stage *cluster.Stage // of the task that is asked about; nil for none
+	task  *cluster.Task
+	now   int64 // ms since the epoch
+
+	plan sched.Plan // what the policy would do now
+}
+
+func (e *explainer) explain() *wire.Explanation {
+	m, j := e.m, e.job
+	out := &wire.Explanation{
+		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
+		Reasons: e.halted(), Taken: e.taken(),
+	}
+	if len(out.Reasons) == 0 {
+		e.plan = m.brain.Consider(e.now)
+	}
+	if !j.State.Final() {
+		for _, f := range m.brain.Explain(e.now, j) {
+			out.Facts = append(out.Facts, &wire.Explanation_Fact{Name: f.Name, Value: f.Value})
+		}
+	}
+	for _, stage := range j.Stages {
+		out.Stages = append(out.Stages, e.ofStage(stage))
+	}
+	if e.task != nil {
+		out.Task = e.ofTask()
+	}
+	return out
+}
+
+// halted is why no task of the job can have a slot, whatever the policy says.
+func (e *explainer) halted() []string {
+	switch j := e.job; {
+	case j.State == cluster.JobRunning && !j.Loaded():
+		return []string{"its splits are being loaded"}
+	case j.State == cluster.JobRunning:
+		return nil
+	case j.State == cluster.JobCommitting:
+		return []string{"all of its tasks have finished and its output is given its final names"}
+	case j.State.Final():
+		return []string{"it is over"}
+	}
+	return []string{e.m.reason(e.job)}
+}
+
+func (e *explainer) ofStage(stage *cluster.Stage) *wire.Explanation_Stage {
+	out := &wire.Explanation_Stage{
+		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
+		Suspended: int32(len(stage.Suspended())), Waiting: int32(stage.Waiting()), Avoids: e.m.view.Avoided(e.job, e.now),
+		Free: int32(e.m.freeSlots()[stage.Slot]),
+	}
+	for machine := range e.m.view.Machines() {
+		out.Slots += int32(machine.Slots[stage.Slot])
+	}
+	if e.job.State == cluster.JobRunning && out.Waiting+out.Suspended > 0 {
+		out.Reasons, out.Until = e.whyWaiting(stage)
+	}
+	return out
+}
+
+// whyWaiting is why tasks of a stage wait or are suspended, and when they get
+// another chance though nothing changes; 0 is never.
+func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
+	if stage.Waiting() > 0 && !e.job.Ready(stage) {
+		return e.unready(stage), 0
+	}
+	if !e.job.Loaded() {
+		return e.halted(), 0
+	}
+	if n := e.starting(stage); n > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d are about to get slots", n))
+	}
+	offered := false
+	for _, d := range e.plan.Decisions {
+		if d.Job != e.job.ID || d.Stage != stage.Bundle.Stages[0].Name && d.Stage != stage.Name {
+			continue
+		}
+		offered = true
+		if d.Kind == sched.DecisionSkip {
+			reasons = append(reasons, fmt.Sprintf("had their turn, %d in vain: %s", d.Slots, d.Cause))
+			until = d.Until
+		}
+	}
+	if !offered {
+		reasons = append(reasons, e.unoffered(stage))
+	}
+	return reasons, until
+}
+
+// unready tells of the stages whose tasks have to finish first.
+func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
+	for up := range stage.Upstream() {
+		tasks := len(up.Tasks)
+		early := (e.job.Spec.SlowStartPPM*tasks + 999_999) / 1_000_000
+		switch {
+		case up.Finished < early:
+			reasons = append(reasons, fmt.Sprintf(
+				"%d of %d %s tasks have finished, %d have to before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early))
+		case !up.Complete():
+			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished, which take slots of the same kind: all have to before they start",
+				up.Finished, tasks, up.Name))
+		}
+	}
+	return reasons
+}
+
+// starting is how many tasks of a stage are about to get slots.
+func (e *explainer) starting(stage *cluster.Stage) (n int) {
+	of := func(id cluster.TaskID) bool { return id.Job == e.job.ID && id.Stage == stage.Code }
+	for _, s := range e.plan.Starts {
+		if of(s.Task) {
+			n++
+		}
+	}
+	for _, b := range e.plan.Bundles {
+		for _, s := range b.Starts {
+			if of(s.Task) {
+				n++
+			}
+		}
+	}
+	for _, id := range e.plan.Resumes {
+		if of(id.Task) {
+			n++
+		}
+	}
+	return n
+}
+
+// unoffered is why tasks that could start have not had their turn.
+func (e *explainer) unoffered(stage *cluster.Stage) string {
+	if e.m.freeSlots()[stage.Slot] == 0 {
+		return fmt.Sprintf("no %v slot is free, and the policy frees none for them", stage.Slot)
+	}
+	return fmt.Sprintf("the policy keeps the free %v slots from them: see what it knows of the job", stage.Slot)
+}
+
+// maxTaken bounds how many attempts are told of that had to give up their slots.
+const maxTaken = 10
+
+// taken are the latest attempts that had to give up their slots.
+func (e *explainer) taken() (out []*wire.Explanation_Attempt) {
+	for _, stage := range e.job.Stages {
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				switch {
+				case a.Suspended, a.Pausing, a.State == cluster.AttemptPreempted, a.State == cluster.AttemptKilled:
+					out = append(out, attemptMessage(a))
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
+	return out[:min(len(out), maxTaken)]
+}
+
+func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
+	out := &wire.Explanation_Attempt{Id: a.ID.String(), Node: a.Machine, State: a.State.String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause}
+	switch {
+	case a.Suspended:
+		out.State, out.Since = "SUSPENDED", a.SuspendedAt
+	case a.State == cluster.AttemptRunning && a.Pausing:
+		out.State = "PAUSING"
+	}
+	return out
+}

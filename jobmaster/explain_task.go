@@ -1,0 +1,82 @@
+package jobmaster
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sched"
+)
+
+// maxSpots bounds how many tasknodes are told of that have room for a task.
+const maxSpots = 10
+
+// ofTask tells of the task that is asked about.
+func (e *explainer) ofTask() *wire.Explanation_Task {
+	t := e.task
+	out := &wire.Explanation_Task{
+		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t), Reasons: e.whyThisTask(),
+	}
+	for _, a := range t.Attempts {
+		out.Attempts = append(out.Attempts, attemptMessage(a))
+	}
+	if !e.waits() {
+		return out
+	}
+	spots := sched.Spots(e.now, e.m.view, nil, t.ID)
+	for _, s := range spots[:min(len(spots), maxSpots)] {
+		out.Spots = append(out.Spots, &wire.Explanation_Spot{
+			Node: s.Machine, Place: s.Level.String(), LocalBytes: s.Travel.Local, RackBytes: s.Travel.Rack, RemoteBytes: s.Travel.Remote,
+			Cost: s.Travel.Cost(), Avoided: s.Avoided,
+		})
+	}
+	return out
+}
+
+// waits reports whether the task is to be started.
+func (e *explainer) waits() bool {
+	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskPaused
+}
+
+// whyThisTask is why the task is as it is.
+func (e *explainer) whyThisTask() []string {
+	if why := e.halted(); why != nil {
+		return why
+	}
+	for _, a := range e.task.Attempts {
+		switch {
+		case a.Suspended:
+			return []string{fmt.Sprintf("%v stands still on %s until a slot is free there and it has its turn", a.ID, a.Machine)}
+		case a.State == cluster.AttemptRunning:
+			return []string{fmt.Sprintf("%v has a slot of %s", a.ID, a.Machine)}
+		case a.OnMachine:
+			return []string{fmt.Sprintf("%v is told to end, and has not yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
+		}
+	}
+	if !e.waits() {
+		return []string{"it is " + e.task.State.String()}
+	}
+	if e.chosen() {
+		return []string{"it is about to get a slot"}
+	}
+	reasons, _ := e.whyWaiting(e.stage)
+	return reasons
+}
+
+// chosen reports whether the task is about to get a slot.
+func (e *explainer) chosen() bool {
+	for _, s := range e.plan.Starts {
+		if s.Task == e.task.ID {
+			return true
+		}
+	}
+	for _, b := range e.plan.Bundles {
+		for _, s := range b.Starts {
+			if s.Task == e.task.ID {
+				return true
+			}
+		}
+	}
+	return false
+}

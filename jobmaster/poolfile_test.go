@@ -1,0 +1,185 @@
+package jobmaster_test
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/sched/pool"
+)
+
+// poolFile is a file of pools that a test changes.
+type poolFile struct {
+	mu struct {
+		sync.Mutex
+		content string
+		changed time.Time
+		err     error
+	}
+}
+
+func (f *poolFile) write(pools string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.content, f.mu.changed, f.mu.err = "<allocations>"+pools+"</allocations>", time.Now(), nil
+}
+
+func (f *poolFile) remove() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.err = fs.ErrNotExist
+}
+
+func (f *poolFile) read() ([]byte, time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return []byte(f.mu.content), f.mu.changed, f.mu.err
+}
+
+func (f *poolFile) follow(cfg *jobmaster.Config) {
+	cfg.Pools = []string{"adhoc"}
+	cfg.PoolFile = &jobmaster.PoolFile{
+		Name: "pools.xml", Read: f.read,
+		Parse: func(content []byte) (pools, warnings []string, err error) {
+			a, err := pool.Parse("pools.xml", content)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, w := range a.Warnings {
+				warnings = append(warnings, w.Error())
+			}
+			return a.Jobs(), warnings, nil
+		},
+		Set: func(policy string, conf map[string]string, content string) map[string]string {
+			if policy != "fair" {
+				return conf
+			}
+			conf = maps.Clone(conf)
+			conf["pools"] = content
+			return conf
+		},
+	}
+}
+
+// inPoolWorld has two masters that follow a file of pools, and leads with the first.
+func inPoolWorld(t *testing.T, pools string, play func(w *world, f *poolFile)) {
+	inWorld(t, 0, func(w *world) {
+		f := new(poolFile)
+		f.write(pools)
+		w.configure = f.follow
+		w.addMaster()
+		w.addMaster()
+		w.elect(0)
+		w.sleep(time.Second)
+		play(w, f)
+	})
+}
+
+func (w *world) policy() *wire.GetPolicyResponse {
+	w.t.Helper()
+	p, err := w.leader().Policy(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) wantQueues(want ...string) {
+	w.t.Helper()
+	if got := slices.Sorted(maps.Keys(w.queues())); !slices.Equal(got, want) {
+		w.t.Errorf("queues are %q, want %q", got, want)
+	}
+}
+
+// TestPoolsOfTheFileAreTakenOver follows a file over a change, a fault, its end
+// and a change of leader.
+func TestPoolsOfTheFileAreTakenOver(t *testing.T) {
+	inPoolWorld(t, `<pool name="a"/>`, func(w *world, f *poolFile) {
+		w.wantQueues("a", "adhoc", "default")
+		if err := w.leader().SetPolicy(w.ctx, "fair", map[string]string{"x": "1"}); err != nil {
+			t.Fatal(err)
+		}
+		if conf := w.policy().Conf; conf["x"] != "1" || !strings.Contains(conf["pools"], `"a"`) {
+			t.Errorf("fair is set to %q", conf)
+		}
+		spec := w.another(1, 0)
+		spec.Properties = map[string]string{"mapreduce.job.queuename": "a"}
+		id := w.submitSpec(spec)
+
+		f.write(`<pool name="b"><weight>3</weight><color>red</color></pool>`)
+		w.sleep(20 * time.Second)
+		w.wantQueues("a", "adhoc", "b", "default")
+		queues := w.queues()
+		if queues["a"].State != "DRAINING" || queues["a"].JobsWaiting != 1 || queues["b"].Weight != 3 {
+			t.Errorf("queues are %v", queues)
+		}
+		if a := w.policy().Allocations; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "color") || len(a.Faults) != 0 || a.Taken == 0 {
+			t.Errorf("the file is %v", a)
+		}
+		again := w.spec(1, 0)
+		again.Sequence, again.OutputDir, again.Properties = 3, "mem:///third", spec.Properties
+		if _, err := w.leader().Submit(w.ctx, again); !errors.Is(err, cluster.ErrRefused) {
+			t.Errorf("a job for a pool that is gone: %v", err)
+		}
+
+		f.write(`<pool name="c"><weight>-1</weight></pool><pool/>`)
+		w.sleep(20 * time.Second)
+		if a := w.policy().Allocations; len(a.Faults) != 2 || !strings.Contains(a.Faults[0], "pools.xml:1") {
+			t.Errorf("the file is %v", a)
+		}
+		f.remove()
+		w.sleep(20 * time.Second)
+		if a := w.policy().Allocations; len(a.Faults) != 1 || a.Faults[0] != fs.ErrNotExist.Error() {
+			t.Errorf("the file is %v", a)
+		}
+		if q := w.queues()["b"]; q == nil || q.Weight != 3 {
+			t.Errorf("b is %v", q)
+		}
+		w.elect(1)
+		w.sleep(20 * time.Second)
+		if q := w.queues()["b"]; q == nil || q.Weight != 3 || q.State != "RUNNING" {
+			t.Errorf("under the next leader, b is %v", q)
+		}
+		w.addNode("n", 1, 0)
+		w.succeeds(id)
+	})
+}
+
+// TestAFileThatIsBeingWrittenIsNotRead until it has been left alone.
+func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
+	inPoolWorld(t, ``, func(w *world, f *poolFile) {
+		w.sleep(8 * time.Second) // a second before it is looked at
+		f.write(`<pool name="a"/>`)
+		w.sleep(2 * time.Second)
+		w.wantQueues("adhoc", "default")
+		w.sleep(10 * time.Second)
+		w.wantQueues("a", "adhoc", "default")
+	})
+}
+
+// TestAPolicyThatComesLaterHasThePools is set by the master's configuration, which
+// knows nothing of them.
+func TestAPolicyThatComesLaterHasThePools(t *testing.T) {
+	inWorld(t, 0, func(w *world) {
+		f := new(poolFile)
+		f.write(`<pool name="a"><weight>7</weight></pool>`)
+		w.configure = func(cfg *jobmaster.Config) {
+			f.follow(cfg)
+			cfg.PolicyName = "fair"
+		}
+		w.addMaster()
+		w.elect(0)
+		w.sleep(time.Second)
+		if q := w.queues()["a"]; q == nil || q.Weight != 7 {
+			t.Errorf("a is %v", q)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package jobmaster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sched"
+)
+
+// Queues describes every pool that jobs may be put into or are in, by name.
+func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
+	return query(ctx, m, func() (*wire.ListQueuesResponse, error) {
+		queues := m.countQueues()
+		pools, _ := m.brain.Pools(m.now())
+		for _, p := range pools {
+			divide(queues, p)
+		}
+		out := &wire.ListQueuesResponse{Policy: m.view.Policy()}
+		for _, q := range queues {
+			out.Queues = append(out.Queues, q)
+		}
+		slices.SortFunc(out.Queues, func(a, b *wire.Queue) int { return cmp.Compare(a.Name, b.Name) })
+		return out, nil
+	})
+}
+
+// countQueues tells of what jobs have and wait for in each pool.
+func (m *Master) countQueues() map[string]*wire.Queue {
+	queues := make(map[string]*wire.Queue)
+	for _, name := range m.view.Pools() {
+		queues[name] = newQueue(name, "RUNNING")
+	}
+	for j := range m.view.Jobs() {
+		if j.State.Final() {
+			continue
+		}
+		q := queues[j.Spec.Pool]
+		if q == nil {
+			q = newQueue(j.Spec.Pool, "DRAINING")
+			queues[q.Name] = q
+		}
+		addToQueue(q, j)
+	}
+	return queues
+}
+
+func newQueue(name, state string) *wire.Queue {
+	return &wire.Queue{Name: name, State: state, Running: new(wire.Queue_Slots), Waiting: new(wire.Queue_Slots)}
+}
+
+func addToQueue(q *wire.Queue, j *cluster.Job) {
+	runs := false
+	for _, stage := range j.Stages {
+		runs = runs || stage.Running > 0
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				if a.HoldsSlot() {
+					addSlots(q.Running, stage.Slots, 1)
+				}
+			}
+		}
+	}
+	for w := range sched.Wants(j) {
+		addSlots(q.Waiting, w.Need, w.Count)
+	}
+	if runs {
+		q.JobsRunning++
+	} else {
+		q.JobsWaiting++
+	}
+}
+
+func addSlots(to *wire.Queue_Slots, slots [2]int, times int) {
+	to.Map += int32(slots[cluster.MapSlot] * times)
+	to.Reduce += int32(slots[cluster.ReduceSlot] * times)
+}
+
+// divide adds what the policy says of a pool. One that no job may be put into is
+// of interest only while jobs are in it.
+func divide(queues map[string]*wire.Queue, p sched.Pool) {
+	q := queues[p.Name]
+	if q == nil {
+		return
+	}
+	q.Divided, q.Weight, q.Order, q.HeldJobs = true, p.Weight, p.Order, int32(p.Held)
+	q.Min = &wire.Queue_Slots{Map: int32(p.Min[0]), Reduce: int32(p.Min[1])}
+	q.Max = &wire.Queue_Slots{Map: limit(p.Max[0]), Reduce: limit(p.Max[1])}
+	q.MaxJobs, q.MapShare, q.ReduceShare = limit(p.MaxJobs), p.Share[0], p.Share[1]
+}
+
+// limit is a maximum, -1 for none.
+func limit(most int) int32 {
+	if most == sched.Unlimited {
+		return -1
+	}
+	return int32(most)
+}
