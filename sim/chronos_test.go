@@ -24,13 +24,15 @@ func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 }
 
 // paperRun has the cluster of the Chronos paper (section 5) run two word counts of
-// 17 and 56 GB, and a machine fail when half of the first one's maps have finished.
-func paperRun(t *testing.T, policy sched.Policy) *Result {
+// 17 and 56 GB, and machines fail when half of the first one's maps have finished.
+func paperRun(t *testing.T, policy sched.Policy, failures ...Failure) *Result {
 	t.Helper()
+	for i := range failures {
+		failures[i].Job, failures[i].Phase, failures[i].Percent = "first", "map", 50
+	}
 	r, err := Run(t.Context(), Config{
-		Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, Progress: 1000, Expiry: 25_000,
-		Failures:        []Failure{{Node: 3, Job: "first", Phase: "map", Percent: 50}},
-		CheckInvariants: true,
+		Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 1 + len(failures),
+		Heartbeat: 300, Progress: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
 	}, workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
 	if err != nil {
 		t.Fatal(err)
@@ -54,10 +56,17 @@ func recovered(r *Result, job string) (wait int64, local, all int) {
 	return wait / int64(max(all, 1)), local, all
 }
 
+// aroundFIFO is Chronos as in the paper.
+func aroundFIFO() sched.Policy {
+	return chronos.New(chronos.Config{
+		Inner: fifo.New(sched.DefaultPlacement()),
+		Means: preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint},
+	})
+}
+
 func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
-	keeping := preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint}
-	plain := paperRun(t, fifo.New(sched.DefaultPlacement()))
-	better := paperRun(t, chronos.New(chronos.Config{Inner: fifo.New(sched.DefaultPlacement()), Means: keeping}))
+	plain := paperRun(t, fifo.New(sched.DefaultPlacement()), Failure{Node: 3})
+	better := paperRun(t, aroundFIFO(), Failure{Node: 3})
 
 	waited, localBefore, count := recovered(plain, "first")
 	waits, local, all := recovered(better, "first")
@@ -79,6 +88,22 @@ func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
 	}
 	if better.Jobs[0].WorkLost+better.Jobs[1].WorkLost != 0 {
 		t.Error("work of preempted attempts is lost")
+	}
+}
+
+// TestChronosUnderTwoFailures loses a second machine with the first, or while slots
+// are being freed for what that one had (section 6.5).
+func TestChronosUnderTwoFailures(t *testing.T) {
+	for _, later := range []int64{0, 400, 1000} {
+		r := paperRun(t, aroundFIFO(), Failure{Node: 3}, Failure{Node: 4, At: later})
+		waits, local, all := recovered(r, "first")
+		lost := 0
+		for _, m := range r.Lost {
+			lost += m.Running + m.Outputs
+		}
+		if waits > 2500 || local < all || len(r.Preempted) == 0 || len(r.Preempted) > lost {
+			t.Errorf("%d ms later: recovery waits for %d ms, %d of %d are local, %d attempts are preempted for %d", later, waits, local, all, len(r.Preempted), lost)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/disco"
 	"github.com/hammr/hammr/sched/fair"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -240,8 +241,11 @@ func TestEveryJobEnds(t *testing.T) {
 			Means:   preempt.Means{Map: preempt.Ways[seed%6], Reduce: preempt.Ways[seed/6%6]},
 			SameJob: seed%2 == 0, Wait: int64(1 + seed%40),
 		}
-		if seed%3 == 0 {
+		switch seed % 3 {
+		case 0:
 			conf.Inner = fair.New(fair.Config{Preemption: seed%2 == 0})
+		case 1:
+			conf.Inner = disco.New(disco.Config{Means: conf.Means})
 		}
 		b := schedtest.NewBustle(t, seed, New(conf))
 		b.Facts = telling{b.World}
