@@ -80,6 +80,7 @@ var importTable = []row{
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/report", "sim/..."}},
 	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
+	{"sim/plot", nil},
 
 	// What users write on, and what they see.
 	{"mr", []string{
@@ -135,6 +136,7 @@ var reserved = []struct {
 }{
 	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
+	{"gonum.org/v1/plot", []string{"sim/plot"}, "pictures look alike when one package draws them"},
 }
 
 // unlinked are modules and packages that must not be in a program, however

@@ -1,0 +1,124 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Area is a share of something over time, such as the slots of a job.
+type Area struct {
+	Name   string
+	Values []float64 // from each of the times on, until the next
+}
+
+// areaColumns is how many columns a picture of areas has: each shows the mean
+// over its time.
+const areaColumns = 600
+
+// Areas draws areas one on top of the other, the first below. Times ascend, and
+// each area has a value for each; the last value counts for nothing but its time. Axes are
+// never logarithmic.
+func Areas(a Axes, times []float64, areas ...Area) *Figure {
+	a.LogX, a.LogY = false, false
+	var names []string
+	for _, area := range areas {
+		names = append(names, area.Name)
+	}
+	return single(fields, names, func(of map[string]look) (*gplot.Plot, error) {
+		p := a.panel()
+		if len(times) > 1 {
+			stack, err := pile(times, areas, of)
+			if err != nil {
+				return nil, err
+			}
+			p.Add(stack)
+		}
+		a.finish(p)
+		return p, nil
+	})
+}
+
+// layers are areas on top of each other, as heights of their upper edges.
+type layers struct {
+	from, to float64
+	edges    [][]float64 // of each area, a height for each column
+	colours  []color.Color
+}
+
+func pile(times []float64, areas []Area, of map[string]look) (*layers, error) {
+	l := &layers{from: times[0], to: times[len(times)-1]}
+	for i, t := range times {
+		if i > 0 && t < times[i-1] || math.IsNaN(t) || math.IsInf(t, 0) {
+			return nil, fmt.Errorf("plot: time %g behind %g: expected ascending ones", t, times[max(i-1, 0)])
+		}
+	}
+	below := make([]float64, areaColumns)
+	for _, area := range areas {
+		if len(area.Values) != len(times) {
+			return nil, fmt.Errorf("plot: %s: %d values at %d times", area.Name, len(area.Values), len(times))
+		}
+		edge := means(times, area.Values, areaColumns)
+		for i := range edge {
+			if edge[i] += below[i]; math.IsNaN(edge[i]) || math.IsInf(edge[i], 0) {
+				return nil, fmt.Errorf("plot: %s: a value that is no finite number", area.Name)
+			}
+		}
+		l.edges, l.colours = append(l.edges, edge), append(l.colours, of[area.Name].colour)
+		below = edge
+	}
+	return l, nil
+}
+
+// means are those of a step function over so many equal columns of its time.
+func means(times, values []float64, columns int) []float64 {
+	sums := make([]float64, columns)
+	from, width := times[0], (times[len(times)-1]-times[0])/float64(columns)
+	if width <= 0 {
+		return sums
+	}
+	for i := range len(times) - 1 {
+		first := int((times[i] - from) / width)
+		for n := first; n < columns; n++ {
+			left, right := from+float64(n)*width, from+float64(n+1)*width
+			if left >= times[i+1] {
+				break
+			}
+			sums[n] += values[i] * max(min(right, times[i+1])-max(left, times[i]), 0)
+		}
+	}
+	for n := range sums {
+		sums[n] /= width
+	}
+	return sums
+}
+
+func (l *layers) Plot(c draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&c)
+	width := (l.to - l.from) / areaColumns
+	for k := len(l.edges) - 1; k >= 0; k-- { // the lower ones over the higher ones, without seams
+		var path vg.Path
+		path.Move(vg.Point{X: x(l.from), Y: y(0)})
+		for n, top := range l.edges[k] {
+			path.Line(vg.Point{X: x(l.from + float64(n)*width), Y: y(top)})
+			path.Line(vg.Point{X: x(l.from + float64(n+1)*width), Y: y(top)})
+		}
+		path.Line(vg.Point{X: x(l.to), Y: y(0)})
+		path.Close()
+		c.SetColor(l.colours[k])
+		c.Fill(path)
+	}
+}
+
+func (l *layers) DataRange() (xmin, xmax, ymin, ymax float64) {
+	for _, edge := range l.edges {
+		for _, top := range edge {
+			ymax = max(ymax, top)
+		}
+	}
+	return l.from, l.to, 0, ymax
+}

@@ -1,0 +1,106 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bar is one series of bars, a value for each group.
+type Bar struct {
+	Name   string
+	Values []Value
+}
+
+// Value is the height of a bar, and perhaps the interval in which it lies.
+type Value struct {
+	Y         float64
+	Low, High float64 // such as a 95 % interval; both 0 for none
+}
+
+// barsWidth is how much of its room a group takes.
+const barsWidth = 0.8
+
+// Bars draws groups of bars side by side, each group under its name and in it one
+// bar of each series.
+func Bars(a Axes, groups []string, series ...Bar) *Figure {
+	var names []string
+	for _, s := range series {
+		names = append(names, s.Name)
+	}
+	return single(fields, names, func(of map[string]look) (*gplot.Plot, error) {
+		a.LogX = false
+		p := a.panel()
+		base, floor := 0., math.Inf(-1)
+		if a.LogY {
+			base = logBase(series)
+			floor = base
+		}
+		for k, s := range series {
+			if len(s.Values) != len(groups) {
+				return nil, fmt.Errorf("plot: %s: %d values in %d groups", s.Name, len(s.Values), len(groups))
+			}
+			if err := s.add(p, of[s.Name], room{k, len(series), base, floor}); err != nil {
+				return nil, err
+			}
+		}
+		a.finish(p)
+		p.X.Min, p.X.Max = -0.5, max(float64(len(groups))-0.5, 0.5)
+		p.X.Tick.Width = 0
+		var ticks gplot.ConstantTicks
+		for i, name := range groups {
+			ticks = append(ticks, gplot.Tick{Value: float64(i), Label: name})
+		}
+		p.X.Tick.Marker = ticks
+		return p, nil
+	})
+}
+
+// room is where a series of bars stands.
+type room struct {
+	k, n        int     // the bar is number k of n in each group
+	base, floor float64 // where bars begin, and the least that the axis can show
+}
+
+// add puts a bar into each group.
+func (s Bar) add(p *gplot.Plot, of look, at room) error {
+	var all boxes
+	bars := &whiskers{style: draw.LineStyle{Color: ink, Width: vg.Points(1)}}
+	width := barsWidth / float64(at.n)
+	for i, v := range s.Values {
+		if sum := v.Y + v.Low + v.High; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return fmt.Errorf("plot: %s: a value that is no finite number", s.Name)
+		}
+		left := float64(i) - barsWidth/2 + float64(at.k)*width
+		height := max(v.Y, at.floor)
+		all = append(all, box{left, left + width*0.94, min(at.base, height), max(at.base, height), of.colour})
+		if v.Low != 0 || v.High != 0 {
+			bars.points = append(bars.points, Point{X: left + width*0.47, Low: max(v.Low, at.floor), High: max(v.High, at.floor)})
+		}
+	}
+	p.Add(all)
+	if len(bars.points) > 0 {
+		p.Add(bars)
+	}
+	return nil
+}
+
+// logBase is the decade under the least bar above 0, where bars on a logarithmic
+// axis stand.
+func logBase(series []Bar) float64 {
+	least := math.Inf(1)
+	for _, s := range series {
+		for _, v := range s.Values {
+			if v.Y > 0 {
+				least = min(least, v.Y)
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return math.Pow(10, math.Floor(math.Log10(least)))
+}

@@ -1,0 +1,90 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// Sample is a number of values of one kind, such as the sojourn times under one
+// policy.
+type Sample struct {
+	Name   string
+	Values []float64 // in any order
+}
+
+const (
+	// logSpread is how many times the least value the largest is from which on a
+	// distribution has a logarithmic axis.
+	logSpread = 50
+	// cdfPoints bounds how many steps a curve has.
+	cdfPoints = 1000
+)
+
+// CDF draws the shares of the samples that are not above a value. The horizontal
+// axis is logarithmic when the spread of the values asks for it.
+func CDF(a Axes, samples ...Sample) *Figure {
+	if a.Y == "" {
+		a.Y = "fraction of jobs"
+	}
+	a.LogX = a.LogX || wide(samples)
+	a.LogY, a.Max = false, 1
+	var names []string
+	for _, s := range samples {
+		names = append(names, s.Name)
+	}
+	return single(strokes, names, func(of map[string]look) (*gplot.Plot, error) {
+		p := a.panel()
+		for _, s := range samples {
+			points := s.distribution(a.LogX)
+			if len(points) == 0 {
+				continue
+			}
+			line, err := plotter.NewLine(points)
+			if err != nil {
+				return nil, fmt.Errorf("plot: %s: %w", s.Name, err)
+			}
+			line.LineStyle, line.StepStyle = of[s.Name].line(), plotter.PostStep
+			p.Add(line)
+		}
+		a.finish(p)
+		p.Y.Min = 0
+		return p, nil
+	})
+}
+
+// wide reports whether the values spread over so much that only a logarithmic
+// axis shows the small ones.
+func wide(samples []Sample) bool {
+	least, most := math.Inf(1), 0.
+	for _, s := range samples {
+		for _, v := range s.Values {
+			if v > 0 {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	return most >= least*logSpread
+}
+
+// distribution is a curve from 0 to 1, with no more points than one can see.
+func (s Sample) distribution(log bool) (points plotter.XYs) {
+	sorted := slices.Clone(s.Values)
+	if log {
+		positive(sorted)
+	}
+	slices.Sort(sorted)
+	n := len(sorted)
+	for i, v := range sorted {
+		if i == 0 {
+			points = append(points, plotter.XY{X: v, Y: 0})
+		}
+		if every := (n + cdfPoints - 1) / cdfPoints; (i+1)%every == 0 || i == n-1 {
+			points = append(points, plotter.XY{X: v, Y: float64(i+1) / float64(n)})
+		}
+	}
+	return points
+}

@@ -1,0 +1,144 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a picture, or several side by side, before it is drawn.
+type Figure struct {
+	title   string // over all panels
+	columns int
+	panels  []panel
+	sort    legendSort
+}
+
+// panel is one picture of a figure.
+type panel struct {
+	names []string // in the order of the legend; "" is not in it
+	build func(map[string]look) (*gplot.Plot, error)
+}
+
+// single is a figure of one panel.
+func single(sort legendSort, names []string, build func(map[string]look) (*gplot.Plot, error)) *Figure {
+	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, sort: sort}
+}
+
+// Grid puts figures side by side, so many in a row, under a common title and with
+// one legend. They should be of one kind.
+func Grid(title string, columns int, figures ...*Figure) *Figure {
+	g := &Figure{title: title, columns: max(min(columns, len(figures)), 1)}
+	for i, f := range figures {
+		g.panels = append(g.panels, f.panels...)
+		if i == 0 {
+			g.sort = f.sort
+		}
+	}
+	return g
+}
+
+// names are those of all panels, each once; others come last.
+func (f *Figure) names() (names []string) {
+	for _, p := range f.panels {
+		for _, name := range p.names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if i := slices.Index(names, Others); i >= 0 {
+		names = append(slices.Delete(names, i, i+1), Others)
+	}
+	return names
+}
+
+// Of one panel, in points: wide enough for a page's column.
+const (
+	panelWidth  = 560
+	panelHeight = 340
+	smallWidth  = 330 // of panels beside others
+	smallHeight = 240
+	dpi         = 144
+)
+
+func (f *Figure) rows() int { return (len(f.panels) + f.columns - 1) / f.columns }
+
+func (f *Figure) size() (w, h vg.Length) {
+	pw, ph := vg.Length(panelWidth), vg.Length(panelHeight)
+	if f.columns > 1 {
+		pw, ph = smallWidth, smallHeight
+	} else if len(f.panels) > 1 {
+		ph = smallHeight
+	}
+	w, h = pw*vg.Length(f.columns), ph*vg.Length(max(f.rows(), 1))
+	lw, lh := f.legend().size()
+	if f.title != "" {
+		h += titleRoom
+	}
+	return w + lw + 2*margin, max(h, lh) + 2*margin
+}
+
+// SVG writes the figure as a vector picture.
+func (f *Figure) SVG(w io.Writer) error {
+	c := vgsvg.New(f.size())
+	if err := f.draw(draw.New(c)); err != nil {
+		return err
+	}
+	var made bytes.Buffer
+	if _, err := c.WriteTo(&made); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	if _, err := w.Write(bytes.ReplaceAll(made.Bytes(), []byte(family), []byte(family+fallback))); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
+}
+
+// What an SVG calls the font, and what stands in for it on machines without it.
+const (
+	family   = "font-family:Liberation Sans"
+	fallback = ",Arial,Helvetica,sans-serif"
+)
+
+// PNG writes the figure as dots, 144 an inch.
+func (f *Figure) PNG(w io.Writer) error {
+	width, height := f.size()
+	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
+	if err := f.draw(draw.New(c)); err != nil {
+		return err
+	}
+	if _, err := c.WriteTo(w); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
+}
+
+// Save writes name.svg and name.png into a directory that exists.
+func (f *Figure) Save(dir, name string) error {
+	return errors.Join(
+		save(filepath.Join(dir, name+".svg"), f.SVG),
+		save(filepath.Join(dir, name+".png"), f.PNG),
+	)
+}
+
+func save(name string, write func(io.Writer) error) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	if err := errors.Join(write(out), out.Close()); err != nil {
+		return fmt.Errorf("picture %s: %w", name, err)
+	}
+	return nil
+}

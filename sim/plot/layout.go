@@ -1,0 +1,74 @@
+package plot
+
+import (
+	"image/color"
+
+	xfont "golang.org/x/image/font"
+	gplot "gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	margin    = 10
+	gap       = 14 // between panels
+	titleRoom = 26
+)
+
+var bold = font.Font{Weight: xfont.WeightBold}
+
+// draw puts the title above, the legend to the right, and the panels in between.
+func (f *Figure) draw(c draw.Canvas) error {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	key := f.legend()
+	lw, _ := key.size()
+	if f.title != "" {
+		c.FillText(words(titleSize+1, bold, draw.XCenter), vg.Point{X: (c.Min.X + c.Max.X - lw) / 2, Y: c.Max.Y}, f.title)
+		c.Max.Y -= titleRoom
+	}
+	if len(f.panels) == 0 {
+		return nil
+	}
+	rows, err := f.build()
+	if err != nil {
+		return err
+	}
+	tiles := draw.Tiles{Rows: f.rows(), Cols: f.columns, PadX: gap, PadY: gap}
+	for y, row := range gplot.Align(rows, tiles, draw.Crop(c, 0, -lw, 0, 0)) {
+		for x, tile := range row {
+			if rows[y][x] != nil {
+				rows[y][x].Draw(tile)
+			}
+		}
+	}
+	key.draw(draw.Crop(c, c.Max.X-c.Min.X-lw+legendGap, 0, 0, -legendTop))
+	return nil
+}
+
+// build makes the panels in rows; the last row may end with nil ones.
+func (f *Figure) build() ([][]*gplot.Plot, error) {
+	of := looks(f.names())
+	rows := make([][]*gplot.Plot, f.rows())
+	for y := range rows {
+		rows[y] = make([]*gplot.Plot, f.columns)
+	}
+	for i, p := range f.panels {
+		made, err := p.build(of)
+		if err != nil {
+			return nil, err
+		}
+		rows[i/f.columns][i%f.columns] = made
+	}
+	return rows, nil
+}
+
+// words is a style of text whose top is at the given point.
+func words(size font.Length, weight font.Font, align text.XAlignment) text.Style {
+	return text.Style{
+		Color: ink, Font: sans(size, weight), XAlign: align, YAlign: draw.YTop, Handler: gplot.DefaultTextHandler,
+	}
+}
