@@ -19,9 +19,9 @@ func (r remotes) newJobExplain() *cobra.Command {
 		Use:   "explain JOB [TASK]",
 		Short: "Tell why a job, or one of its tasks, has or lacks slots",
 		Long: `Tell why a job has or lacks slots: what its tasks wait for stage by stage,
-what the policy knows of it, and from which attempts slots were taken. Of a task,
-also what it costs to run it on each tasknode with room for it: the bytes of its
-input times how far they travel.`,
+what the policy knows of it, and from which attempts slots were taken. Of a
+task, also what it costs to run it on each tasknode with room for it: the bytes
+of its input times how far they travel.`,
 		Example: `  hammr job explain job_1763700000000_0001 --json
   hammr job explain job_1763700000000_0001 task_1763700000000_0001_m_000007`,
 		Args: func(_ *cobra.Command, args []string) error {

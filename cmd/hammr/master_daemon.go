@@ -21,8 +21,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
-	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -172,11 +170,6 @@ func (m *masterDaemon) openMaster() (err error) {
 		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
 	})
 	return err
-}
-
-// policyNamed makes the policy of a name.
-func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
-	return all.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement()})
 }
 
 // defaultStaging is the staging directory where nobody has named one.
