@@ -23,7 +23,8 @@
 //
 // A slot that is freed for a task is promised to it on that very machine: nobody
 // else gets it, and the task starts nowhere else, until it has started, is not
-// needed any more, or Config.Reserve is over. Apart from that the policy inside
+// needed any more, or Config.Reserve is over. What the policy inside gives such a task
+// elsewhere goes to others of its stage, or stays free meanwhile. Apart from that the policy inside
 // decides how many slots each job gets; here it is only decided which of the job's
 // tasks has them first. While nothing is lost its plans pass unchanged.
 //

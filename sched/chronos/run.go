@@ -25,12 +25,14 @@ func (r *recovery) run(plan *sched.Plan) {
 	for _, t := range r.open() {
 		d.swap(t, d.atHome(t))
 	}
+	// What is left has no slot beside its input.
 	for _, t := range r.open() {
 		h.look(t)
 		if t.own != nil && !r.waits(t) {
 			d.keep(t)
 		}
 	}
+	// Those that have been promised a slot, or wait for word, leave theirs to others.
 	for _, t := range r.tasks {
 		if t.grant == nil && t.own != nil {
 			d.vacate(t.own)
