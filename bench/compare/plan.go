@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
 	Seed  uint64 // 0 is 1
-	Short bool   // a fifth of the tasks of the first workload on a fifth of the machines
+	Short bool   // a tenth of the tasks of the first workload on a tenth of the machines
 }
 
 // Load is a workload on a cluster.
@@ -94,7 +94,7 @@ func Loads(o Options) (loads []Load, err error) {
 }
 
 // thinning is by how much the short form is smaller.
-const thinning = 5
+const thinning = 10
 
 // thin is a smaller load like l.
 func (l Load) thin() Load {
