@@ -46,6 +46,7 @@ type historyTask struct {
 		State      string      `json:"state"`
 		StartTime  wholeNumber `json:"startTime"`
 		FinishTime wholeNumber `json:"finishTime"`
+		Shuffled   wholeNumber `json:"shuffleFinishTime"`
 	} `json:"attempts"`
 }
 
@@ -168,7 +169,7 @@ func (o *openHistory) add(t *historyTask) error {
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, pastAttempt{
 			succeeded: a.State == "ATTEMPT_SUCCEEDED", kept: a.State == "ATTEMPT_PREEMPTED",
-			start: int64(a.StartTime), finish: int64(a.FinishTime),
+			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffled: int64(a.Shuffled),
 		})
 	}
 	o.job.tasks = append(o.job.tasks, p)

@@ -13,8 +13,9 @@ const maxTime = 1 << 53
 // pastJob is a job that a cluster has run, as a log of whatever form tells of
 // it.
 type pastJob struct {
-	Job   // without its tasks; Submit is ms since the epoch
-	tasks []pastTask
+	Job    // without its tasks; Submit is ms since the epoch
+	finish int64 // ms since the epoch, 0 when the log does not say
+	tasks  []pastTask
 }
 
 // pastTask is one task of it, with all attempts.
@@ -32,6 +33,7 @@ type pastAttempt struct {
 	start     int64 // 0 when it never began
 	shuffled  int64 // when a reduce had all its input, 0 when the log does not say
 	finish    int64 // 0 when it never ended
+	node      string
 }
 
 // unknownMillis marks a task that has no attempt which succeeded.
@@ -96,7 +98,11 @@ func (h *history) workload() (*Workload, error) {
 	h.tell(h.empty, "jobs left out, as none of their maps ever finished")
 	h.tell(h.unmatched, "jobs with tasks that never finished, which take the mean of the others")
 	h.tell(h.graphs, "jobs with stages of a graph, which run as maps and reduces")
-	return h.collector.workload()
+	w, err := h.collector.workload()
+	if err == nil {
+		w.Seen = seen(h.past)
+	}
+	return w, err
 }
 
 func (h *history) tell(n int, what string) {
@@ -109,6 +115,7 @@ func (h *history) tell(n int, what string) {
 // finished there is nothing to go by.
 func (h *history) timed(p pastJob) (Job, bool) {
 	j := p.Job
+	j.Recorded = max(p.finish-p.Submit, 0)
 	maps := p.lastMap()
 	for i := range p.tasks {
 		t := &p.tasks[i]

@@ -18,6 +18,14 @@ type Workload struct {
 	Jobs []Job
 
 	Notes []string // what the reader assumed or left out, sentences for people
+	Seen  Cluster  // the cluster on which the jobs ran, as far as a log tells of it
+}
+
+// Cluster is what attempts tell of the cluster that they ran on: it has at least
+// that. Zero values are unknown.
+type Cluster struct {
+	Machines              int // that ran attempts
+	MapSlots, ReduceSlots int // most attempts of a kind that one of them ran at once
 }
 
 // Job is one job to submit.
@@ -33,6 +41,8 @@ type Job struct {
 	Class string // of the paper's table (small, medium, …), "" when there is none
 
 	Maps, Reduces []Task // at least one map
+
+	Recorded int64 // ms from submission to the end, where a log tells of it; 0 for unknown
 }
 
 // Task is one task of a job.
