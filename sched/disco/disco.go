@@ -16,6 +16,8 @@ type Policy struct {
 	line    []*job // that are not over, in order of submission
 	slots   slots  // of all machines, that were divided
 	divided bool   // shares are up to date if slots is
+
+	asked map[cluster.AttemptID]room // what the last plan takes, as far as that is not done
 }
 
 // New is the scheduler. It is to be Reset before it is asked anything.
@@ -28,7 +30,7 @@ func New(conf Config) *Policy {
 func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
-	p.line, p.divided = nil, false
+	p.line, p.divided, p.asked = nil, false, nil
 	for _, a := range p.ledger.Accounts() {
 		p.settle(view.View, a.Job)
 	}
@@ -39,6 +41,9 @@ func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
 	p.placer.Observe(view.View, delta)
 	for _, id := range p.ledger.Observe(view.View, delta) {
 		p.settle(view.View, id)
+	}
+	for id := range p.asked {
+		p.credit(view.View, id)
 	}
 }
 

@@ -20,8 +20,9 @@
 // whoever is most above the share loses what started last, and again, until there
 // is enough or nobody is above. Slots that are on their way already count, attempts
 // of which nothing is known are spared, and of a bundle that is larger than the
-// share nobody dies for a part. No job causes more than its share of preemptions.
+// share nobody dies for a part. No job causes more than its share of preemptions: what
+// comes free may be somebody else's turn.
 //
-// All of this follows from the replicated state: after a Reset the plan is the
-// same.
+// How many slots were freed for a job is not in the replicated state, so Reset
+// begins to count anew. All else follows from the state.
 package disco

@@ -16,6 +16,7 @@ type job struct {
 	*ledger.Account
 	progress
 	share slots // what it ought to have, as divide has found it
+	made  slots // that others have lost for it since the policy was reset
 }
 
 // progress is how far a job is, by kind of slot.
@@ -52,11 +53,25 @@ func writing(s *cluster.Stage) bool {
 // below reports whether a job that has so many slots has less than its share.
 func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
 
+// place is where a job stands in line, or would.
+func (p *Policy) place(id cluster.JobID) (i int, there bool) {
+	return slices.BinarySearchFunc(p.line, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
+}
+
+// find is a job in line, nil when it is not there.
+func (p *Policy) find(id cluster.JobID) *job {
+	i, there := p.place(id)
+	if !there {
+		return nil
+	}
+	return p.line[i]
+}
+
 // settle takes over how far a job is, and keeps it in line as long as it is not
 // over.
 func (p *Policy) settle(view cluster.View, id cluster.JobID) {
 	account := p.ledger.Account(id)
-	i, known := slices.BinarySearchFunc(p.line, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
+	i, known := p.place(id)
 	switch {
 	case account == nil || !account.Active:
 		if known {

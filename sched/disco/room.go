@@ -18,36 +18,69 @@ const retry = 1000
 // where those that are free or on their way are too few; wake is when to try again
 // if it could not.
 func (p *Policy) makeRoom(now int64, view sched.View, d *deal) (preempts []sched.Preempt, wake int64) {
-	lacks, whose := p.lacks(view, d)
-	lacks = lacks.Minus(p.ledger.Leaving())
-	if lacks[0] <= 0 && lacks[1] <= 0 {
+	p.asked = nil
+	needs := p.needs(view, d)
+	if len(needs[0])+len(needs[1]) == 0 {
 		return nil, 0
 	}
-	w := &wave{finder: &victim.Finder{Now: now, View: view, Means: p.conf.Means}, lacks: lacks, whose: whose}
+	w := &wave{finder: &victim.Finder{Now: now, View: view, Means: p.conf.Means}, needs: needs, asked: make(map[cluster.AttemptID]room)}
 	for _, j := range p.line {
 		w.donors = append(w.donors, &donor{job: j, left: j.Running})
 	}
-	for kind := range lacks {
+	for kind := range needs {
 		if !w.free(cluster.Slot(kind)) {
 			wake = now + retry
 		}
 	}
+	p.asked = w.asked
 	return w.preempts, wake
 }
 
-// lacks is how many slots new jobs are still to get that are not free, and the
-// first of those jobs.
-func (p *Policy) lacks(view sched.View, d *deal) (sum slots, whose *job) {
+// need is slots of a kind that a job lacks.
+type need struct {
+	job   *job
+	slots int
+}
+
+// needs are those of new jobs, by kind, that are neither free nor on their way. The
+// oldest gets first what is.
+func (p *Policy) needs(view sched.View, d *deal) (needs [2][]need) {
+	coming := p.ledger.Leaving()
 	for _, j := range p.line {
 		if !j.isNew() {
 			continue
 		}
-		if lacks := j.rest(view).Minus(d.given[j]); lacks[0] > 0 || lacks[1] > 0 {
-			sum = sum.Plus(slots{max(lacks[0], 0), max(lacks[1], 0)})
-			whose = cmp.Or(whose, j)
+		lacks := j.rest(view).Minus(d.given[j]).AtMost(j.share.Minus(j.made))
+		for kind, n := range lacks {
+			n = max(n, 0)
+			if lacks := n - coming[kind]; lacks > 0 {
+				needs[kind] = append(needs[kind], need{j, lacks})
+			}
+			coming[kind] = max(coming[kind]-n, 0)
 		}
 	}
-	return sum, whose
+	return needs
+}
+
+// room is slots that are taken from an attempt for a job.
+type room struct {
+	slots slots
+	whose cluster.JobID
+}
+
+// credit notes that an attempt does not go on whose slots were asked for.
+func (p *Policy) credit(view cluster.View, id cluster.AttemptID) {
+	asked, ok := p.asked[id]
+	if !ok {
+		return
+	}
+	if _, _, a, there := view.Attempt(id); there && a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+		return
+	}
+	delete(p.asked, id)
+	if j := p.find(asked.whose); j != nil {
+		j.made = j.made.Plus(asked.slots)
+	}
 }
 
 // isNew reports whether a job wants slots of a kind of which it has never been
@@ -91,8 +124,8 @@ func (d *donor) above(kind cluster.Slot) int { return d.left[kind] - d.job.share
 type wave struct {
 	finder   *victim.Finder
 	donors   []*donor
-	lacks    slots
-	whose    *job
+	needs    [2][]need
+	asked    map[cluster.AttemptID]room
 	preempts []sched.Preempt
 }
 
@@ -101,7 +134,7 @@ type wave struct {
 // now.
 func (w *wave) free(kind cluster.Slot) (all bool) {
 	donors, all := slices.Clone(w.donors), true
-	for w.lacks[kind] > 0 && len(donors) > 0 {
+	for len(w.needs[kind]) > 0 && len(donors) > 0 {
 		most := slices.MaxFunc(donors, compareAbove(kind))
 		if most.above(kind) <= 0 {
 			break
@@ -133,14 +166,29 @@ func (w *wave) take(d *donor, kind cluster.Slot) bool {
 		if !d.affords(v) {
 			continue
 		}
-		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, w.whose.Job)
+		whose := w.needs[kind][0].job.Job
+		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose)
 		if p, ok := w.finder.Take(v, cause); ok {
-			d.left, w.lacks = d.left.Minus(v.Slots), w.lacks.Minus(v.Slots)
-			w.preempts = append(w.preempts, p)
+			d.left = d.left.Minus(v.Slots)
+			w.preempts, w.asked[v.Attempt] = append(w.preempts, p), room{v.Slots, whose}
+			w.meet(v.Slots)
 			return true
 		}
 	}
 	return false
+}
+
+// meet takes slots that come free off what is needed, the oldest job's first.
+func (w *wave) meet(freed slots) {
+	for kind, n := range freed {
+		for needs := w.needs[kind]; n > 0 && len(needs) > 0; w.needs[kind] = needs {
+			part := min(n, needs[0].slots)
+			n -= part
+			if needs[0].slots -= part; needs[0].slots == 0 {
+				needs = needs[1:]
+			}
+		}
+	}
 }
 
 // affords reports whether a job has its share without a victim.

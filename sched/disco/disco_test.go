@@ -1,0 +1,160 @@
+package disco
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// TestProductionAndResearch is the paper's experiment: five nodes of two cores, and
+// a production job that comes 20 s after a research job. It has its half at once,
+// and research loses 20 s of five slots.
+func TestProductionAndResearch(t *testing.T) {
+	s := newScene(t, Config{}, 5, 2, 0)
+	research := s.maps(25)
+	s.settle()
+	want(t, "before", s.running(), []int{10})
+	s.Now += 20_000
+	production := s.maps(25)
+	want(t, "preempted", s.settle(), map[int]int{1: 5})
+	s.clear()
+	want(t, "preempted then", s.settle(), map[int]int{})
+	want(t, "after", s.running(), []int{5, 5})
+	want(t, "lost, in s", research.Stages[0].SlotMillis/1000, 5*20)
+	s.finish(production.Stages[0], 5)
+	s.settle()
+	want(t, "later", s.running(), []int{5, 5})
+	s.do(cluster.KillJob{Job: production.ID, Cause: "done"})
+	s.clear()
+	s.settle()
+	want(t, "in the end", research.Stages[0].Running, 10)
+}
+
+// TestShares are the papers's, by kind of slot.
+func TestShares(t *testing.T) {
+	s := newScene(t, Config{}, 1, 10, 4)
+	for _, g := range []dag.Graph{dag.MapReduce(5, 0), dag.MapReduce(5, 3), dag.MapReduce(0, 9)} {
+		s.submit(g)
+	}
+	s.decide()
+	var shares []slots
+	for _, j := range s.policy.line {
+		shares = append(shares, j.share)
+	}
+	want(t, "shares", shares, "[[5 0] [5 2] [0 2]]")
+}
+
+func TestABundleGetsItsShareWhole(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		g    dag.Graph
+		lost map[int]int
+	}{
+		{"gangs of two that fit", schedtest.Pairs(9), map[int]int{1: 5}},
+		{"a gang that is larger than the share", schedtest.Streamed(6, 1), map[int]int{}},
+		{"a gang that fits", schedtest.Streamed(4, 1), map[int]int{1: 4}},
+		{"groups of two slots", schedtest.Wide(9), map[int]int{1: 4}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t, Config{}, 1, 10, 10)
+			s.maps(25)
+			s.settle()
+			s.submit(tt.g)
+			want(t, "preempted", s.settle(), tt.lost)
+			s.clear()
+			want(t, "preempted then", s.settle(), map[int]int{})
+		})
+	}
+}
+
+func TestVictimsAreTakenAsSetUp(t *testing.T) {
+	for way, then := range map[preempt.How]string{
+		preempt.Kill: "[kill kill]", preempt.Suspend: "[suspend suspend]", preempt.Checkpoint: "[checkpoint checkpoint]", preempt.Wait: "[]",
+	} {
+		s := newScene(t, Config{Means: preempt.Means{Map: way}}, 1, 4, 0)
+		s.maps(9)
+		s.settle()
+		s.maps(9)
+		var how []preempt.How
+		for _, p := range s.decide().Preempts {
+			how = append(how, p.How)
+		}
+		want(t, string(way), how, then)
+	}
+}
+
+// TestWhatStandsStillGoesOn suspends attempts for a new job, and lets them go on
+// when that is over.
+func TestWhatStandsStillGoesOn(t *testing.T) {
+	s := newScene(t, Config{Means: preempt.Means{Map: preempt.Suspend}}, 1, 4, 0)
+	old := s.maps(4)
+	s.settle()
+	young := s.maps(9)
+	s.settle()
+	want(t, "suspended, and run by the new one", []int{len(old.Stages[0].Suspended()), young.Stages[0].Running}, []int{2, 2})
+	s.do(cluster.KillJob{Job: young.ID})
+	s.clear()
+	s.settle()
+	want(t, "suspended, and lost", []int{len(old.Stages[0].Suspended()), old.Stages[0].Killed}, []int{0, 0})
+}
+
+// forgetful knows of attempts from a time on.
+type forgetful struct {
+	*schedtest.World
+	from int64
+}
+
+func (f forgetful) Progress(cluster.AttemptID) (sched.Progress, bool) {
+	return sched.Progress{At: f.Now, Fraction: .5}, f.Now >= f.from
+}
+
+func TestWhatIsUnknownIsSpared(t *testing.T) {
+	s := newScene(t, Config{}, 1, 4, 0)
+	s.maps(9)
+	s.settle()
+	s.maps(9)
+	s.Facts = forgetful{s.World, s.Now + 1500}
+	want(t, "preempted", len(s.decide().Preempts), 0)
+	want(t, "looked again after", s.policy.NextWake()-s.Now, retry)
+	s.Now += 2000
+	want(t, "preempted when it is known", len(s.decide().Preempts), 2)
+}
+
+func TestExplain(t *testing.T) {
+	s := newScene(t, Config{}, 1, 4, 2)
+	old := s.submit(dag.MapReduce(3, 2))
+	s.settle()
+	young := s.maps(9)
+	want(t, "young", s.policy.Explain(s.Now, s.Seen(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed any more}]")
+	want(t, "old", s.policy.Explain(s.Now, s.Seen(), old), "[{map slots 3 of a share of 2, 0 wanted beside} {map turn at its share: after all that are below theirs, or have less} "+
+		"{reduce slots 0 of a share of 2, 0 wanted beside} {reduce turn between two stages: slots of its share that come free are kept for it, 600 ms each}]")
+	for _, tt := range []struct {
+		a, b *cluster.Job
+		yes  bool
+	}{{young, old, true}, {old, young, false}, {young, young, false}} {
+		if s.policy.Precedes(s.Now, s.Seen(), cluster.MapSlot, tt.a, tt.b) != tt.yes {
+			t.Errorf("%v before %v is not %v", tt.a.ID, tt.b.ID, tt.yes)
+		}
+	}
+	s.do(cluster.KillJob{Job: young.ID})
+	want(t, "one that is over", len(s.policy.Explain(s.Now, s.Seen(), young)), 0)
+}
+
+func TestDecisions(t *testing.T) {
+	s := newScene(t, Config{}, 1, 5, 0)
+	s.maps(1)
+	s.maps(9)
+	view := s.Seen()
+	view.Trace = true
+	var shares []float64
+	for _, d := range s.policy.Decide(s.Now, view).Decisions {
+		if d.Kind == sched.DecisionShare && d.Slot == cluster.MapSlot {
+			shares = append(shares, d.Share)
+		}
+	}
+	want(t, "shares", shares, "[3 2]")
+}

@@ -1,0 +1,133 @@
+package disco
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// scene is a cluster under the policy that a test drives by hand.
+type scene struct {
+	*schedtest.World
+	policy *Policy
+}
+
+// newScene is a cluster of machines m0, m1, … with so many slots each.
+func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
+	s := &scene{World: schedtest.New(t), policy: New(conf)}
+	s.Facts = schedtest.Omniscient{}
+	for i := range machines {
+		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
+	}
+	s.policy.Reset(s.Now, s.Seen())
+	return s
+}
+
+func (s *scene) do(c cluster.Command) cluster.Delta {
+	s.T.Helper()
+	delta := s.Apply(c)
+	s.policy.Observe(s.Now, s.Seen(), delta)
+	return delta
+}
+
+// submit starts a job whose reduces wait for all maps.
+func (s *scene) submit(g dag.Graph) *cluster.Job {
+	s.T.Helper()
+	id := s.do(cluster.SubmitJob{Spec: schedtest.Spec(g)}).Submitted
+	if err := s.State.Load(id, make([]cluster.Split, g.Stages[0].Nodes)); err != nil {
+		s.T.Fatal(err)
+	}
+	s.do(cluster.StartJob{Job: id})
+	return s.View().Job(id)
+}
+
+func (s *scene) maps(n int) *cluster.Job { s.T.Helper(); return s.submit(dag.MapReduce(n, 0)) }
+
+// decide is what the policy plans now.
+func (s *scene) decide() sched.Plan { return s.policy.Decide(s.Now, s.Seen()) }
+
+// settle applies plans until there is nothing more to say, and returns what was
+// preempted, by number of job.
+func (s *scene) settle() (preempted map[int]int) {
+	s.T.Helper()
+	preempted = make(map[int]int)
+	for {
+		plan := s.decide()
+		all := schedtest.Commands(s.View(), plan)
+		if len(all) == 0 {
+			return preempted
+		}
+		for _, p := range plan.Preempts {
+			preempted[p.Attempt.Task.Job.Number]++
+		}
+		for _, c := range all {
+			s.do(c)
+		}
+	}
+}
+
+// clear ends the attempts that are told to end.
+func (s *scene) clear() {
+	s.T.Helper()
+	for m := range s.View().Machines() {
+		for _, a := range slices.Clone(m.Attempts) {
+			if a.State != cluster.AttemptRunning {
+				s.do(cluster.EndAttempt{Attempt: a.ID})
+			}
+		}
+	}
+}
+
+// finish ends tasks of a stage, those that run and were started first.
+func (s *scene) finish(stage *cluster.Stage, n int) {
+	s.T.Helper()
+	for _, t := range stage.Tasks {
+		if n > 0 && t.State == cluster.TaskRunning {
+			id := t.Attempts[len(t.Attempts)-1].ID
+			s.do(cluster.FinishAttempt{Attempt: id, Range: t.Range})
+			s.do(cluster.EndAttempt{Attempt: id})
+			n--
+		}
+	}
+	if n > 0 {
+		s.T.Fatalf("%d tasks too few run", n)
+	}
+}
+
+// running is how many tasks of the first stage of each job run.
+func (s *scene) running() (n []int) {
+	for j := range s.View().Jobs() {
+		n = append(n, j.Stages[0].Running)
+	}
+	return n
+}
+
+func want(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// placements are all kinds of them.
+var placements = []sched.Placement{
+	{},
+	{Patience: 100},
+	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.None},
+}
+
+// means are ways in which slots may be taken.
+var means = []preempt.Means{
+	{},
+	{Map: preempt.Split, Reduce: preempt.Suspend},
+	{Map: preempt.Suspend, Reduce: preempt.Checkpoint},
+	{Map: preempt.Auto, Reduce: preempt.Auto},
+}

@@ -1,0 +1,104 @@
+package disco
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+func newBustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
+	b := schedtest.NewBustle(t, seed, New(conf))
+	b.Facts = schedtest.Omniscient{}
+	return b
+}
+
+func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
+	s := schedtest.Spec(g)
+	s.SlowStartPPM = b.Random.IntN(2) * 500_000
+	return s
+}
+
+// TestEveryJobEnds runs jobs of all kinds beside each other, with readers that
+// start early, or with tasks that fail: a task that avoids a machine may else find
+// all others full of readers that wait for it.
+func TestEveryJobEnds(t *testing.T) {
+	killed, held := 0, 0
+	for seed := range uint64(120) {
+		b := newBustle(t, seed, Config{Placement: placements[seed%4], Means: means[seed/4%2*3], Hold: int64(1 + seed%7*20)})
+		early := int(seed / 8 % 2 * 1_000_000) // what slow start is lowered by
+		if early > 0 {
+			b.Bad = 0
+		}
+		submit := func() *cluster.Job {
+			s := schedtest.Spec(b.Graph())
+			s.SlowStartPPM -= early
+			return b.Submit(s)
+		}
+		var jobs []*cluster.Job
+		for range 2 + b.Random.IntN(6) {
+			jobs = append(jobs, submit())
+		}
+		b.Drain(jobs, func() {
+			if b.Random.IntN(5) == 0 && len(jobs) < 12 {
+				jobs = append(jobs, submit())
+			}
+			p := b.Policy.(*Policy)
+			kept, _ := p.keep(b.Now, b.View())
+			plan := p.Decide(b.Now, b.Seen())
+			checkPreempts(t, b.View(), p, plan)
+			held, killed = held+len(kept), killed+len(plan.Preempts)
+		})
+	}
+	if held < 100 || killed < 100 {
+		t.Errorf("slots have been kept on %d machines, and taken from %d attempts", held, killed)
+	}
+}
+
+// TestNobodyStarves has one job among others of which there are always more than
+// the cluster can run at once.
+func TestNobodyStarves(t *testing.T) {
+	small := map[string]func(b *schedtest.Bustle) dag.Graph{
+		"maps and reduces": func(b *schedtest.Bustle) dag.Graph {
+			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
+		},
+		"maps":         func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(1, 0) },
+		"of all kinds": (*schedtest.Bustle).Graph,
+	}
+	for name, graph := range map[string]dag.Graph{
+		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3),
+	} {
+		for kind, of := range small {
+			for seed := range uint64(6) {
+				b := newBustle(t, seed, Config{Placement: placements[seed%2*3]})
+				submit := func() {
+					for n := active(b); n < 16; n++ {
+						b.Submit(spec(b, of(b)))
+					}
+				}
+				submit()
+				s := spec(b, graph)
+				s.SlowStartPPM = 0
+				j := b.Submit(s)
+				for round := 0; j.State == cluster.JobRunning; round++ {
+					submit()
+					b.Settle()
+					if !b.Pass() || round > 600 {
+						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
+					}
+				}
+			}
+		}
+	}
+}
+
+// active is how many jobs run.
+func active(b *schedtest.Bustle) (n int) {
+	for j := range b.View().Jobs() {
+		if j.State == cluster.JobRunning {
+			n++
+		}
+	}
+	return n
+}

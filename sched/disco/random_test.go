@@ -1,0 +1,163 @@
+package disco
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// TestRandomLives holds plans to what they promise, in random lives of clusters
+// with jobs of all kinds.
+func TestRandomLives(t *testing.T) {
+	gangs := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		conf := Config{
+			Placement: rapid.SampledFrom(placements).Draw(rt, "placement"),
+			Means:     rapid.SampledFrom(means).Draw(rt, "means"),
+			Hold:      rapid.Int64Range(1, 200).Draw(rt, "hold"),
+		}
+		l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: New(conf)}
+		l.Facts = schedtest.Omniscient{}
+		l.Policy.Reset(l.Now, l.Seen())
+		p := l.Policy.(*Policy)
+		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
+			l.Step()
+			plan := p.Decide(l.Now, l.Seen())
+			wake := p.NextWake()
+			checkSame(rt, l, conf, plan)
+			if again := p.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
+				rt.Fatalf("a second look gives %+v after %+v", again, plan)
+			}
+			checkShares(rt, p)
+			checkPreempts(rt, l.View(), p, plan)
+			after := l.After(plan)
+			kept, _ := p.keep(l.Now, l.View())
+			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
+			if len(plan.Starts)+len(plan.Bundles)+len(plan.Resumes)+len(plan.Preempts) == 0 && len(kept) == 0 && (!waits || wake == 0) {
+				checkNothingIdle(rt, p, after)
+			}
+			gangs += len(plan.Bundles)
+		}
+	})
+	if gangs < 10 { // the cases are random
+		t.Errorf("only %d bundles have been started", gangs)
+	}
+}
+
+// checkSame compares a policy that has observed with one that is reset. That knows
+// nothing of what was freed for whom.
+func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan) {
+	known, found := l.Policy.(*Policy), New(conf)
+	found.Reset(l.Now, l.Seen())
+	again := found.Decide(l.Now, l.Seen())
+	if slices.ContainsFunc(known.line, func(j *job) bool { return j.made != slots{} }) {
+		again.Preempts = plan.Preempts // what was done for a job is not found again
+	}
+	if !reflect.DeepEqual(plan, again) && conf.Placement.Method != sched.Delay {
+		rt.Fatalf("observing gives %q and takes %v, reset gives %q and takes %v", schedtest.Lines(plan), plan.Preempts, schedtest.Lines(again), again.Preempts)
+	}
+	if diff := cmp.Diff(found.line, known.line, cmp.AllowUnexported(job{}, progress{}), cmpopts.IgnoreFields(job{}, "made"), cmpopts.EquateEmpty()); diff != "" {
+		rt.Fatalf("what is found and what has been observed (-, +):\n%s", diff)
+	}
+}
+
+// checkShares wants all slots divided among those who take part, none of whom has
+// more than one beyond any other, nor more than an older one.
+func checkShares(rt *rapid.T, p *Policy) {
+	for kind, all := range p.slots {
+		sum, first, last := 0, -1, 0
+		for _, j := range p.line {
+			switch n := j.share[kind]; {
+			case !j.takes[kind] && n > 0:
+				rt.Fatalf("job %v has a share of %d and needs none", j.Job, n)
+			case !j.takes[kind]:
+			case first < 0:
+				first, last, sum = n, n, n
+			case n > last || n < first-1:
+				rt.Fatalf("job %v has a share of %d after %d to %d", j.Job, n, first, last)
+			default:
+				last, sum = n, sum+n
+			}
+		}
+		if first >= 0 && sum != all {
+			rt.Fatalf("shares of %d of %d slots", sum, all)
+		}
+	}
+}
+
+// checkPreempts wants no job below its share by what it loses, no attempt taken
+// twice, and nothing taken unless somebody is new.
+func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
+	lost := make(map[cluster.JobID]slots)
+	seen := make(map[cluster.AttemptID]bool)
+	for _, pre := range plan.Preempts {
+		_, stage, t, ok := view.Task(pre.Attempt.Task)
+		if !ok || pre.Cause == "" || seen[pre.Attempt] {
+			rt.Fatalf("%+v makes no sense", pre)
+		}
+		seen[pre.Attempt] = true
+		need := slots(stage.Slots)
+		if stage.Bundle.Gang {
+			need = slots{}
+			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
+				if mate.State == cluster.TaskRunning {
+					_, s, _, _ := view.Task(mate.ID)
+					need = need.Plus(s.Slots)
+				}
+			}
+		}
+		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(need)
+	}
+	somebody := false
+	for _, j := range p.line {
+		somebody = somebody || j.isNew()
+		for kind, n := range lost[j.Job] {
+			if n > 0 && j.Running[kind]-n < j.share[kind] {
+				rt.Fatalf("job %v loses %d of %d slots and has a share of %d", j.Job, n, j.Running[kind], j.share[kind])
+			}
+		}
+	}
+	if len(lost) > 0 && !somebody {
+		rt.Fatal("slots are taken for nobody")
+	}
+}
+
+// checkNothingIdle wants a reason for each slot that is free when there is no more
+// to plan while somebody could use it: a bundle that waits, a task that has failed
+// and so avoids machines.
+func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
+	for _, j := range p.line {
+		if j.Bundled > 0 {
+			return
+		}
+	}
+	for _, known := range p.line {
+		j := view.Job(known.Job)
+		for _, s := range j.Stages {
+			if !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+				continue
+			}
+			for m := range view.MachinesWithFree(s.Slot) {
+				if m.Free(s.Slot) > 0 {
+					rt.Fatalf("%s of %v waits beside free slots on %s", s.Name, j.ID, m.Name)
+				}
+			}
+		}
+	}
+}
+
+func waitsUncharged(s *cluster.Stage) bool {
+	for t := range s.Pending() {
+		if t.Charged == 0 {
+			return true
+		}
+	}
+	return false
+}
