@@ -19,13 +19,18 @@ func newVersion() *cobra.Command {
 		Example: "  hammr version",
 		Args:    cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
-			var built debug.BuildInfo
-			if info, ok := debug.ReadBuildInfo(); ok {
-				built = *info
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), versionLine(version, built))
+			fmt.Fprintln(cmd.OutOrStdout(), ownVersion())
 		},
 	}
+}
+
+// ownVersion is that of this binary.
+func ownVersion() string {
+	var built debug.BuildInfo
+	if info, ok := debug.ReadBuildInfo(); ok {
+		built = *info
+	}
+	return versionLine(version, built)
 }
 
 // versionLine names the release, else the version that Go knows a binary of

@@ -106,6 +106,7 @@ var importTable = []row{
 	{"internal/daemon", []string{"internal/conf"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
 	{"bench", nil},
+	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
 	{"bench/calibrate", []string{"preempt", "sched", "sched/all", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
 	{"bench/cmd/calibrate", []string{"bench/calibrate"}},

@@ -1,0 +1,140 @@
+package paper
+
+import (
+	"math"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sim"
+)
+
+// seconds are those of ms.
+func seconds(ms int64) float64 { return float64(ms) / 1000 }
+
+// mean is NaN of nothing.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// fraction is the part of what there is that is as wanted; NaN of nothing.
+func fraction[T any](all []T, wanted func(T) bool) float64 {
+	hits := 0
+	for _, one := range all {
+		if wanted(one) {
+			hits++
+		}
+	}
+	return float64(hits) / float64(len(all))
+}
+
+// jobNamed is a job of an outcome. An experiment knows its own jobs.
+func jobNamed(o *Outcome, id string) *sim.JobResult {
+	for i := range o.Jobs {
+		if o.Jobs[i].ID == id {
+			return &o.Jobs[i]
+		}
+	}
+	panic("paper: no job " + id)
+}
+
+// sojourn is the time of a job from its submission to its end, in s.
+func sojourn(o *Outcome, id string) float64 { return seconds(jobNamed(o, id).Sojourn()) }
+
+// sojourns are those of the jobs of a class, in s; of all jobs for "".
+func sojourns(o *Outcome, class string) (times []float64) {
+	for i := range o.Jobs {
+		if j := &o.Jobs[i]; class == "" || j.Class == class {
+			times = append(times, seconds(j.Sojourn()))
+		}
+	}
+	return times
+}
+
+// localMaps is the part of the maps that ran where their input is, in %.
+func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
+
+// held is how many slots of a kind those of the series that belong hold, as steps.
+func held(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
+	var s steps
+	last := make(map[string]int)
+	total := 0
+	for _, sample := range o.Series {
+		if sample.Kind != kind || !belongs(sample) {
+			continue
+		}
+		total += sample.Running - last[sample.Job]
+		last[sample.Job] = sample.Running
+		s = s.to(seconds(sample.At), float64(total))
+	}
+	return s
+}
+
+func ofJob(id string) func(sim.Sample) bool {
+	return func(s sim.Sample) bool { return s.Job == id }
+}
+
+func ofPool(name string) func(sim.Sample) bool {
+	return func(s sim.Sample) bool { return s.Pool == name }
+}
+
+// step is a value from a time on, in s.
+type step struct{ from, value float64 }
+
+// steps is a value over time; 0 before the first.
+type steps []step
+
+// to has a value from a time on that is not before the last one.
+func (s steps) to(at, value float64) steps {
+	if n := len(s); n > 0 && s[n-1].from == at {
+		s[n-1].value = value
+		return s
+	}
+	return append(s, step{at, value})
+}
+
+// at is the value at a time.
+func (s steps) at(t float64) float64 {
+	value := 0.0
+	for _, step := range s {
+		if step.from > t {
+			break
+		}
+		value = step.value
+	}
+	return value
+}
+
+// mean is the mean value between two times.
+func (s steps) mean(from, to float64) float64 {
+	sum, at, value := 0.0, from, s.at(from)
+	for _, step := range s {
+		if step.from <= from || step.from >= to {
+			continue
+		}
+		sum += value * (step.from - at)
+		at, value = step.from, step.value
+	}
+	return (sum + value*(to-at)) / (to - from)
+}
+
+// first is the first time, not before from, at which the value is what is wanted;
+// NaN when it never is.
+func (s steps) first(from float64, wanted func(value float64) bool) float64 {
+	if wanted(s.at(from)) {
+		return from
+	}
+	for _, step := range s {
+		if step.from > from && wanted(step.value) {
+			return step.from
+		}
+	}
+	return math.NaN()
+}
+
+// atLeast wants a value or more.
+func atLeast(least float64) func(float64) bool {
+	return func(v float64) bool { return v >= least }
+}

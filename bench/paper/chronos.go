@@ -1,0 +1,188 @@
+package paper
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim"
+)
+
+// Chronos is the paper on recovery from failures.
+var Chronos = Paper{
+	Name: "chronos", Title: "Chronos: fast failure recovery for shared Hadoop clusters", Runs: 10,
+	Intro: `Machines have 8 slots for maps and 4 for reduces, blocks 256 MB and two copies; a
+machine is given up after 25 s, machines report every 0.3 s and tasks their progress every
+second. All of this is the paper's but the last. It gives no times of tasks: maps of the
+word count take 66 s with us (lognormal, sigma 0.1), by the paper's total times and its
+recovery waits of 46 to 51 s; others are said below. Failures come when the first job is
+so far, which the paper says in words only ("before the reduce phase starts"): half of its
+maps have finished, where nothing else is said. Which machine fails, and where blocks lie,
+differs from seed to seed.
+
+Maps are ended early (split) and reduces paused (checkpoint), as in section 4 of the
+paper; a pause writes 200 MB, which is all that Hadoop gives a task by default, at 100
+MB/s. Arm *kill* ends both. *No failure* is the plain policy on machines that do not fail.`,
+	Plan: planChronos,
+}
+
+func planChronos(o Options) ([]Experiment, error) {
+	return []Experiment{
+		chronosMaps("fifo"), chronosMaps("fair"), chronosReduces(), chronosKill(), chronosTwo(), chronosJobs(o), chronosNodes(o),
+		chronosMoments(), chronosSame(), chronosOverhead(),
+	}, nil
+}
+
+// The names of arms.
+const (
+	underFIFO    = "fifo"
+	withChronos  = "chronos"
+	withKill     = "chronos, kill"
+	alsoSameJob  = "chronos*"
+	withoutFault = "no failure"
+)
+
+// asItComes is how Hadoop places maps without delay scheduling: a machine that has
+// a free slot takes a task of the job whose turn it is, one that is local to it if
+// there is any. The paper's plain policies do so.
+var asItComes = sched.Placement{Method: sched.Delay}
+
+// plain is a policy that knows nothing of failures.
+func plain(policy string) Arm {
+	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: asItComes}}
+}
+
+// chronosOver has chronos around a policy.
+func chronosOver(name, policy string, means preempt.Means, conf map[string]string) Arm {
+	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
+	maps.Copy(a.Conf, conf)
+	a.Setup = sched.Setup{Placement: asItComes, Means: means}
+	return a
+}
+
+// light is a task that has 200 MB in memory, all that Hadoop gives it by default.
+var light = preempt.Costs{TaskBytes: 200e6}
+
+// keeping are the paper's means: nothing is lost.
+var keeping = preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: light}
+
+// unharmed is a policy on machines that do not fail.
+func unharmed(policy string) Arm {
+	a := plain(policy)
+	a.Name, a.Set = withoutFault, func(t *Trial) { t.Cluster.Failures = nil }
+	return a
+}
+
+// threeArms are a policy, chronos around it, and the policy without failures.
+func threeArms(policy string) []Arm {
+	return []Arm{plain(policy), chronosOver(withChronos, policy, keeping, nil), unharmed(policy)}
+}
+
+// paperCluster is that of section 5.
+func paperCluster(nodes int) sim.Config {
+	return sim.Config{
+		Nodes: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, Progress: 1000, Expiry: 25_000,
+		RemoteRate: 100e6, ShuffleRate: 30e6, Costs: light,
+	}
+}
+
+// failing has machines fail when a job is so far: one, or the next ones as well.
+func failing(machines int, job, phase string, percent float64) func(*Trial) {
+	return func(t *Trial) {
+		t.Cluster.Failures = nil
+		for i := range machines {
+			node := (int(t.Seed) + i) % t.Cluster.Nodes
+			t.Cluster.Failures = append(t.Cluster.Failures, sim.Failure{Node: node, Job: job, Phase: phase, Percent: percent})
+		}
+	}
+}
+
+// failingAt is a point without a name at which one machine fails.
+func failingAt(job, phase string, percent float64) []Point {
+	return []Point{{Set: failing(1, job, phase, percent)}}
+}
+
+const (
+	block = 256 << 20
+	small = 68  // blocks in 17 GB
+	large = 224 // blocks in 56 GB
+)
+
+// wordcount is a job with many maps and light reduces.
+func wordcount(id string, at float64, blocks, reduces int) mixed {
+	return mixed{id: id, at: at, afterAllMaps: true, maps: batch{n: blocks, seconds: 66, bytes: block}, reduces: batch{n: reduces, seconds: 20, bytes: 24 << 20}}
+}
+
+// sorting is a job with heavy reduces: all of its input is shuffled.
+func sorting(id string, at float64, blocks int, reduceSeconds float64) mixed {
+	const reduces = 32
+	return mixed{id: id, at: at, maps: batch{n: blocks, seconds: 25, bytes: block},
+		reduces: batch{n: reduces, seconds: reduceSeconds, bytes: int64(blocks) * block / reduces}}
+}
+
+// twoWordcounts are the jobs of most experiments.
+func twoWordcounts() mix {
+	return mix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []mixed{wordcount("job 1", 0, small, 32), wordcount("job 2", 1, large, 32)}}
+}
+
+// recoveries are the maps or reduces of a job that were started anew; of all jobs
+// for "".
+func recoveries(o *Outcome, kind cluster.Slot, job string) (list []sim.Recovery) {
+	for _, r := range o.Recovered {
+		if r.Kind == kind && (job == "" || r.Job == job) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// recoveryWait is the mean wait of a job's recoveries after the verdict, s; NaN
+// when there is nothing to recover.
+func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
+	var waits []float64
+	for _, r := range recoveries(o, kind, job) {
+		waits = append(waits, seconds(r.Wait()))
+	}
+	return mean(waits)
+}
+
+// wrongFor is how long after the verdict the last lost map of a job starts, s: for
+// so long others have slots that it has the better claim to.
+func wrongFor(o *Outcome, job string) float64 {
+	longest := 0.
+	for _, r := range recoveries(o, cluster.MapSlot, job) {
+		longest = max(longest, seconds(r.Wait()))
+	}
+	return longest
+}
+
+// recoveredLocally is the part of the recovered maps that have their input at hand,
+// in %; NaN when there are none.
+func recoveredLocally(o *Outcome, job string) float64 {
+	return 100 * fraction(recoveries(o, cluster.MapSlot, job), func(r sim.Recovery) bool { return r.Local })
+}
+
+// jobLocality is the part of a job's maps that were local, in %.
+func jobLocality(o *Outcome, job string) float64 {
+	j := jobNamed(o, job)
+	return 100 * float64(j.LocalMaps) / float64(j.Maps)
+}
+
+// change is by how much a job takes longer under one arm than under another, in %.
+func change(from, to, job string) func(Repeat) float64 {
+	return func(r Repeat) float64 { return 100 * (sojourn(r.Of(to), job)/sojourn(r.Of(from), job) - 1) }
+}
+
+// changes are measures of both jobs of an experiment, chronos against a policy.
+func changes(policy string, papers [2]float64, why string) (list []Measure) {
+	for i, paper := range papers {
+		job := fmt.Sprintf("job %d", i+1)
+		list = append(list,
+			Measure{What: job + " takes longer by, chronos against " + policy, Unit: "%", Paper: paper, Of: change(policy, withChronos, job), Why: why},
+			Measure{What: job + " takes longer by, " + policy + " against no failure", Unit: "%", Of: change(withoutFault, policy, job)},
+		)
+	}
+	return list
+}

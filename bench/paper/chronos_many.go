@@ -1,0 +1,145 @@
+package paper
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// whyTotals is why times of whole sets of jobs differ.
+const whyTotals = "the paper does not say which of the jobs have 17 and which 56 GB, nor when they come; ours alternate, a second apart"
+
+// wordcounts are so many jobs, of 17 and 56 GB in turn.
+func wordcounts(n, reduces int) mix {
+	m := mix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
+	for i := range n {
+		blocks := small
+		if i%2 == 1 {
+			blocks = large
+		}
+		m.jobs = append(m.jobs, wordcount(fmt.Sprintf("job %d", i+1), float64(i), blocks, reduces))
+	}
+	return m
+}
+
+// row is a line of tables 1 and 2: mean time and total time, in s.
+type row struct {
+	name                         string
+	jobs, workers                int
+	mean, meanBy, total, totalBy float64 // under Hadoop, and with Chronos
+}
+
+// table is an experiment with a point for each row.
+func table(id, title, setup string, rows []row) Experiment {
+	e := Experiment{ID: id, Title: title, Setup: setup, Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: mix{}.source()}
+	for _, line := range rows {
+		workload := wordcounts(line.jobs, 32).source()
+		e.Points = append(e.Points, Point{Name: line.name, Set: func(t *Trial) {
+			t.Workload, t.Cluster.Nodes = workload, line.workers
+			failing(1, "job 1", "map", 50)(t)
+		}})
+		average := func(arm string) func(Repeat) float64 {
+			return func(r Repeat) float64 { return r.At(arm, line.name).Summary().Mean }
+		}
+		total := func(arm string) func(Repeat) float64 {
+			return func(r Repeat) float64 { return r.At(arm, line.name).Summary().End }
+		}
+		less := func(of func(arm string) func(Repeat) float64) func(Repeat) float64 {
+			return func(r Repeat) float64 { return 100 * (of(withChronos)(r)/of(underFIFO)(r) - 1) }
+		}
+		e.Measures = append(e.Measures,
+			Measure{What: line.name + ": mean time of a job, fifo", Unit: "s", Paper: line.mean, Of: average(underFIFO), Why: whyTotals},
+			Measure{What: line.name + ": mean time of a job, chronos", Unit: "s", Paper: line.meanBy, Of: average(withChronos), Why: whyTotals},
+			Measure{What: line.name + ": mean time of a job, change", Unit: "%", Paper: 100 * (line.meanBy/line.mean - 1), Of: less(average), Why: whyChange},
+			Measure{What: line.name + ": all jobs, fifo", Unit: "s", Paper: line.total, Of: total(underFIFO), Why: whyTotals},
+			Measure{What: line.name + ": all jobs, chronos", Unit: "s", Paper: line.totalBy, Of: total(withChronos), Why: whyTotals},
+			Measure{What: line.name + ": all jobs, change", Unit: "%", Paper: 100 * (line.totalBy/line.total - 1), Of: less(total), Why: whyChange},
+			Measure{What: line.name + ": mean time of a job, no failure", Unit: "s", Of: average(withoutFault)},
+		)
+	}
+	return e
+}
+
+func chronosJobs(o Options) Experiment {
+	rows := []row{
+		{"4 jobs", 4, 16, 306.5, 256, 350.1, 323.5},
+		{"8 jobs", 8, 16, 350.5, 330.9, 410.1, 379.3},
+		{"16 jobs", 16, 16, 314.4, 297.3, 540.1, 406.7},
+	}
+	if o.Short {
+		rows = rows[:1]
+	}
+	return table("table1", "More jobs (section 6.6, table 1)",
+		"4 to 16 word counts, of 17 and 56 GB in turn, on 17 machines, of which one is the master.", rows)
+}
+
+func chronosNodes(o Options) Experiment {
+	rows := []row{
+		{"9 machines", 8, 8, 730.6, 639, 1564.1, 1298.2},
+		{"17 machines", 8, 16, 350.5, 330.9, 410.1, 379.3},
+		{"33 machines", 8, 32, 205.1, 177.6, 245.8, 233.1},
+	}
+	if o.Short {
+		rows = rows[1:2]
+	}
+	return table("table2", "More machines (section 6.6, table 2)",
+		"8 word counts, of 17 and 56 GB in turn, on 9 to 33 machines, of which one is the master.", rows)
+}
+
+// moments are those of Fig. 11, at which the machine fails.
+var moments = []struct {
+	name, phase string
+	percent     float64
+}{
+	{"at half of job 1's maps", "map", 50},
+	{"at the end of job 1's maps", "map", 100},
+	{"at half of job 1's reduces", "reduce", 50},
+}
+
+// chronosMoments is Fig. 11.
+func chronosMoments() Experiment {
+	m := mix{name: "three word counts", sigma: 0.1, jobs: []mixed{
+		wordcount("job 1", 0, small, 64), wordcount("job 2", 1, large, 64), wordcount("job 3", 2, large, 64),
+	}}
+	for i := range m.jobs {
+		m.jobs[i].afterAllMaps = false
+	}
+	e := Experiment{
+		ID: "moments", Title: "When the machine fails (section 6.7, Fig. 11)",
+		Setup: `Word counts of 17, 56 and 56 GB with 64 reduces each, of 20 s, as many as 16 machines
+have slots for. Reduces start when 5 % of a job's maps have finished.`,
+		Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: m.source(),
+	}
+	jobs := []string{"job 1", "job 2", "job 3"}
+	papers := map[string]float64{"at half of job 1's reduces job 1": -40, "at half of job 1's reduces job 2": 10}
+	for _, at := range moments {
+		e.Points = append(e.Points, Point{Name: at.name, Set: failing(1, "job 1", at.phase, at.percent)})
+		for _, job := range jobs {
+			against := func(from, to string) func(Repeat) float64 {
+				return func(r Repeat) float64 {
+					return 100 * (sojourn(r.At(to, at.name), job)/sojourn(r.At(from, at.name), job) - 1)
+				}
+			}
+			paper, says := papers[at.name+" "+job], ""
+			if paper == 0 && job == "job 1" {
+				says = "shorter, most of all jobs"
+			}
+			e.Measures = append(e.Measures,
+				Measure{What: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Says: says, Of: against(underFIFO, withChronos), Why: whyChange},
+				Measure{What: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: against(withoutFault, underFIFO)},
+			)
+		}
+		for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
+			for _, arm := range []string{underFIFO, withChronos} {
+				e.Measures = append(e.Measures, Measure{What: fmt.Sprintf("%s: recovery wait of job 1's %vs, %s", at.name, kind, arm), Unit: "s",
+					Of: func(r Repeat) float64 { return recoveryWait(r.At(arm, at.name), kind, "job 1") }})
+			}
+		}
+		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("moments-%s-%.0f", at.phase, at.percent), Caption: "Times of the jobs, failure " + at.name, Draw: func(all []Repeat) *plot.Figure {
+			return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{underFIFO, withChronos, withoutFault}, jobs,
+				func(r Repeat, arm, job string) float64 { return sojourn(r.At(arm, at.name), job) })
+		}})
+	}
+	return e
+}

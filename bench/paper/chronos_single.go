@@ -1,0 +1,204 @@
+package paper
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// Reasons that several experiments share.
+const (
+	whyWaits   = "a recovery waits until the first tasks end that began behind the failure, less the 25 s until the verdict; times of tasks are ours"
+	whyChronos = "the verdict asks all machines for fresh news at once, which takes one message there and one back, where the paper waits for heartbeats of five intervals"
+	whyChange  = "what a job gains is what its recoveries waited, as a part of all its time: both depend on the times of tasks, and on whether the recoveries are the last that the job waits for"
+)
+
+// chronosMaps is Fig. 5 and 6, under one policy.
+func chronosMaps(policy string) Experiment {
+	figures := map[string]struct {
+		title           string
+		changes         [2]float64
+		wait            float64
+		wrong           float64
+		before, locally float64
+	}{
+		"fifo": {title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, wait: 51, wrong: 51, locally: 15},
+		"fair": {title: "Fig. 5(b) and 6(b)", changes: [2]float64{-14, -2}, wait: 46, wrong: 48, locally: 22},
+	}
+	f := figures[policy]
+	e := Experiment{
+		ID: policy + "-maps", Title: fmt.Sprintf("Map-heavy jobs under %s (section 6.1, %s)", policy, f.title),
+		Setup: `Word counts of 17 and 56 GB, with 32 reduces each of 20 s, on 8 machines. A machine
+fails when half of the first job's maps have finished.`,
+		Arms: threeArms(policy), Points: failingAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Measures: changes(policy, f.changes, whyChange),
+	}
+	e.Measures = append(e.Measures, waits(policy, cluster.MapSlot, f.wait, 1.5)...)
+	e.Measures = append(e.Measures,
+		Measure{What: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong, Of: func(r Repeat) float64 { return wrongFor(r.Of(policy), "job 1") }, Why: whyWaits},
+		Measure{What: "time until scheduling is correct again, chronos", Unit: "s", Paper: 2, Of: func(r Repeat) float64 { return wrongFor(r.Of(withChronos), "job 1") }, Why: whyChronos},
+		Measure{What: "recovered maps of job 1 that are local, " + policy, Unit: "%", Paper: 12.5, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(policy), "job 1") },
+			Why: "the first slots that come free are on any of the seven machines that are left, and with two copies two of seven hold the input; how many slots come free at a time, and so can be chosen from, is a matter of the times of tasks"},
+		Measure{What: "recovered maps of job 1 that are local, chronos", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "job 1") },
+			Why: "free slots come first, and where the only machine with a copy runs nothing that may be preempted, another machine has to do"},
+		Measure{What: "local maps of job 1, chronos over " + policy, Unit: "x", Paper: 1 + f.locally/100, Within: 0.05,
+			Of: func(r Repeat) float64 {
+				return jobLocality(r.Of(withChronos), "job 1") / jobLocality(r.Of(policy), "job 1")
+			},
+			Why: "only the recovered maps differ, and how many those are of the job's depends on the moment of the failure"},
+	)
+	e.Notes = []string{`Scheduling is taken to be correct again when the last recovery of the first job has
+started: until then the second one has slots to which the first has the better claim.`}
+	e.Charts = []Chart{e.jobBars([]string{policy, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	return e
+}
+
+// waits are measures of the recovery waits of job 1.
+func waits(policy string, kind cluster.Slot, before, after float64) (list []Measure) {
+	for i, arm := range []string{policy, withChronos} {
+		list = append(list, Measure{
+			What: fmt.Sprintf("recovery wait of job 1's %vs, %s", kind, arm), Unit: "s", Paper: []float64{before, after}[i],
+			Of: func(r Repeat) float64 { return recoveryWait(r.Of(arm), kind, "job 1") }, Why: []string{whyWaits, whyChronos}[i],
+		})
+	}
+	return list
+}
+
+// jobBars is a picture of the jobs' times.
+func (e *Experiment) jobBars(arms, jobs []string) Chart {
+	return Chart{Name: e.ID, Caption: e.Title + ": times of the jobs", Draw: func(all []Repeat) *plot.Figure {
+		return bars(plot.Axes{Y: "sojourn time [s]"}, all, arms, jobs, func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
+	}}
+}
+
+// chronosReduces is Fig. 7.
+func chronosReduces() Experiment {
+	m := mix{name: "sorts of 17 and 56 GB", sigma: 0.03, jobs: []mixed{sorting("job 1", 0, small, 120), sorting("job 2", 1, large, 280)}}
+	e := Experiment{
+		ID: "fifo-reduces", Title: "Reduce-heavy jobs under fifo (section 6.2, Fig. 7)",
+		Setup: `Sorts of 17 and 56 GB with 32 reduces each, which take all reduce slots of the 8
+machines: maps of 25 s, reduces of 120 and 280 s behind the shuffle (30 MB/s each), sigma
+0.03. A machine fails when the first job's reduces have done 90 % of their work: by the
+verdict the others have finished, and the second job has their slots.`,
+		Arms: threeArms("fifo"), Points: failingAt("job 1", "reduce", 90), Cluster: paperCluster(8), Workload: m.source(),
+		Measures: changes("fifo", [2]float64{-55, -11}, whyChange),
+	}
+	e.Measures = append(e.Measures, waits("fifo", cluster.ReduceSlot, 325, 2)...)
+	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	return e
+}
+
+// chronosKill is Fig. 8.
+func chronosKill() Experiment {
+	points := []Point{
+		{Name: "maps", Set: func(t *Trial) {
+			t.Workload = twoWordcounts().source()
+			failing(1, "job 1", "map", 50)(t)
+		}},
+		{Name: "reduces", Set: failing(1, "job 1", "reduce", 90)},
+	}
+	e := Experiment{
+		ID: "kill", Title: "Ending early against killing (section 6.3, Fig. 8)",
+		Setup: `The map-heavy and the reduce-heavy jobs as above, under fifo. Chronos splits maps and
+pauses reduces, or kills both.`,
+		Arms: []Arm{
+			chronosOver(withChronos, "fifo", keeping, nil),
+			chronosOver(withKill, "fifo", preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill, Costs: light}, nil),
+		},
+		Points: points, Cluster: paperCluster(8), Workload: chronosReduces().Workload,
+	}
+	for _, p := range points {
+		e.killed(p.Name)
+		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *plot.Figure {
+			var samples []plot.Sample
+			for _, arm := range []string{withChronos, withKill} {
+				samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return workLost(r.At(arm, p.Name)) })})
+			}
+			return plot.CDF(plot.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, samples...)
+		}})
+	}
+	return e
+}
+
+// killed are measures of what killing costs at a point.
+func (e *Experiment) killed(point string) {
+	for i, job := range []string{"job 1", "job 2"} {
+		m := Measure{What: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Says: "similar",
+			Of: func(r Repeat) float64 {
+				return 100 * (sojourn(r.At(withKill, point), job)/sojourn(r.At(withChronos, point), job) - 1)
+			}}
+		if i == 1 {
+			m.Paper, m.Says = 12.5, ""
+			m.Why = "what is killed runs again, which costs what the victims had run, and only if the job waits for them in the end: both depend on the times of tasks, which are ours"
+		}
+		e.Measures = append(e.Measures, m)
+	}
+	e.Measures = append(e.Measures,
+		Measure{What: point + ": killed tasks that had run for 60 s or more", Unit: "%", Says: "more than 50 %",
+			Why: "victims had started at the failure or behind it, so 25 s before the verdict or a little more; in the paper they had been longer at work",
+			Of: func(r Repeat) float64 {
+				return 100 * fraction(workLost(r.At(withKill, point)), func(s float64) bool { return s >= 60 })
+			}},
+		Measure{What: point + ": work lost, chronos", Unit: "s", Says: "none", Of: func(r Repeat) float64 { return r.At(withChronos, point).Summary().Lost }},
+		Measure{What: point + ": work lost, kill", Unit: "s", Of: func(r Repeat) float64 { return r.At(withKill, point).Summary().Lost }},
+	)
+}
+
+// workLost is what each preempted task had done for nothing, s.
+func workLost(o *Outcome) (values []float64) {
+	for _, p := range o.Preempted {
+		values = append(values, seconds(p.Lost))
+	}
+	return values
+}
+
+// chronosTwo is Fig. 10.
+func chronosTwo() Experiment {
+	e := Experiment{
+		ID: "double", Title: "Two failures at once (section 6.5, Fig. 10)",
+		Setup: "As the first experiment with three copies of each block; two machines fail at the same moment.",
+		Arms:  threeArms("fifo"), Points: []Point{{Set: failing(2, "job 1", "map", 50)}}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Measures: changes("fifo", [2]float64{-22, -13}, whyChange),
+	}
+	e.Cluster.Replication = 3
+	e.Measures = append(e.Measures, waits("fifo", cluster.MapSlot, 0, 0)...)
+	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	return e
+}
+
+// chronosSame is Fig. 12.
+func chronosSame() Experiment {
+	star := chronosOver(alsoSameJob, "fifo", keeping, map[string]string{chronosSameJob: "true"})
+	e := Experiment{
+		ID: "same-job", Title: "Chronos*: preempting tasks of the same job (section 6.8, Fig. 12)",
+		Setup: "As the first experiment with links of 256 Mbit/s: a map that reads from another machine takes 8.4 s longer.",
+		Arms:  append(threeArms("fifo"), star), Points: failingAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Measures: []Measure{
+			{What: "job 1 takes longer by, chronos* against chronos", Unit: "%", Says: "similar", Of: change(withChronos, alsoSameJob, "job 1")},
+			{What: "job 2 takes longer by, chronos* against chronos", Unit: "%", Paper: 17, Of: change(withChronos, alsoSameJob, "job 2"),
+				Why: "splitting a map costs half a second with us and nothing is read twice, so a job that preempts itself loses next to nothing; the paper does not say where its 17 % come from"},
+			{What: "recovered maps that are local, chronos", Unit: "%", Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "") }},
+			{What: "recovered maps that are local, chronos*", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(alsoSameJob), "") },
+				Why: "a free slot on another machine is taken before anything is preempted"},
+		},
+	}
+	e.Cluster.RemoteRate, e.Cluster.ShuffleRate = 32e6, 8e6
+	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, alsoSameJob, withoutFault}, []string{"job 1", "job 2"})}
+	return e
+}
+
+// chronosOverhead is Fig. 9: what chronos costs when nothing fails.
+func chronosOverhead() Experiment {
+	e := Experiment{
+		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",
+		Setup: "As the first experiment, and no machine fails.",
+		Arms:  []Arm{plain("fifo"), chronosOver(withChronos, "fifo", keeping, nil)}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+	}
+	for _, job := range []string{"job 1", "job 2"} {
+		e.Measures = append(e.Measures, Measure{What: job + " takes longer by, chronos against fifo", Unit: "%", Says: "negligible",
+			Of: change(underFIFO, withChronos, job)})
+	}
+	return e
+}

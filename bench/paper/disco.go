@@ -1,0 +1,97 @@
+package paper
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// Disco is the paper on a preemptive policy for Disco.
+var Disco = Paper{
+	Name: "disco", Title: "A preemptive fair scheduler policy for Disco", Runs: 10,
+	Intro: `A research job of long tasks has all slots of 5 machines with 2 cores when, 20 s later,
+a production job of short ones comes. Both have 25 maps. The paper gives no times of
+tasks; ours are read off its Fig. 5: research's first maps end after 80 s, and
+production's 25 take 5 waves of a few seconds.
+
+As in Disco, all stages share the slots of a machine. Shuffle and reduce are one stage
+with us, of 5 tasks, that begins when the last map has ended.
+
+Disco's original policy (a priority that moves slowly, and no preemption) does on two jobs
+what Hadoop's fair scheduler does without preemption: whoever has less gets the next
+free slot. The latter stands in for it.`,
+	Reruns: "The paper's numbers are means of ten runs.",
+	Plan:   func(Options) ([]Experiment, error) { return []Experiment{discoJobs()}, nil },
+}
+
+// The arms, and when production comes, s.
+const (
+	original   = "fair, no preemption"
+	preemptive = "disco, preemptive"
+	discoLate  = 20
+)
+
+func discoJobs() Experiment {
+	m := mix{name: "research and production", sigma: 0.03, jobs: []mixed{
+		{id: "research", maps: batch{n: 25, seconds: 79}, reduces: batch{n: 5, seconds: 6, bytes: 8 << 20}, afterAllMaps: true},
+		{id: "production", at: discoLate, maps: batch{n: 25, seconds: 2.4}, reduces: batch{n: 5, seconds: 3, bytes: 8 << 20}, afterAllMaps: true},
+	}}
+	ratio := func(job string) func(Repeat) float64 {
+		return func(r Repeat) float64 { return sojourn(r.Of(original), job) / sojourn(r.Of(preemptive), job) }
+	}
+	startWait := func(arm string) func(Repeat) float64 {
+		return func(r Repeat) float64 {
+			p := jobNamed(r.Of(arm), "production")
+			return seconds(p.Start - p.Submit)
+		}
+	}
+	transition := func(arm string) func(Repeat) float64 {
+		return func(r Repeat) float64 {
+			p := jobNamed(r.Of(arm), "production")
+			return seconds(p.ReduceStart - p.MapFinish)
+		}
+	}
+	const times = "it is the time of research's maps that sets it, and that is ours"
+	return Experiment{
+		ID: "jobs", Title: "Production beside research (section 4, Fig. 3 to 6)",
+		Setup: `5 machines with 2 slots. Research: 25 maps of 79 s. Production: 25 maps of 2.4 s.
+Lognormal spread, sigma 0.03. Preemption kills.`,
+		Arms: []Arm{
+			{Name: original, Policy: "fair"},
+			{Name: preemptive, Policy: "disco", Conf: map[string]string{"hammr.disco.transition.hold": "10000"},
+				Setup: sched.Setup{Means: preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill}}},
+		},
+		Cluster: sim.Config{Nodes: 5, MapSlots: 2, ReduceSlots: -1, SharedSlots: true, Progress: 1000, Series: true}, Workload: m.source(),
+		Measures: []Measure{
+			{What: "production, original over preemptive", Unit: "x", Paper: 8.4, Of: ratio("production"), Why: "the original policy makes production wait twice in the paper, and once with us: see the wait between maps and shuffle. How long a wait is depends on research's maps"},
+			{What: "research takes longer by", Unit: "%", Paper: 4, Why: "what was killed runs again, and whether that costs a wave of 79 s or hides in the last one, which is half full, depends on the spread of times",
+				Of: func(r Repeat) float64 { return 100 * (1/ratio("research")(r) - 1) }},
+			{What: "production starts after, " + original, Unit: "s", Paper: 60, Of: startWait(original), Why: times},
+			{What: "production starts after, " + preemptive, Unit: "s", Says: "almost no waiting", Of: startWait(preemptive), Why: "a policy spares attempts of which it knows nothing, and they tell once a second how far they are"},
+			{What: "from the last map to the first of the shuffle, " + original, Unit: "s", Paper: 61, Of: transition(original), Why: "our master gives the slot of the last map to the next stage in the same step; in Disco the end of a stage takes a moment, in which research gets the slot"},
+			{What: "from the last map to the first of the shuffle, " + preemptive, Unit: "s", Says: "no waiting", Of: transition(preemptive), Why: "slots are held for a job between two stages"},
+			{What: "work lost, " + preemptive, Unit: "s", Paper: 100, Of: func(r Repeat) float64 { return r.Of(preemptive).Summary().Lost },
+				Why: "5 slots that had worked for 20 s, and what it takes to end them"},
+		},
+		Charts: []Chart{
+			{Name: "slots-original", Caption: "Running tasks: " + original + " (Fig. 5)", Draw: drawDisco(original)},
+			{Name: "slots-preemptive", Caption: "Running tasks: " + preemptive + " (Fig. 6)", Draw: drawDisco(preemptive)},
+			{Name: "times", Caption: "Times of the jobs (Fig. 3 and 4)", Draw: func(all []Repeat) *plot.Figure {
+				return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{original, preemptive}, []string{"production", "research"},
+					func(r Repeat, arm, job string) float64 { return sojourn(r.Of(arm), job) })
+			}},
+		},
+	}
+}
+
+func drawDisco(arm string) func([]Repeat) *plot.Figure {
+	return func(all []Repeat) *plot.Figure {
+		of := make(map[string]steps)
+		for _, job := range []string{"research", "production"} {
+			of[job] = held(all[0].Of(arm), cluster.MapSlot, ofJob(job))
+		}
+		return stacked(plot.Axes{X: "time [s]", Y: "running tasks"}, []string{"research", "production"}, of)
+	}
+}

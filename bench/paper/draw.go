@@ -1,0 +1,74 @@
+package paper
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// pooled is what all repetitions have, in one list.
+func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
+	for _, r := range all {
+		values = append(values, of(r)...)
+	}
+	return values
+}
+
+// cdfs is a picture of distributions, one for each arm.
+func cdfs(axes plot.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *plot.Figure {
+	var samples []plot.Sample
+	for _, arm := range arms {
+		samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return of(r.Of(arm)) })})
+	}
+	return plot.CDF(axes, samples...)
+}
+
+// curves is a picture of a number at all points, one curve for each arm, with the
+// intervals of all repetitions.
+func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func(*Outcome) float64) *plot.Figure {
+	var lines []plot.Line
+	for _, arm := range arms {
+		line := plot.Line{Name: arm}
+		for _, p := range points {
+			s := SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r.At(arm, p.Name))} }))
+			line.Points = append(line.Points, plot.Point{X: p.Value, Y: s.Median, Low: s.Low, High: s.High})
+		}
+		lines = append(lines, line)
+	}
+	return plot.Lines(axes, lines...)
+}
+
+// bars is a picture of numbers in groups, one bar for each arm.
+func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *plot.Figure {
+	var series []plot.Bar
+	for _, arm := range arms {
+		bar := plot.Bar{Name: arm}
+		for _, group := range groups {
+			s := SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r, arm, group)} }))
+			bar.Values = append(bar.Values, plot.Value{Y: s.Median, Low: s.Low, High: s.High})
+		}
+		series = append(series, bar)
+	}
+	return plot.Bars(axes, groups, series...)
+}
+
+// stacked is a picture of who has slots over time. Who has none is not in it.
+func stacked(axes plot.Axes, names []string, of map[string]steps) *plot.Figure {
+	var times []float64
+	for _, s := range of {
+		for _, step := range s {
+			times = append(times, step.from)
+		}
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	var areas []plot.Area
+	for _, name := range names {
+		area := plot.Area{Name: name}
+		for _, t := range times {
+			area.Values = append(area.Values, of[name].at(t))
+		}
+		areas = append(areas, area)
+	}
+	return plot.Areas(axes, times, areas...)
+}

@@ -1,0 +1,91 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// thinning is by how much the short form has fewer tasks and machines.
+const thinning = 10
+
+// taskSigma is the spread of the times of tasks that a model makes.
+const taskSigma = 0.2
+
+// traces are the two workloads of the HFSP paper.
+type traces struct {
+	files map[string]string // by fb2009 and fb2010; a name as workload.ReadFile takes it
+	note  string            // on where they come from
+	thin  bool
+}
+
+// facebook finds the workloads: the files of a directory, or the presets that
+// stand in for them when none is named.
+func facebook(o Options) (t traces, err error) {
+	t = traces{files: make(map[string]string), thin: o.Short}
+	for _, name := range []string{"fb2009", "fb2010"} {
+		if o.WorkloadDir == "" {
+			t.files[name] = workload.SpecPrefix + name
+			t.note = "There were no traces: workloads are drawn by the quotas of table 1 (`" + t.files[name] + "`), which gives other jobs than the traces have."
+			continue
+		}
+		t.files[name] = filepath.Join(o.WorkloadDir, "hfsp_"+name+".csv")
+		if _, err := os.Stat(t.files[name]); errors.Is(err, fs.ErrNotExist) {
+			return t, fmt.Errorf("workload %s does not exist: name the directory of the traces, or leave it out for workloads that are drawn by chance", t.files[name])
+		} else if err != nil {
+			return t, fmt.Errorf("workload: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// notes are what a report should say about where workloads come from.
+func (t traces) notes() []string {
+	if t.note == "" {
+		return nil
+	}
+	return []string{t.note}
+}
+
+// source reads a workload with a time for a full block.
+func (t traces) source(name string, blockTime time.Duration) Source {
+	return func(seed uint64) (*workload.Workload, error) {
+		w, err := workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: taskSigma, Seed: seed}})
+		if err != nil {
+			return nil, err
+		}
+		if t.thin {
+			for i := range w.Jobs {
+				w.Jobs[i].Maps, w.Jobs[i].Reduces = thin(w.Jobs[i].Maps), thin(w.Jobs[i].Reduces)
+			}
+		}
+		return w, nil
+	}
+}
+
+// mapsOnly is a workload without its reduces.
+func mapsOnly(s Source) Source {
+	return func(seed uint64) (*workload.Workload, error) {
+		w, err := s(seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Jobs {
+			w.Jobs[i].Reduces = nil
+		}
+		return w, nil
+	}
+}
+
+// thin leaves some of the tasks, at least one of any.
+func thin(tasks []workload.Task) (some []workload.Task) {
+	for i := 0; i < len(tasks); i += thinning {
+		some = append(some, tasks[i])
+	}
+	return some
+}

@@ -1,0 +1,244 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// Fair is the design document of Hadoop's fair scheduler.
+var Fair = Paper{
+	Name: "fair", Title: "The Hadoop Fair Scheduler (M. Zaharia, design document)", Runs: 10,
+	Intro: `The document has rules and no measurements, so what ours is held against is what
+the rules and its unit tests say. Tasks take the times that are given below, with a
+lognormal spread where seeds are to make a difference.`,
+	Plan: planFair,
+}
+
+func planFair(o Options) ([]Experiment, error) {
+	return []Experiment{fairShares(), fairTimeouts(), fairDelay(o)}, nil
+}
+
+// pool is a pool of an allocation file.
+type poolSpec struct {
+	name     string
+	demand   int // maps that it wants to run
+	min      int
+	weight   float64 // 0 is 1
+	minAfter int     // s that it is below its minimum before it takes slots; 0 is for ever
+}
+
+// allocations is an allocation file with pools.
+func allocations(fairAfter int, pools ...poolSpec) map[string]string {
+	var b strings.Builder
+	b.WriteString("<allocations>\n")
+	if fairAfter > 0 {
+		fmt.Fprintf(&b, "  <fairSharePreemptionTimeout>%d</fairSharePreemptionTimeout>\n", fairAfter)
+	}
+	for _, p := range pools {
+		fmt.Fprintf(&b, "  <pool name=%q><minMaps>%d</minMaps>", p.name, p.min)
+		if p.weight != 0 {
+			fmt.Fprintf(&b, "<weight>%g</weight>", p.weight)
+		}
+		if p.minAfter > 0 {
+			fmt.Fprintf(&b, "<minSharePreemptionTimeout>%d</minSharePreemptionTimeout>", p.minAfter)
+		}
+		b.WriteString("</pool>\n")
+	}
+	b.WriteString("</allocations>\n")
+	return map[string]string{all.AllocationFile: "fair-scheduler.xml", all.Allocations: b.String()}
+}
+
+// vector is one of the unit tests of fair shares.
+type vector struct {
+	slots  int
+	pools  []poolSpec
+	shares []int
+}
+
+// vectors are those of TestComputeFairShares that come out in whole slots.
+var vectors = []vector{
+	{40, []poolSpec{{demand: 100}, {demand: 50}, {demand: 30}, {demand: 20}}, []int{10, 10, 10, 10}},
+	{40, []poolSpec{{demand: 100}, {demand: 50}, {demand: 11}, {demand: 3}}, []int{13, 13, 11, 3}},
+	{40, []poolSpec{{demand: 100, min: 20}, {demand: 10, min: 20}, {demand: 10}, {demand: 3, min: 2}}, []int{20, 10, 7, 3}},
+	{45, []poolSpec{{demand: 100, weight: 2}, {demand: 50}, {demand: 30}, {demand: 20, weight: .5}}, []int{20, 10, 10, 5}},
+	{45, []poolSpec{{demand: 10, weight: 2}, {demand: 11}, {demand: 30}, {demand: 20, weight: .5}}, []int{10, 11, 16, 8}},
+	{45, []poolSpec{{demand: 10, min: 20, weight: 2}, {demand: 11}, {demand: 30, min: 5}, {demand: 20, min: 15, weight: .5}}, []int{10, 10, 10, 15}},
+}
+
+// point has a vector's pools fill an empty cluster, one job for each.
+func (v vector) point() Point {
+	var demands, shares []string
+	m := mix{name: "vector"}
+	pools := make([]poolSpec, len(v.pools))
+	for i, p := range v.pools {
+		p.name = fmt.Sprintf("pool%d", i)
+		pools[i] = p
+		m.jobs = append(m.jobs, mixed{id: p.name, pool: p.name, maps: batch{n: p.demand, seconds: 60}})
+		text := fmt.Sprint(p.demand)
+		if p.min > 0 {
+			text += fmt.Sprintf(" min %d", p.min)
+		}
+		if p.weight != 0 {
+			text += fmt.Sprintf(" weight %g", p.weight)
+		}
+		demands, shares = append(demands, text), append(shares, fmt.Sprint(v.shares[i]))
+	}
+	name := fmt.Sprintf("%s on %d slots: %s", strings.Join(demands, ", "), v.slots, strings.Join(shares, ", "))
+	return Point{Name: name, Set: func(t *Trial) {
+		t.Workload, t.Conf = m.source(), allocations(0, pools...)
+		t.Cluster.Nodes, t.Cluster.MapSlots = v.slots, 1
+	}}
+}
+
+// agree is how many pools have the share that they should, half a minute after
+// the start, when nothing has finished yet.
+func (v vector) agree(o *Outcome) float64 {
+	same := 0
+	for i, share := range v.shares {
+		if held(o, cluster.MapSlot, ofPool(fmt.Sprintf("pool%d", i))).at(30) == float64(share) {
+			same++
+		}
+	}
+	return float64(same)
+}
+
+func fairShares() Experiment {
+	e := Experiment{
+		ID: "shares", Title: "Fair shares (section 3.6, and the unit tests of the code)",
+		Setup: `Pools with one job each fill an empty cluster; a job's number of maps is its
+pool's demand, and nothing finishes in the meantime. The numbers are demands,
+minimum shares and weights, then the slots that each pool is to have.`,
+		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
+		Cluster: sim.Config{ReduceSlots: -1, Series: true}, Workload: mix{}.source(), Runs: 1,
+	}
+	for _, v := range vectors {
+		p := v.point()
+		e.Points = append(e.Points, p)
+		e.Measures = append(e.Measures, Measure{
+			What: p.Name, Unit: "pools", Paper: float64(len(v.shares)),
+			Of: func(r Repeat) float64 { return v.agree(r.At("fair", p.Name)) },
+		})
+	}
+	return e
+}
+
+// Of the experiment on time-outs: when production comes, s, and what it needs.
+const (
+	productionAt  = 100
+	productionMin = 10
+	fairSlots     = 40
+)
+
+// fairTimeouts has a job that fills the cluster, and one that comes later.
+func fairTimeouts() Experiment {
+	m := mix{name: "production beside research", sigma: 0.2, jobs: []mixed{
+		{id: "research", pool: "research", maps: batch{n: 400, seconds: 600}},
+		{id: "production", pool: "production", at: productionAt, maps: batch{n: 30, seconds: 60}},
+	}}
+	e := Experiment{
+		ID: "timeouts", Title: "The two preemption time-outs (sections 2.3 and 3.5)",
+		Setup: fmt.Sprintf(`Research fills 10 machines of 4 slots with maps of 600 s, which begin at once and
+so end at about the same time. At %d s production comes with 30 maps of 60 s and a
+minimum share of %d slots. It may take slots after it was below its minimum for the
+first time-out, or below half of its fair share (20 slots) for the second.`, productionAt, productionMin),
+		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
+		Cluster: sim.Config{Nodes: 10, MapSlots: 4, ReduceSlots: -1, Series: true}, Workload: m.source(),
+	}
+	e.add("wait", 0, 0, 0, 0)
+	for _, s := range []int{15, 30, 60} {
+		e.add(fmt.Sprintf("minimum, %d s", s), s, 0, s, productionMin)
+		e.add(fmt.Sprintf("half of the fair share, %d s", s), 0, s, s, fairSlots/2)
+	}
+	e.Charts = []Chart{{
+		Name: "timeouts", Caption: "Slots of production under both time-outs of 30 s, and without",
+		Draw: drawTimeouts,
+	}}
+	return e
+}
+
+// add is a point with time-outs, and the measure that belongs to it.
+func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) {
+	e.Points = append(e.Points, Point{Name: name, Set: func(t *Trial) {
+		t.Conf = allocations(fairAfter, poolSpec{name: "research"}, poolSpec{name: "production", min: productionMin, minAfter: minAfter})
+		t.set("mapred.fairscheduler.preemption", fmt.Sprint(expected > 0))
+		t.Setup.Means = preempt.Means{Map: preempt.Kill}
+	}})
+	if expected == 0 {
+		expected, slots = 500, productionMin
+	}
+	e.Measures = append(e.Measures, Measure{
+		What: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Within: 0.4,
+		Of: func(r Repeat) float64 {
+			return held(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
+		},
+		Why: "without preemption it waits for research's first maps to end, and their times are spread",
+	})
+}
+
+func drawTimeouts(all []Repeat) *plot.Figure {
+	var lines []plot.Line
+	for _, p := range []string{"minimum, 30 s", "half of the fair share, 30 s", "wait"} {
+		line := plot.Line{Name: p, Steps: true}
+		for _, s := range held(all[0].At("fair", p), cluster.MapSlot, ofPool("production")) {
+			line.Points = append(line.Points, plot.Point{X: s.from, Y: s.value})
+		}
+		lines = append(lines, line)
+	}
+	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production"}, lines...)
+}
+
+// fairDelay varies how long slots are left to others for the sake of locality.
+func fairDelay(o Options) Experiment {
+	nodes, jobs := 100, 120
+	if o.Short {
+		nodes, jobs = 30, 30
+	}
+	m := mix{name: "small jobs", sigma: 0.2}
+	for i := range jobs {
+		m.jobs = append(m.jobs, mixed{id: fmt.Sprintf("j%03d", i), at: float64(i) * 4, maps: batch{n: 3 + i%10*nodes/50, seconds: 20, bytes: 128 << 20}})
+	}
+	arm := Arm{Name: "delay", Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay}}}
+	flow := Arm{Name: "flow", Policy: "fair", Once: true, Setup: sched.Setup{Placement: sched.DefaultPlacement()}}
+	e := Experiment{
+		ID: "delay", Title: "Delay scheduling: locality against delay (section 3.8)",
+		Setup: fmt.Sprintf(`%d jobs of few maps of 20 s, four seconds apart, on %d machines with two slots, three
+copies of each block. A map that reads from another machine takes 5 s longer
+(128 MiB at 25 MB/s). The delay is for a machine, and as long again for its rack.
+Machines report every second. Arm *flow* is our own min-cost flow, which knows no
+such delay.`, jobs, nodes),
+		Arms:    []Arm{arm, flow},
+		Cluster: sim.Config{Nodes: nodes, MapSlots: 2, ReduceSlots: -1, Heartbeat: 1000, RemoteRate: 25e6}, Workload: m.source(),
+	}
+	for _, s := range []float64{0, 1, 2, 5, 10, 20} {
+		e.Points = append(e.Points, Point{Name: fmt.Sprintf("%g s", s), Value: s, Set: func(t *Trial) {
+			t.Setup.Placement.Delay = locality.Delay{Node: int64(s * 1000), Rack: int64(s * 1000)}
+		}})
+	}
+	names := []string{"delay", "flow"}
+	for _, p := range e.Points {
+		says := ""
+		if p.Value == 5 {
+			says = "a few seconds raise it drastically"
+		}
+		e.Measures = append(e.Measures, Measure{What: "local maps, delay " + p.Name, Unit: "%", Says: says,
+			Of: func(r Repeat) float64 { return localMaps(r.At("delay", p.Name)) }})
+	}
+	e.Measures = append(e.Measures, Measure{What: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})
+	e.Charts = []Chart{
+		{Name: "delay-locality", Caption: "Maps that run where their input is", Draw: func(all []Repeat) *plot.Figure {
+			return curves(plot.Axes{X: "delay [s]", Y: "local maps [%]"}, all, names, e.Points, localMaps)
+		}},
+		{Name: "delay-sojourn", Caption: "What the delay costs, and what it saves", Draw: func(all []Repeat) *plot.Figure {
+			return curves(plot.Axes{X: "delay [s]", Y: "mean sojourn time [s]"}, all, names, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+		}},
+	}
+	return e
+}

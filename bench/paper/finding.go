@@ -1,0 +1,69 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// Finding is a Measure with what came out.
+type Finding struct {
+	Measure
+	Ours   Spread
+	Values []float64 // of each repetition
+}
+
+// findings applies the measures of an experiment.
+func (e *Experiment) findings(all []Repeat) (list []Finding) {
+	for _, m := range e.Measures {
+		var values []float64
+		for _, r := range all {
+			values = append(values, m.Of(r))
+		}
+		list = append(list, Finding{Measure: m, Ours: SpreadOf(values), Values: values})
+	}
+	return list
+}
+
+// Ratio is ours over the paper's; NaN where the paper has no number.
+func (f *Finding) Ratio() float64 {
+	if f.Paper == 0 {
+		return math.NaN()
+	}
+	return f.Ours.Median / f.Paper
+}
+
+// differs reports whether ours is farther from the paper's than it may be without
+// a reason. What has no number to compare with is always explained.
+func (f *Finding) differs() bool {
+	within, distance := cmp.Or(f.Within, 0.1), math.Abs(f.Ratio()-1)
+	if f.Unit == "%" {
+		within, distance = cmp.Or(f.Within, 2), math.Abs(f.Ours.Median-f.Paper)
+	}
+	return f.Paper == 0 || !(distance <= within)
+}
+
+// paper is what the paper has, for people.
+func (f *Finding) paper() string {
+	switch {
+	case f.Paper == 0 && f.Says == "":
+		return "–"
+	case f.Paper == 0:
+		return f.Says
+	case f.Says == "":
+		return quantity(f.Paper, f.Unit)
+	}
+	return quantity(f.Paper, f.Unit) + " (" + f.Says + ")"
+}
+
+// verdict is how ours is to the paper's number, for people: the ratio, or the
+// difference of what is a part of something.
+func (f *Finding) verdict() string {
+	switch {
+	case f.Paper == 0 || f.Ours.N == 0:
+		return ""
+	case f.Unit == "%":
+		return fmt.Sprintf("%+.1f points", f.Ours.Median-f.Paper)
+	}
+	return "x " + number(f.Ratio())
+}

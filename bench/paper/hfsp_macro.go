@@ -1,0 +1,234 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// hfspSmall is Fig. 3, and locality: FB2009.
+func hfspSmall(o Options, t traces) Experiment {
+	e := Experiment{
+		ID: "fig3", Title: "FB2009: sojourn times by class (section 4.2, Fig. 3), locality (section 4.3)",
+		Setup: "FB2009: 53 small, 41 medium and 6 large jobs, of 13,757 maps and 2,301 reduces.",
+		Arms:  hfspArms(), Cluster: hfspCluster(o), Workload: t.source("fb2009", 0), Notes: t.notes(),
+		Points: []Point{
+			{Name: "60 s a block", Value: 60},
+			{Name: "30 s a block", Value: 30, Set: func(tr *Trial) { tr.Workload = t.source("fb2009", 30*time.Second) }},
+		},
+	}
+	says := map[string]string{"small": "slightly better", "medium": "clearly better", "big": "clearly better"}
+	for _, p := range e.Points {
+		for _, class := range []string{"small", "medium", "big"} {
+			e.byClass(p.Name, class, says[class])
+		}
+		e.Measures = append(e.Measures, Measure{What: p.Name + ": all, mean under fair over hfsp", Unit: "x",
+			Of: func(r Repeat) float64 { return r.At(fairArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean }})
+		e.Measures = append(e.Measures, Measure{
+			What: p.Name + ": all, mean under fifo over hfsp", Unit: "x", Says: "5 to 10, by workload",
+			Of: func(r Repeat) float64 {
+				return r.At(fifoArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean
+			},
+			Why: "how far jobs get in each other's way depends on the load, which is a matter of the times of tasks",
+		})
+		for i, arm := range compared {
+			e.Measures = append(e.Measures, Measure{What: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i],
+				Of: func(r Repeat) float64 { return localMaps(r.At(arm, p.Name)) }, Why: "the paper's waits for local tasks are not said"})
+		}
+	}
+	for _, class := range []string{"small", "medium", "big"} {
+		e.Charts = append(e.Charts, Chart{Name: "fig3-" + class, Caption: "FB2009, 60 s a block: sojourn times of " + class + " jobs",
+			Draw: func(all []Repeat) *plot.Figure { return cdfsAt(all, "60 s a block", class) }})
+	}
+	return e
+}
+
+// byClass are measures of the jobs of a class at a point.
+func (e *Experiment) byClass(point, class, says string) {
+	at := func(arm string) func(Repeat) float64 {
+		return func(r Repeat) float64 { return mean(sojourns(r.At(arm, point), class)) }
+	}
+	for _, arm := range []string{fifoArm, fairArm, hfspArm} {
+		e.Measures = append(e.Measures, Measure{What: fmt.Sprintf("%s: %s jobs, mean, %s", point, class, arm), Unit: "s", Of: at(arm)})
+	}
+	e.Measures = append(e.Measures, Measure{
+		What: fmt.Sprintf("%s: %s jobs, fair over hfsp", point, class), Unit: "x", Says: says,
+		Of: func(r Repeat) float64 { return at(fairArm)(r) / at(hfspArm)(r) },
+	})
+}
+
+// cdfsAt are distributions of the sojourn times of a class.
+func cdfsAt(all []Repeat, point, class string) *plot.Figure {
+	var samples []plot.Sample
+	for _, arm := range compared {
+		samples = append(samples, plot.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return sojourns(r.At(arm, point), class) })})
+	}
+	return plot.CDF(plot.Axes{X: "sojourn time [s]", Y: "part of jobs"}, samples...)
+}
+
+// largeRuns is how often FB2010 is repeated: it has 112,942 maps.
+const largeRuns = 3
+
+// hfspLarge is Fig. 4: FB2010.
+func hfspLarge(o Options, t traces) Experiment {
+	const hour = 3600
+	e := Experiment{
+		ID: "fig4", Title: "FB2010: sojourn times by phase (section 4.2, Fig. 4), and how much is suspended",
+		Setup: "FB2010: 93 jobs of 112,942 maps and 6,688 reduces.",
+		Arms:  hfspArms(), Cluster: hfspCluster(o), Workload: t.source("fb2010", 0), Runs: largeRuns, Notes: t.notes(),
+	}
+	const load = "at 60 s a block the maps alone are 5.2 h of the whole cluster, and the paper's took fewer: at the end of the hour in which jobs come, it was further"
+	for i, arm := range compared {
+		e.Measures = append(e.Measures, Measure{What: "jobs done after an hour, " + arm, Unit: "%", Paper: []float64{1, 20}[i],
+			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(arm), hour) }, Why: load})
+	}
+	e.Measures = append(e.Measures,
+		Measure{What: "jobs done under fair when hfsp has done 80 %", Unit: "%", Paper: 15, Why: load,
+			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 0.8)) }},
+		Measure{What: "median of the map phase, fair over hfsp", Unit: "x", Says: "more than 2",
+			Of: func(r Repeat) float64 { return median(mapPhases(r.Of(fairArm))) / median(mapPhases(r.Of(hfspArm))) }},
+		Measure{What: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Why: "reduces wait for maps, so this is as long as maps take",
+			Of: func(r Repeat) float64 {
+				return (median(reducePhases(r.Of(fairArm))) - median(reducePhases(r.Of(hfspArm)))) / 60
+			}},
+		Measure{What: "mean, fair over hfsp", Unit: "x", Of: func(r Repeat) float64 { return r.Of(fairArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
+		Measure{What: "mean, fifo over hfsp", Unit: "x", Says: "5 to 10, by workload", Why: "with several hours of work in the queue all the time, fifo does no worse than sharing; the paper does not say which workload has which",
+			Of: func(r Repeat) float64 { return r.Of(fifoArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
+		Measure{What: "reduces that are suspended and resumed, hfsp", Unit: "%", Says: "at most 10 %", Of: func(r Repeat) float64 { return 100 * suspended(r.Of(hfspArm)) },
+			Why: "the paper's 10 % are of running tasks, by its logs; ours are of all reduces"},
+	)
+	phases := []struct {
+		name, what string
+		of         func(*Outcome) []float64
+	}{
+		{"fig4-map", "map phase", mapPhases}, {"fig4-reduce", "reduce phase", reducePhases}, {"fig4-all", "whole jobs", func(o *Outcome) []float64 { return sojourns(o, "") }},
+	}
+	for _, p := range phases {
+		e.Charts = append(e.Charts, Chart{Name: p.name, Caption: "FB2010: sojourn times, " + p.what, Draw: func(all []Repeat) *plot.Figure {
+			return cdfs(plot.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []plot.Mark{{X: hour, Name: "1 h"}}}, all, compared, p.of)
+		}})
+	}
+	return e
+}
+
+// doneAt is the part of the jobs that are over at a time, s.
+func doneAt(o *Outcome, at float64) float64 {
+	done := 0
+	for i := range o.Jobs {
+		if seconds(o.Jobs[i].Finish) <= at {
+			done++
+		}
+	}
+	return float64(done) / float64(len(o.Jobs))
+}
+
+// timeOfDone is when a part of the jobs is over, s.
+func timeOfDone(o *Outcome, part float64) float64 {
+	var ends []float64
+	for i := range o.Jobs {
+		ends = append(ends, seconds(o.Jobs[i].Finish))
+	}
+	slices.Sort(ends)
+	return ends[int(math.Ceil(part*float64(len(ends))))-1]
+}
+
+// median is NaN of nothing.
+func median(values []float64) float64 { return SpreadOf(values).Median }
+
+// mapPhases are the times from submission to the end of the last map, s.
+func mapPhases(o *Outcome) (times []float64) {
+	for i := range o.Jobs {
+		times = append(times, seconds(o.Jobs[i].MapFinish-o.Jobs[i].Submit))
+	}
+	return times
+}
+
+// reducePhases are the times from the first reduce to the end of the last, s.
+func reducePhases(o *Outcome) (times []float64) {
+	for i := range o.Jobs {
+		if j := &o.Jobs[i]; j.Reduces > 0 {
+			times = append(times, seconds(j.ReduceFinish-j.ReduceStart))
+		}
+	}
+	return times
+}
+
+// suspended is how many suspensions there were for each reduce.
+func suspended(o *Outcome) float64 {
+	reduces := 0
+	for i := range o.Jobs {
+		reduces += o.Jobs[i].Reduces
+	}
+	return float64(o.ByWay()[preempt.Suspend].Preemptions) / float64(reduces)
+}
+
+// hfspNodes is Fig. 5.
+func hfspNodes(o Options, t traces) Experiment {
+	e := Experiment{
+		ID: "fig5", Title: "FB2009: mean sojourn time against the number of machines (section 4.3, Fig. 5)",
+		Setup: "FB2009 on 10 to 100 machines.", Arms: hfspArms()[1:], Cluster: hfspCluster(o), Workload: t.source("fb2009", 0), Runs: nodeRuns,
+	}
+	step := 10
+	if o.Short {
+		step = 50
+	}
+	for n := step; n <= 100; n += step {
+		nodes := n
+		if o.Short {
+			nodes /= thinning
+		}
+		name := fmt.Sprintf("%d machines", n)
+		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Nodes = nodes }})
+		e.Measures = append(e.Measures, Measure{What: name + ": mean, fair over hfsp", Unit: "x", Says: "more than 1, most on few machines",
+			Of: func(r Repeat) float64 { return r.At(fairArm, name).Summary().Mean / r.At(hfspArm, name).Summary().Mean }})
+	}
+	e.Charts = []Chart{{Name: "fig5", Caption: "FB2009: mean sojourn time against the number of machines", Draw: func(all []Repeat) *plot.Figure {
+		return curves(plot.Axes{X: "machines", Y: "mean sojourn time [s]", LogY: true}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+	}}}
+	return e
+}
+
+// nodeRuns is how often each size of cluster is repeated.
+const nodeRuns = 10
+
+// hfspErrors is Fig. 6.
+func hfspErrors(o Options, t traces) Experiment {
+	e := Experiment{
+		ID: "fig6", Title: "FB2009, maps only: mean sojourn time against errors of sizes (section 4.3, Fig. 6)",
+		Setup: `Maps of FB2009. What HFSP takes for the size of a job is drawn evenly between (1-a) and
+(1+a) times its estimate. At 0 nothing is drawn; FAIR knows no sizes.`,
+		Arms: hfspArms()[1:], Cluster: hfspCluster(o), Workload: mapsOnly(t.source("fb2009", 0)),
+	}
+	e.Arms[0].Once = true
+	step := 1
+	if o.Short {
+		step = 5
+	}
+	ratio := func(point string) func(Repeat) float64 {
+		return func(r Repeat) float64 {
+			return r.At(hfspArm, point).Summary().Mean / r.At(hfspArm, "a = 0").Summary().Mean
+		}
+	}
+	for n := 0; n <= 10; n += step {
+		a := float64(n) / 10
+		name := fmt.Sprintf("a = %g", a)
+		e.Points = append(e.Points, Point{Name: name, Value: a, Set: func(tr *Trial) {
+			if tr.Arm == hfspArm && a > 0 {
+				sizeError(tr, a)
+			}
+		}})
+		e.Measures = append(e.Measures, Measure{What: name + ": mean, hfsp", Unit: "s", Of: func(r Repeat) float64 { return r.At(hfspArm, name).Summary().Mean }})
+		if a > 0 {
+			e.Measures = append(e.Measures, Measure{What: name + ": mean over that at a = 0", Unit: "x", Says: "close to 1, but for the largest errors", Of: ratio(name)})
+		}
+	}
+	e.Measures = append(e.Measures, Measure{What: "mean, fair", Unit: "s", Of: func(r Repeat) float64 { return r.At(fairArm, "a = 0").Summary().Mean }})
+	e.Charts = []Chart{{Name: "fig6", Caption: "Mean sojourn time against errors of sizes", Draw: func(all []Repeat) *plot.Figure {
+		return curves(plot.Axes{X: "error a", Y: "mean sojourn time [s]"}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
+	}}}
+	return e
+}

@@ -1,0 +1,142 @@
+package paper
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/fluid"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// hfspSingle is Fig. 1: one server that can be divided at will.
+func hfspSingle() (Experiment, error) {
+	e := Experiment{
+		ID: "fig1", Title: "One server: PS against FSP (Fig. 1)",
+		Setup: "Jobs of 30, 10 and 10 s arrive at 0, 10 and 15 s. Sojourn times by `hammr sim fluid`.",
+	}
+	jobs := []fluid.Job{{ID: "1", SizeS: 30}, {ID: "2", ArrivalS: 10, SizeS: 10}, {ID: "3", ArrivalS: 15, SizeS: 10}}
+	for i := range jobs {
+		jobs[i].EstimateS, jobs[i].Weight = jobs[i].SizeS, 1
+	}
+	papers := map[string][]float64{"ps": {50, 27.5, 27.5, 35}, "fsp": {50, 10, 15, 25}}
+	for _, d := range []string{"ps", "fsp"} {
+		times, err := fluid.Sojourns(d, jobs)
+		if err != nil {
+			return e, err
+		}
+		e.sojourns(d, append(times, mean(times)), papers[d])
+	}
+	return e, nil
+}
+
+// hfspCapped is Fig. 2: jobs that cannot use the whole cluster.
+func hfspCapped() Experiment {
+	const machines, slots = 20, 5
+	jobs := []capped{{"job 1", 0, 1, 30}, {"job 2", 10, 0.55, 10}, {"job 3", 13, 0.35, 10}}
+	m := mix{name: "three jobs of one wave"}
+	for _, j := range jobs {
+		m.jobs = append(m.jobs, mixed{id: j.id, at: j.arrival, maps: batch{n: int(j.demand * machines * slots), seconds: j.seconds}})
+	}
+	e := Experiment{
+		ID: "fig2", Title: "Many processors: PS against FSP (Fig. 2)",
+		Setup: fmt.Sprintf(`Jobs that can use 100, 55 and 35 %% of the cluster, for 30, 10 and 10 s, arrive at 0, 10
+and 13 s. *ps* and *fsp* are a cluster that can be divided at will; *hfsp* is our policy on %d
+machines of %d slots: 100, 55 and 35 maps of 30, 10 and 10 s, whose times it is told (oracle),
+and which are suspended.`, machines, slots),
+		Arms: []Arm{{Name: hfspArm, Policy: "hfsp", Conf: map[string]string{hfspEstimator: "oracle"},
+			Setup: sched.Setup{Means: preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend}}}},
+		Cluster: sim.Config{Nodes: machines, MapSlots: slots, ReduceSlots: -1, Progress: 200, Latency: -1, Series: true}, Workload: m.source(), Runs: 1,
+	}
+	ps, fsp := serve(jobs, sharing), fairSojourn(jobs)
+	papers := [][]float64{{39, 14.5, 10.5, 64. / 3}, {39, 10, 10, 59. / 3}}
+	e.sojourns("ps", append(ps, mean(ps)), papers[0])
+	e.sojourns("fsp", append(fsp, mean(fsp)), papers[1])
+	for i, paper := range papers[1] {
+		of := func(r Repeat) float64 { return r.Of(hfspArm).Summary().Mean }
+		what := "mean"
+		if i < len(jobs) {
+			what = jobs[i].id
+			of = func(r Repeat) float64 { return sojourn(r.Of(hfspArm), what) }
+		}
+		e.Measures = append(e.Measures, Measure{What: "hfsp, " + what, Unit: "s", Paper: paper, Of: of,
+			Why: "a suspended task goes on where it stands, on its own slot, so the first job cannot spread over all slots at the end; and a task is preempted only when it has told how far it is"})
+	}
+	e.Charts = []Chart{{Name: "fig2-hfsp", Caption: "Slots of the three jobs under hfsp", Draw: func(all []Repeat) *plot.Figure {
+		return jobAreas(all[0].Of(hfspArm), cluster.MapSlot, []string{"job 1", "job 2", "job 3"})
+	}}}
+	return e
+}
+
+// sojourns are measures of numbers that are known: those of each job, and the mean.
+func (e *Experiment) sojourns(arm string, ours, papers []float64) {
+	for i := range ours {
+		what := fmt.Sprintf("%s, job %d", arm, i+1)
+		if i == len(ours)-1 {
+			what = arm + ", mean"
+		}
+		e.Measures = append(e.Measures, Measure{What: what, Unit: "s", Paper: papers[i], Of: func(Repeat) float64 { return ours[i] }})
+	}
+}
+
+// jobAreas is a picture of which job has how many slots.
+func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
+	of := make(map[string]steps)
+	for _, j := range jobs {
+		of[j] = held(o, kind, ofJob(j))
+	}
+	return stacked(plot.Axes{X: "time [s]", Y: kind.String() + " slots"}, jobs, of)
+}
+
+// The arms of Fig. 7.
+const (
+	eager = "eager (suspend)"
+	later = "wait"
+	lossy = "kill"
+)
+
+// hfspPreemption is Fig. 7.
+func hfspPreemption() Experiment {
+	m := mix{name: "one large and four small", sigma: 0.02, jobs: []mixed{{id: "j1", at: 140, maps: batch{n: 1, seconds: 1}, reduces: batch{n: 11, seconds: 500}}}}
+	jobs := []string{"j1", "j2", "j3", "j4", "j5"}
+	for i, id := range jobs[1:] {
+		n := 1
+		if i == 0 {
+			n = 2
+		}
+		m.jobs = append(m.jobs, mixed{id: id, at: 150, maps: batch{n: 1, seconds: 1}, reduces: batch{n: n, seconds: 350}})
+	}
+	arm := func(name string, how preempt.How) Arm {
+		return Arm{Name: name, Policy: "hfsp", Setup: sched.Setup{Means: preempt.Means{Map: preempt.Wait, Reduce: how}}}
+	}
+	average := func(arm string) func(Repeat) float64 {
+		return func(r Repeat) float64 { return r.Of(arm).Summary().Mean / 60 }
+	}
+	const why = "the paper says of the small jobs' tasks only that they are shorter than 500 s; 350 s are ours"
+	e := Experiment{
+		ID: "fig7", Title: "Ways to preempt (section 4.4, Fig. 7)",
+		Setup: `4 machines with 2 slots for reduces. j1 has 11 reduces of 500 s and comes at 140 s; j2 with
+2 reduces and j3, j4 and j5 with one come at 150 s, reduces of 350 s (sigma 0.02). Each has
+one map of 1 s.`,
+		Arms:    []Arm{arm(eager, preempt.Suspend), arm(later, preempt.Wait), arm(lossy, preempt.Kill)},
+		Cluster: sim.Config{Nodes: 4, MapSlots: 2, ReduceSlots: 2, Heartbeat: 1000, Series: true}, Workload: m.source(),
+		Measures: []Measure{
+			{What: "mean sojourn time, " + eager, Unit: "min", Paper: 9, Of: average(eager), Why: why},
+			{What: "mean sojourn time, " + later, Unit: "min", Paper: 15, Of: average(later), Why: why},
+			{What: "mean sojourn time, " + lossy, Unit: "min", Says: "j1 takes longer than with suspend", Of: average(lossy), Why: why},
+			{What: "j1 with kill over j1 with suspend", Unit: "x", Says: "longer", Of: func(r Repeat) float64 { return sojourn(r.Of(lossy), "j1") / sojourn(r.Of(eager), "j1") },
+				Why: "what is killed is young, and j1's last tasks have slots to spare: what they do twice costs j1 little or nothing"},
+			{What: "tasks of j1 that are killed", Unit: "tasks", Paper: 6, Of: func(r Repeat) float64 { return float64(r.Of(lossy).Summary().Preemptions) },
+				Why: "four jobs with five tasks need five slots; the paper's text has six"},
+			{What: "work lost, " + lossy, Unit: "s", Of: func(r Repeat) float64 { return r.Of(lossy).Summary().Lost }},
+		},
+	}
+	for i, arm := range []string{eager, later, lossy} {
+		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("fig7%c", 'a'+i), Caption: "Reduce slots, " + arm, Draw: func(all []Repeat) *plot.Figure {
+			return jobAreas(all[0].Of(arm), cluster.ReduceSlot, jobs)
+		}})
+	}
+	return e
+}

@@ -1,0 +1,91 @@
+package paper
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeMarkdown writes the report. It has nothing in it that changes from one run
+// to the next: no time, no machine.
+func (r *Report) writeMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", r.Paper.Title)
+	fmt.Fprintf(&b, "Made by\n\n    %s\n\nwith %s.\n\n", r.Command, r.Versions)
+	fmt.Fprintf(&b, "%s\n\n%s\n", r.Paper.Intro, r.repetitions())
+	for i := range r.Sections {
+		r.Sections[i].markdown(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// repetitions says how often it was run, and what intervals are.
+func (r *Report) repetitions() string {
+	text := fmt.Sprintf("Each experiment is run with the seeds %s.", seeds(r.Options.Seed, r.Options.Runs))
+	if r.Options.Runs > 1 {
+		text += ` Numbers are the median of all seeds, with the 95 % interval of the
+median in brackets (order statistics; from the least to the greatest for five
+seeds and fewer).`
+	}
+	if r.Paper.Reruns != "" {
+		text += " " + r.Paper.Reruns
+	}
+	if r.Options.Short {
+		text += "\n\n**This is the short form, for automatic checks: clusters and workloads are smaller\nthan the paper's, so numbers are not to be compared with its.**"
+	}
+	return text
+}
+
+func seeds(first uint64, runs int) string {
+	switch runs {
+	case 1:
+		return fmt.Sprint(first)
+	case 2:
+		return fmt.Sprintf("%d and %d", first, first+1)
+	}
+	return fmt.Sprintf("%d to %d", first, first+uint64(runs)-1)
+}
+
+func (s *Section) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.Experiment.Title, s.Experiment.Setup)
+	if n := len(s.Repeats); len(s.Trials) > 0 && s.Experiment.Runs == n {
+		fmt.Fprintf(b, "\nSeeds: %s.\n", seeds(s.Repeats[0].Seed, n))
+	}
+	if len(s.Findings) > 0 {
+		b.WriteString("\n| | paper | ours | ours to paper |\n|---|---|---|---|\n")
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.What, f.paper(), f.Ours.text(f.Unit), f.verdict())
+	}
+	s.reasons(b)
+	for _, note := range s.Experiment.Notes {
+		fmt.Fprintf(b, "\n%s\n", note)
+	}
+	for _, c := range s.Experiment.Charts {
+		fmt.Fprintf(b, "\n![%s](%s.png)\n\n*%s* ([SVG](%s.svg))\n", c.Caption, c.Name, c.Caption, c.Name)
+	}
+}
+
+// reasons are why ours differ, one for all findings that share it.
+func (s *Section) reasons(b *strings.Builder) {
+	var order []string
+	about := make(map[string][]string)
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		if f.Why == "" || !f.differs() {
+			continue
+		}
+		if about[f.Why] == nil {
+			order = append(order, f.Why)
+		}
+		about[f.Why] = append(about[f.Why], f.What)
+	}
+	if len(order) > 0 {
+		b.WriteString("\nWhy:\n\n")
+	}
+	for _, why := range order {
+		fmt.Fprintf(b, "- *%s*: %s\n", strings.Join(about[why], "; "), why)
+	}
+}

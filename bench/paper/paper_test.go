@@ -1,0 +1,201 @@
+package paper
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// short runs the short form of a paper and writes it.
+func short(t *testing.T, name string) *Report {
+	t.Helper()
+	r, err := Run(t.Context(), name, Options{Short: true}, Simulator{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Sections {
+		if !strings.Contains(string(text), s.Experiment.Title) {
+			t.Errorf("the report says nothing of %q", s.Experiment.Title)
+		}
+		for _, c := range s.Experiment.Charts {
+			for _, ending := range []string{".png", ".svg"} {
+				if info, err := os.Stat(filepath.Join(dir, c.Name+ending)); err != nil || info.Size() < 1000 {
+					t.Errorf("picture %s: %v, %v", c.Name+ending, info, err)
+				}
+			}
+		}
+	}
+	return r
+}
+
+// claim is what has to hold of a number, by its experiment and its name.
+type claim struct {
+	experiment, what string
+	least, most      float64
+}
+
+// hold holds claims against a report.
+func hold(t *testing.T, r *Report, claims []claim) {
+	t.Helper()
+	for _, c := range claims {
+		found := false
+		for _, s := range r.Sections {
+			for _, f := range s.Findings {
+				if s.Experiment.ID != c.experiment || f.What != c.what {
+					continue
+				}
+				found = true
+				if m := f.Ours.Median; !(m >= c.least && m <= c.most) {
+					t.Errorf("%s, %s: %g, want %g to %g", c.experiment, c.what, m, c.least, c.most)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s has no %q", c.experiment, c.what)
+		}
+	}
+}
+
+func TestHFSP(t *testing.T) {
+	t.Parallel()
+	r := short(t, "hfsp")
+	hold(t, r, []claim{
+		{"fig1", "ps, mean", 35, 35},
+		{"fig1", "fsp, mean", 25, 25},
+		{"fig2", "ps, mean", 21.333, 21.334},
+		{"fig2", "fsp, mean", 19.666, 19.667},
+		{"fig2", "hfsp, job 2", 10, 10.1},
+		{"fig2", "hfsp, job 3", 10, 10.1},
+		{"fig2", "hfsp, mean", 19.6, 21.3}, // no worse than sharing
+		{"fig3", "60 s a block: all, mean under fair over hfsp", 1, 20},
+		{"fig3", "30 s a block: all, mean under fair over hfsp", 1, 20},
+		{"fig3", "60 s a block: small jobs, fair over hfsp", 0.85, 2}, // of some seconds each, and machines report every second
+		{"fig3", "60 s a block: medium jobs, fair over hfsp", 1.2, 20},
+		{"fig3", "60 s a block: big jobs, fair over hfsp", 1, 5},
+		{"fig3", "60 s a block: all, mean under fifo over hfsp", 1.5, 20},
+		{"fig4", "mean, fair over hfsp", 1.2, 20},
+		{"fig4", "median of the map phase, fair over hfsp", 1.5, 50},
+		{"fig5", "100 machines: mean, fair over hfsp", 1, 20},
+		{"fig6", "a = 0.5: mean over that at a = 0", 0.8, 1.5},
+		{"fig7", "mean sojourn time, eager (suspend)", 8, 10},
+		{"fig7", "mean sojourn time, wait", 14, 16},
+		{"fig7", "tasks of j1 that are killed", 5, 5},
+	})
+}
+
+func TestFair(t *testing.T) {
+	t.Parallel()
+	r := short(t, "fair")
+	var claims []claim
+	for _, v := range vectors {
+		claims = append(claims, claim{"shares", v.point().Name, 4, 4})
+	}
+	for _, s := range []string{"15", "30", "60"} {
+		after := map[string]float64{"15": 15, "30": 30, "60": 60}[s]
+		claims = append(claims,
+			claim{"timeouts", "minimum, " + s + " s: production has 10 slots after", after, after + 1},
+			claim{"timeouts", "half of the fair share, " + s + " s: production has 20 slots after", after, after + 1})
+	}
+	hold(t, r, append(claims,
+		claim{"timeouts", "wait: production has 10 slots after", 200, 600},
+		claim{"delay", "local maps, delay 0 s", 0, 95},
+		claim{"delay", "local maps, delay 20 s", 99, 100}))
+}
+
+func TestHammr(t *testing.T) {
+	t.Parallel()
+	hold(t, short(t, "hammr"), []claim{
+		{"locality", "local maps of 26, hammr, with locality", 18, 26},
+		{"locality", "local maps of 26, hammr, without", 2, 11},
+		{"locality", "time without locality over time with it", 1, 1.3},
+		{"shares", "slots of pool A while all want their shares", 0.97, 1.03},
+		{"shares", "slots of pool B while all want their shares", 1.97, 2.03},
+		{"shares", "slots of pool C while all want their shares", 2.97, 3.03},
+		{"shares", "pool C has 3 slots after", 0, 3},
+	})
+}
+
+func TestChronos(t *testing.T) {
+	t.Parallel()
+	hold(t, short(t, "chronos"), []claim{
+		{"fifo-maps", "recovery wait of job 1's maps, fifo", 15, 100},
+		{"fifo-maps", "recovery wait of job 1's maps, chronos", 0, 2},
+		{"fifo-maps", "job 1 takes longer by, chronos against fifo", -50, -5},
+		{"fifo-maps", "recovered maps of job 1 that are local, chronos", 95, 100},
+		{"fair-maps", "time until scheduling is correct again, fair", 15, 100},
+		{"fair-maps", "time until scheduling is correct again, chronos", 0, 2},
+		{"fifo-reduces", "recovery wait of job 1's reduces, fifo", 200, 500},
+		{"fifo-reduces", "recovery wait of job 1's reduces, chronos", 0, 5},
+		{"fifo-reduces", "job 1 takes longer by, chronos against fifo", -70, -30},
+		{"kill", "maps: work lost, chronos", 0, 0},
+		{"kill", "reduces: work lost, chronos", 0, 0},
+		{"kill", "maps: work lost, kill", 50, 5000},
+		{"double", "job 1 takes longer by, chronos against fifo", -50, -5},
+		{"same-job", "recovered maps that are local, chronos*", 95, 100},
+		{"overhead", "job 1 takes longer by, chronos against fifo", 0, 0},
+		{"overhead", "job 2 takes longer by, chronos against fifo", 0, 0},
+	})
+}
+
+func TestDisco(t *testing.T) {
+	t.Parallel()
+	hold(t, short(t, "disco"), []claim{
+		{"jobs", "production, original over preemptive", 3, 15},
+		{"jobs", "research takes longer by", -1, 10},
+		{"jobs", "production starts after, fair, no preemption", 40, 80},
+		{"jobs", "production starts after, disco, preemptive", 0, 3},
+		{"jobs", "work lost, disco, preemptive", 80, 130},
+	})
+}
+
+// TestSameBytes runs a paper twice: what is written is the same, whatever runs
+// side by side.
+func TestSameBytes(t *testing.T) {
+	t.Parallel()
+	var texts [2]bytes.Buffer
+	for i := range texts {
+		r, err := Run(t.Context(), "hammr", Options{Runs: 3, Seed: 7}, Simulator{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.writeMarkdown(&texts[i]); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.writeFindings(&texts[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if texts[0].String() != texts[1].String() {
+		t.Error("two runs with the same seeds differ")
+	}
+	if !strings.Contains(texts[0].String(), "seeds 7 to 9") {
+		t.Errorf("no seeds in\n%s", texts[0].String())
+	}
+}
+
+func TestUnknownPaper(t *testing.T) {
+	if _, err := Run(t.Context(), "yarn", Options{}, Simulator{}); err == nil || !strings.Contains(err.Error(), `"yarn": not one of hfsp, fair, hammr, chronos, disco`) {
+		t.Error(err)
+	}
+}
+
+func TestMissingTraces(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Run(t.Context(), "hfsp", Options{WorkloadDir: dir}, Simulator{}); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "hfsp_fb2009.csv")) {
+		t.Error(err)
+	}
+}

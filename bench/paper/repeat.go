@@ -1,0 +1,56 @@
+package paper
+
+import "fmt"
+
+// Repeat is all outcomes of one repetition: what differs between them is the arm
+// and the point, never the seed.
+type Repeat struct {
+	Run  int
+	Seed uint64
+
+	outcomes map[place]*Outcome
+}
+
+type place struct{ arm, point string }
+
+// At is the outcome of an arm at a point. An experiment knows its own arms: one
+// that is not there is a fault of the program.
+func (r Repeat) At(arm, point string) *Outcome {
+	o := r.outcomes[place{arm, point}]
+	if o == nil {
+		panic(fmt.Sprintf("paper: no outcome of arm %q at point %q", arm, point))
+	}
+	return o
+}
+
+// Of is the outcome of an arm in an experiment without points.
+func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
+
+// repeats sorts the outcomes of an experiment's trials by repetition. Without trials
+// there is one that is empty.
+func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat) {
+	for i, t := range trials {
+		if t.Run == len(list) {
+			list = append(list, Repeat{Run: t.Run, Seed: t.Seed, outcomes: make(map[place]*Outcome)})
+		}
+		list[t.Run].outcomes[place{t.Arm, t.Point}] = outcomes[i]
+	}
+	if len(list) == 0 {
+		return []Repeat{{}}
+	}
+	for _, a := range e.Arms {
+		for _, p := range e.points() {
+			if a.Once {
+				e.share(list, a.Name, p.Name)
+			}
+		}
+	}
+	return list
+}
+
+// share has a point of an arm that is run once have the outcome of the first.
+func (e *Experiment) share(list []Repeat, arm, point string) {
+	for _, r := range list {
+		r.outcomes[place{arm, point}] = r.outcomes[place{arm, e.points()[0].Name}]
+	}
+}

@@ -1,0 +1,116 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Trial is one run: a policy, a cluster and a workload, with all settings.
+type Trial struct {
+	Experiment, Arm, Point string
+	Run                    int // from 0
+	Seed                   uint64
+
+	Policy   string
+	Conf     map[string]string
+	Setup    sched.Setup
+	Cluster  sim.Config // without its policy and seed
+	Workload Source
+}
+
+// Outcome is what came of a trial, on whatever it was run.
+type Outcome = sim.Result
+
+// Runner runs trials. It is used by several goroutines at once.
+type Runner interface {
+	Run(context.Context, Trial) (*Outcome, error)
+}
+
+// Simulator runs trials in virtual time.
+type Simulator struct{}
+
+// Run plays a trial to its end.
+func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
+	w, err := t.Workload(t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	cfg := t.Cluster
+	cfg.Seed = t.Seed
+	t.Setup.Oracle = oracle(w)
+	if cfg.Policy, err = all.New(t.Policy, t.Conf, t.Setup); err != nil {
+		return nil, err
+	}
+	return sim.Run(ctx, cfg, w)
+}
+
+// oracle knows how long the tasks of a workload take.
+func oracle(w *workload.Workload) func(*cluster.Job, cluster.Slot) (ms int64, ok bool) {
+	sizes := make(map[string][2]int64)
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		sizes[j.ID] = [2]int64{workload.Sum(j.Maps).Millis, workload.Sum(j.Reduces).Millis}
+	}
+	return func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
+		size, known := sizes[j.Spec.Name]
+		return size[kind], known
+	}
+}
+
+func (t Trial) String() string {
+	text := fmt.Sprintf("%s, %s", t.Experiment, t.Arm)
+	if t.Point != "" {
+		text += ", " + t.Point
+	}
+	return fmt.Sprintf("%s, seed %d", text, t.Seed)
+}
+
+// trials are all runs of an experiment, repetition by repetition.
+func (e *Experiment) trials(o Options) (list []Trial) {
+	if e.Workload == nil {
+		return nil
+	}
+	for run := range e.runs(o) {
+		for i, p := range e.points() {
+			for _, a := range e.Arms {
+				if a.Once && i > 0 {
+					continue
+				}
+				t := Trial{
+					Experiment: e.ID, Arm: a.Name, Point: p.Name, Run: run, Seed: o.Seed + uint64(run),
+					Policy: a.Policy, Conf: maps.Clone(a.Conf), Setup: a.Setup, Cluster: e.Cluster, Workload: e.Workload,
+				}
+				for _, set := range []func(*Trial){p.Set, a.Set} {
+					if set != nil {
+						set(&t)
+					}
+				}
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// runs is how often an experiment is repeated.
+func (e *Experiment) runs(o Options) int {
+	if e.Runs > 0 {
+		return min(e.Runs, o.Runs)
+	}
+	return o.Runs
+}
+
+// set changes a setting of the policy, for points.
+func (t *Trial) set(name, value string) {
+	if t.Conf == nil {
+		t.Conf = make(map[string]string)
+	}
+	t.Conf[name] = value
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/console"
+)
+
+// benchPaper is what `hammr bench paper` is asked for.
+type benchPaper struct {
+	name, out      string
+	sim, cluster   bool
+	workloadDir    string
+	namesWorkloads bool // the user has named the directory
+	paper.Options
+}
+
+// tracesDir is where the traces are looked for.
+var tracesDir = filepath.Join("..", "shared", "traces")
+
+func newBenchPaper() *cobra.Command {
+	var b benchPaper
+	names := strings.Join(paper.Names(), "|")
+	cmd := &cobra.Command{
+		Use:   "paper " + names + " --sim --out DIR",
+		Short: "A paper's experiments, and its figures beside ours",
+		Long: `Run the experiments of one of the papers that Hammr implements, and print the paper's
+figures beside ours. They run in the simulator, in virtual time: two runs with the same
+flags write the same bytes. docs/sim.md says what is modelled.
+
+DIR, which must not exist, gets report.md with what differs and why, the pictures as
+SVG and PNG, and the numbers as CSV.
+
+hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir. Where that
+is not given and there are none, it takes workloads that are drawn by the same quotas.`,
+		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
+  hammr bench paper chronos --sim --short --out chronos`,
+		Args:      one("the name of a paper"),
+		ValidArgs: paper.Names(),
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			b.name, b.namesWorkloads = args[0], cmd.Flags().Changed("workload-dir")
+			return b.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&b.sim, "sim", false, "in the simulator")
+	flags.BoolVar(&b.cluster, "cluster", false, "on a real cluster: not there yet")
+	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
+	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own; 0: the paper's")
+	flags.Uint64Var(&b.Seed, "seed", 1, "`number` from which all chance of the first repetition comes; the others' follow")
+	flags.BoolVar(&b.Short, "short", false, "smaller clusters, fewer jobs and two repetitions, for automatic checks")
+	flags.StringVar(&b.workloadDir, "workload-dir", tracesDir, "`directory` of the traces")
+	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
+	return cmd
+}
+
+func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := b.prepare(); err != nil {
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitError(exitUsage)
+	}
+	progress := counterOn(stderr)
+	b.Progress = progress.show
+	report, err := paper.Run(ctx, b.name, b.Options, paper.Simulator{})
+	progress.clear()
+	if err != nil {
+		return err
+	}
+	report.Command, report.Versions = b.command(), ownVersion()
+	if err := report.Write(b.out); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "seeds from %d; %s\n\n", b.Seed, filepath.Join(b.out, "report.md"))
+	return report.WriteTable(stdout)
+}
+
+// prepare fails for what is wrong with the command line only.
+func (b *benchPaper) prepare() error {
+	_, err := paper.Find(b.name)
+	switch {
+	case err != nil:
+		return err
+	case b.cluster:
+		return errors.New("--cluster: experiments on real clusters are not there yet; --sim runs them in the simulator")
+	case !b.sim:
+		return errors.New("say where: --sim is the only way so far")
+	case b.Runs < 0:
+		return fmt.Errorf("--runs %d: expected 1 or more, or 0 for the paper's number", b.Runs)
+	case b.Seed == 0:
+		return errors.New("--seed 0: expected 1 or more")
+	}
+	if _, err := os.Lstat(b.out); err == nil {
+		return fmt.Errorf("%s exists; remove it, or name another directory with --out", b.out)
+	}
+	if b.name == "hfsp" {
+		return b.findWorkloads()
+	}
+	return nil
+}
+
+// findWorkloads has the traces read from the directory that the user has named, or
+// else from the usual one if there is one.
+func (b *benchPaper) findWorkloads() error {
+	_, err := os.Stat(b.workloadDir)
+	switch {
+	case err == nil:
+		b.WorkloadDir = b.workloadDir
+	case b.namesWorkloads || !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--workload-dir: %w", err)
+	}
+	return nil
+}
+
+// command is what makes the same report again.
+func (b *benchPaper) command() string {
+	words := []string{"hammr bench paper", b.name, "--sim", fmt.Sprintf("--seed %d", b.Seed)}
+	if b.Runs > 0 {
+		words = append(words, fmt.Sprintf("--runs %d", b.Runs))
+	}
+	if b.Short {
+		words = append(words, "--short")
+	}
+	if b.WorkloadDir != "" {
+		words = append(words, "--workload-dir "+b.WorkloadDir)
+	}
+	return strings.Join(append(words, "--out DIR"), " ")
+}
+
+// runCounter shows how many runs are over, on a terminal only.
+type runCounter struct{ terminal *os.File }
+
+func counterOn(w io.Writer) runCounter {
+	if f, ok := w.(*os.File); ok && console.IsTerminal(f) {
+		return runCounter{f}
+	}
+	return runCounter{}
+}
+
+func (c runCounter) show(done, all int) {
+	if c.terminal != nil {
+		fmt.Fprintf(c.terminal, "\r%d of %d runs\x1b[K", done, all)
+	}
+}
+
+func (c runCounter) clear() {
+	if c.terminal != nil {
+		fmt.Fprint(c.terminal, "\r\x1b[K")
+	}
+}

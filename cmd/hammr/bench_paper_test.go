@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// benchPaperCommand runs `hammr bench paper`.
+func benchPaperCommand(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = execute(append([]string{"bench", "paper"}, args...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestBenchPaper(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	code, stdout, stderr := benchPaperCommand("hammr", "--sim", "--short", "--seed", "3", "--out", dir)
+	if code != exitDone || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{"PAPER", "local maps of 26", "20 ", "seeds from 3"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	report, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"hammr bench paper hammr --sim --seed 3 --short --out DIR", "seeds 3 and 4", "with hammr "} {
+		if !strings.Contains(string(report), want) {
+			t.Errorf("no %q in\n%s", want, report)
+		}
+	}
+	if code, _, stderr := benchPaperCommand("hammr", "--sim", "--out", dir); code != exitUsage || !strings.Contains(stderr, dir+" exists") {
+		t.Errorf("directory that exists: exit code %d: %s", code, stderr)
+	}
+}
+
+func TestBenchPaperFaults(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"hfsp", "--out", out}, "--sim is the only way"},
+		{[]string{"hfsp", "--cluster", "--out", out}, "not there yet"},
+		{[]string{"yarn", "--sim", "--out", out}, `"yarn": not one of hfsp`},
+		{[]string{"--sim", "--out", out}, "the name of a paper is missing"},
+		{[]string{"hfsp", "--sim"}, "out"},
+		{[]string{"hfsp", "--sim", "--runs", "-1", "--out", out}, "--runs -1"},
+		{[]string{"hfsp", "--sim", "--seed", "0", "--out", out}, "--seed 0"},
+		{[]string{"hfsp", "--sim", "--workload-dir", filepath.Join(dir, "none"), "--out", out}, filepath.Join(dir, "none")},
+		{[]string{"hfsp", "--sim", "--workload-dir", dir, "--out", out}, "hfsp_fb2009.csv"},
+	} {
+		code, _, stderr := benchPaperCommand(c.args...)
+		if code == exitDone || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit code %d: %s", c.args, code, stderr)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%v: there is an output directory", c.args)
+		}
+	}
+}
