@@ -2,30 +2,119 @@ package sim
 
 import (
 	"fmt"
+	"os"
 	"testing"
+	"time"
 
-	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// BenchmarkRun plays jobs of a thousand maps by FIFO and reports what an event
-// costs.
-func BenchmarkRun(b *testing.B) {
-	for _, size := range [][2]int{{100, 14}, {100, 100}, {10_000, 100}} {
-		b.Run(fmt.Sprintf("nodes=%d,maps=%d000", size[0], size[1]), func(b *testing.B) {
-			var jobs []workload.Job
-			for n := range size[1] {
-				jobs = append(jobs, jobOf(fmt.Sprint(n), int64(n)*13_000, 1000, 20, 30_000))
-			}
-			var steps int64
-			for b.Loop() {
-				r, err := Run(b.Context(), Config{Nodes: size[0], MapSlots: 4, ReduceSlots: 2, Policy: new(fifo.Policy)}, workloadOf(jobs...))
-				if err != nil {
-					b.Fatal(err)
+// traces is where public workloads lie beside the repository, if they do.
+const traces = "../../shared/traces/"
+
+func readTrace(t testing.TB, name string) *workload.Workload {
+	t.Helper()
+	if _, err := os.Stat(traces + name); err != nil {
+		t.Skip("no traces: ", err)
+	}
+	w, err := workload.ReadFile(traces+name, workload.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func policyOf(t testing.TB, name string) sched.Policy {
+	t.Helper()
+	p, err := all.New(name, nil, sched.Setup{Placement: sched.DefaultPlacement()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTrace plays the smaller workload of the HFSP paper.
+func TestTrace(t *testing.T) {
+	w := readTrace(t, "hfsp_fb2009.csv")
+	r, err := Run(t.Context(), Config{Nodes: 100, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(t, "fifo")}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, reduces := 0, 0
+	for _, j := range r.Jobs {
+		maps, reduces = maps+j.Maps, reduces+j.Reduces
+		if j.State != cluster.JobSucceeded || j.Slowdown() < 1 || j.MapFinish > j.Finish {
+			t.Errorf("%+v", j)
+		}
+	}
+	if len(r.Jobs) != 100 || maps != 13_757 || reduces != 2_301 || r.Summary().Local < 0.9 {
+		t.Errorf("%d jobs, %d maps, %d reduces; %+v", len(r.Jobs), maps, reduces, r.Summary())
+	}
+}
+
+// benchmark plays a workload again and again and tells how fast.
+func benchmark(b *testing.B, policy string, nodes int, w *workload.Workload) {
+	var events, steps int64
+	for b.Loop() {
+		r, err := Run(b.Context(), Config{Nodes: nodes, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(b, policy)}, w)
+		if err != nil {
+			b.Fatal(err)
+		}
+		events, steps = events+r.Events, steps+r.Steps
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(events), "µs/event")
+}
+
+// BenchmarkTargets plays what a run is to be done with in so many seconds.
+func BenchmarkTargets(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		nodes   int
+		within  time.Duration
+		prepare func(b *testing.B) *workload.Workload
+	}{
+		{"fb2009", 100, 5 * time.Second, func(b *testing.B) *workload.Workload { return readTrace(b, "hfsp_fb2009.csv") }},
+		{"fb2010", 100, time.Minute, func(b *testing.B) *workload.Workload { return readTrace(b, "hfsp_fb2010.csv") }},
+		{"large", 10_000, 2 * time.Minute, func(*testing.B) *workload.Workload { return regular(100, 1000, 13_000) }},
+	} {
+		for _, policy := range all.Names() {
+			b.Run(c.name+"/"+policy, func(b *testing.B) {
+				benchmark(b, policy, c.nodes, c.prepare(b))
+				if each := b.Elapsed() / time.Duration(b.N); each > c.within {
+					b.Errorf("a run takes %v, more than %v", each, c.within)
 				}
-				steps += r.Steps
-			}
-			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-		})
+			})
+		}
+	}
+}
+
+// regular is jobs of as many maps of half a minute, and a reduce for every fifty,
+// that come at even intervals.
+func regular(jobs, maps int, gap int64) *workload.Workload {
+	w := workloadOf()
+	for n := range jobs {
+		w.Jobs = append(w.Jobs, jobOf(fmt.Sprintf("j%05d", n), int64(n)*gap, maps, maps/50, 30_000))
+	}
+	return w
+}
+
+// BenchmarkGrowth tells what an event costs as jobs, machines, and jobs that wait
+// at a time become more, the rest staying as it is.
+func BenchmarkGrowth(b *testing.B) {
+	for _, policy := range all.Names() {
+		for _, jobs := range []int{30, 100, 300, 1000} { // one after the other
+			b.Run(fmt.Sprintf("policy=%s/jobs=%d", policy, jobs), func(b *testing.B) { benchmark(b, policy, 20, regular(jobs, 100, 60_000)) })
+		}
+		for _, nodes := range []int{10, 100, 1000} { // as many maps for each
+			b.Run(fmt.Sprintf("policy=%s/nodes=%d", policy, nodes), func(b *testing.B) { benchmark(b, policy, nodes, regular(10, 20*nodes, 60_000)) })
+		}
+		for _, queue := range []int{10, 30, 100, 300} { // all at once
+			b.Run(fmt.Sprintf("policy=%s/queue=%d", policy, queue), func(b *testing.B) { benchmark(b, policy, 20, regular(queue, 100, 0)) })
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -24,13 +25,14 @@ func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
 
 func checkRun(rt *rapid.T) {
 	policy := rapid.SampledFrom(all.Names()).Draw(rt, "policy")
+	chaotic := rapid.Bool().Draw(rt, "chaos")
 	means := drawMeans(rt)
 	cfg, w := drawConfig(rt), drawWorkload(rt)
 	cfg.Costs = means.Costs
 	cfg.Failures = drawFailures(rt, cfg, w)
-	first := runOnce(rt, policy, means, cfg, w)
+	first := runOnce(rt, policy, chaotic, means, cfg, w)
 	checkResult(rt, cfg, first)
-	second := runOnce(rt, policy, means, cfg, w)
+	second := runOnce(rt, policy, chaotic, means, cfg, w)
 	if a, b := jobsOf(rt, policy, first), jobsOf(rt, policy, second); !bytes.Equal(a, b) {
 		rt.Fatalf("one run gives\n%s\nthe next\n%s", a, b)
 	}
@@ -66,8 +68,8 @@ func drawWorkload(rt *rapid.T) *workload.Workload {
 	at := int64(0)
 	for n := range rapid.IntRange(1, 5).Draw(rt, "jobs") {
 		at += rapid.Int64Range(0, 9000).Draw(rt, "gap")
-		j := jobOf(fmt.Sprint("j", n), at, rapid.IntRange(1, 9).Draw(rt, "maps"), rapid.IntRange(0, 4).Draw(rt, "reduces"), 1)
-		millis := rapid.Int64Range(0, 20_000).Draw(rt, "millis")
+		j := jobOf(fmt.Sprint("j", n), at, rapid.IntRange(1, 12).Draw(rt, "maps"), rapid.IntRange(0, 4).Draw(rt, "reduces"), 1)
+		millis := rapid.Int64Range(0, 40_000).Draw(rt, "millis")
 		for _, tasks := range [][]workload.Task{j.Maps, j.Reduces} {
 			for i := range tasks {
 				tasks[i].Millis = millis + int64(noise(0, j.ID, i, 0)%1000)
@@ -101,8 +103,7 @@ func drawFailures(rt *rapid.T, cfg Config, w *workload.Workload) (failures []Fai
 // conf has policies preempt as soon as they may.
 func conf(policy string) map[string]string {
 	c := make(map[string]string)
-	switch policy {
-	case "fair", "chronos:fair":
+	if strings.HasSuffix(policy, "fair") {
 		c["mapred.fairscheduler.preemption"] = "true"
 	}
 	if all.HasPools(policy) {
@@ -112,12 +113,14 @@ func conf(policy string) map[string]string {
 	return c
 }
 
-func runOnce(rt *rapid.T, policy string, means preempt.Means, cfg Config, w *workload.Workload) *Result {
+func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Means, cfg Config, w *workload.Workload) *Result {
 	p, err := all.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
 	if err != nil {
 		rt.Fatal(err)
 	}
-	cfg.Policy = p
+	if cfg.Policy = p; chaotic {
+		cfg.Policy = &chaos{Policy: p, seed: cfg.Seed}
+	}
 	r, err := Run(rt.Context(), cfg, w)
 	if err != nil {
 		rt.Fatal(err)
