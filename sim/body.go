@@ -109,7 +109,8 @@ func (b *body) request(c cluster.Command) { b.hear(control.Requested{Command: c}
 // maxRounds bounds how often the controller proposes something at one moment.
 const maxRounds = 1_000_000
 
-// checkEvery is how many steps apart the end of the context is looked for.
+// checkEvery is how many steps apart the end of the context is looked for, and
+// those who watch are told.
 const checkEvery = 1024
 
 // play lets happen what is planned until all jobs are over.
@@ -123,6 +124,9 @@ func (b *body) play(ctx context.Context) error {
 		}
 		if b.steps%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if b.steps%checkEvery == 0 && b.cfg.Watch != nil {
+			b.cfg.Watch(len(b.workload.Jobs)-b.left, b.time())
 		}
 		if !b.moveOn() {
 			return b.stuck()

@@ -60,6 +60,9 @@ type Config struct {
 	// times are ms since the start of the run. Default nobody.
 	Decisions func(sched.Decision)
 
+	// Watch hears now and then how many jobs are over, and the time; default nobody.
+	Watch func(over int, at int64)
+
 	Tasks  bool // the result is to list all attempts
 	Series bool // the result is to tell who has slots at which time
 }

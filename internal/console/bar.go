@@ -70,7 +70,7 @@ func (b *bar) line(now time.Time, p Progress, width int) string {
 	if cells < minCells {
 		return truncate(left+"  "+right, width-1)
 	}
-	return left + " ▕" + cellsOf(p.fraction(), min(cells, maxCells)) + "▏ " + right
+	return left + " " + Bar(p.fraction(), min(cells, maxCells)) + " " + right
 }
 
 // figures is the amounts, the rate and the time left, as far as they are known.
@@ -106,6 +106,11 @@ func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(max(seconds, 0) * float64(time.Second)).Round(time.Second), true
+}
+
+// Bar draws a fraction as a bar of n columns between its ends.
+func Bar(fraction float64, n int) string {
+	return "▕" + cellsOf(min(max(fraction, 0), 1), n) + "▏"
 }
 
 // cellsOf draws a fraction in n columns.

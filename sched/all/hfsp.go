@@ -17,7 +17,12 @@ const hadoopHFSP = "mapred.hfsp-scheduler."
 
 // HasSizes reports whether a policy goes by the sizes of jobs, and so may ask
 // sched.Setup.Oracle for them.
-func HasSizes(name string) bool { return name == "hfsp" }
+func HasSizes(name string) bool {
+	if inside, ok := insideChronos(name); ok {
+		name = inside
+	}
+	return name == "hfsp"
+}
 
 func newHFSP(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "hfsp", conf: conf}

@@ -31,6 +31,7 @@ type historyJob struct {
 	Queue      string            `json:"queue"`
 	Priority   string            `json:"priority"`
 	SubmitTime wholeNumber       `json:"submitTime"`
+	FinishTime wholeNumber       `json:"finishTime"`
 	InputBytes wholeNumber       `json:"inputBytes"`
 	Properties map[string]string `json:"properties"`
 	Partitions []struct {
@@ -44,6 +45,7 @@ type historyTask struct {
 	Kind     string `json:"kind"`
 	Attempts []struct {
 		State      string      `json:"state"`
+		Node       string      `json:"node"`
 		StartTime  wholeNumber `json:"startTime"`
 		FinishTime wholeNumber `json:"finishTime"`
 		Shuffled   wholeNumber `json:"shuffleFinishTime"`
@@ -152,7 +154,7 @@ func (o *openHistory) begin(line int, j *historyJob) error {
 	if err != nil {
 		return err
 	}
-	*o = openHistory{line: line, input: int64(j.InputBytes), job: &pastJob{Job: Job{
+	*o = openHistory{line: line, input: int64(j.InputBytes), job: &pastJob{finish: int64(j.FinishTime), Job: Job{
 		ID: j.JobID, Name: j.Name, User: j.User, Pool: j.Queue, Priority: priority, Submit: int64(j.SubmitTime), SlowStart: slowStart,
 	}}}
 	for _, p := range j.Partitions {
@@ -169,7 +171,7 @@ func (o *openHistory) add(t *historyTask) error {
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, pastAttempt{
 			succeeded: a.State == "ATTEMPT_SUCCEEDED", kept: a.State == "ATTEMPT_PREEMPTED",
-			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffled: int64(a.Shuffled),
+			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffled: int64(a.Shuffled), node: a.Node,
 		})
 	}
 	o.job.tasks = append(o.job.tasks, p)

@@ -20,7 +20,7 @@ func (h *history) report(line int, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	j := pastJob{Job: Job{
+	j := pastJob{finish: r.FinishTime, Job: Job{
 		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
 	}}
 	for _, t := range r.Tasks {
@@ -39,7 +39,7 @@ func reportTask(t report.Task) pastTask {
 	p := pastTask{id: t.ID, reduce: t.Type == report.Reduce}
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: a.State == report.Succeeded, kept: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime,
+			succeeded: a.State == report.Succeeded, kept: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, node: a.Node,
 		})
 	}
 	return p

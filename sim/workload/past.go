@@ -13,7 +13,7 @@ const maxTime = 1 << 53
 // pastJob is a job that a cluster has run, as a log of whatever form tells of
 // it.
 type pastJob struct {
-	Job    // without its tasks; Submit is ms since the epoch
+	Job          // without its tasks; Submit is ms since the epoch
 	finish int64 // ms since the epoch, 0 when the log does not say
 	tasks  []pastTask
 }

@@ -17,7 +17,7 @@ const history1 = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","name":"
 `
 
 const report1 = `{"version": 1, "jobId": "job_1_0002", "name": "grep", "state": "SUCCEEDED", "user": "bob", "queue": "default", "priority": "NORMAL",
- "startTime": 1763723666000, "tasks": [
+ "startTime": 1763723666000, "finishTime": 1763723667500, "tasks": [
   {"id": "task_1_0002_m_000000", "type": "MAP", "state": "SUCCEEDED", "attempts": [{"id": "x", "state": "SUCCEEDED", "startTime": 1763723666500, "finishTime": 1763723667000}]},
   {"id": "task_1_0002_r_000000", "type": "REDUCE", "state": "SUCCEEDED", "attempts": [{"id": "y", "state": "SUCCEEDED", "startTime": 1763723667100, "finishTime": 1763723667300}]}],
  "counters": {"File Input Format Counters ": {"Bytes Read": 99}}, "partitions": [{"partition": 0, "bytes": 12, "records": 1}]}
@@ -44,6 +44,9 @@ func TestHistory(t *testing.T) {
 	}
 	if b.Submit != 4000 || !slices.Equal(b.Maps, []Task{{500, 99}}) || !slices.Equal(b.Reduces, []Task{{200, 12}}) {
 		t.Errorf("job %+v", b)
+	}
+	if a.Recorded != 0 || b.Recorded != 1500 {
+		t.Errorf("recorded %d and %d ms, want none and 1500 ms", a.Recorded, b.Recorded)
 	}
 	if len(w.Notes) != 1 || !strings.Contains(w.Notes[0], "jobs with tasks that never finished, which take the mean of the others: 1") {
 		t.Errorf("notes %q", w.Notes)
