@@ -2,10 +2,14 @@ package sim
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
@@ -18,7 +22,14 @@ import (
 // FuzzSim plays anything by any policy, with any way to take slots, among
 // failures: every job ends, nothing is given to two, and a second run is equal to
 // the first in every byte.
-func FuzzSim(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkRun)) }
+func FuzzSim(f *testing.F) {
+	for seed := range byte(8) {
+		draws := make([]byte, 1<<14) // as many as the longest run needs
+		_, _ = rand.NewChaCha8([32]byte{seed}).Read(draws)
+		f.Add(draws)
+	}
+	f.Fuzz(rapid.MakeFuzz(checkRun))
+}
 
 // TestRandomRuns does the same for chosen cases.
 func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
@@ -113,6 +124,9 @@ func conf(policy string) map[string]string {
 	return c
 }
 
+// patience is for how long a run of so few tasks may take.
+const patience = 20 * time.Second
+
 func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Means, cfg Config, w *workload.Workload) *Result {
 	p, err := all.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
 	if err != nil {
@@ -121,7 +135,9 @@ func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Means, cfg 
 	if cfg.Policy = p; chaotic {
 		cfg.Policy = &chaos{Policy: p, seed: cfg.Seed}
 	}
-	r, err := Run(rt.Context(), cfg, w)
+	ctx, cancel := context.WithTimeoutCause(rt.Context(), patience, errors.New("it goes on and on"))
+	defer cancel()
+	r, err := Run(ctx, cfg, w)
 	if err != nil {
 		rt.Fatal(err)
 	}
