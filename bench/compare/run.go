@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,8 +36,8 @@ type Table struct {
 	Rows  []Row
 }
 
-// Run runs all policies on all workloads. Several goroutines may call progress, which
-// may be nil.
+// Run runs all policies on all workloads. Progress may be
+// nil, and is called by one goroutine after the other.
 func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, all int)) (*Table, error) {
 	loads, err := Loads(o)
 	if err != nil {
@@ -55,7 +55,8 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 	jobs := make([][]sim.JobResult, len(trials))
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
-	var done atomic.Int64
+	var mu sync.Mutex // guards done, and calls of progress
+	done := 0
 	for i, t := range trials {
 		workers.Go(func() error {
 			r, err := on.Run(ctx, t)
@@ -64,8 +65,10 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 			}
 			rows[i] = Row{Load: t.Experiment, Arm: t.Arm, Failing: len(t.Cluster.Failures) > 0, Summary: r.Summary()}
 			jobs[i] = r.Jobs
-			if n := done.Add(1); progress != nil {
-				progress(int(n), len(trials))
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; progress != nil {
+				progress(done, len(trials))
 			}
 			return nil
 		})
