@@ -52,15 +52,12 @@ func (c *Config) ensureDefaults() {
 }
 
 // Policy is Hammr's scheduler.
-type Policy struct {
-	*fair.Policy
-	conf Config
-}
+type Policy struct{ *fair.Policy }
 
 // New is the scheduler. It is to be Reset before it is asked anything.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{conf: conf, Policy: fair.New(fair.Config{
+	return &Policy{fair.New(fair.Config{
 		Allocations: conf.pools(conf.Allocations),
 		Placement:   conf.Placement,
 		Means:       conf.Means,
