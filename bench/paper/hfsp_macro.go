@@ -27,7 +27,9 @@ func hfspSmall(o Options, t traces) Experiment {
 			e.byClass(p.Name, class, says[class])
 		}
 		e.Measures = append(e.Measures, Measure{What: p.Name + ": all, mean under fair over hfsp", Unit: "x",
-			Of: func(r Repeat) float64 { return r.At(fairArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean }})
+			Of: func(r Repeat) float64 {
+				return r.At(fairArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean
+			}})
 		e.Measures = append(e.Measures, Measure{
 			What: p.Name + ": all, mean under fifo over hfsp", Unit: "x", Says: "5 to 10, by workload",
 			Of: func(r Repeat) float64 {
