@@ -250,7 +250,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		}
 		for i, v := range c.suspectsOf(loser) {
 			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.has-loser.due || !fits(a) || c.rests(a) {
+			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.rests(a) {
 				continue
 			}
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
@@ -270,11 +270,21 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 	return p, false
 }
 
-// yields reports whether a phase may lose slots to another. None does that is in
-// training, or late.
+// spare is how many slots a phase may lose: of one in training the samples stay,
+// which are what has started first.
+func (cl *claimant) spare(c *claims) int {
+	keep := cl.due
+	if cl.training() {
+		keep = max(keep, c.policy.conf.Samples[c.kind])
+	}
+	return cl.has - keep
+}
+
+// yields reports whether a phase may lose slots to another. None does that is
+// late.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
-	case loser.has <= loser.due || loser.training() || loser.late(c.now):
+	case loser.spare(c) <= 0 || loser.late(c.now):
 		return false
 	case to.first:
 		return true
