@@ -172,6 +172,9 @@ func checkResult(rt *rapid.T, cfg Config, r *Result) {
 		if j.State != cluster.JobSucceeded || reduces != float64(j.Reduces) || lost < -1e-9 || lost > 1e-9 && (len(r.Lost) == 0 || j.Reduces == 0) {
 			rt.Fatalf("%v of its maps and %v of its reduces are done: %+v", maps, reduces, j)
 		}
+		if j.Reduces == 0 && len(r.Lost) == 0 && j.Sojourn() < j.Alone {
+			rt.Fatalf("faster than alone: %+v", j)
+		}
 		if j.LocalMaps > j.Maps || j.MapFinish < j.MapStart || j.Finish < max(j.MapFinish, j.ReduceFinish) {
 			rt.Fatalf("%+v", j)
 		}

@@ -2,15 +2,12 @@ package sim
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sim/workload"
-	"pgregory.net/rapid"
 )
 
 // jobOf is a job of equal tasks.
@@ -138,39 +135,4 @@ func TestEndOfTheContext(t *testing.T) {
 	if _, err := Run(ctx, cfg, workloadOf(jobOf("a", 0, 10_000, 0, 1))); err != context.Canceled {
 		t.Error(err)
 	}
-}
-
-// TestRandomWorkloadsEnd plays anything on anything among failures: every job
-// ends, no slot is lost, and a second run is equal to the first.
-func TestRandomWorkloadsEnd(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		cfg := Config{
-			Nodes: rapid.IntRange(1, 6).Draw(rt, "nodes"), MapSlots: rapid.IntRange(1, 3).Draw(rt, "map slots"),
-			ReduceSlots: rapid.IntRange(1, 2).Draw(rt, "reduce slots"), Racks: rapid.IntRange(1, 3).Draw(rt, "racks"),
-			Seed: rapid.Uint64().Draw(rt, "seed"), Heartbeat: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "heartbeat"),
-			Progress: rapid.SampledFrom([]int64{0, 700}).Draw(rt, "progress"),
-		}
-		for range rapid.IntRange(0, 3).Draw(rt, "failures") {
-			cfg.Failures = append(cfg.Failures, Failure{
-				Node: rapid.IntRange(0, cfg.Nodes-1).Draw(rt, "node"), At: rapid.Int64Range(0, 30_000).Draw(rt, "at"),
-				Back: rapid.Int64Range(1, 20_000).Draw(rt, "back"),
-			})
-		}
-		var jobs []workload.Job
-		at := int64(0)
-		for n := range rapid.IntRange(1, 5).Draw(rt, "jobs") {
-			at += rapid.Int64Range(0, 9000).Draw(rt, "gap")
-			jobs = append(jobs, jobOf(fmt.Sprint("j", n), at, rapid.IntRange(1, 9).Draw(rt, "maps"),
-				rapid.IntRange(0, 4).Draw(rt, "reduces"), rapid.Int64Range(1, 9000).Draw(rt, "millis")))
-		}
-		first := play(t, cfg, jobs...)
-		for _, j := range first.Jobs {
-			if j.State != cluster.JobSucceeded || j.Sojourn() < j.Alone && len(cfg.Failures) == 0 && j.Reduces == 0 {
-				rt.Fatalf("%+v", j)
-			}
-		}
-		if again := play(t, cfg, jobs...); !reflect.DeepEqual(first, again) {
-			rt.Fatalf("one run gives\n%+v\nthe next\n%+v", first, again)
-		}
-	})
 }
