@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched/ledger"
 )
 
 // entry is a job that is not over, or of which attempts still hold slots.
@@ -19,15 +20,8 @@ type entry struct {
 	active   bool // it is not over
 	admitted bool // it is active and within the limits of running jobs
 
-	attempts         map[cluster.AttemptID]hold // that hold slots
-	running, leaving slots                      // of attempts
-	counted          tally                      // in queue
-}
-
-// hold is what an attempt holds.
-type hold struct {
-	slots   slots
-	leaving bool
+	account *ledger.Account
+	counted tally // in queue
 }
 
 // compare is the order of jobs in line: priority, then age.
@@ -39,40 +33,41 @@ func (e *entry) compare(other *entry) int {
 	)
 }
 
-// isActive reports whether tasks of a job may start, now or later.
-func isActive(j *cluster.Job) bool { return j != nil && j.State < cluster.JobCommitting }
-
-// place puts a job where its pool and priority say, or away when it is over and
-// nothing of it holds a slot.
-func (p *Policy) place(view cluster.View, id cluster.JobID) *entry {
-	j, e := view.Job(id), p.jobs[id]
-	switch {
-	case e != nil:
+// place puts a job where its pool and priority say, or away when its account is
+// closed.
+func (p *Policy) place(view cluster.View, id cluster.JobID) {
+	j, e, account := view.Job(id), p.jobs[id], p.ledger.Account(id)
+	if e != nil {
 		p.remove(e)
-	case j == nil || !isActive(j) && j.Occupied == 0:
-		return nil
-	default:
-		e = &entry{id: id, attempts: make(map[cluster.AttemptID]hold)}
 	}
-	e.active = isActive(j)
+	if j == nil || account == nil {
+		p.forget(e)
+		return
+	}
+	if e == nil {
+		e = &entry{id: id}
+		p.jobs[id] = e
+	}
+	e.account, e.active = account, account.Active
 	e.admitted = e.admitted && e.active
-	if j == nil || !e.active && j.Occupied == 0 {
-		delete(p.jobs, id)
-		p.tree.prune(e.queue)
-		return nil
-	}
 	before := e.queue
 	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.Spec.Priority, j.SubmittedAt
 	if before != nil && before != e.queue {
 		p.tree.prune(before)
 	}
-	p.jobs[id] = e
 	insert(&e.queue.jobs, e)
 	if e.active {
 		insert(&p.line, e)
 	}
 	e.queue.change(e.counted)
-	return e
+}
+
+// forget drops a job that is removed from its queue; nil is none.
+func (p *Policy) forget(e *entry) {
+	if e != nil {
+		delete(p.jobs, e.id)
+		p.tree.prune(e.queue)
+	}
 }
 
 // remove takes a job from its queue. It keeps what it is known to hold.
@@ -94,40 +89,12 @@ func remove(list *[]*entry, e *entry) {
 	*list = slices.Delete(*list, i, i+1)
 }
 
-// hear notes what has become of an attempt.
-func (p *Policy) hear(view cluster.View, id cluster.AttemptID) {
-	e := p.jobs[id.Task.Job]
-	if e == nil {
-		return
-	}
-	if was, ok := e.attempts[id]; ok {
-		delete(e.attempts, id)
-		e.add(was, -1)
-	}
-	_, _, a, ok := view.Attempt(id)
-	if !ok || !a.HoldsSlot() {
-		return
-	}
-	_, stage, _, _ := view.Task(id.Task)
-	is := hold{slots: stage.Slots, leaving: a.State != cluster.AttemptRunning || a.Pausing}
-	e.attempts[id] = is
-	e.add(is, 1)
-}
-
-func (e *entry) add(h hold, sign int) {
-	if h.leaving {
-		e.leaving = e.leaving.Plus(h.slots.Times(sign))
-	} else {
-		e.running = e.running.Plus(h.slots.Times(sign))
-	}
-}
-
 // count tells a job's queue what it has and wants now. A job that may not run has
 // no demand beyond what it runs.
-func (p *Policy) count(view cluster.View, e *entry) {
-	t := tally{running: e.running, leaving: e.leaving}
-	if j := view.Job(e.id); j != nil && e.admitted {
-		t.waiting, t.bundled = waits(j)
+func (e *entry) count() {
+	t := tally{running: e.account.Running, leaving: e.account.Leaving}
+	if e.admitted {
+		t.waiting, t.bundled = e.account.Waiting, e.account.Bundled
 	}
 	t.demand = t.running.Plus(t.waiting)
 	if t != e.counted {

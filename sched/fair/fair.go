@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
 )
 
 // Policy is the fair scheduler.
@@ -16,12 +17,11 @@ type Policy struct {
 	placer sched.Placer
 	wake   int64
 
-	tree *tree
-	jobs map[cluster.JobID]*entry
-	line []*entry // active jobs, by entry.compare
-
-	slots    slots // of all machines
-	surveyed bool  // slots is up to date
+	ledger ledger.Ledger
+	tree   *tree
+	jobs   map[cluster.JobID]*entry
+	line   []*entry // active jobs, by entry.compare
+	slots  slots    // of all machines, as survey has counted them
 
 	clocks map[string]*clock // by name of queue
 }
@@ -43,18 +43,14 @@ func (p *Policy) Reset(now int64, view sched.View) {
 
 func (p *Policy) look(view sched.View) {
 	p.placer.Reset()
-	p.tree, p.jobs, p.line, p.surveyed = newTree(p.conf.Allocations), make(map[cluster.JobID]*entry), nil, false
+	p.ledger.Reset(view.View)
+	p.tree, p.jobs, p.line = newTree(p.conf.Allocations), make(map[cluster.JobID]*entry), nil
 	for j := range view.Jobs() {
 		p.place(view.View, j.ID)
 	}
-	for m := range view.Machines() {
-		for _, a := range m.Attempts {
-			p.hear(view.View, a.ID)
-		}
-	}
 	p.admit()
 	for j := range view.Jobs() {
-		p.settle(view.View, j.ID)
+		p.settle(j.ID)
 	}
 }
 
@@ -72,42 +68,32 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	for _, r := range p.rankers() {
 		r.Observe(now, view, delta)
 	}
-	p.surveyed = p.surveyed && len(delta.Machines) == 0
-	touched := make(map[cluster.JobID]bool)
+	touched := p.ledger.Observe(view.View, delta)
 	for _, ids := range [][]cluster.JobID{delta.Jobs, delta.Retired} {
 		for _, id := range ids {
 			p.place(view.View, id)
-			touched[id] = true
-		}
-	}
-	for _, ids := range [][]cluster.AttemptID{delta.Started, delta.Ended, delta.Asked, delta.Freed, delta.Published, delta.Revoked} {
-		for _, id := range ids {
-			p.hear(view.View, id)
-			touched[id.Task.Job] = true
 		}
 	}
 	if len(delta.Jobs)+len(delta.Retired) > 0 {
 		for _, e := range p.admit() {
-			touched[e.id] = true
+			touched = append(touched, e.id)
 		}
 	}
-	for id := range touched {
-		p.settle(view.View, id)
+	for _, id := range touched {
+		p.settle(id)
 	}
 }
 
-// settle counts what a job has and wants, and forgets one that has nothing and
-// never will.
-func (p *Policy) settle(view cluster.View, id cluster.JobID) {
+// settle counts what a job has and wants, and forgets one whose account is closed.
+func (p *Policy) settle(id cluster.JobID) {
 	e := p.jobs[id]
 	if e == nil {
 		return
 	}
-	p.count(view, e)
-	if !e.active && len(e.attempts) == 0 {
+	e.count()
+	if p.ledger.Account(id) == nil {
 		p.remove(e)
-		delete(p.jobs, id)
-		p.tree.prune(e.queue)
+		p.forget(e)
 	}
 }
 
@@ -136,16 +122,8 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// survey counts the slots of all machines, when they have changed.
-func (p *Policy) survey(view cluster.View) {
-	if p.surveyed {
-		return
-	}
-	p.slots, p.surveyed = slots{}, true
-	for m := range view.Machines() {
-		p.slots = p.slots.Plus(m.Slots)
-	}
-}
+// survey counts the slots of all machines.
+func (p *Policy) survey(view cluster.View) { p.slots = p.ledger.Slots(view) }
 
 // divide finds the fair share of each queue.
 func (p *Policy) divide() {

@@ -1,13 +1,12 @@
 package fair
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/victim"
 )
 
 // retry is after how long it is looked again for attempts to take slots from,
@@ -29,7 +28,7 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 	for _, q := range leaves {
 		left[q] = q.running
 	}
-	taken := make(map[cluster.AttemptID]bool)
+	finder := &victim.Finder{Now: now, View: view, Means: p.conf.Means}
 	for kind := range p.slots {
 		var needs []need
 		coming := p.tree.root.leaving[kind]
@@ -44,7 +43,7 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 		if len(needs) == 0 {
 			continue
 		}
-		w := &wave{view: view, kind: kind, left: left, taken: taken}
+		w := &wave{finder: finder, kind: kind, left: left}
 		if wake = sched.Earliest(wake, w.free(leaves, needs, now)); len(w.preempts) > 0 {
 			preempts = append(preempts, w.preempts...)
 		}
@@ -70,38 +69,36 @@ func (d *deal) given() map[*queue]slots {
 
 // wave is slots of one kind being freed.
 type wave struct {
-	view     sched.View
+	finder   *victim.Finder
 	kind     int
 	left     map[*queue]slots
-	taken    map[cluster.AttemptID]bool
 	preempts []sched.Preempt
 }
 
-// victim is attempts that end together: one, or those of a gang.
-type victim struct {
-	queue     *queue
-	attempt   cluster.AttemptID // that is told to end
-	slots     slots
-	startedAt int64
+// loss is a victim of a queue.
+type loss struct {
+	queue *queue
+	victim.Victim
 }
 
 // free takes slots from queues above their share, of what started last, until the
 // needs are met; wake is when to try again if they are not.
 func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
-	for _, v := range w.victims(leaves) {
+	for _, l := range w.losses(leaves) {
 		if len(needs) == 0 {
 			return 0
 		}
-		if w.taken[v.attempt] || !w.spares(v) {
+		cause := fmt.Sprintf("pool %s has more than its fair share, and pool %s has waited for its %v slots", l.queue.Name, needs[0].queue.Name, cluster.Slot(w.kind))
+		if !w.spares(l) {
 			continue
 		}
-		w.taken[v.attempt] = true
-		w.left[v.queue] = w.left[v.queue].Minus(v.slots)
-		w.preempts = append(w.preempts, sched.Preempt{
-			Attempt: v.attempt, How: preempt.Kill,
-			Cause: fmt.Sprintf("pool %s has more than its fair share, and pool %s has waited for its %v slots", v.queue.Name, needs[0].queue.Name, cluster.Slot(w.kind)),
-		})
-		if needs[0].slots -= v.slots[w.kind]; needs[0].slots <= 0 {
+		p, ok := w.finder.Take(l.Victim, cause)
+		if !ok {
+			continue
+		}
+		w.left[l.queue] = w.left[l.queue].Minus(l.Slots)
+		w.preempts = append(w.preempts, p)
+		if needs[0].slots -= l.Slots[w.kind]; needs[0].slots <= 0 {
 			needs = needs[1:]
 		}
 	}
@@ -112,71 +109,27 @@ func (w *wave) free(leaves []*queue, needs []need, now int64) (wake int64) {
 }
 
 // spares reports whether a queue has its fair share without a victim.
-func (w *wave) spares(v victim) bool {
-	for kind, n := range v.slots {
-		if n > 0 && float64(w.left[v.queue][kind]-n) < v.queue.share[kind] {
+func (w *wave) spares(l loss) bool {
+	for kind, n := range l.Slots {
+		if n > 0 && float64(w.left[l.queue][kind]-n) < l.queue.share[kind] {
 			return false
 		}
 	}
 	return true
 }
 
-// victims are what could end in queues above their share, what started last
-// first.
-func (w *wave) victims(leaves []*queue) (victims []victim) {
+// losses are what could end in queues above their share, what started last first.
+func (w *wave) losses(leaves []*queue) (losses []loss) {
 	for _, q := range leaves {
 		if float64(q.running[w.kind]) <= q.share[w.kind] {
 			continue
 		}
 		for _, e := range q.jobs {
-			for id, h := range e.attempts {
-				if v, ok := w.victim(q, id, h); ok {
-					victims = append(victims, v)
-				}
+			for _, v := range w.finder.Among(e.account, cluster.Slot(w.kind)) {
+				losses = append(losses, loss{q, v})
 			}
 		}
 	}
-	slices.SortFunc(victims, func(a, b victim) int {
-		return cmp.Or(-cmp.Compare(a.startedAt, b.startedAt), -a.attempt.Compare(b.attempt))
-	})
-	return victims
-}
-
-// victim is an attempt with all that ends with it. Of a gang only the first
-// attempt is one. What nothing is known of is none, nor what holds slots that
-// would not be given out again.
-func (w *wave) victim(q *queue, id cluster.AttemptID, h hold) (v victim, ok bool) {
-	j, stage, t, _ := w.view.Task(id.Task)
-	_, _, a, _ := w.view.Attempt(id)
-	if h.leaving || a == nil {
-		return v, false
-	}
-	v = victim{queue: q, attempt: id, slots: h.slots, startedAt: a.StartedAt}
-	if !stage.Bundle.Gang {
-		return v, w.useful(a) && v.slots[w.kind] > 0
-	}
-	v.slots = slots{}
-	first := true
-	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
-		_, s, _, _ := w.view.Task(mate.ID)
-		for _, b := range mate.Attempts {
-			if b.State != cluster.AttemptRunning {
-				continue
-			}
-			if first && b.ID != id || !w.useful(b) || b.Pausing {
-				return v, false
-			}
-			first = false
-			v.slots = v.slots.Plus(s.Slots)
-		}
-	}
-	return v, j != nil && v.slots[w.kind] > 0
-}
-
-// useful reports whether somebody knows of an attempt, and its slot can be given
-// to another.
-func (w *wave) useful(a *cluster.Attempt) bool {
-	_, known := w.view.Progress(a.ID)
-	m := w.view.Machine(a.Machine)
-	return known && m != nil && !m.Lost && !m.Excluded
+	slices.SortFunc(losses, func(a, b loss) int { return victim.Compare(a.Victim, b.Victim) })
+	return losses
 }

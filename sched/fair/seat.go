@@ -89,11 +89,17 @@ func (d *deal) seats(s *seat) (seats []*seat) {
 }
 
 func (d *deal) seatOf(parent *seat, e *entry) *seat {
-	c := &sched.Claimant{Job: d.view.Job(e.id), Running: e.counted.running, Demand: e.counted.demand}
-	for kind := range c.Weight {
-		c.Weight[kind] = d.policy.weight(e, kind, d.now)
-	}
+	c := d.policy.claimant(d.now, d.view, e)
 	return &seat{parent: parent, claimant: c, offers: offersOf(c.Job), place: [2]int{-1, -1}}
+}
+
+// claimant is a job as rankers see it.
+func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant {
+	c := &sched.Claimant{Job: view.Job(e.id), Running: e.counted.running, Demand: e.counted.demand}
+	for kind := range c.Weight {
+		c.Weight[kind] = p.weight(e, kind, now)
+	}
+	return c
 }
 
 // waiting is how many slots of a kind somebody wants.

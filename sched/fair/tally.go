@@ -1,9 +1,6 @@
 package fair
 
-import (
-	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sched"
-)
+import "github.com/hammr/hammr/sched"
 
 type slots = sched.Slots
 
@@ -32,14 +29,3 @@ func (t tally) plus(o tally) tally {
 
 // held is all slots that are not free.
 func (t tally) held() slots { return t.running.Plus(t.leaving) }
-
-// waits counts what tasks of a job may have now.
-func waits(j *cluster.Job) (waiting slots, bundled int) {
-	for w := range sched.Wants(j) {
-		waiting = waiting.Plus(w.All())
-		if w.Bundle != nil {
-			bundled += w.All().Sum()
-		}
-	}
-	return waiting, bundled
-}

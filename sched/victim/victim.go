@@ -130,15 +130,21 @@ func (f *Finder) note(a *cluster.Attempt, how preempt.How) {
 	}
 }
 
+// longest stands for how long an attempt runs that has got nowhere yet, in ms.
+const longest = 1e15
+
 // remaining is for how long an attempt will run still if it goes on as before, in
 // ms; negative when that is unknown.
 func (f *Finder) remaining(a *cluster.Attempt) int64 {
 	p, known := f.View.Progress(a.ID)
-	if !known || !(p.Fraction > 0) {
+	if !known {
 		return -1
 	}
+	if !(p.Fraction > 0) {
+		return longest
+	}
 	took := float64(max(a.Held(p.At), 0))
-	return max(int64(took/p.Fraction-took)-(f.Now-p.At), 0)
+	return max(int64(min(took/p.Fraction-took, longest))-(f.Now-p.At), 0)
 }
 
 // mayStop reports whether one attempt more may stand still on its machine: no more

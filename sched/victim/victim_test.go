@@ -1,0 +1,156 @@
+package victim
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// scene is a machine on which a job runs.
+type scene struct {
+	*schedtest.World
+	job *cluster.Job
+}
+
+func newScene(t *testing.T, g dag.Graph) *scene {
+	s := &scene{World: schedtest.New(t)}
+	s.Facts = schedtest.Omniscient{}
+	s.Join("m", 4, 4)
+	s.job = s.Run(schedtest.Spec(g))
+	return s
+}
+
+func (s *scene) finder(means preempt.Means) *Finder {
+	return &Finder{Now: s.Now, View: s.Seen(), Means: means}
+}
+
+func (s *scene) among(f *Finder, kind cluster.Slot) []Victim {
+	var l ledger.Ledger
+	l.Reset(s.View())
+	return f.Among(l.Account(s.job.ID), kind)
+}
+
+// numbers are the tasks of victims.
+func numbers(victims []Victim) (out []int) {
+	for _, v := range victims {
+		out = append(out, v.Attempt.Task.Number)
+	}
+	return out
+}
+
+func want(t *testing.T, what string, got any, want string) {
+	t.Helper()
+	if fmt.Sprint(got) != want {
+		t.Errorf("%s: %v, want %s", what, got, want)
+	}
+}
+
+// known are attempts, by number of task, and how far they are.
+type known map[int]sched.Progress
+
+func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
+	p, ok = k[id.Task.Number]
+	return p, ok
+}
+
+func TestTheYoungestIsFirst(t *testing.T) {
+	s := newScene(t, dag.MapReduce(9, 1))
+	for _, n := range []int{2, 0, 3} {
+		s.Start(s.job, 0, n, "m")
+	}
+	want(t, "maps", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[3 0 2]")
+	want(t, "reduces", numbers(s.among(s.finder(preempt.Means{}), cluster.ReduceSlot)), "[]")
+}
+
+func TestWhatIsOfNoUseIsSpared(t *testing.T) {
+	s := newScene(t, dag.MapReduce(9, 0))
+	for n := range 4 {
+		s.Start(s.job, 0, n, "m")
+	}
+	s.Apply(cluster.KillAttempt{Attempt: s.job.Stages[0].Tasks[1].Attempts[0].ID})
+	s.Apply(cluster.PauseAttempt{Attempt: s.job.Stages[0].Tasks[2].Attempts[0].ID})
+	s.Facts = known{0: {}, 1: {}, 2: {}}
+	want(t, "those that go on and are known", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[0]")
+	s.Apply(cluster.ExpireMachine{Name: "m", Epoch: s.View().Machine("m").Epoch})
+	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[]")
+}
+
+func TestAGangIsOneVictim(t *testing.T) {
+	s := newScene(t, schedtest.Streamed(3, 2))
+	var starts []cluster.StartAttempt
+	for _, task := range s.job.Bundles[0].TasksOf(0) {
+		starts = append(starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
+	}
+	s.Apply(cluster.StartBundle{Job: s.job.ID, Starts: starts})
+	f := s.finder(preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend})
+	for kind := range cluster.Slot(2) {
+		victims := s.among(f, kind)
+		if len(victims) != 1 || victims[0].Slots != (sched.Slots{3, 2}) {
+			t.Errorf("%v slots: %+v", kind, victims)
+		}
+		if _, ok := f.Take(victims[0], "test"); ok {
+			t.Error("one attempt of a gang is suspended")
+		}
+	}
+	f.Means = preempt.Means{}
+	v := s.among(f, cluster.MapSlot)[0]
+	for _, first := range []bool{true, false} {
+		if _, ok := f.Take(v, "test"); ok != first {
+			t.Errorf("taken the first time, or the second: %v, want %v", ok, first)
+		}
+	}
+}
+
+func TestTake(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		means    preempt.Means
+		ran      int64 // ms
+		progress sched.Progress
+		want     preempt.How
+	}{
+		{"as set up", preempt.Means{Map: preempt.Checkpoint}, 10_000, sched.Progress{Fraction: .5}, preempt.Checkpoint},
+		{"a map that can be cut", preempt.Means{Map: preempt.Split}, 10_000, sched.Progress{Fraction: .5}, preempt.Split},
+		{"nearly done", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{At: 10_000, Fraction: .99}, preempt.Wait},
+		{"just begun", preempt.Means{Map: preempt.Auto, Costs: preempt.Costs{MemoryShort: true}}, 100, sched.Progress{At: 100, Fraction: .01}, preempt.Kill},
+		{"far from done", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{At: 10_000, Fraction: .1}, preempt.Suspend},
+		{"got nowhere", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{}, preempt.Suspend},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t, dag.MapReduce(1, 0))
+			id := s.Start(s.job, 0, 0, "m")
+			s.Now += tt.ran
+			s.Facts = known{0: tt.progress}
+			p, _ := s.finder(tt.means).Take(Victim{Attempt: id}, "test")
+			if tt.want == preempt.Wait && p != (sched.Preempt{}) || tt.want != preempt.Wait && p != (sched.Preempt{Attempt: id, How: tt.want, Cause: "test"}) {
+				t.Errorf("%+v, want %s", p, tt.want)
+			}
+		})
+	}
+}
+
+// TestNoMoreStandStillThanCouldRun suspends attempts on a machine of four slots, on
+// which two stand still already.
+func TestNoMoreStandStillThanCouldRun(t *testing.T) {
+	s := newScene(t, dag.MapReduce(9, 0))
+	for n := range 2 {
+		s.Apply(cluster.SuspendAttempt{Attempt: s.Start(s.job, 0, n, "m")})
+	}
+	for n := range 4 {
+		s.Start(s.job, 0, 2+n, "m")
+	}
+	f := s.finder(preempt.Means{Map: preempt.Suspend})
+	taken := 0
+	for _, v := range s.among(f, cluster.MapSlot) {
+		if _, ok := f.Take(v, "test"); ok {
+			taken++
+		}
+	}
+	want(t, "suspended", taken, "2")
+}
