@@ -61,14 +61,14 @@ func (b *benchSchedulers) run(ctx context.Context, stdout, stderr io.Writer) err
 		return err
 	}
 	return errors.Join(
-		create(filepath.Join(b.out, "schedulers.md"), table.WriteMarkdown),
-		create(filepath.Join(b.out, "schedulers.csv"), table.WriteCSV),
+		writeTo(filepath.Join(b.out, "schedulers.md"), table.WriteMarkdown),
+		writeTo(filepath.Join(b.out, "schedulers.csv"), table.WriteCSV),
 		table.WriteMarkdown(stdout),
 	)
 }
 
-// create writes a file.
-func create(name string, write func(io.Writer) error) error {
+// writeTo makes a file.
+func writeTo(name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
