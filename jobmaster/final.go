@@ -20,7 +20,7 @@ func failures(j *cluster.Job) []*wire.FailureRecord {
 	return out
 }
 
-func tasks(j *cluster.Job) []*wire.TaskStatus {
+func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 	var out []*wire.TaskStatus
 	for _, stage := range j.Stages {
 		kind := taskproc.Kind_REDUCE
@@ -32,6 +32,7 @@ func tasks(j *cluster.Job) []*wire.TaskStatus {
 			for _, a := range t.Attempts {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.State), StartTime: a.StartedAt, FinishTime: a.EndedAt,
+					ShuffleFinishTime: r.shuffled[a.ID],
 				})
 			}
 			out = append(out, status)

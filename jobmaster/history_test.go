@@ -175,3 +175,23 @@ func TestWhatOldJobsHaveLeftGoes(t *testing.T) {
 		}
 	})
 }
+
+// TestHistoriesTellWhenReducesHadTheirInput looks at a job whose reduce says so
+// when its only map has finished, a second after it began.
+func TestHistoriesTellWhenReducesHadTheirInput(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		w.addNode("a", 1, 1)
+		s := w.wait(w.submit(1, 1))
+		for _, task := range s.Tasks {
+			a := task.Attempts[0]
+			want := int64(0)
+			if task.Kind == taskproc.Kind_REDUCE {
+				want = a.FinishTime - time.Second.Milliseconds()
+			}
+			if a.ShuffleFinishTime < want || a.ShuffleFinishTime > want+500 {
+				t.Errorf("%s had its input at %d, want %d: %v", task.Id, a.ShuffleFinishTime, want, a)
+			}
+		}
+	})
+}

@@ -30,7 +30,6 @@ func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 	spec.MaxMachineFaults = c.Int("mapreduce.job.maxtaskfailures.per.tracker")
 	spec.FaultDecayMillis = c.Duration(conf.FaultDecay).Milliseconds()
 	spec.Priority = priorities[c.String("mapreduce.job.priority")]
-	spec.Pool = c.String("mapreduce.job.queuename")
 	if method := c.String("hammr.job.placement"); !strings.EqualFold(method, "default") {
 		spec.Placement = strings.ToLower(method)
 	}

@@ -60,6 +60,9 @@ func (m *Master) Run(ctx context.Context) {
 	defer m.workers.Wait()
 	defer m.stepDown(ErrStopped)
 	m.catchUp(ctx)
+	if m.lead != nil {
+		m.step()
+	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {

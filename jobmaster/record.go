@@ -21,6 +21,8 @@ type record struct {
 
 	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
 
+	shuffled map[cluster.AttemptID]int64 // when reduces were heard to have all their input, ms since the epoch; an earlier leader's are lost
+
 	archiving bool // its history is being written, or is written
 
 	version uint64 // from 1 on; rises when something changes that shows in the status
@@ -36,7 +38,7 @@ type record struct {
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
-		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress)}
+		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), shuffled: make(map[cluster.AttemptID]int64)}
 		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
 			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
 		}

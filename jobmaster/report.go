@@ -72,6 +72,9 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	}
 	r := m.record(a.ID.Task.Job)
 	r.progress[a.ID] = p
+	if r.shuffled[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
+		r.shuffled[a.ID] = m.now()
+	}
 	r.stale = true
 	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction})
 }

@@ -11,7 +11,7 @@ import (
 // its tasks, which costs what it has of them.
 func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	s := m.status(j, r)
-	s.Tasks, s.Partitions, s.Properties = tasks(j), partitions(j), r.spec.Properties
+	s.Tasks, s.Partitions, s.Properties = tasks(j, r), partitions(j), r.spec.Properties
 	return s
 }
 

@@ -28,6 +28,7 @@ type submitted struct {
 type submitRequest struct {
 	key    submitKey
 	spec   cluster.JobSpec
+	wish   poolWish
 	answer chan<- submitted
 }
 
@@ -42,7 +43,8 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 		return "", errors.New("jobmaster: submission without a client id")
 	}
 	answer := make(chan submitted, 1)
-	got, err := ask(ctx, m, &submitRequest{submitKey{spec.ClientId, spec.Sequence}, converted, answer}, answer)
+	request := &submitRequest{submitKey{spec.ClientId, spec.Sequence}, converted, wishOf(spec), answer}
+	got, err := ask(ctx, m, request, answer)
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +62,7 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: err}
 		return
 	}
-	if m.cfg.OnePool {
+	if r.spec.Pool = r.wish.among(m.view.Pools()); m.cfg.OnePool {
 		r.spec.Pool = cluster.DefaultPool
 	}
 	m.submits[r.key] = r.answer

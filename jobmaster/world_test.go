@@ -291,6 +291,10 @@ func (w *world) play(ctx context.Context, end taskproc.TaskEnd) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		sorted := &taskproc.Progress{Fraction: .4, Phase: "sort"}
+		if err := end.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: sorted}}); err != nil {
+			return err
+		}
 	}
 	select {
 	case <-time.After(time.Second):

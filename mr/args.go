@@ -26,7 +26,7 @@ type options struct {
 
 // parseArgs reads a command line as Hadoop does: generic options come first
 // and end at the first argument that is none; what follows is the program's.
-// --report, --quiet, --workers, --master, --token-file, --detach, --dag and --help
+// --report, --quiet, --workers, --master, --token-file, --pool, --detach, --dag and --help
 // stand anywhere before "--".
 func parseArgs(args []string) (*options, error) {
 	o := new(options)
@@ -68,7 +68,7 @@ func (o *options) takeLong(args []string) (rest []string, err error) {
 			}
 		case "--help", "-h":
 			o.help = true
-		case "--report", "--workers", "--master", "--token-file":
+		case "--report", "--workers", "--master", "--token-file", "--pool":
 			if !hasValue {
 				if i++; i == len(args) {
 					return nil, fmt.Errorf("option %s: a value is missing", name)
@@ -95,6 +95,9 @@ func (o *options) setLong(name, value string) error {
 		return nil
 	case "--token-file":
 		o.cluster.tokenFile = value
+		return nil
+	case "--pool":
+		o.define = append(o.define, [2]string{conf.JobQueue, value})
 		return nil
 	}
 	n, err := strconv.Atoi(value)

@@ -7,11 +7,11 @@ import (
 )
 
 func TestParseArgs(t *testing.T) {
-	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3"))
+	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3 --pool nightly"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := [][2]string{{"a", "b"}, {"c", "d=e"}}; !slices.Equal(o.define, want) {
+	if want := [][2]string{{"mapreduce.job.queuename", "nightly"}, {"a", "b"}, {"c", "d=e"}}; !slices.Equal(o.define, want) {
 		t.Errorf("define %q, want %q", o.define, want)
 	}
 	if want := []string{"in", "-D", "out"}; !slices.Equal(o.args, want) {

@@ -105,6 +105,7 @@ Options anywhere before "--":
   --workers N         run N map and N reduce tasks at once (default: as many as cores)
   --master A[,B...]   run on the cluster of these masters (default: HAMMR_MASTER, else in this process: "local")
   --token-file FILE   the cluster's token (default: HAMMR_TOKEN_FILE, else your own copy)
+  --pool NAME         put the job into this pool, or queue, of the cluster
   --detach            print the job's id once the cluster has it, and end
   --dag[=dot]         run nothing, but show the graph of each job; with arguments, of the first job on them
   -h, --help          show this text

@@ -93,7 +93,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, err
 	}
 	spec := &wire.JobSpec{
-		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Config: config,
+		Name: j.Name(), Program: d.program.taskName(j.Name()), User: userName(), Group: groupName(), Config: config,
 		OutputDir: out, Inputs: run.In, Reduces: int32(reduces(det, c)),
 	}
 	if det.hasReduce && spec.Reduces == 0 && det.needReduce != nil {
@@ -110,6 +110,9 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
 	spec.Properties = c.Changed()
+	if c.IsSet(conf.JobQueue) { // who chooses the default one wants no other
+		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
+	}
 	if name := c.String(conf.JobName); name != "" {
 		spec.Name = name
 	}
@@ -140,6 +143,19 @@ func userName() string {
 		return u.Username
 	}
 	return "unknown"
+}
+
+// groupName is the primary Unix group of the user, "" when nobody knows it.
+func groupName() string {
+	u, err := user.Lookup(userName())
+	if err != nil {
+		return ""
+	}
+	g, err := user.LookupGroupId(u.Gid)
+	if err != nil {
+		return ""
+	}
+	return g.Name
 }
 
 // cut cuts each source's inputs and numbers the files over all of them.

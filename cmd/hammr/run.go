@@ -69,7 +69,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func programName(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch option := args[i]; {
-		case slices.Contains([]string{"--report", "--workers", "--master", "--token-file"}, option):
+		case slices.Contains([]string{"--report", "--workers", "--master", "--token-file", "--pool"}, option):
 			i++ // its value
 		case !strings.HasPrefix(option, "-"):
 			return option, slices.Delete(slices.Clone(args), i, i+1)

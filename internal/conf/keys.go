@@ -30,7 +30,7 @@ var declared = []Key{
 	key("mapreduce.framework.name", Class, "local", "what runs the job; the flag --master decides here"),
 	key("mapreduce.job.name", String, "", "name to show to people").was("mapred.job.name"),
 	key("mapreduce.job.user.name", String, "", "user that the job belongs to").was("user.name"),
-	key("mapreduce.job.queuename", Class, "default", "pool that the job is put into").was("mapred.job.queue.name", "pool.name"),
+	key("mapreduce.job.queuename", Class, "default", "pool that the job is put into").was("mapred.job.queue.name", "pool.name", "mapred.fairscheduler.pool"),
 	key("mapreduce.job.priority", Class, "NORMAL", "rank among the jobs of a pool").was("mapred.job.priority").of("VERY_HIGH", "HIGH", "NORMAL", "DEFAULT", "LOW", "VERY_LOW"),
 	key("mapreduce.job.tags", List, "", "words to find the job by"),
 	key("mapreduce.job.acl-view-job", String, " ", "who else may see the job: users, a space, groups"),
@@ -92,7 +92,7 @@ var declared = []Key{
 
 	// Fair scheduler, as in Hadoop 1.
 	key("mapred.fairscheduler.allocation.file", String, "", "file that describes the pools").was("yarn.scheduler.fair.allocation.file"),
-	key("mapred.fairscheduler.poolnameproperty", String, "mapreduce.job.user.name", "property whose value names a job's pool"),
+	key("mapred.fairscheduler.poolnameproperty", String, "", "property whose value names the pool of a job that is put into none, if there is such a pool: user.name, group.name or any other"),
 	key("mapred.fairscheduler.preemption", Bool, "false", "take slots back from pools above their share").was("yarn.scheduler.fair.preemption"),
 	key("mapred.fairscheduler.locality.delay", Duration, "-1", "wait for a local slot; -1 chooses by the heartbeat").from(-1),
 

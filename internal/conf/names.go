@@ -20,6 +20,7 @@ const (
 	ClientTimeout = "hammr.client.timeout"
 
 	JobName    = "mapreduce.job.name"
+	JobQueue   = "mapreduce.job.queuename"
 	JobReduces = "mapreduce.job.reduces"
 	JobMaps    = "mapreduce.job.maps"
 

@@ -3409,14 +3409,15 @@ func (*MasterResponse) Descriptor() ([]byte, []int) {
 }
 
 type TaskStatus_Attempt struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	State         AttemptState           `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.AttemptState" json:"state,omitempty"`
-	StartTime     int64                  `protobuf:"varint,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`    // ms since the epoch
-	FinishTime    int64                  `protobuf:"varint,5,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // ms since the epoch, 0 while it runs
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Id                string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Node              string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	State             AttemptState           `protobuf:"varint,3,opt,name=state,proto3,enum=hammr.v1.AttemptState" json:"state,omitempty"`
+	StartTime         int64                  `protobuf:"varint,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`                           // ms since the epoch
+	FinishTime        int64                  `protobuf:"varint,5,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"`                        // ms since the epoch, 0 while it runs
+	ShuffleFinishTime int64                  `protobuf:"varint,6,opt,name=shuffle_finish_time,json=shuffleFinishTime,proto3" json:"shuffle_finish_time,omitempty"` // when the master heard that a reduce had all its input, ms since the epoch; 0 for unknown
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *TaskStatus_Attempt) Reset() {
@@ -3480,6 +3481,13 @@ func (x *TaskStatus_Attempt) GetStartTime() int64 {
 func (x *TaskStatus_Attempt) GetFinishTime() int64 {
 	if x != nil {
 		return x.FinishTime
+	}
+	return 0
+}
+
+func (x *TaskStatus_Attempt) GetShuffleFinishTime() int64 {
+	if x != nil {
+		return x.ShuffleFinishTime
 	}
 	return 0
 }
@@ -4926,13 +4934,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\xc8\x02\n" +
+	"finishTime\"\xf8\x02\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\x9b\x01\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\xcb\x01\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -4940,7 +4948,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x04 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x05 \x01(\x03R\n" +
-	"finishTime\"\xeb\x01\n" +
+	"finishTime\x12.\n" +
+	"\x13shuffle_finish_time\x18\x06 \x01(\x03R\x11shuffleFinishTime\"\xeb\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x12\n" +
