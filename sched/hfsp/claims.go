@@ -274,7 +274,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 // which are what has started first.
 func (cl *claimant) spare(c *claims) int {
 	keep := cl.due
-	if cl.training() {
+	if cl.training() && !cl.stalled {
 		keep = max(keep, c.policy.conf.Samples[c.kind])
 	}
 	return cl.has - keep
@@ -284,7 +284,7 @@ func (cl *claimant) spare(c *claims) int {
 // late.
 func (c *claims) yields(loser, to *claimant) bool {
 	switch {
-	case loser.spare(c) <= 0 || loser.late(c.now):
+	case loser.spare(c) <= 0 || loser.late(c.now) || c.feeds(loser):
 		return false
 	case to.first:
 		return true
@@ -292,6 +292,25 @@ func (c *claims) yields(loser, to *claimant) bool {
 	now := float64(c.now)
 	return c.policy.rank(loser.phase) > c.policy.rank(to.phase) ||
 		loser.done-now > (to.done-now)*(1+marginPart)+marginMillis
+}
+
+// feeds reports whether tasks of the other kind wait for what a phase has to do,
+// and hold slots that nobody can take from them: their job's turn is over when it
+// is through.
+func (c *claims) feeds(p *claimant) bool {
+	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
+	account := c.policy.ledger.Account(p.id.job)
+	if c.policy.conf.preempts(other) || account == nil || account.Running[other] == 0 {
+		return false
+	}
+	for _, s := range stagesOf(c.view.Job(p.id.job), other) {
+		for up := range s.Upstream() {
+			if s.Running > 0 && up.Slot == c.kind {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *claims) suspectsOf(loser *claimant) []victim.Victim {

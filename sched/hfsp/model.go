@@ -138,12 +138,10 @@ func (m *model) forget(id cluster.JobID) {
 func (m *model) settle(view cluster.View, j *cluster.Job) {
 	active := m.ledger.Account(j.ID) != nil && m.ledger.Account(j.ID).Active
 	for _, p := range m.open(j) {
-		p.judgeAt, p.finished, p.started = 0, 0, 0
-		p.wants, p.wanted, p.still = nil, 0, 0
-		for _, s := range stagesOf(j, p.id.kind) {
-			p.finished, p.started = p.finished+s.Finished, p.started+s.Running
-			p.still += len(s.Suspended()) * s.Slots[p.id.kind]
-		}
+		p.wants, p.wanted, p.judgeAt = nil, 0, 0
+		stalled := p.stalled
+		p.count(j)
+		m.sorted[p.id.kind] = m.sorted[p.id.kind] && p.stalled == stalled
 		if !active && !p.over {
 			p.over = true
 			m.line[p.id.kind] = slices.DeleteFunc(m.line[p.id.kind], func(other *phase) bool { return other == p })
@@ -153,29 +151,19 @@ func (m *model) settle(view cluster.View, j *cluster.Job) {
 		return
 	}
 	for w := range sched.Wants(j) {
-		if p := m.phases[phaseID{j.ID, w.Stage.Slot}]; p != nil && useful(w) {
+		if p := m.phases[phaseID{j.ID, w.Stage.Slot}]; p != nil && isUseful(w) {
 			p.wants = append(p.wants, w)
 			p.wanted += w.All()[p.id.kind]
 		}
 	}
 }
 
-// useful reports whether slots would be put to use by tasks. What they read is
-// written, or being written: tasks that wait for others which have no slots would
-// keep their own from those who can work.
-func useful(w sched.Want) bool {
-	stages := []*cluster.Stage{w.Stage}
-	if w.Bundle != nil {
-		stages = w.Bundle.Stages
+// isUseful reports whether tasks would put slots to use.
+func isUseful(w sched.Want) bool {
+	if w.Bundle == nil {
+		return canWork(w.Stage)
 	}
-	for _, s := range stages {
-		for up := range s.Upstream() {
-			if up.Waiting() > 0 || len(up.Suspended()) > 0 {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.Bundle.Stages, func(s *cluster.Stage) bool { return !canWork(s) })
 }
 
 // order is the phases of jobs that are not over, those that are done first in the
@@ -202,10 +190,13 @@ func (m *model) compare(a, b *phase) int {
 }
 
 // rank is 0 for phases in the virtual cluster, 1 for such as nothing is known of
-// and are to wait for the others, 2 for those that are not in yet.
+// and are to wait for the others, 2 for those that have no use for the slots that
+// they hold, 3 for those that are not in yet.
 func (m *model) rank(p *phase) int {
 	switch {
 	case !p.entered:
+		return 3
+	case p.stalled:
 		return 2
 	case p.sized < judged && math.IsInf(m.conf.Doubt[p.id.kind], 1):
 		return 1

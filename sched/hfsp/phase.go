@@ -34,7 +34,8 @@ type phase struct {
 	finished, started int          // tasks that are over, and that run or stand still
 	wants             []sched.Want // what it could have now and has a use for
 	wanted            int          // slots of its kind for that
-	still             int          // of them for attempts that stand still
+	still             int          // slots that attempts had which stand still
+	stalled           bool         // what runs waits for tasks that have no slots
 }
 
 // how is how the size of a phase was found. It only grows.
@@ -54,8 +55,9 @@ func (h how) String() string {
 // training reports whether samples are being waited for.
 func (p *phase) training() bool { return p.entered && p.sized == guessed && !p.over }
 
-// late reports whether a phase is done in the virtual cluster and not in truth.
-func (p *phase) late(now int64) bool { return p.done <= float64(now) }
+// late reports whether a phase is done in the virtual cluster and not in truth. One
+// that is stalled could not be less late.
+func (p *phase) late(now int64) bool { return p.entered && p.done <= float64(now) && !p.stalled }
 
 // stagesOf are the stages of a job whose slots are of a kind.
 func stagesOf(j *cluster.Job, kind cluster.Slot) (stages []*cluster.Stage) {
@@ -139,4 +141,32 @@ func completeAt(s *cluster.Stage) (at int64, ok bool) {
 		at = max(at, up.FinishedAt)
 	}
 	return at, true
+}
+
+// canWork reports whether all that a stage reads is written, or being written.
+// Tasks that wait for others which have no slots keep their own from those who can
+// work.
+func canWork(s *cluster.Stage) bool {
+	for up := range s.Upstream() {
+		if up.Waiting() > 0 || len(up.Suspended()) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// count looks at what has become of the tasks.
+func (p *phase) count(j *cluster.Job) {
+	p.finished, p.started, p.still = 0, 0, 0
+	waits, works := false, false
+	for _, s := range stagesOf(j, p.id.kind) {
+		p.finished, p.started = p.finished+s.Finished, p.started+s.Running
+		p.still += len(s.Suspended()) * s.Slots[p.id.kind]
+		if canWork(s) {
+			works = works || s.Running+s.Waiting() > 0
+		} else {
+			waits = waits || s.Running > 0
+		}
+	}
+	p.stalled = waits && !works
 }
