@@ -105,12 +105,12 @@ func TestAnswers(t *testing.T) {
 			for _, change := range changes {
 				got += "--- asked: " + change + "\n"
 			}
-			compare(t, name, got+fmt.Sprintf("--- exit code %d\n", code))
+			compareGolden(t, name, got+fmt.Sprintf("--- exit code %d\n", code))
 		})
 	}
 }
 
-func compare(t *testing.T, name, got string) {
+func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
