@@ -14,7 +14,11 @@ import (
 // that wait because of a quota. The starts of the nearest level come first,
 // then they are in order of machines, demands and tasks.
 func (t *Topology) Flow(machines []Machine, demands []Demand) []Start {
-	f := &flow{places: newPlaces(t, machines), demands: demands, network: mincost.New()}
+	if t.network == nil {
+		t.network = mincost.New()
+	}
+	t.network.Reset()
+	f := &flow{places: newPlaces(t, machines), demands: demands, network: t.network}
 	f.scale()
 	f.addMachines()
 	for d := range demands {

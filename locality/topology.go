@@ -1,13 +1,17 @@
 package locality
 
+import "github.com/hammr/hammr/locality/mincost"
+
 // DefaultRack is the rack of a machine of which nobody has told another, as in
 // Hadoop.
 const DefaultRack = "/default-rack"
 
-// Topology knows in which rack hosts are.
+// Topology knows in which rack hosts are. It is used by one goroutine.
 type Topology struct {
 	table  map[string]string // as the operator has written it
 	joined map[string]string // hosts of machines
+
+	network *mincost.Network // of the latest Flow, to be used again; nil before the first
 }
 
 // NewTopology takes the operator's table of racks by name or address of a host;

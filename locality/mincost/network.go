@@ -52,7 +52,31 @@ type node struct {
 
 // New is a network that has a Sink only.
 func New() *Network {
-	return &Network{nodes: make([]node, 1), marks: []mark{{exit: noExit}}}
+	n := new(Network)
+	n.addNode()
+	return n
+}
+
+// Reset makes the network one that has a Sink only. What it holds is kept to be
+// used again.
+func (n *Network) Reset() {
+	n.nodes, n.marks = n.nodes[:0], n.marks[:0]
+	n.arcs, n.changed = n.arcs[:0], n.changed[:0]
+	n.excess, n.fresh = n.excess[:0], n.fresh[:0]
+	n.freeArcs, n.freeNodes = n.freeArcs[:0], n.freeNodes[:0]
+	n.supplied = 0
+	n.addNode()
+}
+
+// addNode appends a node, with the room for arcs that one had in its place.
+func (n *Network) addNode() {
+	if last := len(n.nodes); last < cap(n.nodes) {
+		n.nodes = n.nodes[:last+1]
+		n.nodes[last] = node{arcs: n.nodes[last].arcs[:0]}
+	} else {
+		n.nodes = append(n.nodes, node{})
+	}
+	n.marks = append(n.marks, mark{exit: noExit})
 }
 
 // Node adds a node without arcs and supply.
@@ -62,8 +86,7 @@ func (n *Network) Node() Node {
 		v, n.freeNodes = n.freeNodes[last], n.freeNodes[:last]
 	} else {
 		v = Node(len(n.nodes))
-		n.nodes = append(n.nodes, node{})
-		n.marks = append(n.marks, mark{exit: noExit})
+		n.addNode()
 	}
 	if !n.nodes[v].fresh {
 		n.nodes[v].fresh = true

@@ -76,8 +76,10 @@ func (c choice) tryAll(task int, room []int) int64 {
 	return best
 }
 
-func (c choice) network() *Network {
-	n := New()
+func (c choice) network() *Network { return c.lay(New()) }
+
+// lay makes a network that has a Sink only that of the problem.
+func (c choice) lay(n *Network) *Network {
 	var places []Node
 	for _, room := range c.room {
 		places = append(places, n.Node())
@@ -94,6 +96,28 @@ func (c choice) network() *Network {
 		n.Supply(task, 1)
 	}
 	return n
+}
+
+// TestANetworkIsUsedAgain lays one problem after the other into one network, and
+// wants the flow that a new one has.
+func TestANetworkIsUsedAgain(t *testing.T) {
+	again := New()
+	for seed := range uint64(2000) {
+		c := randomChoice(rand.New(rand.NewPCG(seed, 2)))
+		again.Reset()
+		c.lay(again).Solve()
+		n := c.network()
+		n.Solve()
+		check(t, again)
+		if again.Cost() != n.Cost() || len(again.nodes) != len(n.nodes) || len(again.arcs) != len(n.arcs) {
+			t.Fatalf("seed %d: costs %d, and %d in a new network", seed, again.Cost(), n.Cost())
+		}
+		for a := range n.arcs {
+			if again.arcs[a].room != n.arcs[a].room {
+				t.Fatalf("seed %d: arc %d has room %d, and %d in a new network", seed, a, again.arcs[a].room, n.arcs[a].room)
+			}
+		}
+	}
 }
 
 func TestSolveFindsWhatTryingAllFinds(t *testing.T) {
