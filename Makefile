@@ -11,6 +11,8 @@ FUZZTIME    ?= 10s
 BENCH       ?= .
 CASE        ?=
 ROUNDS      ?= 5
+PAPERS      ?= hfsp fair hammr chronos disco
+PAPER_FLAGS ?= --workload-dir ../shared/traces
 SIZE        ?= 1g
 
 # The race detector needs a C compiler; without one the tests run all the same.
@@ -70,6 +72,13 @@ bench-cluster:
 calibrate:
 	go build -o bin/hammr ./cmd/hammr
 	go run ./bench/cmd/calibrate -hammr bin/hammr -out $(OUT)
+
+# The experiments of PAPERS in the simulator, into docs/papers: about half an hour
+# of CPU time, nearly all of it for hfsp. PAPER_FLAGS=--short takes seconds.
+bench-papers: build
+	for p in $(PAPERS); do \
+	  rm -rf "docs/papers/$$p" && bin/hammr bench paper "$$p" --sim $(PAPER_FLAGS) --out "docs/papers/$$p" || exit 1; \
+	done
 
 # Go benchmarks with allocations; BENCH chooses some by name.
 microbench:

@@ -178,7 +178,10 @@ func change(from, to, job string) func(Repeat) float64 {
 // changes are measures of both jobs of an experiment, chronos against a policy.
 func changes(policy string, papers [2]float64, why string) (list []Measure) {
 	for i, paper := range papers {
-		job := fmt.Sprintf("job %d", i+1)
+		job, why := fmt.Sprintf("job %d", i+1), why
+		if i > 0 {
+			why = whyNoGain
+		}
 		list = append(list,
 			Measure{What: job + " takes longer by, chronos against " + policy, Unit: "%", Paper: paper, Of: change(policy, withChronos, job), Why: why},
 			Measure{What: job + " takes longer by, " + policy + " against no failure", Unit: "%", Of: change(withoutFault, policy, job)},

@@ -10,6 +10,9 @@ import (
 // whyTotals is why times of whole sets of jobs differ.
 const whyTotals = "the paper does not say which of the jobs have 17 and which 56 GB, nor when they come; ours alternate, a second apart"
 
+// whyMean is why the mean gains less.
+const whyMean = "job 1 is the one that gains, as its are the tasks that are lost, and here it is one of many"
+
 // wordcounts are so many jobs, of 17 and 56 GB in turn.
 func wordcounts(n, reduces int) mix {
 	m := mix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
@@ -51,10 +54,10 @@ func table(id, title, setup string, rows []row) Experiment {
 		e.Measures = append(e.Measures,
 			Measure{What: line.name + ": mean time of a job, fifo", Unit: "s", Paper: line.mean, Of: average(underFIFO), Why: whyTotals},
 			Measure{What: line.name + ": mean time of a job, chronos", Unit: "s", Paper: line.meanBy, Of: average(withChronos), Why: whyTotals},
-			Measure{What: line.name + ": mean time of a job, change", Unit: "%", Paper: 100 * (line.meanBy/line.mean - 1), Of: less(average), Why: whyChange},
+			Measure{What: line.name + ": mean time of a job, change", Unit: "%", Paper: 100 * (line.meanBy/line.mean - 1), Of: less(average), Why: whyMean},
 			Measure{What: line.name + ": all jobs, fifo", Unit: "s", Paper: line.total, Of: total(underFIFO), Why: whyTotals},
 			Measure{What: line.name + ": all jobs, chronos", Unit: "s", Paper: line.totalBy, Of: total(withChronos), Why: whyTotals},
-			Measure{What: line.name + ": all jobs, change", Unit: "%", Paper: 100 * (line.totalBy/line.total - 1), Of: less(total), Why: whyChange},
+			Measure{What: line.name + ": all jobs, change", Unit: "%", Paper: 100 * (line.totalBy/line.total - 1), Of: less(total), Why: whyNoGain},
 			Measure{What: line.name + ": mean time of a job, no failure", Unit: "s", Of: average(withoutFault)},
 		)
 	}
@@ -83,8 +86,12 @@ func chronosNodes(o Options) Experiment {
 	if o.Short {
 		rows = rows[1:2]
 	}
-	return table("table2", "More machines (section 6.6, table 2)",
+	e := table("table2", "More machines (section 6.6, table 2)",
 		"8 word counts, of 17 and 56 GB in turn, on 9 to 33 machines, of which one is the master.", rows)
+	e.Notes = []string{`In the paper twice the machines (17 for 9) do the same jobs in 410 s instead of 1564 s, and the
+times of table 1 hardly grow with the number of jobs. No set of jobs of one kind behaves so;
+the runs of a table cannot have had the same mix of 17 and 56 GB.`}
+	return e
 }
 
 // moments are those of Fig. 11, at which the machine fails.

@@ -18,7 +18,7 @@ var Fair = Paper{
 	Name: "fair", Title: "The Hadoop Fair Scheduler (M. Zaharia, design document)", Runs: 10,
 	Intro: `The document has rules and no measurements, so what ours is held against is what
 the rules and its unit tests say. Tasks take the times that are given below, with a
-lognormal spread where seeds are to make a difference.`,
+lognormal spread (sigma 0.2) where seeds are to make a difference.`,
 	Plan: planFair,
 }
 
@@ -171,28 +171,29 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 		t.set("mapred.fairscheduler.preemption", fmt.Sprint(expected > 0))
 		t.Setup.Means = preempt.Means{Map: preempt.Kill}
 	}})
+	says := ""
 	if expected == 0 {
-		expected, slots = 500, productionMin
+		says, slots = "when tasks end", productionMin
 	}
 	e.Measures = append(e.Measures, Measure{
-		What: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Within: 0.4,
+		What: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Says: says,
 		Of: func(r Repeat) float64 {
 			return held(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
 		},
-		Why: "without preemption it waits for research's first maps to end, and their times are spread",
+		Why: "research's maps of 600 s began 100 s before production came",
 	})
 }
 
 func drawTimeouts(all []Repeat) *plot.Figure {
 	var lines []plot.Line
 	for _, p := range []string{"minimum, 30 s", "half of the fair share, 30 s", "wait"} {
-		line := plot.Line{Name: p, Steps: true}
+		line := plot.Line{Name: p, Steps: true, Points: []plot.Point{{}}}
 		for _, s := range held(all[0].At("fair", p), cluster.MapSlot, ofPool("production")) {
 			line.Points = append(line.Points, plot.Point{X: s.from, Y: s.value})
 		}
 		lines = append(lines, line)
 	}
-	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production"}, lines...)
+	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt, Name: "it comes"}}}, lines...)
 }
 
 // fairDelay varies how long slots are left to others for the sake of locality.
@@ -234,7 +235,7 @@ such delay.`, jobs, nodes),
 	e.Measures = append(e.Measures, Measure{What: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})
 	e.Charts = []Chart{
 		{Name: "delay-locality", Caption: "Maps that run where their input is", Draw: func(all []Repeat) *plot.Figure {
-			return curves(plot.Axes{X: "delay [s]", Y: "local maps [%]"}, all, names, e.Points, localMaps)
+			return curves(plot.Axes{X: "delay [s]", Y: "local maps [%]", Max: 100}, all, names, e.Points, localMaps)
 		}},
 		{Name: "delay-sojourn", Caption: "What the delay costs, and what it saves", Draw: func(all []Repeat) *plot.Figure {
 			return curves(plot.Axes{X: "delay [s]", Y: "mean sojourn time [s]"}, all, names, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })

@@ -24,9 +24,9 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 func (r *Report) repetitions() string {
 	text := fmt.Sprintf("Each experiment is run with the seeds %s.", seeds(r.Options.Seed, r.Options.Runs))
 	if r.Options.Runs > 1 {
-		text += ` Numbers are the median of all seeds, with the 95 % interval of the
-median in brackets (order statistics; from the least to the greatest for five
-seeds and fewer).`
+		text += ` Numbers
+are the median of all seeds, with the 95 % interval of the median in brackets (order
+statistics; from the least to the greatest for five seeds and fewer).`
 	}
 	if r.Paper.Reruns != "" {
 		text += " " + r.Paper.Reruns
@@ -49,7 +49,7 @@ func seeds(first uint64, runs int) string {
 
 func (s *Section) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.Experiment.Title, s.Experiment.Setup)
-	if n := len(s.Repeats); len(s.Trials) > 0 && s.Experiment.Runs == n {
+	if n := len(s.Repeats); len(s.Trials) > 0 && s.Experiment.Runs > 0 {
 		fmt.Fprintf(b, "\nSeeds: %s.\n", seeds(s.Repeats[0].Seed, n))
 	}
 	if len(s.Findings) > 0 {

@@ -46,10 +46,10 @@ func (s Spread) text(unit string) string {
 	switch {
 	case s.N == 0:
 		return "–"
-	case s.Low == s.High:
+	case number(s.Low) == number(s.High):
 		return quantity(s.Median, unit)
 	}
-	return fmt.Sprintf("%s (%s–%s)", quantity(s.Median, unit), number(s.Low), number(s.High))
+	return fmt.Sprintf("%s (%s to %s)", quantity(s.Median, unit), number(s.Low), number(s.High))
 }
 
 // quantity is a number with its unit.

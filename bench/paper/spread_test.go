@@ -54,7 +54,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%g: %s, want %s", x, got, want)
 		}
 	}
-	if got := (Spread{N: 3, Median: 2, Low: 1, High: 3}).text("s"); got != "2 s (1–3)" {
+	if got := (Spread{N: 3, Median: 2, Low: 1, High: 3}).text("s"); got != "2 s (1 to 3)" {
 		t.Error(got)
 	}
 }
