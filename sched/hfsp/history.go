@@ -72,21 +72,21 @@ func (m *model) happen(view cluster.View, h happening) {
 		m.sorted[p.id.kind] = false
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, nil); known {
 			p.sized = measured
-			v.resize(&p.share, p.bound(size))
+			v.resize(&p.member, p.bound(size))
 		} else {
-			v.resize(&p.share, p.bound(m.guess(p, h.at)))
+			v.resize(&p.member, p.bound(m.guess(p, h.at)))
 		}
 	case measure:
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, h.samples); known && p.sized < measured {
 			p.sized, p.tries = measured, nil
-			v.resize(&p.share, p.bound(size))
+			v.resize(&p.member, p.bound(size))
 			m.remember(past{h.at, p.id, mean(h.samples)})
 		}
 	case giveUp:
 		p.sized = awaited
 	case leaves:
 		p.size = p.aged
-		v.remove(&p.share)
+		v.remove(&p.member)
 	}
 }
 
@@ -152,7 +152,7 @@ func (m *model) judge(now int64, view sched.View) (wake int64) {
 				p.sized = judged
 				v := &m.virtual[kind]
 				v.advance(float64(now))
-				v.resize(&p.share, p.bound(size))
+				v.resize(&p.member, p.bound(size))
 			}
 		}
 	}

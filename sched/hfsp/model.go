@@ -127,7 +127,7 @@ func weightOf(j *cluster.Job) float64 { return math.Exp2(float64(min(max(j.Spec.
 func (m *model) forget(id cluster.JobID) {
 	for kind := range m.line {
 		if p := m.phases[phaseID{id, cluster.Slot(kind)}]; p != nil {
-			m.virtual[kind].remove(&p.share)
+			m.virtual[kind].remove(&p.member)
 			m.line[kind] = slices.DeleteFunc(m.line[kind], func(other *phase) bool { return other == p })
 			delete(m.phases, p.id)
 		}

@@ -20,7 +20,7 @@ func (id phaseID) compare(other phaseID) int {
 
 // phase is one of the two jobs that a job is to HFSP.
 type phase struct {
-	share
+	member
 	tasks int // as submitted: tasks that were cut into several count once
 	slots int // that all tasks take at once
 
@@ -79,7 +79,7 @@ func tasksIn(s *cluster.Stage) int {
 
 // newPhase is what a job has of a kind; nil when that is nothing.
 func newPhase(j *cluster.Job, kind cluster.Slot) *phase {
-	p := &phase{share: share{id: phaseID{j.ID, kind}}}
+	p := &phase{member: member{id: phaseID{j.ID, kind}}}
 	for _, s := range stagesOf(j, kind) {
 		n := tasksIn(s)
 		p.tasks += n

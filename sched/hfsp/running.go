@@ -15,12 +15,12 @@ type running struct {
 	weight     float64 // of those that are not capped and not done
 	taken      float64 // slots of those that are capped and not done
 
-	byLag  []*share // not done, by left/weight; those that are capped are passed over
-	byMost []*share // by most/weight; those before the first have been capped
+	byLag  []*member // not done, by left/weight; those that are capped are passed over
+	byMost []*member // by most/weight; those before the first have been capped
 	capped byEnd
 }
 
-func (r *running) run(until float64, finish func(s *share, at float64)) {
+func (r *running) run(until float64, finish func(s *member, at float64)) {
 	for {
 		r.rise()
 		s, at := r.next()
@@ -68,7 +68,7 @@ func (r *running) rise() {
 }
 
 // next is who is done first, and when; nil when nobody ever is.
-func (r *running) next() (first *share, at float64) {
+func (r *running) next() (first *member, at float64) {
 	for len(r.byLag) > 0 && r.byLag[0].capped {
 		r.byLag = r.byLag[1:]
 	}
@@ -77,7 +77,7 @@ func (r *running) next() (first *share, at float64) {
 		at = r.now + max(first.left/first.weight-r.lag, 0)/r.level
 	}
 	if len(r.capped) > 0 && (first == nil || r.capped[0].at <= at) {
-		first, at = r.capped[0].share, r.capped[0].at
+		first, at = r.capped[0].member, r.capped[0].at
 	}
 	return first, at
 }
@@ -103,7 +103,7 @@ func (r *running) stop(at float64) {
 
 // ending is a phase that is capped, and when it is done.
 type ending struct {
-	*share
+	*member
 	at float64
 }
 

@@ -20,13 +20,13 @@ import (
 //	         C comes  B done C done     in order, and costs n log n for n phases.
 type virtual struct {
 	slots   float64
-	clock   float64  // ms; what members have got is as of then
-	members []*share // of which something is left at clock, by phaseID
-	stale   bool     // members' done is to be found again
+	clock   float64   // ms; what members have got is as of then
+	members []*member // of which something is left at clock, by phaseID
+	stale   bool      // members' done is to be found again
 }
 
-// share is what a phase has on the virtual cluster.
-type share struct {
+// member is what a phase has on the virtual cluster.
+type member struct {
 	id     phaseID
 	weight float64
 	most   float64 // slots that it can use at once
@@ -39,11 +39,11 @@ type share struct {
 	capped bool
 }
 
-func (s *share) remaining() float64 { return max(s.size-s.aged, 0) }
+func (s *member) remaining() float64 { return max(s.size-s.aged, 0) }
 
 // put enters a phase, or one that is there already with something left again.
-func (v *virtual) put(s *share) {
-	i, there := slices.BinarySearchFunc(v.members, s.id, func(m *share, id phaseID) int { return m.id.compare(id) })
+func (v *virtual) put(s *member) {
+	i, there := slices.BinarySearchFunc(v.members, s.id, func(m *member, id phaseID) int { return m.id.compare(id) })
 	if !there {
 		v.members = slices.Insert(v.members, i, s)
 	}
@@ -51,13 +51,13 @@ func (v *virtual) put(s *share) {
 }
 
 // remove takes a phase out.
-func (v *virtual) remove(s *share) {
-	v.members = slices.DeleteFunc(v.members, func(m *share) bool { return m == s })
+func (v *virtual) remove(s *member) {
+	v.members = slices.DeleteFunc(v.members, func(m *member) bool { return m == s })
 	v.stale = true
 }
 
 // resize changes what a phase is believed to need.
-func (v *virtual) resize(s *share, size float64) {
+func (v *virtual) resize(s *member, size float64) {
 	s.size = size
 	if s.remaining() > 0 {
 		v.put(s)
@@ -72,7 +72,7 @@ func (v *virtual) advance(to float64) {
 	if !(to > v.clock) {
 		return
 	}
-	v.run(to, func(s *share, at float64) {
+	v.run(to, func(s *member, at float64) {
 		s.aged, s.done = max(s.aged, s.size), at
 	})
 	for _, s := range v.members {
@@ -80,21 +80,21 @@ func (v *virtual) advance(to float64) {
 			s.aged += s.remaining() - s.left
 		}
 	}
-	v.members = slices.DeleteFunc(v.members, func(s *share) bool { return s.remaining() == 0 })
+	v.members = slices.DeleteFunc(v.members, func(s *member) bool { return s.remaining() == 0 })
 	v.clock, v.stale = to, true
 }
 
 // project finds out when each phase will be done if nothing changes.
 func (v *virtual) project() {
 	if v.stale {
-		v.run(math.Inf(1), func(s *share, at float64) { s.done = at })
+		v.run(math.Inf(1), func(s *member, at float64) { s.done = at })
 		v.stale = false
 	}
 }
 
 // run lets the members work until a time, and tells of each that is done. It
 // leaves in left what the others lack, and done infinite.
-func (v *virtual) run(until float64, finish func(s *share, at float64)) {
+func (v *virtual) run(until float64, finish func(s *member, at float64)) {
 	r := running{slots: v.slots, now: v.clock}
 	for _, s := range v.members {
 		s.left, s.capped, s.done = s.remaining(), false, math.Inf(1)
@@ -102,7 +102,7 @@ func (v *virtual) run(until float64, finish func(s *share, at float64)) {
 		r.byLag = append(r.byLag, s)
 	}
 	r.byMost = slices.Clone(r.byLag)
-	slices.SortStableFunc(r.byLag, func(a, b *share) int { return cmp.Compare(a.left/a.weight, b.left/b.weight) })
-	slices.SortStableFunc(r.byMost, func(a, b *share) int { return cmp.Compare(a.most/a.weight, b.most/b.weight) })
+	slices.SortStableFunc(r.byLag, func(a, b *member) int { return cmp.Compare(a.left/a.weight, b.left/b.weight) })
+	slices.SortStableFunc(r.byMost, func(a, b *member) int { return cmp.Compare(a.most/a.weight, b.most/b.weight) })
 	r.run(until, finish)
 }
