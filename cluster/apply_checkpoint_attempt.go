@@ -18,7 +18,7 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 		if !p.stage.Bundle.Gang { // whose tasks start anew together
 			p.task.Checkpoint = &saved
 		}
-		tx.end(p, AttemptPreempted, "")
+		tx.end(p, AttemptPreempted, p.attempt.Cause)
 	}
 	tx.leave(p)
 	return nil

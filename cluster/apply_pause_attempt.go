@@ -5,6 +5,7 @@ import "fmt"
 // PauseAttempt asks a running attempt to keep its work and end.
 type PauseAttempt struct {
 	Attempt AttemptID
+	Cause   string // for people: what its slot is needed for
 
 	// Split asks a map to finish what it has read, the rest being left to a new
 	// task (earlyEnd: Chronos, section 4). Without it, and where that cannot be,
@@ -23,7 +24,7 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if p.stage.Bundle.Gang {
 		return fmt.Errorf("%w: %v runs in a gang, whose members cannot be paused one by one", ErrRefused, c.Attempt)
 	}
-	p.attempt.Pausing, p.attempt.Splitting = true, c.Split
+	p.attempt.Pausing, p.attempt.Splitting, p.attempt.Cause = true, c.Split, c.Cause
 	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
 	return nil
 }

@@ -18,7 +18,7 @@ func (c ResumeAttempt) apply(tx *transition) error {
 	if !m.hasRoom(p.stage.Slots, [slotKinds]int{}) {
 		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, a.Machine)
 	}
-	a.Suspended = false
+	a.Suspended, a.Cause = false, ""
 	a.SuspendedMillis += tx.at - a.SuspendedAt
 	m.Used = plus(m.Used, p.stage.Slots)
 	tx.indexFree(m)

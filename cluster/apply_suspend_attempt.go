@@ -9,7 +9,10 @@ import (
 // SuspendAttempt has a running attempt stand still. It keeps its memory and loses
 // its slot, which is free at once: its machine obeys orders one after the other.
 // Only an attempt that started alone can be suspended.
-type SuspendAttempt struct{ Attempt AttemptID }
+type SuspendAttempt struct {
+	Attempt AttemptID
+	Cause   string // for people: what its slot is needed for
+}
 
 func (c SuspendAttempt) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)
@@ -22,7 +25,7 @@ func (c SuspendAttempt) apply(tx *transition) error {
 			ErrRefused, c.Attempt, a.State, a.Pausing, a.Suspended, p.stage.Alone())
 	}
 	m := tx.byName[a.Machine]
-	a.Suspended, a.SuspendedAt = true, tx.at
+	a.Suspended, a.SuspendedAt, a.Cause = true, tx.at, c.Cause
 	m.Used = minus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	p.stage.noteSuspended(a)

@@ -173,9 +173,9 @@ func drawCommand(t *rapid.T, s *State) Command {
 func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	switch verb {
 	case "pause":
-		return PauseAttempt{a, rapid.Bool().Draw(t, "split")}
+		return PauseAttempt{Attempt: a, Split: rapid.Bool().Draw(t, "split")}
 	case "suspend":
-		return SuspendAttempt{a}
+		return SuspendAttempt{Attempt: a}
 	case "resume":
 		return ResumeAttempt{a}
 	}

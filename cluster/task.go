@@ -129,7 +129,7 @@ type Attempt struct {
 	Lost      bool      // it is Killed because its machine was lost, which may come back with its output
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running
-	Cause     string // why it was killed or failed
+	Cause     string // why it was killed or failed, or what it makes room for
 
 	SuspendedAt     int64 // when it was suspended last; 0 if never
 	SuspendedMillis int64 // for how long it was, but for the time since SuspendedAt while it is

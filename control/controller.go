@@ -174,9 +174,9 @@ func (c *Controller) plan(now int64) {
 func (c *Controller) preempt(p sched.Preempt) {
 	switch p.How {
 	case preempt.Split, preempt.Checkpoint:
-		c.fact(cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split})
+		c.fact(cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split, Cause: p.Cause})
 	case preempt.Suspend:
-		c.fact(cluster.SuspendAttempt{Attempt: p.Attempt})
+		c.fact(cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause})
 	case preempt.Kill:
 		c.fact(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause})
 	}

@@ -154,9 +154,9 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 func taking(p sched.Preempt) cluster.Command {
 	switch p.How {
 	case preempt.Split, preempt.Checkpoint:
-		return cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split}
+		return cluster.PauseAttempt{Attempt: p.Attempt, Split: p.How == preempt.Split, Cause: p.Cause}
 	case preempt.Suspend:
-		return cluster.SuspendAttempt{Attempt: p.Attempt}
+		return cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause}
 	}
 	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause}
 }
