@@ -103,10 +103,15 @@ func (l *layers) Plot(c draw.Canvas, p *gplot.Plot) {
 	for k := len(l.edges) - 1; k >= 0; k-- { // the lower ones over the higher ones, without seams
 		var path vg.Path
 		path.Move(vg.Point{X: x(l.from), Y: y(0)})
+		height := 0.
 		for n, top := range l.edges[k] {
-			path.Line(vg.Point{X: x(l.from + float64(n)*width), Y: y(top)})
-			path.Line(vg.Point{X: x(l.from + float64(n+1)*width), Y: y(top)})
+			if at := x(l.from + float64(n)*width); top != height {
+				path.Line(vg.Point{X: at, Y: y(height)})
+				path.Line(vg.Point{X: at, Y: y(top)})
+				height = top
+			}
 		}
+		path.Line(vg.Point{X: x(l.to), Y: y(height)})
 		path.Line(vg.Point{X: x(l.to), Y: y(0)})
 		path.Close()
 		c.SetColor(l.colours[k])

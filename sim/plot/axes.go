@@ -29,13 +29,14 @@ type Axes struct {
 // vertical line across the picture.
 type Mark struct {
 	X    float64
-	Name string // beside it; may be ""
+	Name string // above it; may be ""
 }
 
 const (
 	titleSize = 13
 	labelSize = 12
 	tickSize  = 10.5
+	markRoom  = 19 // for the names of marks, above a picture
 )
 
 var (
@@ -72,6 +73,9 @@ func (a Axes) panel() *gplot.Plot {
 func (a Axes) finish(p *gplot.Plot) {
 	for _, m := range a.Marks {
 		p.Add(&markLine{Mark: m})
+		if m.Name != "" {
+			p.Title.Padding = vg.Points(markRoom)
+		}
 	}
 	fit(&p.X, a.LogX)
 	fit(&p.Y, a.LogY)
@@ -99,6 +103,18 @@ func fit(axis *gplot.Axis, log bool) {
 	if axis.Min == axis.Max {
 		axis.Max = axis.Min + math.Max(1, math.Abs(axis.Min)/10)
 	}
+}
+
+// pad leaves some room on both sides of the data, where curves rise upright.
+func (a Axes) pad(axis *gplot.Axis) {
+	const room = 0.015
+	if a.LogX {
+		factor := math.Pow(axis.Max/axis.Min, room)
+		axis.Min, axis.Max = axis.Min/factor, axis.Max*factor
+		return
+	}
+	width := (axis.Max - axis.Min) * room
+	axis.Min, axis.Max = axis.Min-width, axis.Max+width
 }
 
 // positive puts values that a logarithmic axis has no place for at the least

@@ -52,6 +52,7 @@ func CDF(a Axes, samples ...Sample) *Figure {
 		}
 		a.finish(p)
 		p.Y.Min = 0
+		a.pad(&p.X)
 		return p, nil
 	})
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// policyConf is what policies are set to, by the name of the policy; "" is all.
+type policyConf map[string]settings
+
+// Set implements pflag.Value.
+func (p policyConf) Set(text string) error {
+	name, _, _ := strings.Cut(text, "=")
+	policy, _, found := strings.Cut(name, ":")
+	if found {
+		text = text[len(policy)+1:]
+	} else {
+		policy = ""
+	}
+	if p[policy] == nil {
+		p[policy] = make(settings)
+	}
+	if p[policy].Set(text) != nil {
+		return errors.New("expected NAME=VALUE or POLICY:NAME=VALUE, each name once")
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (p policyConf) String() string { return "" }
+
+// Type implements pflag.Value.
+func (p policyConf) Type() string { return "[POLICY:]NAME=VALUE" }
+
+// of is what one policy is set to.
+func (p policyConf) of(policy string) settings {
+	conf := make(settings)
+	maps.Copy(conf, p[""])
+	maps.Copy(conf, p[policy])
+	return conf
+}
+
+// checkPolicies tells of policies that are named twice, and of settings for those
+// that are not named at all.
+func (c *simCluster) checkPolicies() error {
+	var faults []error
+	if len(c.policies) == 0 {
+		faults = append(faults, fmt.Errorf("--policy: expected at least one of %s", strings.Join(all.Names(), ", ")))
+	}
+	for i, name := range c.policies {
+		if slices.Contains(c.policies[:i], name) {
+			faults = append(faults, fmt.Errorf("--policy: %s is named twice", name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.conf)) {
+		if name != "" && !slices.Contains(c.policies, name) {
+			faults = append(faults, fmt.Errorf("--conf: there are settings for policy %q, which is none of %s", name, strings.Join(c.policies, ", ")))
+		}
+	}
+	if c.sizeError > 0 && !slices.ContainsFunc(c.policies, all.HasSizes) {
+		faults = append(faults, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
+	}
+	return errors.Join(faults...)
+}
+
+// makePolicies makes each policy, for one run. It tells of everything that is
+// wrong with their names and settings.
+func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Policy, error) {
+	var made []sched.Policy
+	var faults []error
+	for _, name := range c.policies {
+		p, err := c.makePolicy(name, w, seed)
+		if err != nil && len(c.policies) > 1 && len(c.conf[""]) > 0 {
+			err = fmt.Errorf("%w; --conf POLICY:NAME=VALUE sets one policy alone", err)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--policy: %w", err))
+		}
+		made = append(made, p)
+	}
+	return made, errors.Join(faults...)
+}
+
+func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {
+	conf := c.conf.of(name)
+	if c.allocations != "" && all.HasPools(name) {
+		conf[all.AllocationFile] = c.allocations
+	}
+	if c.sizeError > 0 && all.HasSizes(name) {
+		conf["hammr.hfsp.size-error"] = strconv.FormatFloat(c.sizeError, 'g', -1, 64)
+		conf["hammr.hfsp.seed"] = strconv.FormatUint(seed, 10)
+	}
+	if err := readAllocations(conf); err != nil {
+		return nil, err
+	}
+	return all.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement(), Means: c.means, Oracle: sim.Oracle(w)})
+}

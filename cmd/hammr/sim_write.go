@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/sim"
+)
+
+// write fills the directory with results.
+func (s *simRun) write(dir *stagedDir, runs []repetition) error {
+	for _, r := range runs {
+		suffix := ".csv"
+		if len(runs) > 1 {
+			suffix = fmt.Sprintf("-%d.csv", r.seed)
+		}
+		if err := dir.file("jobs"+suffix, func(w io.Writer) error { return sim.WriteJobs(w, r.played) }); err != nil {
+			return err
+		}
+		if !s.tasks {
+			continue
+		}
+		if err := dir.file("tasks"+suffix, func(w io.Writer) error { return sim.WriteTasks(w, r.played) }); err != nil {
+			return err
+		}
+	}
+	return s.draw(dir.path, runs)
+}
+
+// writeSpreads writes a table for people, a line for each policy, of what runs with
+// several seeds made of it.
+func writeSpreads(w io.Writer, policies []string, runs []repetition) error {
+	first, last := runs[0].seed, runs[len(runs)-1].seed
+	fmt.Fprintf(w, "%d runs, seeds %d to %d: medians, and the 95 %% interval of each by order statistics", len(runs), first, last)
+	if len(runs) < 6 {
+		fmt.Fprint(w, " (of less than 6 runs, from the least to the greatest)")
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "POLICY\tMEAN SOJOURN\t95 %\tP95\t95 %\tMEAN SLOWDOWN\t95 %\tLOCAL MAPS\tWORK LOST\t")
+	for i, policy := range policies {
+		of := func(value func(sim.Summary) float64) paper.Spread {
+			var values []float64
+			for _, r := range runs {
+				values = append(values, value(r.played[i].Result.Summary()))
+			}
+			return paper.SpreadOf(values)
+		}
+		mean, p95 := of(func(s sim.Summary) float64 { return s.Mean }), of(func(s sim.Summary) float64 { return s.P95 })
+		slow := of(func(s sim.Summary) float64 { return s.Slowdown })
+		local, lost := of(func(s sim.Summary) float64 { return s.Local }), of(func(s sim.Summary) float64 { return s.Lost })
+		fmt.Fprintf(t, "%s\t%.1f s\t%.1f–%.1f s\t%.1f s\t%.1f–%.1f s\t%.2f\t%.2f–%.2f\t%.1f %%\t%.0f s\t\n",
+			policy, mean.Median, mean.Low, mean.High, p95.Median, p95.Low, p95.High, slow.Median, slow.Low, slow.High,
+			local.Median*100, lost.Median)
+	}
+	return t.Flush()
+}
