@@ -1,0 +1,264 @@
+package hfsp
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// sized knows that a map takes 100 s and a reduce 500 s.
+var sized = Oracle(func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
+	return int64(j.Spec.Graph.Stages[kind].Nodes) * [2]int64{100_000, 500_000}[kind], true
+})
+
+// occupied is four map slots on two machines that a large job holds, two of them
+// since later than the others.
+func occupied(t *testing.T, conf Config) (*scene, *cluster.Job) {
+	conf.Placement, conf.Estimator = blind, sized
+	s := newScene(t, conf, 2, 2, 2)
+	large := s.submit(1000, 20, 0)
+	for i, at := range []int64{1000, 1000, 2000, 2000} {
+		s.do(at, cluster.StartAttempt{Task: large.Stages[0].Tasks[i].ID, Machine: []string{"m0", "m1"}[i%2], Range: large.RangeOf(large.Stages[0].Tasks[i])})
+	}
+	s.tell(5000, .05)
+	return s, large
+}
+
+// how an attempt stands.
+func (s *scene) statesOf(j *cluster.Job) (running, still, ended int) {
+	for _, stage := range j.Stages {
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				switch {
+				case a.State != cluster.AttemptRunning:
+					ended++
+				case a.Suspended:
+					still++
+				default:
+					running++
+				}
+			}
+		}
+	}
+	return running, still, ended
+}
+
+func (s *scene) wantStates(what string, j *cluster.Job, running, still, ended int) {
+	s.T.Helper()
+	if r, st, e := s.statesOf(j); r != running || st != still || e != ended {
+		s.T.Errorf("%s: %d attempts of %v run, %d stand still, %d are over; want %d, %d, %d", what, r, j.ID, st, e, running, still, ended)
+	}
+}
+
+// TestTheYoungestStandStill, as many as are needed, and go on when they can.
+func TestTheYoungestStandStill(t *testing.T) {
+	s, large := occupied(t, Config{Means: suspends})
+	small := s.submit(6000, 2, 0)
+	s.settle(6000)
+	s.want("the small job has come", "2/0", "2/0")
+	for _, a := range s.attempts(large, cluster.MapSlot) {
+		if a.StartedAt != 1000 {
+			t.Errorf("%v goes on, which started at %d", a.ID, a.StartedAt)
+		}
+	}
+	s.wantStates("two stand still", large, 2, 2, 0)
+	s.finish(106_000, small, cluster.MapSlot, -1)
+	s.settle(106_000)
+	s.wantStates("and go on", large, 4, 0, 0)
+}
+
+// TestWaysToTakeSlots has the same under other means.
+func TestWaysToTakeSlots(t *testing.T) {
+	for name, c := range map[string]struct {
+		means                 preempt.Means
+		running, still, ended int
+	}{
+		"none":       {preempt.Means{}, 4, 0, 0},
+		"wait":       {waits, 4, 0, 0},
+		"kill":       {kills, 2, 0, 2},
+		"of reduces": {preempt.Means{Map: preempt.Wait, Reduce: preempt.Suspend}, 4, 0, 0},
+		"auto":       {preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}, 2, 2, 0},
+	} {
+		s, large := occupied(t, Config{Means: c.means})
+		s.submit(6000, 2, 0)
+		s.settle(6000)
+		s.wantStates(name, large, c.running, c.still, c.ended)
+	}
+}
+
+// TestSlotsThatComeFreeAnyway are not taken twice.
+func TestSlotsThatComeFreeAnyway(t *testing.T) {
+	s, large := occupied(t, Config{Means: kills})
+	s.submit(6000, 2, 0)
+	plan := s.decide(6000)
+	if len(plan.Preempts) != 2 || plan.Preempts[0].How != preempt.Kill || plan.Preempts[0].Cause == "" {
+		t.Fatalf("planned: %+v", plan)
+	}
+	if again := s.decide(6500); len(again.Preempts)+len(again.Starts) > 0 {
+		t.Errorf("while they end it plans %+v", again)
+	}
+	s.wantStates("two are on their way", large, 2, 0, 2)
+}
+
+// TestAClaimIsGoneWithItsCause is trap 14: when attempts end by themselves nobody
+// else is stopped.
+func TestAClaimIsGoneWithItsCause(t *testing.T) {
+	s, large := occupied(t, Config{Means: suspends})
+	s.submit(6000, 2, 0)
+	s.finish(6000, large, cluster.MapSlot, 2)
+	s.settle(6000)
+	s.want("two have finished in time", "2/0", "2/0")
+	s.wantStates("nobody stands still", large, 2, 0, 2)
+}
+
+// TestNothingIsKnown of attempts, so they are left alone, and asked for again.
+func TestNothingIsKnown(t *testing.T) {
+	s, large := occupied(t, Config{Means: suspends})
+	clear(s.facts)
+	s.submit(6000, 2, 0)
+	s.settle(6000)
+	s.wantStates("nothing is known", large, 4, 0, 0)
+	if wake := s.NextWake(); wake != 7000 {
+		t.Errorf("it wakes up at %d", wake)
+	}
+}
+
+// TestMargin is trap 12: who is done later by a little only keeps his slots.
+func TestMargin(t *testing.T) {
+	for maps, still := range map[int]int{20: 0, 19: 0, 15: 4} {
+		s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 2)
+		first := s.submit(1000, 20, 0)
+		s.settle(1000)
+		s.tell(1000, .01)
+		s.submit(1500, maps, 0)
+		s.settle(2000)
+		if s.wantStates("a job comes", first, 4-still, still, 0); t.Failed() {
+			t.Fatalf("of %d maps", maps)
+		}
+	}
+}
+
+// TestSamplesKeepTheirSlots though others are before them.
+func TestSamplesKeepTheirSlots(t *testing.T) {
+	small := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 1000, j.ID.Number > 1 })
+	s := newScene(t, Config{Placement: blind, Estimator: small, Means: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
+	large := s.submit(1000, 20, 0)
+	s.settle(1000)
+	s.tell(1000, .01)
+	s.submit(2000, 4, 0)
+	s.settle(2000)
+	s.wantStates("three samples", large, 3, 1, 0)
+}
+
+// TestRest has an attempt that has gone on run for a while before it stands still
+// again.
+func TestRest(t *testing.T) {
+	s, large := occupied(t, Config{Means: suspends})
+	first := s.submit(6000, 4, 0)
+	s.settle(6000)
+	s.wantStates("all stand still", large, 0, 4, 0)
+	s.finish(16_000, first, cluster.MapSlot, -1)
+	s.settle(16_000)
+	s.wantStates("all go on", large, 4, 0, 0)
+	s.submit(20_000, 4, 0)
+	s.settle(20_000)
+	s.wantStates("for a while", large, 4, 0, 0)
+	if wake := s.NextWake(); wake != 26_000 {
+		t.Errorf("it wakes up at %d", wake)
+	}
+	s.settle(26_000)
+	s.wantStates("for no longer", large, 0, 4, 0)
+}
+
+// TestAttemptsGoOnWhereTheyAre: for one that stands still a slot of its machine is
+// taken, and no other.
+func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+	first := s.submit(1000, 4, 0)
+	s.settle(1000)
+	id := s.View().Machine("m1").Attempts[0].ID
+	s.do(2000, cluster.SuspendAttempt{Attempt: id})
+	s.finish(2000, first, cluster.MapSlot, -1)
+	later := s.submit(2000, 30, 0)
+	for i, machine := range []string{"m1", "m1", "m0", "m0"} { // the youngest are not on m1
+		start := later.Stages[0].Tasks[i]
+		s.do(2000+int64(i), cluster.StartAttempt{Task: start.ID, Machine: machine, Range: later.RangeOf(start)})
+	}
+	s.tell(3000, .1)
+	s.settle(3000)
+	s.wantStates("it goes on", first, 1, 0, 3)
+	s.wantStates("one of the other job", later, 3, 1, 0)
+	if still := later.Stages[0].Suspended()[0]; still.Machine != "m1" {
+		t.Errorf("a slot of %s was taken", still.Machine)
+	}
+}
+
+// TestNoMoreStandStill than there are slots, on a machine and in all, and when so
+// many did, none before a quarter has gone on.
+func TestNoMoreStandStill(t *testing.T) {
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends, MinRunMillis: -1}, 1, 4, 1)
+	var jobs []*cluster.Job
+	for i := range int64(3) {
+		jobs = append(jobs, s.submit(1000+i*1000, []int{400, 40, 4}[i], 0))
+		s.settle(1000 + i*1000)
+		s.tell(1000+i*1000, .01)
+	}
+	s.wantStates("the first", jobs[0], 0, 4, 0)
+	s.wantStates("the second waits for nobody to stand still", jobs[1], 4, 0, 0)
+	s.want("the third has to wait", "0/0", "4/0", "0/0")
+	s.virtual[cluster.MapSlot].slots = 8
+	for i, still := range []int{7, 8, 7, 6, 7} {
+		if full := s.isFull(cluster.MapSlot, still); full != (i == 1 || i == 2) {
+			t.Errorf("step %d: with %d attempts that stand still it is full: %v", i, still, full)
+		}
+	}
+}
+
+// TestReducesThatCouldNotWork is trap 13: no reduce has a slot while maps that it
+// reads have none, and those of which maps lose theirs give way.
+func TestReducesThatCouldNotWork(t *testing.T) {
+	spec := schedtest.Spec(dag.MapReduce(5, 2))
+	spec.SlowStartPPM = 0
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+	first := s.submitSpec(1000, spec)
+	s.settle(1000)
+	s.want("one map waits", "4/0")
+	s.finish(101_000, first, cluster.MapSlot, 3)
+	s.settle(101_000)
+	s.want("none waits", "2/2")
+	s.tell(102_000, .02)
+	second := s.submit(102_000, 0+1, 2)
+	s.settle(102_000)
+	for _, a := range s.attempts(first, cluster.MapSlot) {
+		s.do(103_000, cluster.SuspendAttempt{Attempt: a.ID})
+	}
+	if p := s.phaseOf(first, cluster.ReduceSlot); !p.stalled || p.late(1<<40) {
+		t.Fatalf("its maps stand still: %+v", p)
+	}
+	s.finish(104_000, second, cluster.MapSlot, -1)
+	s.facts[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{At: 104_000, Fraction: .1}
+	s.settle(104_000)
+	s.want("the maps go on, and so may the reduces", "2/2", "0/0")
+}
+
+// TestLateJobsShare by their weight, before all others.
+func TestLateJobsShare(t *testing.T) {
+	wrong := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return int64(j.ID.Number) * 1000, true })
+	s := newScene(t, Config{Placement: blind, Estimator: wrong}, 1, 6, 1)
+	for i := range 3 {
+		spec := schedtest.Spec(dag.MapReduce(20, 0))
+		if i == 1 {
+			spec.Priority = 1
+		}
+		s.submitSpec(1000, spec)
+	}
+	s.settle(1000)
+	s.want("the first in order", "6/0", "0/0", "0/0")
+	s.finish(50_000, s.View().Job(cluster.JobID{Cluster: "1", Number: 1}), cluster.MapSlot, -1)
+	s.settle(50_000)
+	s.want("all late, 1:2:1", "2/0", "3/0", "1/0")
+}

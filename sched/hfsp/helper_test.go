@@ -1,0 +1,169 @@
+package hfsp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// scene is a cluster under HFSP, told of every change.
+type scene struct {
+	*schedtest.World
+	*Policy
+	facts facts
+}
+
+// facts are what attempts have told of themselves.
+type facts map[cluster.AttemptID]sched.Progress
+
+func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+	p, ok := f[id]
+	return p, ok
+}
+
+// newScene is a cluster of machines m0, m1, … with so many slots each.
+func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
+	s := &scene{schedtest.New(t), New(conf), make(facts)}
+	s.World.Now, s.World.Facts = 1000, s.facts
+	for i := range machines {
+		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
+	}
+	s.Reset(s.World.Now, s.Seen())
+	return s
+}
+
+// do applies a command at a time, which must not go back.
+func (s *scene) do(at int64, c cluster.Command) cluster.Delta {
+	s.T.Helper()
+	s.World.Now = at - 1
+	delta := s.Apply(c)
+	s.Observe(at, s.Seen(), delta)
+	return delta
+}
+
+// submit starts a job at a time.
+func (s *scene) submit(at int64, maps, reduces int) *cluster.Job {
+	return s.submitSpec(at, schedtest.Spec(dag.MapReduce(maps, reduces)))
+}
+
+func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
+	s.T.Helper()
+	id := s.do(at, cluster.SubmitJob{Spec: spec}).Submitted
+	var splits []cluster.Split
+	for _, stage := range spec.Graph.Stages {
+		for n := 0; n < stage.Nodes && spec.Graph.IsSource(stage.Name); n++ {
+			splits = append(splits, cluster.Split{Bytes: 100, Range: dag.Range{End: dag.Position{Offset: 100}}})
+		}
+	}
+	if err := s.State.Load(id, splits); err != nil {
+		s.T.Fatal(err)
+	}
+	s.do(at, cluster.StartJob{Job: id})
+	return s.View().Job(id)
+}
+
+// decide has what the policy plans at a time done, once.
+func (s *scene) decide(at int64) sched.Plan {
+	s.T.Helper()
+	plan := s.Decide(at, s.Seen())
+	for _, c := range schedtest.Commands(s.View(), plan) {
+		s.do(at, c)
+	}
+	return plan
+}
+
+// settle has it done until it plans nothing more.
+func (s *scene) settle(at int64) {
+	s.T.Helper()
+	for range 100 {
+		plan := s.decide(at)
+		if len(schedtest.Commands(s.View(), plan)) == 0 {
+			return
+		}
+		for _, p := range plan.Preempts {
+			s.gone(at, p.Attempt)
+		}
+	}
+	s.T.Fatalf("at %d it plans without end", at)
+}
+
+// gone has an attempt that was told to end be gone.
+func (s *scene) gone(at int64, id cluster.AttemptID) {
+	if _, _, a, ok := s.View().Attempt(id); ok && a.State != cluster.AttemptRunning && a.OnMachine {
+		s.do(at, cluster.EndAttempt{Attempt: id})
+	}
+}
+
+// running are the attempts of a phase that hold slots, by start.
+func (s *scene) attempts(j *cluster.Job, kind cluster.Slot) (out []*cluster.Attempt) {
+	for m := range s.View().Machines() {
+		for _, a := range m.Attempts {
+			if a.ID.Task.Job == j.ID && a.Slot == kind && a.State == cluster.AttemptRunning && !a.Suspended {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// finish ends so many attempts of a phase with success, or all with -1.
+func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
+	s.T.Helper()
+	for i, a := range s.attempts(j, kind) {
+		if i != count {
+			_, t, _, _ := s.View().Attempt(a.ID)
+			s.do(at, cluster.FinishAttempt{Attempt: a.ID, Range: t.Range})
+			continue
+		}
+		return
+	}
+}
+
+// tell has all running attempts be so far.
+func (s *scene) tell(at int64, fraction float64) {
+	for m := range s.View().Machines() {
+		for _, a := range m.Attempts {
+			s.facts[a.ID] = sched.Progress{At: at, Fraction: fraction}
+		}
+	}
+}
+
+// phaseOf is what is known of a phase.
+func (s *scene) phaseOf(j *cluster.Job, kind cluster.Slot) *phase {
+	return s.phases[phaseID{j.ID, kind}]
+}
+
+// want holds what jobs run to "maps/reduces" each, in order.
+func (s *scene) want(what string, wanted ...string) {
+	s.T.Helper()
+	var got []string
+	for j := range s.View().Jobs() {
+		got = append(got, fmt.Sprintf("%d/%d", len(s.attempts(j, cluster.MapSlot)), len(s.attempts(j, cluster.ReduceSlot))))
+	}
+	if strings.Join(got, " ") != strings.Join(wanted, " ") {
+		s.T.Errorf("%s: jobs run %v, want %v", what, got, wanted)
+	}
+}
+
+// wantSize holds the size of a phase to so many ms, and to how it was found.
+func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms float64, found how) {
+	s.T.Helper()
+	if p := s.phaseOf(j, kind); p == nil || !p.entered || !near(p.size, ms) || p.sized != found {
+		s.T.Errorf("%s: the %v phase of %v has size %+v, want %v, %v", what, kind, j.ID, p, ms, found)
+	}
+}
+
+var (
+	waits    = preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait}
+	suspends = preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend}
+	kills    = preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill}
+)
+
+// blind places tasks anywhere.
+var blind = sched.Placement{Method: sched.None}
