@@ -158,7 +158,7 @@ first time-out, or below half of its fair share (20 slots) for the second.`, pro
 		e.add(fmt.Sprintf("half of the fair share, %d s", s), 0, s, s, fairSlots/2)
 	}
 	e.Charts = []Chart{{
-		Name: "timeouts", Caption: "Slots of production under both time-outs of 30 s, and without",
+		Name: "timeouts", Caption: "Slots of production, which comes at the dashed line, under both time-outs of 30 s and without",
 		Draw: drawTimeouts,
 	}}
 	return e
@@ -193,7 +193,7 @@ func drawTimeouts(all []Repeat) *plot.Figure {
 		}
 		lines = append(lines, line)
 	}
-	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt, Name: "it comes"}}}, lines...)
+	return plot.Lines(plot.Axes{X: "time [s]", Y: "map slots of production", Marks: []plot.Mark{{X: productionAt}}}, lines...)
 }
 
 // fairDelay varies how long slots are left to others for the sake of locality.

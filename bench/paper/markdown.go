@@ -24,9 +24,9 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 func (r *Report) repetitions() string {
 	text := fmt.Sprintf("Each experiment is run with the seeds %s.", seeds(r.Options.Seed, r.Options.Runs))
 	if r.Options.Runs > 1 {
-		text += ` Numbers
-are the median of all seeds, with the 95 % interval of the median in brackets (order
-statistics; from the least to the greatest for five seeds and fewer).`
+		text += ` Numbers are the
+median of all seeds, with the 95 % interval of the median in brackets (order statistics;
+from the least to the greatest for five seeds and fewer).`
 	}
 	if r.Paper.Reruns != "" {
 		text += " " + r.Paper.Reruns
