@@ -2,6 +2,7 @@ package hfsp
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -324,9 +325,14 @@ func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
 }
 
 // rests reports whether an attempt has gone on so lately that it is to run for a
-// while first. How long it stood still before the last time is not known, so it
-// may be some time that it has run already.
+// while first; or has started at this very moment, so that no two phases can take a
+// slot from each other without end. How long it stood still before the last time is
+// not known, so it may be some time that it has run already.
 func (c *claims) rests(a *cluster.Attempt) bool {
+	if a.StartedAt >= c.now {
+		c.wake = sched.Earliest(c.wake, c.now+1)
+		return true
+	}
 	until := a.SuspendedAt + a.SuspendedMillis + c.policy.conf.MinRunMillis
 	if a.SuspendedAt == 0 || until <= c.now {
 		return false
@@ -343,17 +349,32 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 	if slices.Contains(c.view.Avoided(j, c.now), a.Machine) {
 		return false
 	}
+	welcome := func(t *cluster.Task) bool {
+		return t.Charged == 0 || !slices.Contains(c.view.FailedOn(t), a.Machine)
+	}
 	for _, w := range cl.wants {
 		if w.Bundle != nil || w.Stage.Waiting() == 0 {
 			continue
 		}
 		if !w.Stage.Located() || float64(len(w.Stage.Tasks)) <= c.policy.virtual[c.kind].slots {
-			return true
-		}
-		for _, host := range m.Hosts {
-			for range w.Stage.PendingOn(host) {
+			if some(w.Stage.Pending(), welcome) {
 				return true
 			}
+			continue
+		}
+		for _, host := range m.Hosts {
+			if some(w.Stage.PendingOn(host), welcome) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func some(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
+	for t := range tasks {
+		if fit(t) {
+			return true
 		}
 	}
 	return false

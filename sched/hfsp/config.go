@@ -23,8 +23,9 @@ type Config struct {
 	Samples [2]int
 
 	// TrainSlots is how many slots samples may have at once while others want
-	// them too; default a quarter of the cluster's, at least Samples. Negative is
-	// none: samples run when it is their job's turn.
+	// them too; default a quarter of the cluster's, at least one. One slot is left
+	// to others always, or they would wait as long as jobs come. Negative is none:
+	// samples run when it is their job's turn.
 	TrainSlots [2]int
 
 	// Doubt multiplies the size of a phase of which nothing is known (the
@@ -83,11 +84,9 @@ func (c *Config) preempts(kind cluster.Slot) bool {
 
 // trainSlots is how many of the cluster's slots samples may have.
 func (c *Config) trainSlots(kind cluster.Slot, slots int) int {
-	switch n := c.TrainSlots[kind]; {
-	case n > 0:
-		return n
-	case n < 0:
-		return 0
+	n := c.TrainSlots[kind]
+	if n == 0 {
+		n = max(slots/4, 1)
 	}
-	return max(slots/4, c.Samples[kind])
+	return max(min(n, slots-1), 0)
 }

@@ -11,27 +11,44 @@ import (
 
 // deal gives the free slots out at one moment: to samples, as far as these may
 // have slots that others want; then to phases that are late, by weight; then to
-// the others, in the order in which they are done in the virtual cluster.
+// the others, in the order in which they are done in the virtual cluster. Bundles of
+// late phases come before all: samples would take the slots away of which they need
+// several at once.
 type deal struct {
 	policy *Policy
 	now    int64
 	round  *sched.Round
+	made   map[*cluster.Bundle]bool // classes are offered once
 }
 
 func (d *deal) run(kind cluster.Slot) {
 	if d.over(kind) {
 		return
 	}
+	order := d.policy.order(kind)
+	for _, p := range order {
+		if p.late(d.now) {
+			d.bundles(p)
+		}
+	}
 	for _, s := range d.policy.sampling(kind) {
 		d.give(s.phase, min(s.slots, d.round.LeftOf(kind)))
 	}
-	order := d.policy.order(kind)
 	d.late(kind, order)
 	for _, p := range order {
 		if d.over(kind) {
 			return
 		}
-		for _, w := range p.wants {
+		d.bundles(p)
+		d.give(p, p.wanted)
+	}
+}
+
+// bundles offers all that a phase has.
+func (d *deal) bundles(p *phase) {
+	for _, w := range p.wants {
+		if w.Bundle != nil && !d.made[w.Bundle] {
+			d.made[w.Bundle] = true
 			w.Offer(d.round, w.Count)
 		}
 	}

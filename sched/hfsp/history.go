@@ -65,25 +65,30 @@ func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []happ
 func (m *model) happen(view cluster.View, h happening) {
 	p, v := h.phase, &m.virtual[h.phase.id.kind]
 	j := view.Job(p.id.job)
+	if h.what == giveUp {
+		p.sized = max(p.sized, awaited)
+		return
+	}
+	if h.what == measure && p.sized == measured {
+		return // the size was known before
+	}
 	v.advance(float64(h.at))
 	switch h.what {
 	case enters:
 		p.entered = true
 		m.sorted[p.id.kind] = false
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, nil); known {
-			p.sized = measured
+			p.sized, p.tries = measured, nil
 			v.resize(&p.member, p.bound(size))
 		} else {
 			v.resize(&p.member, p.bound(m.guess(p, h.at)))
 		}
 	case measure:
-		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, h.samples); known && p.sized < measured {
+		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, h.samples); known {
 			p.sized, p.tries = measured, nil
 			v.resize(&p.member, p.bound(size))
 			m.remember(past{h.at, p.id, mean(h.samples)})
 		}
-	case giveUp:
-		p.sized = awaited
 	case leaves:
 		p.size = p.aged
 		v.remove(&p.member)

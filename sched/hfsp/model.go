@@ -63,9 +63,7 @@ func (m *model) observe(now int64, view cluster.View, delta cluster.Delta) {
 	touched := m.ledger.Observe(view, delta)
 	if len(delta.Machines) > 0 {
 		for kind, n := range m.ledger.Slots(view) {
-			v := &m.virtual[kind]
-			v.advance(float64(now))
-			v.slots, v.stale = float64(n), true
+			m.virtual[kind].setSlots(float64(now), float64(n))
 		}
 	}
 	for _, id := range delta.Retired {

@@ -96,7 +96,7 @@ func newPhase(j *cluster.Job, kind cluster.Slot) *phase {
 // that some stage reads. ok is false when they may not yet. What it reads that
 // takes slots of the same kind is of the same phase.
 func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
-	if j.StartedAt == 0 {
+	if begun := j.State == cluster.JobRunning || j.State == cluster.JobCommitting || j.StartedAt > 0; !begun {
 		return 0, false
 	}
 	for _, s := range stagesOf(j, kind) {

@@ -43,7 +43,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	judge := p.judge(now, view)
 	p.placer.Patience = p.patience()
 	round := p.placer.Round(now, view)
-	d := deal{policy: p, now: now, round: round}
+	d := deal{policy: p, now: now, round: round, made: make(map[*cluster.Bundle]bool)}
 	for kind := range p.line {
 		d.run(cluster.Slot(kind))
 	}

@@ -35,18 +35,14 @@ func TestSamplesComeFirst(t *testing.T) {
 
 // TestAJobsTrainingIsFinishedFirst before that of others begins.
 func TestAJobsTrainingIsFinishedFirst(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{3, 3}}, 1, 1, 1)
+	s := newScene(t, Config{Placement: blind, Samples: [2]int{3, 3}, TrainSlots: [2]int{9, 9}}, 1, 2, 1)
 	first := s.submit(1000, 9, 0)
 	s.settle(1000)
-	s.submit(2000, 8, 0)
-	for at := int64(10_000); at < 30_000; at += 10_000 {
-		s.finish(at, first, cluster.MapSlot, -1)
-		s.settle(at)
-		s.want("in training", "1/0", "0/0")
-	}
-	s.finish(30_000, first, cluster.MapSlot, -1)
-	s.settle(30_000)
-	s.want("after it", "0/0", "1/0")
+	s.want("two samples", "2/0")
+	s.submit(2000, 2, 0)
+	s.finish(10_000, first, cluster.MapSlot, -1)
+	s.settle(10_000)
+	s.want("the third, and the job whose turn it is", "1/0", "1/0")
 }
 
 // TestOnlyOneWantsSlots lets samples have all slots, or others.

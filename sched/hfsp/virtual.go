@@ -50,6 +50,15 @@ func (v *virtual) put(s *member) {
 	v.stale = true
 }
 
+// setSlots changes how many slots there are from a time on.
+func (v *virtual) setSlots(at, slots float64) {
+	if slots == v.slots {
+		return
+	}
+	v.advance(at)
+	v.slots, v.stale = slots, true
+}
+
 // remove takes a phase out.
 func (v *virtual) remove(s *member) {
 	v.members = slices.DeleteFunc(v.members, func(m *member) bool { return m == s })

@@ -101,14 +101,12 @@ func TestSlotsComeAndGo(t *testing.T) {
 	v := &virtual{slots: 10}
 	m := &member{id: number(1), weight: 1, most: 100}
 	v.resize(m, 100)
-	v.advance(2)
-	v.slots, v.stale = 0, true
+	v.setSlots(2, 0)
 	v.project()
 	if !math.IsInf(m.done, 1) {
 		t.Errorf("without slots it is done at %v", m.done)
 	}
-	v.advance(7)
-	v.slots, v.stale = 40, true
+	v.setSlots(7, 40)
 	v.project()
 	if !near(m.done, 9) || m.remaining() != 80 {
 		t.Errorf("with slots again it is done at %v, %v being left", m.done, m.remaining())

@@ -1,0 +1,94 @@
+package hfsp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// crowd is a cluster of 100 machines with 10 map slots each, all taken but for a
+// few, and jobs of 20 maps.
+func crowd(b *testing.B, jobs, free int) *schedtest.World {
+	w := schedtest.New(b)
+	w.Facts, w.Now = schedtest.Omniscient{}, 1000
+	for i := range 100 {
+		w.Join(fmt.Sprintf("m%d", i), 10, 5)
+	}
+	for range jobs {
+		w.Run(schedtest.Spec(dag.MapReduce(20, 2)))
+	}
+	taken := 0
+	for j := range w.View().Jobs() {
+		for n := 0; n < 10 && taken < 1000-free; n++ {
+			w.Start(j, 0, n, fmt.Sprintf("m%d", taken%100))
+			taken++
+		}
+	}
+	return w
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, size := range [][2]int{{100, 1}, {1000, 1}, {1000, 100}, {10_000, 1}} {
+		for name, conf := range map[string]Config{"wait": {}, "suspend": {Means: suspends}} {
+			b.Run(fmt.Sprintf("%d jobs, %d free, %s", size[0], size[1], name), func(b *testing.B) {
+				w := crowd(b, size[0], size[1])
+				conf.Placement, conf.DeltaMillis = blind, -1
+				p := New(conf)
+				p.Reset(w.Now, w.Seen())
+				b.ReportAllocs()
+				for b.Loop() {
+					p.Decide(w.Now, w.Seen())
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkStep is one task that ends and what follows, among 1,000 jobs.
+func BenchmarkStep(b *testing.B) {
+	w := crowd(b, 1000, 0)
+	p := New(Config{Placement: blind})
+	p.Reset(w.Now, w.Seen())
+	for b.Loop() {
+		id := w.View().Machine("m7").Attempts[0].ID
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.KillAttempt{Attempt: id}))
+		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: id}))
+		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.Seen())) {
+			p.Observe(w.Now, w.Seen(), w.Apply(c))
+		}
+	}
+}
+
+// BenchmarkReset is a new leader among as many jobs.
+func BenchmarkReset(b *testing.B) {
+	w := crowd(b, 1000, 0)
+	p := New(Config{Placement: sched.Placement{}})
+	for b.Loop() {
+		p.Reset(w.Now, w.Seen())
+	}
+}
+
+// BenchmarkVirtual is a phase that comes to a virtual cluster of others: time passes
+// and the order is found again.
+func BenchmarkVirtual(b *testing.B) {
+	for _, n := range []int{10, 100, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			v := &virtual{slots: 1000}
+			for i := range n {
+				v.resize(&member{id: number(i), weight: 1, most: float64(1 + random.IntN(5000))}, 1e9*random.Float64())
+			}
+			last := &member{id: number(n), weight: 1, most: 10}
+			for b.Loop() {
+				v.advance(v.clock + 1e-6)
+				v.resize(last, 1e9*random.Float64())
+				v.project()
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package hfsp
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// placements are all kinds of them but delay scheduling, whose clocks a reset
+// starts anew.
+var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
+
+var everyMeans = []preempt.Means{
+	{}, waits, suspends, kills, {Map: preempt.Auto, Reduce: preempt.Auto}, {Map: preempt.Split, Reduce: preempt.Checkpoint},
+	{Map: preempt.Suspend, Reduce: preempt.Wait},
+}
+
+func drawConfig(rt *rapid.T) Config {
+	return Config{
+		Placement:    rapid.SampledFrom(placements).Draw(rt, "placement"),
+		Means:        rapid.SampledFrom(everyMeans).Draw(rt, "means"),
+		Estimator:    rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, Erring{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
+		Samples:      [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
+		TrainSlots:   [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
+		Doubt:        [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
+		DeltaMillis:  -1, // what progress tells is in no record
+		MinRunMillis: 5,
+
+		InitialMillis: rapid.SampledFrom([][2]int64{{3, 4}, {20_000, 30_000}}).Draw(rt, "initial"),
+	}
+}
+
+// newLife is a life of three machines that are there from the beginning, and stay.
+func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.Life {
+	l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: &watcher{Policy: New(conf)}}
+	l.Facts = schedtest.Omniscient{}
+	for i, name := range []string{"m0", "m1", "m2"} {
+		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{1 + i, 2}})
+	}
+	l.Now *= 3 // a Life counts so
+	l.Policy.Reset(l.Now, l.Seen())
+	return l
+}
+
+// watcher is a policy that is told all anew when something has changed of which
+// the state has no record: slots of the past, and samples that have been revoked.
+type watcher struct{ *Policy }
+
+func (w *watcher) Observe(now int64, view sched.View, delta cluster.Delta) {
+	w.Policy.Observe(now, view, delta)
+	if len(delta.Machines)+len(delta.Revoked) > 0 {
+		w.Reset(now, view)
+	}
+}
+
+// TestRandomLives holds plans to what they promise, in random lives of clusters
+// with jobs of all kinds.
+func TestRandomLives(t *testing.T) {
+	started, late, sizes := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		conf := drawConfig(rt)
+		l := newLife(t, rt, conf)
+		p := l.Policy.(*watcher).Policy
+		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
+			l.Step()
+			plan := p.Decide(l.Now, l.Seen())
+			wake := p.NextWake()
+			checkSame(rt, l, conf, plan, wake)
+			if again := p.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
+				rt.Fatalf("a second look gives %+v after %+v", again, plan)
+			}
+			checkPreempts(rt, l, plan)
+			after := l.After(plan)
+			if reflect.DeepEqual(plan, sched.Plan{}) && conf.Placement.Patience == 0 {
+				checkNothingIdle(rt, p, after)
+			}
+			started += len(plan.Starts)
+			for _, ph := range p.line[cluster.MapSlot] {
+				if ph.late(l.Now) {
+					late++
+				}
+				if ph.sized == measured {
+					sizes++
+				}
+			}
+		}
+	})
+	if started < 10 || late == 0 || sizes == 0 { // the cases are random
+		t.Errorf("%d tasks started; phases were late %d times, and sized %d times", started, late, sizes)
+	}
+}
+
+// checkSame compares a policy that has observed with one that is reset.
+func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wake int64) {
+	known, fresh := l.Policy.(*watcher).Policy, New(conf)
+	fresh.Reset(l.Now, l.Seen())
+	fresh.full = known.full
+	again := fresh.Decide(l.Now, l.Seen())
+	for kind := range known.line {
+		known.order(cluster.Slot(kind)) // has them know when phases are done
+		fresh.order(cluster.Slot(kind))
+	}
+	for id, f := range fresh.phases {
+		k := known.phases[id]
+		if k == nil || k.size != f.size || k.aged != f.aged || k.done != f.done || k.sized != f.sized || k.entered != f.entered || k.over != f.over {
+			rt.Fatalf("phase %v is known as %+v, and found as %+v", id, k, f)
+		}
+	}
+	if !reflect.DeepEqual(plan, again) || wake != fresh.NextWake() {
+		rt.Fatalf("observing gives %q, %v, %d; reset gives %q, %v, %d",
+			schedtest.Lines(plan), plan.Preempts, wake, schedtest.Lines(again), again.Preempts, fresh.NextWake())
+	}
+}
+
+// checkPreempts wants attempts that lose slots to run, in phases that are not late.
+func checkPreempts(rt *rapid.T, l *schedtest.Life, plan sched.Plan) {
+	p := l.Policy.(*watcher).Policy
+	seen := make(map[cluster.AttemptID]bool)
+	for _, pre := range plan.Preempts {
+		_, _, a, ok := l.View().Attempt(pre.Attempt)
+		if !ok || a.State != cluster.AttemptRunning || a.Suspended || pre.Cause == "" || pre.How == preempt.Wait || seen[a.ID] {
+			rt.Fatalf("%+v makes no sense", pre)
+		}
+		seen[a.ID] = true
+		if ph := p.phases[phaseID{a.ID.Task.Job, a.Slot}]; ph.late(l.Now) {
+			rt.Fatalf("%+v takes a slot from a phase that is late", pre)
+		}
+	}
+}
+
+// checkNothingIdle wants a reason for each slot that is free when there is no more
+// to plan while somebody could use it: a bundle that waits, a task that has failed
+// and so avoids machines, maps that wait themselves.
+func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
+	for j := range view.Jobs() {
+		for w := range sched.Wants(j) {
+			if w.Bundle != nil {
+				return
+			}
+		}
+	}
+	for j := range view.Jobs() {
+		for _, s := range j.Stages {
+			if !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+				continue
+			}
+			for m := range view.MachinesWithFree(s.Slot) {
+				rt.Fatalf("%s of %v waits beside free slots on %s", s.Name, j.ID, m.Name)
+			}
+		}
+	}
+}
+
+func waitsUncharged(s *cluster.Stage) bool {
+	for t := range s.Pending() {
+		if t.Charged == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// everyPlacement has delay scheduling, too.
+var everyPlacement = append(slices.Clone(placements), sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}})
