@@ -23,6 +23,16 @@ func refuseExisting(dir string) error {
 	return nil
 }
 
+// tryDir fails when a directory could not be made, which is better told before
+// long work than behind it. Nothing of it stays.
+func tryDir(dir string) error {
+	d, err := stageDir(dir)
+	if err != nil {
+		return err
+	}
+	return os.Remove(d.path)
+}
+
 // stageDir makes the directory under another name beside its own. It is to be
 // discarded, which does nothing once it is kept.
 func stageDir(final string) (*stagedDir, error) {

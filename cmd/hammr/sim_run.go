@@ -72,21 +72,16 @@ func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitError(exitUsage)
 	}
-	dir, err := stageDir(s.out)
-	if err != nil {
+	if err := tryDir(s.out); err != nil {
 		return err
 	}
-	defer dir.discard()
 	meter := newSimMeter(stderr, s.quiet)
 	runs, err := s.play(ctx, meter)
 	meter.clear()
 	if err != nil {
 		return err
 	}
-	if err := s.write(dir, runs); err != nil {
-		return err
-	}
-	if err := dir.keep(); err != nil {
+	if err := s.save(runs); err != nil {
 		return err
 	}
 	s.describe(stdout)
@@ -178,6 +173,9 @@ func (s *simRun) playSeed(
 		}
 		cfg.Watch = meter.watch(title, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
+		if err == nil {
+			err = context.Cause(ctx) // short runs do not look
+		}
 		if err != nil {
 			return nil, fmt.Errorf("policy %s: %w", title, err)
 		}

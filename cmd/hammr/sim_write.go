@@ -9,6 +9,19 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
+// save makes the directory of results, whole or not at all.
+func (s *simRun) save(runs []repetition) error {
+	dir, err := stageDir(s.out)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	if err := s.write(dir, runs); err != nil {
+		return err
+	}
+	return dir.keep()
+}
+
 // write fills the directory with results.
 func (s *simRun) write(dir *stagedDir, runs []repetition) error {
 	for _, r := range runs {

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// mixSpec is a workload of two classes for a small cluster.
+const mixSpec = `arrival=exp:6s
+class=small,jobs=6,maps=uniform:1:4,map=lognormal:8s:0.5
+class=big,jobs=2,maps=const:12,reduces=const:2,map=lognormal:10s:0.3,reduce=const:15s
+`
+
+// simDir has the workload as mix.spec, and is where commands run.
+func simDir(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	writeFile(t, "mix.spec", mixSpec)
+}
+
+// holds compares an output with what it is to be.
+func holds(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is\n%s\nwant\n%s", what, got, want)
+	}
+}
+
+// names are the files of a directory.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return strings.Join(list, " ")
+}
+
+func TestSimRun(t *testing.T) {
+	simDir(t)
+	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --policy fifo,fair --nodes 3 --map-slots 2 --reduce-slots 1 " +
+		"--fail 1@1m+30s --tasks --out deep/out")...)
+	if code != exitDone || stderr != "" {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	holds(t, "summary", stdout, `mix.spec: 8 jobs on 3 machines; offered load 0.67 of the map slots, 0.22 of the reduce slots
+
+  POLICY  JOBS  MEAN SOJOURN     P50     P95     P99  MEAN SLOWDOWN  LOCAL MAPS  PREEMPTED  WORK LOST  CONSERVED  ALL OVER AFTER
+    fifo     8        42.8 s  46.8 s  72.9 s  72.9 s           2.88     100.0 %          0        0 s        0 s           126 s
+    fair     8        33.4 s  17.0 s  85.8 s  85.8 s           1.72     100.0 %          0        0 s        0 s           139 s
+`)
+	holds(t, "directory", names(t, "deep/out"),
+		"jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
+	holds(t, "what is beside it", names(t, "deep"), "out")
+	for file, head := range map[string]string{"jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
+		if got, err := os.ReadFile(filepath.Join("deep/out", file)); err != nil || !strings.HasPrefix(string(got), head) {
+			t.Errorf("%s: %.80q, %v", file, got, err)
+		}
+	}
+	svg, err := os.ReadFile("deep/out/slots.svg")
+	for _, words := range []string{">fifo<", ">fair<", ">n1 is lost<", ">n0 maps<", ">n2 reduces<", ">job1<"} {
+		if err != nil || !strings.Contains(string(svg), words) {
+			t.Errorf("slots.svg without %s: %v", words, err)
+		}
+	}
+}
+
+func TestSimRunsWithSeveralSeeds(t *testing.T) {
+	simDir(t)
+	line := "sim run --workload mix.spec --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --out "
+	code, stdout, stderr := call(strings.Fields(line + "out")...)
+	if code != exitDone || stderr != "" {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	for _, words := range []string{"7 runs, seeds 3 to 9: medians, and the 95 % interval of each by order statistics\n", "\n    hfsp  "} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	if list := names(t, "out"); !strings.HasPrefix(list, "jobs-3.csv jobs-4.csv jobs-5.csv jobs-6.csv jobs-7.csv jobs-8.csv jobs-9.csv slots.png") {
+		t.Errorf("directory %s", list)
+	}
+	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
+		t.Errorf("the same seeds once more: exit code %d\n%s", code, again)
+	}
+	for _, file := range strings.Fields(names(t, "out")) {
+		a, err := os.ReadFile(filepath.Join("out", file))
+		b, err2 := os.ReadFile(filepath.Join("again", file))
+		if err != nil || err2 != nil || string(a) != string(b) {
+			t.Errorf("%s differs when it is made again", file)
+		}
+	}
+}
+
+func TestSimRunRefuses(t *testing.T) {
+	simDir(t)
+	writeFile(t, "twice.csv", "job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes\na,0,1,0,5,0\na,1,1,0,5,0\n")
+	writeFile(t, "taken", "mine")
+	for flags, want := range map[string]string{
+		"--nodes 0":                               "--nodes 0: expected at least 1",
+		"--nodes 2 --map-slots -1":                "--map-slots -1: expected at least 0",
+		"--nodes 2 --map-slots 0":                 `job "job1" has 3 maps, and there is no slot for them; expected --map-slots of 1 or more`,
+		"--nodes 2 --reduce-slots 0":              `job "job2" has 2 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
+		"--nodes 2 --policy fifo,fifo":            "--policy: fifo is named twice",
+		"--nodes 2 --policy fifo --size-error 1":  "--size-error: none of fifo estimates sizes; hfsp does",
+		"--nodes 2 --policy hfsp --size-error -1": "--size-error -1: expected 0 to 10",
+		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of chronos, chronos+disco, chronos+fair, chronos+fifo, chronos+hammr, ` +
+			"chronos+hfsp, disco, fair, fifo, hammr, hfsp",
+		"--nodes 2 --conf hfsp:a=b": `--conf: there are settings for policy "hfsp", which is none of fifo`,
+		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: it has none; " +
+			"--conf POLICY:NAME=VALUE sets one policy alone",
+		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: "gently" is no way to take a slot; choose one of auto, wait, split, checkpoint, suspend, kill`,
+		"--nodes 2 --fail 2@10m":            "sim: failure of machine 2 at 600000 ms for 0 ms: there are machines 0 to 1",
+		"--nodes 2 --fail 1@job9:map:50":    `sim: failure of machine 1 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
+		"--nodes 2 --fail 1@soon": `--fail "1@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
+			"such as 3@10m, 3@10m+5m or 3@j1:map:50+5m",
+		"--nodes 2 --runs 0":                            "--runs 0: expected 1 to 10000",
+		"--nodes 2 --workload twice.csv":                `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
+		"--nodes 2 --workload nothing":                  "workload: stat nothing: no such file or directory",
+		"--nodes 2 --out taken":                         "taken exists; remove it, or name another directory with --out",
+		"--nodes 2 --allocations nothing --policy fair": "--policy: mapred.fairscheduler.allocation.file: open nothing: no such file or directory",
+	} {
+		code, stdout, stderr := call(slices.Concat(strings.Fields("sim run --workload mix.spec --out out"), strings.Fields(flags))...)
+		if code != exitUsage || stdout != "" {
+			t.Errorf("%s: exit code %d\n%s", flags, code, stdout)
+		}
+		holds(t, flags, stderr, "hammr: "+want+"\n")
+	}
+	holds(t, "directory after refusals", names(t, "."), "mix.spec taken twice.csv")
+}
+
+// TestSimRunThatFails checks that nothing is left of runs that come to no end or
+// are interrupted.
+func TestSimRunThatFails(t *testing.T) {
+	simDir(t)
+	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --nodes 1 --fail 0@10s --out out")...)
+	if code != exitFailed || stdout != "" || !strings.HasPrefix(stderr, "hammr: policy fifo: sim: at ") || !strings.Contains(stderr, "nothing more happens") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s := simRun{workload: "mix.spec", out: "out", runs: 1}
+	s.addFlags(new(cobra.Command))
+	s.cfg.Nodes = 3
+	if err := s.run(ctx, io.Discard, io.Discard); err == nil {
+		t.Error("a run ends well though it was interrupted")
+	}
+	holds(t, "directory", names(t, "."), "mix.spec")
+}
+
+func TestParseFailure(t *testing.T) {
+	for text, want := range map[string]sim.Failure{
+		"3@10m":               {Node: 3, At: 600_000},
+		"0@1h+5m":             {At: 3_600_000, Back: 300_000},
+		"3@j1:map:50":         {Node: 3, Job: "j1", Phase: "map", Percent: 50},
+		"3@a:b+c:reduce:0.5%": {Node: 3, Job: "a:b+c", Phase: "reduce", Percent: 0.5},
+		"3@j@1:map:100+30s":   {Node: 3, Job: "j@1", Phase: "map", Percent: 100, Back: 30_000},
+	} {
+		if got, err := parseFailure(text); got != want || err != nil {
+			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "3", "3@", "@5s", "x@5s", "3@5", "3@-5s", "3@5s+", "3@5s+x", "3@j:map", "3@:map:5", "3@j:sort:5", "3@j:map:x", "3@j:map:5+x"} {
+		if f, err := parseFailure(text); err == nil {
+			t.Errorf("%q is %+v", text, f)
+		}
+	}
+}
+
+func TestMeterLine(t *testing.T) {
+	holds(t, "line", meterLine("fair", 25, 100, 4_000_500), "fair ▕██████                  ▏ 25 of 100 jobs  1h6m40s")
+}
+
+// TestSlotsOfPoolsAreCounted checks how slots of jobs become slots of what has a
+// colour.
+func TestSlotsOfPoolsAreCounted(t *testing.T) {
+	r := &sim.Result{End: 9000, Series: []sim.Sample{
+		{At: 0, Job: "a", Running: 2}, {At: 1000, Job: "b", Running: 1}, {At: 1000, Job: "a", Running: 3},
+		{At: 2000, Job: "c", Kind: 1, Running: 7}, {At: 4000, Job: "a"}, {At: 9000, Job: "b"},
+	}}
+	groups := slotGroups{names: []string{"p", "q"}, of: map[string]string{"a": "p", "b": "p", "c": "q"}}
+	times, areas := counts(r, 0, groups)
+	want := []plot.Area{{Name: "p", Values: []float64{2, 4, 1, 0, 0}}, {Name: "q", Values: []float64{0, 0, 0, 0, 0}}}
+	if !slices.Equal(times, []float64{0, 1, 4, 9, 9}) || !slices.Equal(areas[0].Values, want[0].Values) || !slices.Equal(areas[1].Values, want[1].Values) {
+		t.Errorf("%v: %v, want %v", times, areas, want)
+	}
+}
+
+func TestSmallJobsAreOthers(t *testing.T) {
+	g := slotGroups{of: make(map[string]string)}
+	work := make(map[string]int64)
+	for i := range int64(plot.Colours + 3) {
+		name := string(rune('a' + i))
+		g.names, g.of[name], work[name] = append(g.names, name), name, i%7
+	}
+	g.fold(work)
+	if len(g.names) != plot.Colours || g.names[plot.Colours-1] != plot.Others || g.of["a"] != plot.Others || g.of["g"] != "g" {
+		t.Errorf("%v, %v", g.names, g.of)
+	}
+}
