@@ -81,7 +81,7 @@ func TestSimRun(t *testing.T) {
 
 func TestSimRunsWithSeveralSeeds(t *testing.T) {
 	simDir(t)
-	line := "sim run --workload mix.spec --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --out "
+	line := "sim run --workload spec:jobs=5,arrival=exp:5s,maps=uniform:1:9,map=exp:9s --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --out "
 	code, stdout, stderr := call(strings.Fields(line + "out")...)
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
@@ -97,7 +97,7 @@ func TestSimRunsWithSeveralSeeds(t *testing.T) {
 	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
 		t.Errorf("the same seeds once more: exit code %d\n%s", code, again)
 	}
-	for _, file := range strings.Fields(names(t, "out")) {
+	for _, file := range strings.Fields(names(t, "out")) { // pictures too
 		a, err := os.ReadFile(filepath.Join("out", file))
 		b, err2 := os.ReadFile(filepath.Join("again", file))
 		if err != nil || err2 != nil || string(a) != string(b) {
