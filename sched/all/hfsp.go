@@ -42,10 +42,10 @@ func (s *settings) hfsp(setup sched.Setup) hfsp.Config {
 		MinRunMillis: s.span("hammr.hfsp.min-run"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
-		c.Samples[kind] = int(s.span(hadoopHFSP + "trainer.min-" + name + "s"))
+		c.Samples[kind] = s.count(hadoopHFSP + "trainer.min-" + name + "s")
 		c.TrainSlots[kind] = s.slots(hadoopHFSP + "train-" + name + "-slots")
 		c.Doubt[kind] = s.doubt(hadoopHFSP + "duration-modifier-" + name)
-		c.InitialMillis[kind] = s.span(hadoopHFSP + "initial-" + name + "-duration")
+		c.InitialMillis[kind] = int64(s.count(hadoopHFSP + "initial-" + name + "-duration"))
 	}
 	return c
 }
@@ -119,11 +119,22 @@ func (s *settings) span(name string) int64 {
 	})
 }
 
+// count is a whole number above 0, or 0 when it is not set.
+func (s *settings) count(name string) int {
+	return parsed(s, name, "a whole number above 0", func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n <= 0 || n > 1e9 {
+			return 0, errors.New("out of range")
+		}
+		return n, nil
+	})
+}
+
 // slots is a number of slots; 0 is none, which comes out as a negative number.
 func (s *settings) slots(name string) int {
 	return parsed(s, name, "a whole number", func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
+		if err != nil || n < 0 || n > 1e9 {
 			return 0, errors.New("out of range")
 		}
 		if n == 0 {

@@ -1,13 +1,9 @@
 package hfsp
 
 import (
-	"fmt"
-	"iter"
-	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/victim"
 )
@@ -35,9 +31,11 @@ type claims struct {
 // claimant is a phase that has slots or wants some.
 type claimant struct {
 	*phase
-	has, due int // slots, with those that it is about to get; and that it ought to have
-	alone    int // of those that it wants, for tasks that start alone
-	first    bool
+	had, has int  // slots, without and with those that it is about to get
+	due      int  // that it ought to have
+	alone    int  // that it wants further, for tasks that start alone
+	first    bool // it is due them before the order: for samples, or because it is late
+
 	suspects []victim.Victim // whom it can lose, the youngest first; nil before they are looked for
 	looked   bool
 }
@@ -63,7 +61,7 @@ func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sc
 		has := p.running(ph)
 		taken += has + got[ph]
 		if has+ph.wanted > 0 {
-			c.claimants = append(c.claimants, &claimant{phase: ph, has: has + got[ph], alone: max(alone(ph)-got[ph], 0)})
+			c.claimants = append(c.claimants, &claimant{phase: ph, had: has, has: has + got[ph], alone: max(alone(ph)-got[ph], 0)})
 		}
 	}
 	c.coming = max(total-taken, 0)
@@ -119,7 +117,7 @@ func (c *claims) share(slots int) {
 	}
 	for _, s := range c.policy.sampling(c.kind) {
 		cl := byPhase[s.phase]
-		cl.due, cl.first = min(cl.has+s.slots, slots), s.slots > 0
+		cl.due, cl.first = min(max(cl.had+s.slots, cl.has), slots), s.slots > 0
 		slots -= cl.due
 	}
 	var late []*portion
@@ -240,180 +238,4 @@ func (c *claims) waiting(cl *claimant) (n int) {
 		}
 	}
 	return n
-}
-
-// take finds one slot for a phase: the youngest attempt of the phase that is done
-// last, of those that may lose one.
-func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.Preempt, ok bool) {
-	for _, loser := range slices.Backward(c.claimants) {
-		if loser == cl || !c.yields(loser, cl) {
-			continue
-		}
-		for i, v := range c.suspectsOf(loser) {
-			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.rests(a) {
-				continue
-			}
-			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
-				continue
-			}
-			if p.How == preempt.Suspend && c.policy.isFull(c.kind, c.still) {
-				continue
-			}
-			if p.How == preempt.Suspend {
-				c.still++
-			}
-			loser.suspects = slices.Delete(loser.suspects, i, i+1)
-			loser.has -= v.Slots[c.kind]
-			return p, true
-		}
-	}
-	return p, false
-}
-
-// spare is how many slots a phase may lose: of one in training the samples stay,
-// which are what has started first.
-func (cl *claimant) spare(c *claims) int {
-	keep := cl.due
-	if cl.training() && !cl.stalled {
-		keep = max(keep, c.policy.conf.Samples[c.kind])
-	}
-	return cl.has - keep
-}
-
-// yields reports whether a phase may lose slots to another. None does that is
-// late.
-func (c *claims) yields(loser, to *claimant) bool {
-	switch {
-	case loser.spare(c) <= 0 || loser.late(c.now) || c.feeds(loser):
-		return false
-	case to.first:
-		return true
-	}
-	now := float64(c.now)
-	return c.policy.rank(loser.phase) > c.policy.rank(to.phase) ||
-		loser.done-now > (to.done-now)*(1+marginPart)+marginMillis
-}
-
-// feeds reports whether tasks of the other kind wait for what a phase has to do,
-// and hold slots that nobody can take from them: their job's turn is over when it
-// is through.
-func (c *claims) feeds(p *claimant) bool {
-	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
-	account := c.policy.ledger.Account(p.id.job)
-	if c.policy.conf.preempts(other) || account == nil || account.Running[other] == 0 {
-		return false
-	}
-	for _, s := range stagesOf(c.view.Job(p.id.job), other) {
-		for up := range s.Upstream() {
-			if s.Running > 0 && up.Slot == c.kind {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
-	if account := c.policy.ledger.Account(loser.id.job); !loser.looked && account != nil {
-		loser.suspects, loser.looked = c.finder.Among(account, c.kind), true
-		if c.view.Facts != nil && len(loser.suspects) < len(account.Attempts) {
-			c.wake = sched.Earliest(c.wake, c.now+retry) // nothing is known of some
-		}
-	}
-	return loser.suspects
-}
-
-// rests reports whether an attempt has gone on so lately that it is to run for a
-// while first; or has started at this very moment, so that no two phases can take a
-// slot from each other without end. How long it stood still before the last time is
-// not known, so it may be some time that it has run already.
-func (c *claims) rests(a *cluster.Attempt) bool {
-	if a.StartedAt >= c.now {
-		c.wake = sched.Earliest(c.wake, c.now+1)
-		return true
-	}
-	until := a.SuspendedAt + a.SuspendedMillis + c.policy.conf.MinRunMillis
-	if a.SuspendedAt == 0 || until <= c.now {
-		return false
-	}
-	c.wake = sched.Earliest(c.wake, min(until, c.now+c.policy.conf.MinRunMillis))
-	return true
-}
-
-// usable reports whether a phase has a use for the slot of an attempt. Of a stage of
-// several waves the tasks may wait for slots beside their input, so others are none.
-func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
-	m := c.view.Machine(a.Machine)
-	j := c.view.Job(cl.id.job)
-	if slices.Contains(c.view.Avoided(j, c.now), a.Machine) {
-		return false
-	}
-	welcome := func(t *cluster.Task) bool {
-		return t.Charged == 0 || !slices.Contains(c.view.FailedOn(t), a.Machine)
-	}
-	for _, w := range cl.wants {
-		if w.Bundle != nil || w.Stage.Waiting() == 0 {
-			continue
-		}
-		if !w.Stage.Located() || float64(len(w.Stage.Tasks)) <= c.policy.virtual[c.kind].slots {
-			if some(w.Stage.Pending(), welcome) {
-				return true
-			}
-			continue
-		}
-		for _, host := range m.Hosts {
-			if some(w.Stage.PendingOn(host), welcome) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func some(tasks iter.Seq[*cluster.Task], fit func(*cluster.Task) bool) bool {
-	for t := range tasks {
-		if fit(t) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *claims) cause(to, loser *claimant) string {
-	why := "would be done before"
-	switch {
-	case to.late(c.now):
-		why = "is late against"
-	case to.training():
-		why = "is to be sized before"
-	}
-	return fmt.Sprintf("job %v, whose %v phase %s that of job %v, needs its slot", to.id.job, c.kind, why, loser.id.job)
-}
-
-// Attempts that stand still hold memory. No more do than there are slots; when so
-// many do, no more are suspended until a part of them has gone on.
-const lowWater = 0.75
-
-func (p *Policy) lowWater(kind int) int {
-	return int(math.Floor(lowWater * p.virtual[kind].slots))
-}
-
-// stillOf is how many slots the attempts had that stand still.
-func (p *Policy) stillOf(kind int) (n int) {
-	for _, ph := range p.line[kind] {
-		n += ph.still
-	}
-	return n
-}
-
-// isFull reports whether no more attempts are to stand still where so many do.
-func (p *Policy) isFull(kind cluster.Slot, still int) bool {
-	switch {
-	case float64(still) >= p.virtual[kind].slots:
-		p.full[kind] = true
-	case still <= p.lowWater(int(kind)):
-		p.full[kind] = false
-	}
-	return p.full[kind]
 }

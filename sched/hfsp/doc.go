@@ -19,8 +19,8 @@
 // waiting (PSBS).
 //
 // With Means that are not to wait, a phase takes slots from those that are done
-// later than itself by a margin, from the youngest attempts first, never from
-// phases in training; attempts that stand still go on where they are, the oldest
+// later than itself by a margin, from the youngest attempts first, never from late
+// ones or from samples; attempts that stand still go on where they are, the oldest
 // first. Nothing is remembered of claims: whoever ends by himself has answered one.
 //
 // Reduces whose maps have no slots get none. They would keep them from others until

@@ -21,6 +21,7 @@ type model struct {
 	past    [2][]past   // phases that have been measured, by past.compare
 	line    [2][]*phase // phases of jobs that are not over
 	sorted  [2]bool     // line is in order
+	wanting [2]int      // phases that want slots
 }
 
 // past is what the tasks of a phase took.
@@ -54,7 +55,7 @@ func (m *model) reset(view cluster.View) {
 		m.happen(view, h)
 	}
 	for j := range view.Jobs() {
-		m.settle(view, j)
+		m.settle(j)
 	}
 }
 
@@ -98,7 +99,7 @@ func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
 			m.happen(view, h)
 		}
 	}
-	m.settle(view, j)
+	m.settle(j)
 }
 
 // open are the phases of a job, which are made when it is new.
@@ -126,6 +127,7 @@ func (m *model) forget(id cluster.JobID) {
 	for kind := range m.line {
 		if p := m.phases[phaseID{id, cluster.Slot(kind)}]; p != nil {
 			m.virtual[kind].remove(&p.member)
+			m.want(p, nil)
 			m.line[kind] = slices.DeleteFunc(m.line[kind], func(other *phase) bool { return other == p })
 			delete(m.phases, p.id)
 		}
@@ -133,26 +135,46 @@ func (m *model) forget(id cluster.JobID) {
 }
 
 // settle counts what the phases of a job have and want.
-func (m *model) settle(view cluster.View, j *cluster.Job) {
+func (m *model) settle(j *cluster.Job) {
 	active := m.ledger.Account(j.ID) != nil && m.ledger.Account(j.ID).Active
+	wants := m.wantsOf(j, active)
 	for _, p := range m.open(j) {
-		p.wants, p.wanted, p.judgeAt = nil, 0, 0
 		stalled := p.stalled
 		p.count(j)
+		p.judgeAt = 0
 		m.sorted[p.id.kind] = m.sorted[p.id.kind] && p.stalled == stalled
+		m.want(p, wants[p.id.kind])
 		if !active && !p.over {
 			p.over = true
 			m.line[p.id.kind] = slices.DeleteFunc(m.line[p.id.kind], func(other *phase) bool { return other == p })
 		}
 	}
+}
+
+// wantsOf is what the phases of a job have a use for.
+func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	if !active {
-		return
+		return wants
 	}
 	for w := range sched.Wants(j) {
-		if p := m.phases[phaseID{j.ID, w.Stage.Slot}]; p != nil && isUseful(w) {
-			p.wants = append(p.wants, w)
-			p.wanted += w.All()[p.id.kind]
+		if isUseful(w) {
+			wants[w.Stage.Slot] = append(wants[w.Stage.Slot], w)
 		}
+	}
+	return wants
+}
+
+// want notes what a phase wants.
+func (m *model) want(p *phase, wants []sched.Want) {
+	if p.wanted > 0 {
+		m.wanting[p.id.kind]--
+	}
+	p.wants, p.wanted = wants, 0
+	for _, w := range wants {
+		p.wanted += w.All()[p.id.kind]
+	}
+	if p.wanted > 0 {
+		m.wanting[p.id.kind]++
 	}
 }
 

@@ -65,15 +65,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 // there later. Where somebody else takes such a slot at once they would wait for
 // ever, and their job has come to its turn.
 func (p *Policy) patience() int64 {
-	wanting := 0
-	for kind := range p.line {
-		for _, ph := range p.line[kind] {
-			if ph.wanted > 0 && kind == int(cluster.MapSlot) {
-				wanting++
-			}
-		}
-	}
-	if wanting > 1 {
+	if p.wanting[cluster.MapSlot] > 1 {
 		return 0
 	}
 	return p.conf.Placement.Patience
