@@ -45,9 +45,9 @@ DIR, which must not exist, gets jobs.csv, a line for each job and policy, with
 --tasks tasks.csv, a line for each attempt, and pictures: sojourn, the
 distribution of sojourn times, and slots, who has which slots when. With --runs
 each run has a jobs-SEED.csv of its own.`,
-		Example: `  hammr sim run --workload hfsp_fb2009.csv --policy fair,hfsp --nodes 100 --out fb2009
-  hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h+5m --out lost
-  hammr sim run --workload spec:fb2009 --policy hfsp --size-error 1 --runs 20 --nodes 100 --out errors`,
+		Example: `  hammr sim run --workload jobs.csv --policy fair,hfsp --nodes 100 --out both
+  hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h --out lost
+  hammr sim run --workload spec:fb2009 --policy hfsp --nodes 100 --runs 9 --out nine`,
 		Args: cobra.NoArgs,
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -23,16 +23,16 @@ func newSimWhatif() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whatif --history FILE|DIR --policy NAME[,NAME…]",
 		Short: "What another policy or cluster would have made of jobs that a real one has run",
-		Long: `Play the jobs of histories that a cluster has written under other policies, or on
-another cluster, and print beside each other how long each job was in the real
-cluster and how long it would be in this one.
+		Long: `Play the jobs of histories that a cluster has written under other policies, or
+on another cluster, and print beside each other how long each job was in the
+real cluster and how long it would be in this one.
 
 Machines and slots are as many as attempts tell of, which is the least that the
 cluster had, unless --nodes, --map-slots and --reduce-slots say otherwise. Under
 the policy and on the cluster of the histories, the difference is the error of
 the simulator.`,
 		Example: `  hammr sim whatif --history /var/hammr/history --policy fifo,hfsp
-  hammr sim whatif --history /var/hammr/history --policy fair --nodes 20 --out whatif.csv`,
+  hammr sim whatif --history /var/hammr/history --policy fair --nodes 20 --quiet`,
 		Args: cobra.NoArgs,
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed
