@@ -47,7 +47,7 @@ distribution of sojourn times, and slots, who has which slots when. With --runs
 each run has a jobs-SEED.csv of its own.`,
 		Example: `  hammr sim run --workload jobs.csv --policy fair,hfsp --nodes 100 --out both
   hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h --out lost
-  hammr sim run --workload spec:fb2009 --policy hfsp --nodes 100 --runs 9 --out nine`,
+  hammr sim run --workload spec:fb2009 --policy hfsp --nodes 99 --runs 9 --out x`,
 		Args: cobra.NoArgs,
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
