@@ -12,11 +12,12 @@ import (
 // machine that the tasks of one stage take. What follows calls such a set a slot
 // too.
 type lane struct {
-	placer *Placer
-	now    int64
-	view   cluster.View
-	unit   locality.Slots // what a task takes
-	total  int            // slots that all machines have, free or not
+	placer  *Placer
+	now     int64
+	view    cluster.View
+	unit    locality.Slots // what a task takes
+	hurried bool           // nobody waits for a place
+	total   int            // slots that all machines have, free or not
 
 	machines []*cluster.Machine // with free slots, and with patience those without too
 	free     []int              // beside machines

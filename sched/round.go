@@ -44,6 +44,11 @@ func (p *Placer) RoundWithin(now int64, view View, free func(*cluster.Machine) l
 	return r
 }
 
+// Hurry has no slot of a kind stay free for tasks that would find their input on
+// it later: others want it too, and would take it at once, so that the tasks would
+// wait for ever.
+func (r *Round) Hurry(kind cluster.Slot) { r.lanes[kind].hurried = true }
+
 // Left is how many slots can still be given to somebody, held ones too.
 func (r *Round) Left() (n int) {
 	for _, l := range r.lanes {

@@ -40,6 +40,7 @@ func waitingOf(j *cluster.Job, b *cluster.Bundle) int {
 func (r *Round) offerGroups(j *cluster.Job, b *cluster.Bundle, most int) {
 	stage := b.Stages[0]
 	l := r.lane(stage.Slots, r.view.MachinesWithFree(stage.Slot), r.freeOn)
+	l.hurried = r.lanes[stage.Slot].hurried
 	for m := range r.view.Machines() {
 		l.total += l.capacity(m)
 	}

@@ -34,7 +34,7 @@ func (d *deal) run(round *sched.Round) {
 		return slots{round.LeftOf(cluster.MapSlot), round.LeftOf(cluster.ReduceSlot)}
 	}
 	for d.left = left(); d.left.Sum() > 0; d.left = left() {
-		d.sit()
+		d.sit(round)
 		if d.deal(); len(d.batch) == 0 {
 			break
 		}
@@ -50,7 +50,7 @@ func (d *deal) run(round *sched.Round) {
 }
 
 // sit seats all jobs that want slots.
-func (d *deal) sit() {
+func (d *deal) sit(round *sched.Round) {
 	if d.seats != nil {
 		return
 	}
@@ -60,7 +60,9 @@ func (d *deal) sit() {
 		}
 	}
 	for kind := range d.rows {
-		d.rows[kind] = newRow(kind, d.seats)
+		if d.rows[kind] = newRow(kind, d.seats); d.rows[kind].Len() > 1 {
+			round.Hurry(cluster.Slot(kind))
+		}
 	}
 }
 
@@ -109,7 +111,7 @@ func (d *deal) grant(s *seat, kind int) bool {
 // lift offers all that has not been offered, since slots are held which some may
 // take nevertheless: whatever writes for tasks that hold such slots.
 func (d *deal) lift(round *sched.Round) {
-	d.sit()
+	d.sit(round)
 	for _, s := range d.seats {
 		for _, o := range s.offers {
 			if !o.closed {

@@ -27,6 +27,11 @@ func newDeal(p *Policy, now int64, view sched.View) *deal {
 // run deals all slots, and again those that could not be used for whoever got
 // them, until nobody wants any.
 func (d *deal) run(round *sched.Round) {
+	for kind, jobs := range d.root.queue.wanting {
+		if jobs > 1 {
+			round.Hurry(cluster.Slot(kind))
+		}
+	}
 	left := func() slots {
 		return slots{round.LeftOf(cluster.MapSlot), round.LeftOf(cluster.ReduceSlot)}
 	}

@@ -95,6 +95,7 @@ func (e *entry) count() {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
 		t.waiting, t.bundled = e.account.Waiting, e.account.Bundled
+		t.wanting = t.waiting.AtMost(slots{1, 1})
 	}
 	t.demand = t.running.Plus(t.waiting)
 	if t != e.counted {

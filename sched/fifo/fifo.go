@@ -90,20 +90,52 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	round := p.placer.Round(now, view)
+	t := turn{round: round}
 	for _, e := range p.queue {
 		if round.Left() == 0 {
 			break
 		}
-		offer(round, view.Job(e.job))
+		for w := range sched.Wants(view.Job(e.job)) {
+			t.take(w)
+		}
 	}
+	t.end()
 	plan, p.wake = round.Done()
 	return plan
 }
 
-// offer gives all slots that are left to the stages of one job in their order. A
-// bundle stands where its first stage does.
-func offer(round *sched.Round, j *cluster.Job) {
-	for w := range sched.Wants(j) {
-		w.Offer(round, w.Count)
+// turn offers slots to one want after the other. The last one of each kind is held
+// back until it is known whether another comes behind it: then no slot stays free for
+// its tasks to find their input on later.
+type turn struct {
+	round *sched.Round
+	held  [2]*sched.Want // by kind of slot, of tasks that start alone
+}
+
+func (t *turn) take(w sched.Want) {
+	if w.Bundle != nil {
+		t.end()
+		w.Offer(t.round, w.Count)
+		return
+	}
+	kind := w.Stage.Slot
+	if t.held[kind] != nil {
+		t.round.Hurry(kind)
+		t.offer(kind)
+	}
+	t.held[kind] = &w
+}
+
+func (t *turn) offer(kind cluster.Slot) {
+	if w := t.held[kind]; w != nil {
+		w.Offer(t.round, w.Count)
+		t.held[kind] = nil
+	}
+}
+
+// end offers what is held back.
+func (t *turn) end() {
+	for kind := range t.held {
+		t.offer(cluster.Slot(kind))
 	}
 }

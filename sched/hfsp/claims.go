@@ -159,9 +159,7 @@ func (c *claims) run() (preempts []sched.Preempt) {
 		if lacks <= 0 {
 			continue
 		}
-		for _, p := range c.resume(cl, &lacks) {
-			preempts = append(preempts, p)
-		}
+		preempts = append(preempts, c.resume(cl, &lacks)...)
 		lacks = min(lacks, c.waiting(cl))
 		used := min(lacks, c.coming)
 		lacks, c.coming = lacks-used, c.coming-used

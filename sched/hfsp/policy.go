@@ -41,8 +41,12 @@ func (p *Policy) NextWake() int64 { return p.wake }
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	judge := p.judge(now, view)
-	p.placer.Patience = p.patience()
 	round := p.placer.Round(now, view)
+	for kind, phases := range p.wanting {
+		if phases > 1 {
+			round.Hurry(cluster.Slot(kind))
+		}
+	}
 	d := deal{policy: p, now: now, round: round, made: make(map[*cluster.Bundle]bool)}
 	for kind := range p.line {
 		d.run(cluster.Slot(kind))
@@ -59,14 +63,4 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		}
 	}
 	return plan
-}
-
-// patience is for how long slots may stay free for tasks that find their input
-// there later. Where somebody else takes such a slot at once they would wait for
-// ever, and their job has come to its turn.
-func (p *Policy) patience() int64 {
-	if p.wanting[cluster.MapSlot] > 1 {
-		return 0
-	}
-	return p.conf.Placement.Patience
 }
