@@ -73,7 +73,7 @@ calibrate:
 	go build -o bin/hammr ./cmd/hammr
 	go run ./bench/cmd/calibrate -hammr bin/hammr -out $(OUT)
 
-# The experiments of PAPERS in the simulator, into docs/papers: about half an hour
+# The experiments of PAPERS in the simulator, into docs/papers: a quarter of an hour
 # of CPU time, nearly all of it for hfsp. PAPER_FLAGS=--short takes seconds.
 bench-papers: build
 	for p in $(PAPERS); do \
