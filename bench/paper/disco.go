@@ -14,7 +14,8 @@ var Disco = Paper{
 	Intro: `A research job of long tasks has all slots of 5 machines with 2 cores when, 20 s later,
 a production job of short ones comes. Both have 25 maps. The paper gives no times of
 tasks; ours are read off its Fig. 5: research's first maps end after 80 s, and
-production's 25 take 5 waves of a few seconds.
+production's 25 take 5 waves of a few seconds. So how long production waits under the
+original policy is fitted, and not found.
 
 As in Disco, all stages share the slots of a machine. Shuffle and reduce are one stage
 with us, of 5 tasks, that begins when the last map has ended.

@@ -119,7 +119,8 @@ func hfspPreemption() Experiment {
 		ID: "fig7", Title: "Ways to preempt (section 4.4, Fig. 7)",
 		Setup: `4 machines with 2 slots for reduces. j1 has 11 reduces of 500 s and comes at 140 s; j2 with
 2 reduces and j3, j4 and j5 with one come at 150 s, reduces of 350 s (sigma 0.02). Each has
-one map of 1 s.`,
+one map of 1 s. **The 350 s are fitted**: the paper says only that they are shorter than
+500 s, and 350 s bring both of its means about; one number is fitted to two.`,
 		Arms:    []Arm{arm(eager, preempt.Suspend), arm(later, preempt.Wait), arm(lossy, preempt.Kill)},
 		Cluster: sim.Config{Nodes: 4, MapSlots: 2, ReduceSlots: 2, Heartbeat: 1000, Series: true}, Workload: m.source(),
 		Measures: []Measure{
