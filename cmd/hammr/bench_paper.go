@@ -34,15 +34,16 @@ func newBenchPaper() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper " + names + " --sim --out DIR",
 		Short: "A paper's experiments, and its figures beside ours",
-		Long: `Run the experiments of one of the papers that Hammr implements, and print the paper's
-figures beside ours. They run in the simulator, in virtual time: two runs with the same
-flags write the same bytes. docs/sim.md says what is modelled.
+		Long: `Run the experiments of one of the papers that Hammr implements, and print the
+paper's figures beside ours. They run in the simulator, in virtual time: two
+runs with the same flags write the same bytes. docs/sim.md says what is modelled.
 
-DIR, which must not exist, gets report.md with what differs and why, the pictures as
-SVG and PNG, and the numbers as CSV.
+DIR, which must not exist, gets report.md with what differs and why, the
+pictures as SVG and PNG, and the numbers as CSV.
 
-hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir. Where that
-is not given and there are none, it takes workloads that are drawn by the same quotas.`,
+hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir.
+Where that is not given and there are none, it takes workloads that are drawn by
+the same quotas.`,
 		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
   hammr bench paper chronos --sim --short --out chronos`,
 		Args:      one("the name of a paper"),

@@ -60,8 +60,8 @@ func TestSimRun(t *testing.T) {
 	holds(t, "summary", stdout, `mix.spec: 8 jobs on 3 machines; offered load 0.67 of the map slots, 0.22 of the reduce slots
 
   POLICY  JOBS  MEAN SOJOURN     P50     P95     P99  MEAN SLOWDOWN  LOCAL MAPS  PREEMPTED  WORK LOST  CONSERVED  ALL OVER AFTER
-    fifo     8        42.8 s  46.8 s  72.9 s  72.9 s           2.88     100.0 %          0        0 s        0 s           126 s
-    fair     8        33.4 s  17.0 s  85.8 s  85.8 s           1.72     100.0 %          0        0 s        0 s           139 s
+    fifo     8        42.6 s  46.9 s  73.0 s  73.0 s           2.88     100.0 %          0        0 s        0 s           125 s
+    fair     8        32.2 s  16.8 s  81.1 s  81.1 s           1.70     100.0 %          0        0 s        0 s           133 s
 `)
 	holds(t, "directory", names(t, "deep/out"),
 		"jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
