@@ -36,7 +36,7 @@ func newBenchPaper() *cobra.Command {
 		Short: "A paper's experiments, and its figures beside ours",
 		Long: `Run the experiments of one of the papers that Hammr implements, and print the
 paper's figures beside ours. They run in the simulator, in virtual time: two
-runs with the same flags write the same bytes. docs/sim.md says what is modelled.
+runs with the same flags write the same bytes. docs/sim.md has the model.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.
