@@ -12,6 +12,9 @@ import (
 // TestSizesPay plays the short form: no policy loses to fair sharing that knows
 // sizes, however mistaken, and only killing loses work.
 func TestSizesPay(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it plays simulations for long: make test runs it without the race detector")
+	}
 	dir := "../../../shared/traces"
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("there are no traces beside the project")

@@ -70,7 +70,16 @@ func hold(t *testing.T, r *Report, claims []claim) {
 	}
 }
 
+// playedOnce leaves out what only plays simulations for long: make test runs it
+// without the race detector.
+func playedOnce(t *testing.T) {
+	if raceEnabled {
+		t.Skip("it runs without the race detector")
+	}
+}
+
 func TestHFSP(t *testing.T) {
+	playedOnce(t)
 	t.Parallel()
 	r := short(t, "hfsp")
 	hold(t, r, []claim{
@@ -98,6 +107,7 @@ func TestHFSP(t *testing.T) {
 }
 
 func TestFair(t *testing.T) {
+	playedOnce(t)
 	t.Parallel()
 	r := short(t, "fair")
 	var claims []claim
@@ -130,6 +140,7 @@ func TestHammr(t *testing.T) {
 }
 
 func TestChronos(t *testing.T) {
+	playedOnce(t)
 	t.Parallel()
 	hold(t, short(t, "chronos"), []claim{
 		{"fifo-maps", "recovery wait of job 1's maps, fifo", 15, 100},
