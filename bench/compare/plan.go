@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
@@ -19,16 +20,17 @@ import (
 // Options say what is compared.
 type Options struct {
 	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
+	Only  string // name of the one workload to play; "" is all
 	Seed  uint64 // 0 is 1
 	Short bool   // a tenth of the tasks of the first workload on a tenth of the machines
 }
 
 // Load is a workload on a cluster.
 type Load struct {
-	Name, About string
-	source      paper.Source
-	cluster     sim.Config
-	length      time.Duration // for which machines fail
+	Name    string
+	source  paper.Source
+	cluster sim.Config
+	length  time.Duration // for which machines fail
 }
 
 // Arm is a policy with its settings.
@@ -63,25 +65,39 @@ func clusterOf(n int) sim.Config {
 	return sim.Config{Nodes: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
 }
 
+// known are all workloads, by the names of their files.
+var known = []struct {
+	name, file string
+	swim       workload.SWIM
+	length     time.Duration
+}{
+	{"hfsp_fb2009", "hfsp_fb2009.csv", workload.SWIM{}, time.Hour},
+	{"hfsp_fb2010", "hfsp_fb2010.csv", workload.SWIM{}, 12 * time.Hour},
+	{"FB-2009, sample 0", "swim/FB-2009_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
+	{"FB-2009, sample 1", "swim/FB-2009_samples_24_times_1hr_1.tsv", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
+	{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", workload.SWIM{OriginalNodes: 3000, TargetNodes: nodes}, 24 * time.Hour},
+}
+
+// Names are those of all workloads.
+func Names() (names []string) {
+	for _, l := range known {
+		names = append(names, l.name)
+	}
+	return names
+}
+
 // Loads are the workloads that are compared.
 func Loads(o Options) (loads []Load, err error) {
-	for _, l := range []struct {
-		name, file, about string
-		swim              workload.SWIM
-		length            time.Duration
-	}{
-		{"hfsp_fb2009", "hfsp_fb2009.csv", "the HFSP paper's mixed workload", workload.SWIM{}, time.Hour},
-		{"hfsp_fb2010", "hfsp_fb2010.csv", "the HFSP paper's heavy workload", workload.SWIM{}, 12 * time.Hour},
-		{"FB-2009, sample 0", "swim/FB-2009_samples_24_times_1hr_0.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
-		{"FB-2009, sample 1", "swim/FB-2009_samples_24_times_1hr_1.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 600, TargetNodes: nodes}, 24 * time.Hour},
-		{"FB-2010, sample 0", "swim/FB-2010_samples_24_times_1hr_0.tsv", "a day of SWIM's", workload.SWIM{OriginalNodes: 3000, TargetNodes: nodes}, 24 * time.Hour},
-	} {
+	for _, l := range known {
+		if o.Only != "" && o.Only != l.name {
+			continue
+		}
 		file := filepath.Join(o.Dir, filepath.FromSlash(l.file))
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("compare: trace %s does not exist: name the directory of the traces", file)
 		}
 		load := Load{
-			Name: l.name, About: l.about, cluster: clusterOf(nodes), length: l.length, source: func(seed uint64) (*workload.Workload, error) {
+			Name: l.name, cluster: clusterOf(nodes), length: l.length, source: func(seed uint64) (*workload.Workload, error) {
 				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: taskSigma, Seed: seed}, SWIM: l.swim})
 			},
 		}
@@ -89,6 +105,9 @@ func Loads(o Options) (loads []Load, err error) {
 			return []Load{load.thin()}, nil
 		}
 		loads = append(loads, load)
+	}
+	if len(loads) == 0 {
+		return nil, fmt.Errorf("compare: workload %q: not one of %s", o.Only, strings.Join(Names(), ", "))
 	}
 	return loads, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 	flags := cmd.Flags()
 	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
 	flags.StringVar(&b.Dir, "workload-dir", tracesDir, "`directory` of the traces")
+	flags.StringVar(&b.Only, "only", "", "`name` of the one workload to play: "+strings.Join(compare.Names(), "; "))
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` from which all chance comes")
 	flags.BoolVar(&b.Short, "short", false, "a tenth of one workload on a tenth of the machines")
 	_ = cmd.MarkFlagRequired("out") // fails for a flag that does not exist only
