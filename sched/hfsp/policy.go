@@ -52,6 +52,9 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		d.run(cluster.Slot(kind))
 	}
 	plan, p.wake = round.Done()
+	if view.Trace {
+		plan.Decisions = append(p.shares(now), plan.Decisions...)
+	}
 	for kind := range p.line {
 		if !p.conf.preempts(cluster.Slot(kind)) {
 			continue
