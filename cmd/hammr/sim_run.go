@@ -21,6 +21,7 @@ type simRun struct {
 	sigma                 float64
 	runs                  int
 	tasks                 bool
+	decisions             simDecisions
 
 	first *workload.Workload // of the first run
 	made  []sched.Policy     // for it
@@ -43,8 +44,9 @@ spec:… for laws of chance, such as
 
 DIR, which must not exist, gets jobs.csv, a line for each job and policy, with
 --tasks tasks.csv, a line for each attempt, and pictures: sojourn, the
-distribution of sojourn times, and slots, who has which slots when. With --runs
-each run has a jobs-SEED.csv of its own.`,
+distribution of sojourn times, and slots, who has which slots when. With
+--decisions decisions.jsonl says who was offered slots, and why some came to
+nothing, as masters do. With --runs each run has a jobs-SEED.csv of its own.`,
 		Example: `  hammr sim run --workload jobs.csv --policy fair,hfsp --nodes 100 --out both
   hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h --out lost
   hammr sim run --workload spec:fb2009 --policy hfsp --nodes 99 --runs 9 --out x`,
@@ -59,6 +61,7 @@ each run has a jobs-SEED.csv of its own.`,
 	flags.StringVar(&s.format, "format", "", "of the file: `"+strings.Join(workload.Formats(), ", ")+"`; found by its content when empty")
 	flags.Float64Var(&s.sigma, "sigma", 0, "lognormal `spread` of the tasks' times, of files that tell of bytes only")
 	flags.IntVar(&s.runs, "runs", 1, "`number` of runs: the seeds are the one given and those that follow it")
+	flags.BoolVar(&s.decisions.wanted, "decisions", false, "write decisions.jsonl, what was decided about slots in the first run")
 	flags.BoolVar(&s.tasks, "tasks", false, "write tasks.csv, a line for each attempt")
 	flags.StringVar(&s.out, "out", "", "`directory` to write, which must not exist")
 	for _, flag := range []string{"workload", "nodes", "out"} {
@@ -170,6 +173,9 @@ func (s *simRun) playSeed(
 		title := name
 		if s.runs > 1 {
 			title = fmt.Sprintf("%s, seed %d", name, seed)
+		}
+		if drawn {
+			s.decisions.hear(&cfg, name)
 		}
 		cfg.Watch = meter.watch(title, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)

@@ -53,7 +53,7 @@ func names(t *testing.T, dir string) string {
 func TestSimRun(t *testing.T) {
 	simDir(t)
 	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --policy fifo,fair --nodes 3 --map-slots 2 --reduce-slots 1 " +
-		"--fail 1@1m+30s --tasks --out deep/out")...)
+		"--fail 1@1m+30s --tasks --decisions --out deep/out")...)
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
@@ -64,9 +64,9 @@ func TestSimRun(t *testing.T) {
     fair     8        32.2 s  16.8 s  81.1 s  81.1 s           1.70     100.0 %          0        0 s        0 s           133 s
 `)
 	holds(t, "directory", names(t, "deep/out"),
-		"jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
+		"decisions.jsonl jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
 	holds(t, "what is beside it", names(t, "deep"), "out")
-	for file, head := range map[string]string{"jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
+	for file, head := range map[string]string{"decisions.jsonl": `{"at":`, "jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
 		if got, err := os.ReadFile(filepath.Join("deep/out", file)); err != nil || !strings.HasPrefix(string(got), head) {
 			t.Errorf("%s: %.80q, %v", file, got, err)
 		}

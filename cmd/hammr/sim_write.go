@@ -39,6 +39,11 @@ func (s *simRun) write(dir *stagedDir, runs []repetition) error {
 			return err
 		}
 	}
+	if s.decisions.wanted {
+		if err := dir.file("decisions.jsonl", s.decisions.write); err != nil {
+			return err
+		}
+	}
 	return s.draw(dir.path, runs)
 }
 
