@@ -110,6 +110,7 @@ var importTable = []row{
 	{"bench/calibrate", []string{"preempt", "sched", "sched/all", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
 	{"bench/cmd/calibrate", []string{"bench/calibrate"}},
+	{"bench/cmd/growth", []string{"sim/plot"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},

@@ -1,0 +1,100 @@
+// Growth draws what an event of the simulator costs each policy as jobs, machines
+// and queues grow, from the output of the benchmark that tells it:
+//
+//	go test -run '^$' -bench Growth -benchtime 1x ./sim | go run ./bench/cmd/growth -out docs/growth
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// axes are what grows: a picture each.
+var axes = []struct{ key, title, x string }{
+	{"jobs", "Jobs, one after the other", "jobs"},
+	{"nodes", "Machines, with as many maps for each", "machines"},
+	{"queue", "Jobs that all wait at once", "jobs"},
+}
+
+// costUnit is the metric that is drawn.
+const costUnit = "µs/event"
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("growth: ")
+	out := flag.String("out", "", "`directory` for growth.svg and growth.png")
+	flag.Parse()
+	if *out == "" {
+		log.Fatal("-out DIR is missing")
+	}
+	if err := run(os.Stdin, *out); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// curves are points by what grows, then by policy.
+type curves map[string]map[string][]plot.Point
+
+func run(in io.Reader, out string) error {
+	all, err := read(in)
+	if err != nil {
+		return err
+	}
+	var panels []*plot.Figure
+	for _, a := range axes {
+		var lines []plot.Line
+		for _, policy := range slices.Sorted(maps.Keys(all[a.key])) {
+			points := all[a.key][policy]
+			slices.SortFunc(points, func(p, q plot.Point) int { return cmp.Compare(p.X, q.X) })
+			lines = append(lines, plot.Line{Name: policy, Points: points})
+		}
+		panels = append(panels, plot.Lines(plot.Axes{Title: a.title, X: a.x, Y: "µs for each event", LogX: true, LogY: true}, lines...))
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	return plot.Grid("", 1, panels...).Save(out, "growth")
+}
+
+// read takes the results of benchmarks named Growth/policy=P/WHAT=N.
+func read(in io.Reader) (curves, error) {
+	all := make(curves)
+	for r := benchfmt.NewReader(in, "standard input"); r.Scan(); {
+		result, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		cost, ok := result.Value(costUnit)
+		_, parts := result.Name.Parts()
+		if !ok || len(parts) < 2 {
+			continue
+		}
+		policy, found := strings.CutPrefix(string(parts[0]), "/policy=")
+		what, number, _ := strings.Cut(strings.TrimPrefix(string(parts[1]), "/"), "=")
+		n, err := strconv.Atoi(number)
+		if !found || err != nil {
+			return nil, fmt.Errorf("benchmark %s: expected Growth/policy=P/WHAT=N", result.Name)
+		}
+		if all[what] == nil {
+			all[what] = make(map[string][]plot.Point)
+		}
+		all[what][policy] = append(all[what][policy], plot.Point{X: float64(n), Y: cost})
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no results of BenchmarkGrowth")
+	}
+	return all, nil
+}
