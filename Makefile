@@ -8,8 +8,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PROTOS      := ./internal/taskproc ./internal/wire
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
-# Simulations for minutes have nothing to race with. They run without the detector.
-PLAYED      := ./bench/paper ./bench/compare
+# What walks or plays for minutes in one goroutine has nothing to race with. It runs
+# without the detector.
+PLAYED      := ./bench/paper ./bench/compare ./cluster
 BENCH       ?= .
 CASE        ?=
 ROUNDS      ?= 5

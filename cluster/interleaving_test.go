@@ -16,6 +16,9 @@ import (
 // reported late or twice. What the job's output is made of is one attempt a task,
 // and once that is settled it stays.
 func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
+	if raceEnabled {
+		t.Skip("each walk is one goroutine: make test runs it without the race detector")
+	}
 	gang, late := dag.MapReduce(1, 1), gangGraph(1)
 	gang.Edges[0].Channel = dag.ChannelTCP
 	for name, small := range map[string]struct {
