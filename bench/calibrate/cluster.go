@@ -86,7 +86,26 @@ func (c *cluster) run(ctx context.Context, p Plan) (histories string, err error)
 			return "", err
 		}
 	}
-	return filepath.Join(c.dir, "history"), nil
+	histories = filepath.Join(c.dir, "history")
+	return histories, awaitHistories(ctx, histories, len(ids))
+}
+
+// awaitHistories waits until all jobs have their histories: a master writes that of
+// a job when it has told that the job is over.
+func awaitHistories(ctx context.Context, dir string, jobs int) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		if err != nil || len(files) == jobs {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s has histories of %d jobs of %d: %w", dir, len(files), jobs, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 func (c *cluster) submission(j Job) []string {

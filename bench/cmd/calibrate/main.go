@@ -25,16 +25,17 @@ func main() {
 	hammr := flag.String("hammr", "hammr", "`file` of the hammr program")
 	out := flag.String("out", "", "`directory` for calibration.csv, which must not exist")
 	policies := flag.String("policies", "fifo,fair,hfsp", "`names` of policies")
-	megabytes := flag.Int("text", 64, "size of the text that the control counts the words of, `MB`")
+	plan := flag.String("plan", "", "`name` of the one plan to run: sleeping or busy")
+	megabytes := flag.Int("text", 512, "size of the text that the control counts the words of, `MB`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *hammr, *out, strings.Split(*policies, ","), *megabytes); err != nil {
+	if err := run(ctx, *hammr, *out, strings.Split(*policies, ","), *plan, *megabytes); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, hammr, out string, policies []string, megabytes int) (err error) {
+func run(ctx context.Context, hammr, out string, policies []string, only string, megabytes int) (err error) {
 	if out == "" {
 		return errors.New("-out DIR is missing")
 	}
@@ -59,6 +60,9 @@ func run(ctx context.Context, hammr, out string, policies []string, megabytes in
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	for _, plan := range []calibrate.Plan{calibrate.Sleeping(), calibrate.Busy(text)} {
+		if only != "" && only != plan.Name {
+			continue
+		}
 		outcomes, err := calibrate.Run(ctx, calibrate.Config{
 			Hammr: hammr, Work: filepath.Join(work, plan.Name), Plan: plan, Policies: policies,
 			Nodes: 3, MapSlots: 2, ReduceSlots: 1,
