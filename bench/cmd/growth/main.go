@@ -61,7 +61,7 @@ func run(in io.Reader, out string) error {
 			slices.SortFunc(points, func(p, q plot.Point) int { return cmp.Compare(p.X, q.X) })
 			lines = append(lines, plot.Line{Name: policy, Points: points})
 		}
-		panels = append(panels, plot.Lines(plot.Axes{Title: a.title, X: a.x, Y: "µs for each event", LogX: true, LogY: true}, lines...))
+		panels = append(panels, plot.Lines(plot.Axes{Title: a.title, X: a.x, Y: "µs for each event", LogX: true}, lines...))
 	}
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
