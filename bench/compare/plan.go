@@ -98,7 +98,7 @@ func Loads(o Options) (loads []Load, err error) {
 		}
 		load := Load{
 			Name: l.name, cluster: clusterOf(nodes), length: l.length, source: func(seed uint64) (*workload.Workload, error) {
-				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: taskSigma, Seed: seed}, SWIM: l.swim})
+				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: paper.TaskSigma, Seed: seed}, SWIM: l.swim})
 			},
 		}
 		if o.Short {
@@ -112,36 +112,11 @@ func Loads(o Options) (loads []Load, err error) {
 	return loads, nil
 }
 
-// thinning is by how much the short form is smaller.
-const thinning = 10
-
 // thin is a smaller load like l.
 func (l Load) thin() Load {
-	whole := l.source
-	l.cluster = clusterOf(nodes / thinning)
-	l.source = func(seed uint64) (*workload.Workload, error) {
-		w, err := whole(seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range w.Jobs {
-			w.Jobs[i].Maps, w.Jobs[i].Reduces = fewer(w.Jobs[i].Maps), fewer(w.Jobs[i].Reduces)
-		}
-		return w, nil
-	}
+	l.cluster, l.source = clusterOf(nodes/paper.Thinning), paper.Thinned(l.source)
 	return l
 }
-
-// fewer is some of the tasks, at least one of any.
-func fewer(tasks []workload.Task) (some []workload.Task) {
-	for i := 0; i < len(tasks); i += thinning {
-		some = append(some, tasks[i])
-	}
-	return some
-}
-
-// taskSigma is the lognormal spread of the times of a job's tasks.
-const taskSigma = 0.2
 
 // A machine fails every hour, and is back after a while.
 const (

@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/sim"
@@ -51,33 +47,14 @@ func Run(ctx context.Context, o Options, on paper.Runner, progress func(done, al
 			}
 		}
 	}
+	outcomes, err := paper.RunAll(ctx, trials, on, progress)
+	if err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
 	rows := make([]Row, len(trials))
-	jobs := make([][]sim.JobResult, len(trials))
-	workers, ctx := errgroup.WithContext(ctx)
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	var mu sync.Mutex // guards done, and calls of progress
-	done := 0
 	for i, t := range trials {
-		workers.Go(func() error {
-			r, err := on.Run(ctx, t)
-			if err != nil {
-				return fmt.Errorf("compare: %v: %w", t, err)
-			}
-			rows[i] = Row{Load: t.Experiment, Arm: t.Arm, Failing: len(t.Cluster.Failures) > 0, Summary: r.Summary()}
-			jobs[i] = r.Jobs
-			mu.Lock()
-			defer mu.Unlock()
-			if done++; progress != nil {
-				progress(done, len(trials))
-			}
-			return nil
-		})
-	}
-	if err := workers.Wait(); err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		rows[i].judge(jobs[i], jobs[i-i%len(Arms())+referenceIndex()])
+		rows[i] = Row{Load: t.Experiment, Arm: t.Arm, Failing: len(t.Cluster.Failures) > 0, Summary: outcomes[i].Summary()}
+		rows[i].judge(outcomes[i].Jobs, outcomes[i-i%len(Arms())+referenceIndex()].Jobs)
 	}
 	return &Table{loads, rows}, nil
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// thinning is by how much the short form has fewer tasks and machines.
-const thinning = 10
+// Thinning is by how much the short form has fewer tasks and machines.
+const Thinning = 10
 
-// taskSigma is the spread of the times of tasks that a model makes.
-const taskSigma = 0.2
+// TaskSigma is the spread of the times of tasks that a model makes.
+const TaskSigma = 0.2
 
 // traces are the two workloads of the HFSP paper.
 type traces struct {
@@ -54,15 +54,24 @@ func (t traces) notes() []string {
 
 // source reads a workload with a time for a full block.
 func (t traces) source(name string, blockTime time.Duration) Source {
+	read := func(seed uint64) (*workload.Workload, error) {
+		return workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: TaskSigma, Seed: seed}})
+	}
+	if t.thin {
+		return Thinned(read)
+	}
+	return read
+}
+
+// Thinned is a workload with a part of its tasks, one in Thinning.
+func Thinned(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
-		w, err := workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: taskSigma, Seed: seed}})
+		w, err := s(seed)
 		if err != nil {
 			return nil, err
 		}
-		if t.thin {
-			for i := range w.Jobs {
-				w.Jobs[i].Maps, w.Jobs[i].Reduces = thin(w.Jobs[i].Maps), thin(w.Jobs[i].Reduces)
-			}
+		for i := range w.Jobs {
+			w.Jobs[i].Maps, w.Jobs[i].Reduces = thin(w.Jobs[i].Maps), thin(w.Jobs[i].Reduces)
 		}
 		return w, nil
 	}
@@ -84,7 +93,7 @@ func mapsOnly(s Source) Source {
 
 // thin leaves some of the tasks, at least one of any.
 func thin(tasks []workload.Task) (some []workload.Task) {
-	for i := 0; i < len(tasks); i += thinning {
+	for i := 0; i < len(tasks); i += Thinning {
 		some = append(some, tasks[i])
 	}
 	return some

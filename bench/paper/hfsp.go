@@ -68,7 +68,7 @@ func hfspArms() []Arm {
 func hfspCluster(o Options) sim.Config {
 	nodes := 100
 	if o.Short {
-		nodes /= thinning
+		nodes /= Thinning
 	}
 	return sim.Config{Nodes: nodes, MapSlots: 4, ReduceSlots: 2, Heartbeat: 1000}
 }

@@ -181,7 +181,7 @@ func hfspNodes(o Options, t traces) Experiment {
 	for n := step; n <= 100; n += step {
 		nodes := n
 		if o.Short {
-			nodes /= thinning
+			nodes /= Thinning
 		}
 		name := fmt.Sprintf("%d machines", n)
 		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Nodes = nodes }})

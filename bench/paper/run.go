@@ -79,7 +79,7 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	for i := range plan {
 		trials = append(trials, plan[i].trials(o)...)
 	}
-	outcomes, err := runAll(ctx, trials, on, o.Progress)
+	outcomes, err := RunAll(ctx, trials, on, o.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}
@@ -102,9 +102,9 @@ func (o *Options) ensureDefaults(p Paper) {
 	}
 }
 
-// runAll runs as many trials at a time as there are processors. Outcomes are in
+// RunAll runs as many trials at a time as there are processors. Outcomes are in
 // the order of trials.
-func runAll(ctx context.Context, trials []Trial, on Runner, progress func(done, all int)) ([]*Outcome, error) {
+func RunAll(ctx context.Context, trials []Trial, on Runner, progress func(done, all int)) ([]*Outcome, error) {
 	outcomes := make([]*Outcome, len(trials))
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(runtime.GOMAXPROCS(0))

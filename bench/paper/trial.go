@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/workload"
 )
 
 // Trial is one run: a policy, a cluster and a workload, with all settings.
@@ -44,24 +42,11 @@ func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	}
 	cfg := t.Cluster
 	cfg.Seed = t.Seed
-	t.Setup.Oracle = oracle(w)
+	t.Setup.Oracle = sim.Oracle(w)
 	if cfg.Policy, err = all.New(t.Policy, t.Conf, t.Setup); err != nil {
 		return nil, err
 	}
 	return sim.Run(ctx, cfg, w)
-}
-
-// oracle knows how long the tasks of a workload take.
-func oracle(w *workload.Workload) func(*cluster.Job, cluster.Slot) (ms int64, ok bool) {
-	sizes := make(map[string][2]int64)
-	for i := range w.Jobs {
-		j := &w.Jobs[i]
-		sizes[j.ID] = [2]int64{workload.Sum(j.Maps).Millis, workload.Sum(j.Reduces).Millis}
-	}
-	return func(j *cluster.Job, kind cluster.Slot) (int64, bool) {
-		size, known := sizes[j.Spec.Name]
-		return size[kind], known
-	}
 }
 
 func (t Trial) String() string {

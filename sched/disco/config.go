@@ -1,8 +1,6 @@
 package disco
 
 import (
-	"cmp"
-
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
@@ -21,11 +19,8 @@ type Config struct {
 // MaxHold bounds the default of Config.Hold, in ms.
 const MaxHold = 10_000
 
-// heartbeat stands for a Means.Heartbeat that is not set, in ms.
-const heartbeat = 300
-
 func (c *Config) ensureDefaults() {
 	if c.Hold <= 0 {
-		c.Hold = min(MaxHold, 2*cmp.Or(c.Means.Heartbeat, heartbeat))
+		c.Hold = min(MaxHold, 2*c.Means.WithDefaults().Heartbeat)
 	}
 }
