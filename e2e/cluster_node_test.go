@@ -181,16 +181,16 @@ func TestLocalDirectories(t *testing.T) {
 	waitUntil(t, "nobody writes, and the disk is made read-only", func() bool {
 		return syscall.Mount("", large, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
 	})
+	// Slots are told of at once, how the directories are with the next heartbeat.
 	waitUntil(t, "no slots are offered", func() bool { return status().MapSlots == 0 })
-	if fault := status().Directories[1].Fault; !strings.Contains(fault, "read-only") {
-		t.Errorf("fault of a disk that cannot be written: %q", fault)
-	}
+	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(status().Directories[1].Fault, "read-only") })
 	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
 	must(t, os.Remove(filling))
 	e.done("job", "wait", id, "--quiet")
-	if now := status(); now.MapSlots != 2 || now.Directories[0].Fault != "" {
-		t.Errorf("status %+v", now)
-	}
+	waitUntil(t, "the emptied directory is in use again", func() bool {
+		now := status()
+		return now.MapSlots == 2 && now.Directories[0].Fault == ""
+	})
 }
 
 // TestTasknodeThatJoinsARunningJob has tasks waiting that the one tasknode has
