@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +17,11 @@ import (
 // simRun is what `hammr sim run` is asked for.
 type simRun struct {
 	simCluster
-	workload, format, out string
-	sigma                 float64
-	runs                  int
-	tasks                 bool
-	decisions             simDecisions
+	source    simWorkload
+	out       string
+	runs      int
+	tasks     bool
+	decisions simDecisions
 
 	first *workload.Workload // of the first run
 	made  []sched.Policy     // for it
@@ -49,6 +49,7 @@ distribution of sojourn times, and slots, who has which slots when. With
 nothing, as masters do. With --runs each run has a jobs-SEED.csv of its own.`,
 		Example: `  hammr sim run --workload jobs.csv --policy fair,hfsp --nodes 100 --out both
   hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h --out lost
+  hammr sim run --swim FB-2009.tsv --nodes 100 --map-time 30s --out day
   hammr sim run --workload spec:fb2009 --policy hfsp --nodes 99 --runs 9 --out x`,
 		Args: cobra.NoArgs,
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
@@ -56,15 +57,13 @@ nothing, as masters do. With --runs each run has a jobs-SEED.csv of its own.`,
 		}),
 	}
 	s.addFlags(cmd)
+	s.source.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&s.workload, "workload", "", "`file` of the jobs, or spec:…")
-	flags.StringVar(&s.format, "format", "", "of the file: `"+strings.Join(workload.Formats(), ", ")+"`; found by its content when empty")
-	flags.Float64Var(&s.sigma, "sigma", 0, "lognormal `spread` of the tasks' times, of files that tell of bytes only")
 	flags.IntVar(&s.runs, "runs", 1, "`number` of runs: the seeds are the one given and those that follow it")
 	flags.BoolVar(&s.decisions.wanted, "decisions", false, "write decisions.jsonl, what was decided about slots in the first run")
 	flags.BoolVar(&s.tasks, "tasks", false, "write tasks.csv, a line for each attempt")
 	flags.StringVar(&s.out, "out", "", "`directory` to write, which must not exist")
-	for _, flag := range []string{"workload", "nodes", "out"} {
+	for _, flag := range []string{"nodes", "out"} {
 		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
 	}
 	return cmd
@@ -102,10 +101,10 @@ func (s *simRun) prepare() (err error) {
 	if s.runs < 1 || s.runs > 10_000 {
 		return fmt.Errorf("--runs %d: expected 1 to 10000", s.runs)
 	}
-	if err := s.settle(); err != nil {
+	if err := errors.Join(s.settle(), s.source.check()); err != nil {
 		return err
 	}
-	if s.first, err = s.load(s.cfg.Seed); err != nil {
+	if s.first, err = s.source.load(s.cfg.Nodes, s.cfg.Seed); err != nil {
 		return err
 	}
 	if err := s.fits(s.first); err != nil {
@@ -113,13 +112,6 @@ func (s *simRun) prepare() (err error) {
 	}
 	s.made, err = s.makePolicies(s.first, s.cfg.Seed)
 	return err
-}
-
-// load reads or makes the workload of a run.
-func (s *simRun) load(seed uint64) (*workload.Workload, error) {
-	return workload.ReadFile(s.workload, workload.Options{
-		Format: workload.Format(s.format), Model: workload.Model{Sigma: s.sigma, Seed: seed},
-	})
 }
 
 // describe tells what was played.
@@ -145,7 +137,7 @@ func (s *simRun) play(ctx context.Context, meter *simMeter) (runs []repetition, 
 	for n := range s.runs {
 		seed := s.cfg.Seed + uint64(n)
 		if n > 0 {
-			if w, err = s.load(seed); err != nil {
+			if w, err = s.source.load(s.cfg.Nodes, seed); err != nil {
 				return nil, err
 			}
 			if policies, err = s.makePolicies(w, seed); err != nil {

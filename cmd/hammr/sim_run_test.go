@@ -153,8 +153,10 @@ func TestSimRunThatFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s := simRun{workload: "mix.spec", out: "out", runs: 1}
+	s := simRun{out: "out", runs: 1}
 	s.addFlags(new(cobra.Command))
+	s.source.addFlags(new(cobra.Command))
+	s.source.file = "mix.spec"
 	s.cfg.Nodes = 3
 	if err := s.run(ctx, io.Discard, io.Discard); err == nil {
 		t.Error("a run ends well though it was interrupted")
