@@ -38,9 +38,10 @@ type lane struct {
 type offer struct {
 	job   *cluster.Job
 	stage *cluster.Stage
-	most  int // that it may get in this round
-	grant int // at least 1, at most stage.Waiting() and most
-	upTo  int // how many of the stage are placed when it has got its grant
+	most  int  // that it may get in this round
+	grant int  // at least 1, at most stage.Waiting() and most
+	upTo  int  // how many of the stage are placed when it has got its grant
+	now   bool // none of it waits for a place
 }
 
 // maxPatientMachines bounds how many machines are looked at beside those with
@@ -86,13 +87,14 @@ func (l *lane) remaining() int {
 	return l.left
 }
 
-// offer gives up to so many slots to the tasks of a stage, which is ready.
-func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
+// offer gives up to so many slots to the tasks of a stage, which is ready; now
+// has none of them wait for a place.
+func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int, now bool) {
 	if l.placed[stage] > 0 || slices.ContainsFunc(l.batch, func(o offer) bool { return o.stage == stage }) {
 		l.flush()
 	}
 	before := l.placed[stage]
-	o := offer{job: j, stage: stage, most: most + before, grant: min(most, stage.Waiting()-before, l.remaining())}
+	o := offer{job: j, stage: stage, now: now, most: most + before, grant: min(most, stage.Waiting()-before, l.remaining())}
 	o.upTo = before + o.grant
 	method := l.placer.methodOf(j)
 	switch {
@@ -102,7 +104,7 @@ func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int) {
 	case !stage.Located() || method == None:
 		l.flush()
 		l.spread(o)
-	case method == Delay:
+	case method == Delay && !now:
 		l.flush()
 		l.delay(o)
 	case l.isPatient(o):

@@ -13,7 +13,7 @@ const maxPatientTasks = 1024
 // hold their input while others are free. With work for one wave only they
 // start at once.
 func (l *lane) isPatient(o offer) bool {
-	return !l.hurried && l.placer.patient() && l.placer.alive <= maxPatientMachines && o.stage.Located() &&
+	return !l.hurried && !o.now && l.placer.patient() && l.placer.alive <= maxPatientMachines && o.stage.Located() &&
 		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > l.total
 }
 

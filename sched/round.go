@@ -67,6 +67,20 @@ func (r *Round) LeftOf(kind cluster.Slot) int { return r.lanes[kind].remaining()
 // first to those that are suspended, where their machine has one, then to those
 // that wait. It may be called again for a stage, for more.
 func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, most int) {
+	r.offer(j, stage, most, false)
+}
+
+// OfferNow is Offer for tasks that are not to wait for a machine with their input,
+// whatever the placement: they take the nearest slots that are free.
+func (r *Round) OfferNow(j *cluster.Job, stage *cluster.Stage, most int) {
+	r.offer(j, stage, most, true)
+}
+
+// Place finds the machines for all that has been offered slots. What is offered
+// later has to do with the others, however much nearer it would be.
+func (r *Round) Place() { r.flush() }
+
+func (r *Round) offer(j *cluster.Job, stage *cluster.Stage, most int, now bool) {
 	waits := stage.Waiting() > 0 && j.Ready(stage)
 	if most <= 0 || !waits && len(stage.Suspended()) == 0 {
 		return
@@ -77,7 +91,7 @@ func (r *Round) Offer(j *cluster.Job, stage *cluster.Stage, most int) {
 	lifted := r.lift(stage)
 	most -= l.resume(stage, most)
 	if waits {
-		l.offer(j, stage, most)
+		l.offer(j, stage, most, now)
 	}
 	if len(lifted) > 0 {
 		l.flush()

@@ -47,7 +47,7 @@ func (r *Round) offerGroups(j *cluster.Job, b *cluster.Bundle, most int) {
 	if l.total == 0 {
 		return
 	}
-	l.offer(j, stage, most)
+	l.offer(j, stage, most, false)
 	l.flush()
 	for _, s := range l.starts {
 		r.remove(s.Machine, stage.Slots)

@@ -31,9 +31,7 @@ func (d *deal) run(kind cluster.Slot) {
 			d.bundles(p)
 		}
 	}
-	for _, s := range d.policy.sampling(kind) {
-		d.give(s.phase, min(s.slots, d.round.LeftOf(kind)))
-	}
+	d.samples(kind)
 	d.late(kind, order)
 	for _, p := range order {
 		if d.over(kind) {
@@ -42,6 +40,16 @@ func (d *deal) run(kind cluster.Slot) {
 		d.bundles(p)
 		d.give(p, p.wanted)
 	}
+}
+
+// samples gives slots to samples. One that reads from afar takes longer than its like
+// and has its phase seem larger, so samples choose their machines before all others;
+// but they wait for none, or the order would be a guess for longer.
+func (d *deal) samples(kind cluster.Slot) {
+	for _, s := range d.policy.sampling(kind) {
+		d.offer(s.phase, min(s.slots, d.round.LeftOf(kind)), d.round.OfferNow)
+	}
+	d.round.Place()
 }
 
 // bundles offers all that a phase has.
@@ -62,10 +70,12 @@ func (d *deal) over(kind cluster.Slot) bool {
 }
 
 // give offers so many slots to tasks that start alone.
-func (d *deal) give(p *phase, slots int) {
+func (d *deal) give(p *phase, slots int) { d.offer(p, slots, d.round.Offer) }
+
+func (d *deal) offer(p *phase, slots int, offer func(j *cluster.Job, stage *cluster.Stage, most int)) {
 	for _, w := range p.wants {
 		if n := min(slots, w.Count); n > 0 && w.Bundle == nil {
-			w.Offer(d.round, n)
+			offer(w.Job, w.Stage, n)
 			slots -= n
 		}
 	}

@@ -12,7 +12,9 @@
 //
 // Nobody tells sizes. A phase in training has the slots that its first tasks take,
 // whatever its turn, and a size that is guessed from those of others until these
-// are through, or have run for so long that their progress tells. What a phase got
+// are through, or have run for so long that their progress tells. They choose their
+// machines before all other tasks, since one that reads from afar is not like the
+// rest, but wait for none. What a phase got
 // on the virtual cluster stays when its size changes. A phase that is done there and
 // not here was larger than was thought: it is late, and comes before all others;
 // late ones share by weight, so that one which is late by hours does not keep others

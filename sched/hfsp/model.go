@@ -46,7 +46,7 @@ func (m *model) reset(view cluster.View) {
 	var all []happening
 	for j := range view.Jobs() {
 		for _, p := range m.open(j) {
-			p.findTries(j)
+			p.findTries(view, j)
 			all = append(all, m.history(view, j, p)...)
 		}
 	}
@@ -84,7 +84,7 @@ func (m *model) try(view cluster.View, id cluster.AttemptID) {
 	_, stage, _, _ := view.Task(id.Task)
 	p := m.phases[phaseID{id.Task.Job, stage.Slot}]
 	if _, _, a, ok := view.Attempt(id); ok && p != nil && p.sized < measured {
-		p.note(a)
+		p.note(view, a)
 	}
 }
 

@@ -11,30 +11,48 @@ import (
 // try is an attempt that may become a sample. The samples of a phase are those
 // that started first, but for such as failed or were stopped: what started next
 // takes their place. Waiting for those that finish first would take short tasks
-// for the usual.
+// for the usual. Of such as started together those come first that have their input
+// beside them: reading from afar takes time that most do not need.
 type try struct {
 	id        cluster.AttemptID
 	startedAt int64
+	afar      int // 1 for one whose input is on other machines, 0 otherwise
 }
 
 func (t try) compare(other try) int {
-	return cmp.Or(cmp.Compare(t.startedAt, other.startedAt), t.id.Compare(other.id))
+	return cmp.Or(cmp.Compare(t.startedAt, other.startedAt), cmp.Compare(t.afar, other.afar), t.id.Compare(other.id))
+}
+
+// tryOf is an attempt as a try.
+func tryOf(view cluster.View, a *cluster.Attempt) try {
+	t := try{id: a.ID, startedAt: a.StartedAt}
+	j, _, task, ok := view.Task(a.ID.Task)
+	m := view.Machine(a.Machine)
+	if !ok || m == nil || task.Split < 0 {
+		return t
+	}
+	split, _ := j.SplitOf(task)
+	near := func(host string) bool { return host == m.Name || slices.Contains(m.Hosts, host) }
+	if len(split.Hosts) > 0 && !slices.ContainsFunc(split.Hosts, near) {
+		t.afar = 1
+	}
+	return t
 }
 
 // note remembers an attempt that has started.
-func (p *phase) note(a *cluster.Attempt) {
-	t := try{a.ID, a.StartedAt}
+func (p *phase) note(view cluster.View, a *cluster.Attempt) {
+	t := tryOf(view, a)
 	if i, there := slices.BinarySearchFunc(p.tries, t, try.compare); !there {
 		p.tries = slices.Insert(p.tries, i, t)
 	}
 }
 
 // findTries looks for all attempts that have started.
-func (p *phase) findTries(j *cluster.Job) {
+func (p *phase) findTries(view cluster.View, j *cluster.Job) {
 	for _, s := range stagesOf(j, p.id.kind) {
 		for _, t := range s.Tasks {
 			for _, a := range t.Attempts {
-				p.tries = append(p.tries, try{a.ID, a.StartedAt})
+				p.tries = append(p.tries, tryOf(view, a))
 			}
 		}
 	}
