@@ -28,7 +28,11 @@ func (m *Master) send(o control.Order) {
 			AttemptId: o.Attempt.String(), Position: taskproc.FromPosition(o.Position),
 		}}})
 	case control.OrderPause:
-		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String()}}})
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String(), Split: o.Split}}})
+	case control.OrderSuspend:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: o.Attempt.String()}}})
+	case control.OrderResume:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Resume{Resume: &wire.Order_ResumeAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderRemoveJob:
 		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
 	}

@@ -20,10 +20,11 @@ type attempt struct {
 	start *taskproc.Start
 	reads []int32                            // places in the graph's edges of the files that it reads, ascending
 	inbox *mailbox.Mailbox[*taskproc.ToTask] // to be passed on to the task
-	told  chan struct{}                      // closed when the attempt is to end
-	once  sync.Once                          // closes told
-	last  *wire.Report                       // how it ended; holds once run has returned
-	held  bool                               // its segments are there, with a record; likewise
+	still stillness
+	told  chan struct{} // closed when the attempt is to end
+	once  sync.Once     // closes told
+	last  *wire.Report  // how it ended; holds once run has returned
+	held  bool          // its segments are there, with a record; likewise
 }
 
 func newAttempt(n *Node, start *taskproc.Start) *attempt {
@@ -90,8 +91,10 @@ func (a *attempt) attend(ctx context.Context) *wire.Report {
 	if err != nil {
 		return failure(fmt.Errorf("launch of the task: %w", err))
 	}
+	a.still.launched(task)
 	talk := a.talk(task)
 	a.wait(ctx, task, talk)
+	a.resume() // what stands still does not end
 	if a.isTold() || ctx.Err() != nil {
 		force()
 	}

@@ -199,7 +199,15 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Stop:
 		n.tell(o.Stop.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: &taskproc.Stop{Position: o.Stop.Position}}})
 	case *wire.Order_Pause:
-		n.tell(o.Pause.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+		n.tell(o.Pause.AttemptId, pauseMessage(o.Pause.Split))
+	case *wire.Order_Suspend:
+		if a := n.attempts[o.Suspend.AttemptId]; a != nil {
+			a.suspend()
+		}
+	case *wire.Order_Resume:
+		if a := n.attempts[o.Resume.AttemptId]; a != nil {
+			a.resume()
+		}
 	case *wire.Order_Outputs_:
 		n.publish(o.Outputs)
 	case *wire.Order_RemoveJob_:
@@ -246,6 +254,15 @@ func (n *Node) turnAway(start *taskproc.Start, cause error) {
 	n.last[start.AttemptId] = last
 	n.send(last)
 	n.reviewSlots()
+}
+
+// pauseMessage asks a task to keep its work and end. A task that cannot end early
+// with what it has done writes a checkpoint.
+func pauseMessage(split bool) *taskproc.ToTask {
+	if split {
+		return &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: new(taskproc.Stop)}}
+	}
+	return &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: new(taskproc.Pause)}}
 }
 
 func (n *Node) tell(attempt string, m *taskproc.ToTask) {

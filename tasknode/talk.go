@@ -57,8 +57,12 @@ func (t *talk) read(a *attempt) {
 		if err != nil {
 			return
 		}
-		if p := m.GetProgress(); p != nil {
-			a.report(&wire.Report{Report: &wire.Report_Progress{Progress: p}})
+		switch m := m.Message.(type) {
+		case *taskproc.FromTask_Progress:
+			a.report(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
+			continue
+		case *taskproc.FromTask_Still:
+			a.ready(m.Still.Number)
 			continue
 		}
 		t.last = m

@@ -35,6 +35,7 @@ type Attempt struct {
 	send   func(*taskproc.FromTask) error
 
 	signal  signals
+	still   stillness
 	signs   atomic.Uint64            // reports so far that a sign of life has caused
 	serial  atomic.Int64             // of output files, those of attempts before a pause included
 	resumed *taskproc.CheckpointBody // nil for a fresh start

@@ -188,6 +188,10 @@ func (n *Node) storeOne(o *taskproc.MapOutput) error {
 	if err != nil {
 		return err
 	}
+	if err := n.still.open(n.ctx); err != nil {
+		return err
+	}
+	defer n.still.closed()
 	to := path.Join(dir, n.Start.AttemptId+"."+path.Base(o.Path))
 	if _, err := index.Move(n.ctx, n.Local, fsys, to, files.CreateOptions(n.Conf)); err != nil {
 		return err

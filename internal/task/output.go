@@ -9,7 +9,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -57,7 +56,7 @@ func (n *Node) Output(name, suffix string) (*Output, error) {
 		return nil, err
 	}
 	path := fmt.Sprintf("%s/%s.%s.%03d%s", dir, n.Start.AttemptId, name, n.serial.Add(1)-1, suffix)
-	w, err := fs.Create(n.ctx, path, files.CreateOptions(n.Conf))
+	w, err := n.create(fs, path)
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}

@@ -160,6 +160,10 @@ func (s *session) listen() {
 			s.attempt.stopAt(order.Stop.Position)
 		case *taskproc.ToTask_Pause:
 			s.attempt.signal.raisePause()
+		case *taskproc.ToTask_Suspend:
+			s.stand(order.Suspend)
+		case *taskproc.ToTask_Resume:
+			s.attempt.still.goOn()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
 			s.attempt.signal.epoch.Add(1)

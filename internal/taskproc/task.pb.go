@@ -1219,6 +1219,89 @@ func (*Pause) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{13}
 }
 
+// Suspend asks a task to be ready to stand still: it answers with Still, or writes
+// a checkpoint and ends where it may not stand still now.
+type Suspend struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of this order, from 1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Suspend) Reset() {
+	*x = Suspend{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Suspend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Suspend) ProtoMessage() {}
+
+func (x *Suspend) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Suspend.ProtoReflect.Descriptor instead.
+func (*Suspend) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Suspend) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+// Resume says that the task has been let go on.
+type Resume struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resume) Reset() {
+	*x = Resume{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resume) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resume) ProtoMessage() {}
+
+func (x *Resume) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resume.ProtoReflect.Descriptor instead.
+func (*Resume) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
+}
+
 // Kill asks a task to end at once; what it wrote is removed.
 type Kill struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1229,7 +1312,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1324,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[14]
+	mi := &file_internal_taskproc_task_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1337,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{14}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Kill) GetCause() string {
@@ -1274,6 +1357,8 @@ type ToTask struct {
 	//	*ToTask_Stop
 	//	*ToTask_Pause
 	//	*ToTask_Kill
+	//	*ToTask_Suspend
+	//	*ToTask_Resume
 	Message       isToTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1281,7 +1366,7 @@ type ToTask struct {
 
 func (x *ToTask) Reset() {
 	*x = ToTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1378,7 @@ func (x *ToTask) String() string {
 func (*ToTask) ProtoMessage() {}
 
 func (x *ToTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[15]
+	mi := &file_internal_taskproc_task_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1391,7 @@ func (x *ToTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToTask.ProtoReflect.Descriptor instead.
 func (*ToTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{15}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ToTask) GetMessage() isToTask_Message {
@@ -1361,6 +1446,24 @@ func (x *ToTask) GetKill() *Kill {
 	return nil
 }
 
+func (x *ToTask) GetSuspend() *Suspend {
+	if x != nil {
+		if x, ok := x.Message.(*ToTask_Suspend); ok {
+			return x.Suspend
+		}
+	}
+	return nil
+}
+
+func (x *ToTask) GetResume() *Resume {
+	if x != nil {
+		if x, ok := x.Message.(*ToTask_Resume); ok {
+			return x.Resume
+		}
+	}
+	return nil
+}
+
 type isToTask_Message interface {
 	isToTask_Message()
 }
@@ -1385,6 +1488,14 @@ type ToTask_Kill struct {
 	Kill *Kill `protobuf:"bytes,5,opt,name=kill,proto3,oneof"`
 }
 
+type ToTask_Suspend struct {
+	Suspend *Suspend `protobuf:"bytes,6,opt,name=suspend,proto3,oneof"`
+}
+
+type ToTask_Resume struct {
+	Resume *Resume `protobuf:"bytes,7,opt,name=resume,proto3,oneof"`
+}
+
 func (*ToTask_Start) isToTask_Message() {}
 
 func (*ToTask_Outputs) isToTask_Message() {}
@@ -1394,6 +1505,10 @@ func (*ToTask_Stop) isToTask_Message() {}
 func (*ToTask_Pause) isToTask_Message() {}
 
 func (*ToTask_Kill) isToTask_Message() {}
+
+func (*ToTask_Suspend) isToTask_Message() {}
+
+func (*ToTask_Resume) isToTask_Message() {}
 
 // Progress is sent every so often while a task runs.
 type Progress struct {
@@ -1411,7 +1526,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1423,7 +1538,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[16]
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1436,7 +1551,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{16}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1503,7 +1618,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1630,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[17]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1643,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{17}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Done) GetRange() *Range {
@@ -1590,7 +1705,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1717,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1730,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Failure) GetCause() string {
@@ -1684,7 +1799,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1696,7 +1811,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1709,7 +1824,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Paused) GetCheckpoint() *Checkpoint {
@@ -1728,7 +1843,7 @@ type Killed struct {
 
 func (x *Killed) Reset() {
 	*x = Killed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1855,7 @@ func (x *Killed) String() string {
 func (*Killed) ProtoMessage() {}
 
 func (x *Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1868,53 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+}
+
+// Still says that nothing which the task has open elsewhere suffers when it stands
+// still, until it hears Resume.
+type Still struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // of the order
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Still) Reset() {
+	*x = Still{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Still) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Still) ProtoMessage() {}
+
+func (x *Still) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Still.ProtoReflect.Descriptor instead.
+func (*Still) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Still) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
 }
 
 // FromTask is a message from a task to its tasknode.
@@ -1766,6 +1927,7 @@ type FromTask struct {
 	//	*FromTask_Failure
 	//	*FromTask_Paused
 	//	*FromTask_Killed
+	//	*FromTask_Still
 	Message       isFromTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1773,7 +1935,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +1947,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +1960,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -1853,6 +2015,15 @@ func (x *FromTask) GetKilled() *Killed {
 	return nil
 }
 
+func (x *FromTask) GetStill() *Still {
+	if x != nil {
+		if x, ok := x.Message.(*FromTask_Still); ok {
+			return x.Still
+		}
+	}
+	return nil
+}
+
 type isFromTask_Message interface {
 	isFromTask_Message()
 }
@@ -1877,6 +2048,10 @@ type FromTask_Killed struct {
 	Killed *Killed `protobuf:"bytes,5,opt,name=killed,proto3,oneof"`
 }
 
+type FromTask_Still struct {
+	Still *Still `protobuf:"bytes,6,opt,name=still,proto3,oneof"`
+}
+
 func (*FromTask_Progress) isFromTask_Message() {}
 
 func (*FromTask_Done) isFromTask_Message() {}
@@ -1886,6 +2061,8 @@ func (*FromTask_Failure) isFromTask_Message() {}
 func (*FromTask_Paused) isFromTask_Message() {}
 
 func (*FromTask_Killed) isFromTask_Message() {}
+
+func (*FromTask_Still) isFromTask_Message() {}
 
 // Checkpoint refers to a checkpoint file on a tasknode's local disk.
 // docs/formats/checkpoint.md describes the file.
@@ -1903,7 +2080,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2092,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2105,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -1993,7 +2170,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2182,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2195,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2110,7 +2287,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2299,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2312,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Pending) GetOutput() string {
@@ -2173,7 +2350,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2362,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2375,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2298,7 +2475,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2487,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2373,7 +2550,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2385,7 +2562,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2620,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2455,7 +2632,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2701,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2713,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,15 +2881,20 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arevoked\x18\x03 \x03(\tR\arevoked\";\n" +
 	"\x04Stop\x123\n" +
 	"\bposition\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\"\a\n" +
-	"\x05Pause\"\x1c\n" +
+	"\x05Pause\"!\n" +
+	"\aSuspend\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\"\b\n" +
+	"\x06Resume\"\x1c\n" +
 	"\x04Kill\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\"\xf9\x01\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"\xde\x02\n" +
 	"\x06ToTask\x12,\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartH\x00R\x05start\x122\n" +
 	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x12)\n" +
 	"\x04stop\x18\x03 \x01(\v2\x13.hammr.task.v1.StopH\x00R\x04stop\x12,\n" +
 	"\x05pause\x18\x04 \x01(\v2\x14.hammr.task.v1.PauseH\x00R\x05pause\x12)\n" +
-	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04killB\t\n" +
+	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04kill\x122\n" +
+	"\asuspend\x18\x06 \x01(\v2\x16.hammr.task.v1.SuspendH\x00R\asuspend\x12/\n" +
+	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resumeB\t\n" +
 	"\amessage\"\xed\x01\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
@@ -2742,13 +2924,16 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
 	"checkpoint\"\b\n" +
-	"\x06Killed\"\x8d\x02\n" +
+	"\x06Killed\"\x1f\n" +
+	"\x05Still\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\"\xbb\x02\n" +
 	"\bFromTask\x125\n" +
 	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x12)\n" +
 	"\x04done\x18\x02 \x01(\v2\x13.hammr.task.v1.DoneH\x00R\x04done\x122\n" +
 	"\afailure\x18\x03 \x01(\v2\x16.hammr.task.v1.FailureH\x00R\afailure\x12/\n" +
 	"\x06paused\x18\x04 \x01(\v2\x15.hammr.task.v1.PausedH\x00R\x06paused\x12/\n" +
-	"\x06killed\x18\x05 \x01(\v2\x15.hammr.task.v1.KilledH\x00R\x06killedB\t\n" +
+	"\x06killed\x18\x05 \x01(\v2\x15.hammr.task.v1.KilledH\x00R\x06killed\x12,\n" +
+	"\x05still\x18\x06 \x01(\v2\x14.hammr.task.v1.StillH\x00R\x05stillB\t\n" +
 	"\amessage\"\x97\x01\n" +
 	"\n" +
 	"Checkpoint\x12\x12\n" +
@@ -2810,7 +2995,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),              // 0: hammr.task.v1.Kind
 	(*Position)(nil),       // 1: hammr.task.v1.Position
@@ -2827,77 +3012,83 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*Outputs)(nil),        // 12: hammr.task.v1.Outputs
 	(*Stop)(nil),           // 13: hammr.task.v1.Stop
 	(*Pause)(nil),          // 14: hammr.task.v1.Pause
-	(*Kill)(nil),           // 15: hammr.task.v1.Kill
-	(*ToTask)(nil),         // 16: hammr.task.v1.ToTask
-	(*Progress)(nil),       // 17: hammr.task.v1.Progress
-	(*Done)(nil),           // 18: hammr.task.v1.Done
-	(*Failure)(nil),        // 19: hammr.task.v1.Failure
-	(*Paused)(nil),         // 20: hammr.task.v1.Paused
-	(*Killed)(nil),         // 21: hammr.task.v1.Killed
-	(*FromTask)(nil),       // 22: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),     // 23: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil), // 24: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),        // 25: hammr.task.v1.Pending
-	(*MergeInput)(nil),     // 26: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),     // 27: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),    // 28: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),     // 29: hammr.task.v1.Graph.Edge
-	nil,                    // 30: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),   // 31: hammr.task.v1.Bundle.Group
+	(*Suspend)(nil),        // 15: hammr.task.v1.Suspend
+	(*Resume)(nil),         // 16: hammr.task.v1.Resume
+	(*Kill)(nil),           // 17: hammr.task.v1.Kill
+	(*ToTask)(nil),         // 18: hammr.task.v1.ToTask
+	(*Progress)(nil),       // 19: hammr.task.v1.Progress
+	(*Done)(nil),           // 20: hammr.task.v1.Done
+	(*Failure)(nil),        // 21: hammr.task.v1.Failure
+	(*Paused)(nil),         // 22: hammr.task.v1.Paused
+	(*Killed)(nil),         // 23: hammr.task.v1.Killed
+	(*Still)(nil),          // 24: hammr.task.v1.Still
+	(*FromTask)(nil),       // 25: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),     // 26: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil), // 27: hammr.task.v1.CheckpointBody
+	(*Pending)(nil),        // 28: hammr.task.v1.Pending
+	(*MergeInput)(nil),     // 29: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),     // 30: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),    // 31: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),     // 32: hammr.task.v1.Graph.Edge
+	nil,                    // 33: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),   // 34: hammr.task.v1.Bundle.Group
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	27, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	28, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	29, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	30, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	31, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	32, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	30, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	33, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	23, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	26, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	31, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	34, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
 	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
 	12, // 21: hammr.task.v1.ToTask.outputs:type_name -> hammr.task.v1.Outputs
 	13, // 22: hammr.task.v1.ToTask.stop:type_name -> hammr.task.v1.Stop
 	14, // 23: hammr.task.v1.ToTask.pause:type_name -> hammr.task.v1.Pause
-	15, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
-	7,  // 25: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	1,  // 26: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	2,  // 27: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
-	5,  // 28: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 29: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
-	7,  // 30: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
-	1,  // 31: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	23, // 32: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	17, // 33: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	18, // 34: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
-	19, // 35: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	20, // 36: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
-	21, // 37: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
-	0,  // 38: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	5,  // 39: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 40: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 41: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	6,  // 42: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	26, // 43: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	6,  // 44: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	25, // 45: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 46: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	47, // [47:47] is the sub-list for method output_type
-	47, // [47:47] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	17, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
+	15, // 25: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
+	16, // 26: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
+	7,  // 27: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	1,  // 28: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	2,  // 29: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
+	5,  // 30: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
+	6,  // 31: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
+	7,  // 32: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
+	1,  // 33: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	26, // 34: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	19, // 35: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	20, // 36: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
+	21, // 37: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	22, // 38: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
+	23, // 39: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
+	24, // 40: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
+	0,  // 41: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	5,  // 42: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 43: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	2,  // 44: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
+	6,  // 45: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
+	29, // 46: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	6,  // 47: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	28, // 48: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	1,  // 49: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	50, // [50:50] is the sub-list for method output_type
+	50, // [50:50] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -2905,19 +3096,22 @@ func file_internal_taskproc_task_proto_init() {
 	if File_internal_taskproc_task_proto != nil {
 		return
 	}
-	file_internal_taskproc_task_proto_msgTypes[15].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[17].OneofWrappers = []any{
 		(*ToTask_Start)(nil),
 		(*ToTask_Outputs)(nil),
 		(*ToTask_Stop)(nil),
 		(*ToTask_Pause)(nil),
 		(*ToTask_Kill)(nil),
+		(*ToTask_Suspend)(nil),
+		(*ToTask_Resume)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[21].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[24].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
 		(*FromTask_Paused)(nil),
 		(*FromTask_Killed)(nil),
+		(*FromTask_Still)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2925,7 +3119,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

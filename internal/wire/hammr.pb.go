@@ -1047,6 +1047,8 @@ type Order struct {
 	//	*Order_RemoveJob_
 	//	*Order_Acknowledge_
 	//	*Order_Repeat_
+	//	*Order_Suspend
+	//	*Order_Resume
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1161,6 +1163,24 @@ func (x *Order) GetRepeat() *Order_Repeat {
 	return nil
 }
 
+func (x *Order) GetSuspend() *Order_SuspendAttempt {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Suspend); ok {
+			return x.Suspend
+		}
+	}
+	return nil
+}
+
+func (x *Order) GetResume() *Order_ResumeAttempt {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Resume); ok {
+			return x.Resume
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1197,6 +1217,14 @@ type Order_Repeat_ struct {
 	Repeat *Order_Repeat `protobuf:"bytes,8,opt,name=repeat,proto3,oneof"`
 }
 
+type Order_Suspend struct {
+	Suspend *Order_SuspendAttempt `protobuf:"bytes,9,opt,name=suspend,proto3,oneof"`
+}
+
+type Order_Resume struct {
+	Resume *Order_ResumeAttempt `protobuf:"bytes,10,opt,name=resume,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1212,6 +1240,10 @@ func (*Order_RemoveJob_) isOrder_Order() {}
 func (*Order_Acknowledge_) isOrder_Order() {}
 
 func (*Order_Repeat_) isOrder_Order() {}
+
+func (*Order_Suspend) isOrder_Order() {}
+
+func (*Order_Resume) isOrder_Order() {}
 
 // Orders are orders that belong together, in their order.
 type Orders struct {
@@ -3641,9 +3673,11 @@ func (x *Order_StopAttempt) GetPosition() *taskproc.Position {
 	return nil
 }
 
+// PauseAttempt asks an attempt to keep its work and end.
 type Order_PauseAttempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	Split         bool                   `protobuf:"varint,2,opt,name=split,proto3" json:"split,omitempty"` // a map finishes what it has read; else the attempt writes a checkpoint
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3685,6 +3719,103 @@ func (x *Order_PauseAttempt) GetAttemptId() string {
 	return ""
 }
 
+func (x *Order_PauseAttempt) GetSplit() bool {
+	if x != nil {
+		return x.Split
+	}
+	return false
+}
+
+// SuspendAttempt has an attempt stand still, or write a checkpoint and end where
+// it cannot.
+type Order_SuspendAttempt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_SuspendAttempt) Reset() {
+	*x = Order_SuspendAttempt{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_SuspendAttempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_SuspendAttempt) ProtoMessage() {}
+
+func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_SuspendAttempt.ProtoReflect.Descriptor instead.
+func (*Order_SuspendAttempt) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 4}
+}
+
+func (x *Order_SuspendAttempt) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
+type Order_ResumeAttempt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_ResumeAttempt) Reset() {
+	*x = Order_ResumeAttempt{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_ResumeAttempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_ResumeAttempt) ProtoMessage() {}
+
+func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_ResumeAttempt.ProtoReflect.Descriptor instead.
+func (*Order_ResumeAttempt) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 5}
+}
+
+func (x *Order_ResumeAttempt) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
 // Outputs is a part of the log of what has been written for one edge of a
 // job's graph, from revision on.
 type Order_Outputs struct {
@@ -3702,7 +3833,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3845,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3858,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 6}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -3789,7 +3920,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3801,7 +3932,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3814,7 +3945,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 7}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -3835,7 +3966,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3847,7 +3978,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3860,7 +3991,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 8}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -3881,7 +4012,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3893,7 +4024,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3906,7 +4037,7 @@ func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Repeat.ProtoReflect.Descriptor instead.
 func (*Order_Repeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 9}
 }
 
 func (x *Order_Repeat) GetAttemptId() string {
@@ -3935,7 +4066,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3947,7 +4078,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4052,7 +4183,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4195,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4109,7 +4240,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4121,7 +4252,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4148,7 +4279,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4160,7 +4291,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4202,7 +4333,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4345,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4270,7 +4401,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4282,7 +4413,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4340,7 +4471,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4352,7 +4483,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4407,7 +4538,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4419,7 +4550,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4469,7 +4600,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4481,7 +4612,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4595,7 +4726,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4607,7 +4738,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4674,7 +4805,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4686,7 +4817,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4897,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4778,7 +4909,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4853,7 +4984,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4865,7 +4996,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5009,7 +5140,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa4\b\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x90\n" +
+	"\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -5019,7 +5151,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"remove_job\x18\x06 \x01(\v2\x19.hammr.v1.Order.RemoveJobH\x00R\tremoveJob\x12?\n" +
 	"\vacknowledge\x18\a \x01(\v2\x1b.hammr.v1.Order.AcknowledgeH\x00R\vacknowledge\x120\n" +
-	"\x06repeat\x18\b \x01(\v2\x16.hammr.v1.Order.RepeatH\x00R\x06repeat\x1a:\n" +
+	"\x06repeat\x18\b \x01(\v2\x16.hammr.v1.Order.RepeatH\x00R\x06repeat\x12:\n" +
+	"\asuspend\x18\t \x01(\v2\x1e.hammr.v1.Order.SuspendAttemptH\x00R\asuspend\x127\n" +
+	"\x06resume\x18\n" +
+	" \x01(\v2\x1d.hammr.v1.Order.ResumeAttemptH\x00R\x06resume\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -5029,8 +5164,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vStopAttempt\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x123\n" +
-	"\bposition\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x1a-\n" +
+	"\bposition\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x1aC\n" +
 	"\fPauseAttempt\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x14\n" +
+	"\x05split\x18\x02 \x01(\bR\x05split\x1a/\n" +
+	"\x0eSuspendAttempt\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a.\n" +
+	"\rResumeAttempt\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xce\x01\n" +
 	"\aOutputs\x12\x15\n" +
@@ -5356,7 +5498,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -5413,44 +5555,46 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_KillAttempt)(nil),          // 52: hammr.v1.Order.KillAttempt
 	(*Order_StopAttempt)(nil),          // 53: hammr.v1.Order.StopAttempt
 	(*Order_PauseAttempt)(nil),         // 54: hammr.v1.Order.PauseAttempt
-	(*Order_Outputs)(nil),              // 55: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 56: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 57: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 58: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 59: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 60: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 61: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 62: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 63: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 64: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 65: hammr.v1.Info.LogWrites
-	nil,                                // 66: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 67: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 68: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 69: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 70: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 71: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 72: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 73: hammr.v1.Queue.Slots
-	(*taskproc.Graph)(nil),             // 74: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 75: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 76: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 77: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 78: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 79: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 80: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 81: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 82: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 83: hammr.task.v1.MapOutput
+	(*Order_SuspendAttempt)(nil),       // 55: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),        // 56: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),              // 57: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 58: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 59: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 60: hammr.v1.Order.Repeat
+	(*Report_Joined)(nil),              // 61: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 62: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 63: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 64: hammr.v1.Report.Killed
+	(*Report_Heartbeat_Directory)(nil), // 65: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 66: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 67: hammr.v1.Info.LogWrites
+	nil,                                // 68: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 69: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 70: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 71: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 72: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 73: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 74: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 75: hammr.v1.Queue.Slots
+	(*taskproc.Graph)(nil),             // 76: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 77: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 78: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 79: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 80: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 81: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 82: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 83: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 84: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 85: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	48, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	74, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	75, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	76, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	77, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	49, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	76, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	78, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -5460,88 +5604,90 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	52, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
 	53, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
 	54, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	55, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	56, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	57, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	58, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	10, // 20: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	59, // 21: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	61, // 22: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	77, // 23: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	78, // 24: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	79, // 25: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	80, // 26: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	62, // 27: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	60, // 28: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	3,  // 29: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	64, // 30: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	65, // 31: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 32: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 33: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	63, // 34: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	32, // 35: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	66, // 36: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	67, // 37: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	40, // 38: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	68, // 39: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	69, // 40: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	70, // 41: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	72, // 42: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	73, // 43: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	73, // 44: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	73, // 45: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	73, // 46: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	44, // 47: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 48: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	81, // 49: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	82, // 50: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	83, // 51: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	63, // 52: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	71, // 53: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	70, // 54: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 55: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 56: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 57: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 58: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 59: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 60: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 61: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 62: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 63: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 64: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	34, // 65: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	36, // 66: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38, // 67: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	41, // 68: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	43, // 69: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	46, // 70: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	46, // 71: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	46, // 72: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 73: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 74: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 75: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 76: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 77: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 78: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 79: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 80: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 81: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 82: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33, // 83: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	35, // 84: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	37, // 85: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	39, // 86: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	42, // 87: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	45, // 88: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	47, // 89: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	47, // 90: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	47, // 91: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 92: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	74, // [74:93] is the sub-list for method output_type
-	55, // [55:74] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	57, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	58, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	59, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	60, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	55, // 20: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	56, // 21: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	10, // 22: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	61, // 23: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	63, // 24: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	79, // 25: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	80, // 26: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	81, // 27: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	82, // 28: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	64, // 29: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	62, // 30: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	3,  // 31: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	66, // 32: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	67, // 33: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 34: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 35: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	65, // 36: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	32, // 37: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	68, // 38: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	69, // 39: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	40, // 40: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	70, // 41: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	71, // 42: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	72, // 43: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	74, // 44: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	75, // 45: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	75, // 46: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	75, // 47: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	75, // 48: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	44, // 49: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 50: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	83, // 51: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	84, // 52: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	85, // 53: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	65, // 54: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	73, // 55: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	72, // 56: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 57: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 58: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 59: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 60: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 61: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 62: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 63: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 64: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 65: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 66: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	34, // 67: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	36, // 68: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	38, // 69: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	41, // 70: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	43, // 71: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	46, // 72: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	46, // 73: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	46, // 74: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 75: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 76: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 77: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 78: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 79: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 80: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 81: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 82: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 83: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 84: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33, // 85: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	35, // 86: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	37, // 87: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	39, // 88: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	42, // 89: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	45, // 90: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	47, // 91: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	47, // 92: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	47, // 93: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 94: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	76, // [76:95] is the sub-list for method output_type
+	57, // [57:76] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -5558,6 +5704,8 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_RemoveJob_)(nil),
 		(*Order_Acknowledge_)(nil),
 		(*Order_Repeat_)(nil),
+		(*Order_Suspend)(nil),
+		(*Order_Resume)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -5575,7 +5723,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   70,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

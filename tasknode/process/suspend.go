@@ -1,0 +1,65 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/tasknode"
+)
+
+var _ tasknode.Suspender = (*task)(nil)
+
+// Suspend implements tasknode.Suspender: the freezer holds all that the task has
+// started where there is one (cgroup version 2), else SIGSTOP its process group.
+func (t *task) Suspend() error { return t.hold(true) }
+
+// Resume implements tasknode.Suspender.
+func (t *task) Resume() error { return t.hold(false) }
+
+func (t *task) hold(still bool) error {
+	if t.child == nil {
+		return os.ErrProcessDone
+	}
+	return t.child.hold(t, still)
+}
+
+// hold has the process stand still or go on, if it still runs t. Whoever ends it
+// need not have it go on before: SIGKILL ends what stands still.
+func (c *child) hold(t *task, still bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.reaped || c.mu.task != t {
+		return os.ErrProcessDone
+	}
+	if frozen, err := c.group.freeze(still); frozen || err != nil {
+		return err
+	}
+	signal := unix.SIGCONT
+	if still {
+		signal = unix.SIGSTOP
+	}
+	if err := unix.Kill(-c.pid, signal); err != nil {
+		return fmt.Errorf("process group %d: %w", c.pid, err)
+	}
+	return nil
+}
+
+// freeze has all processes of the group stand still or go on. It is false where
+// the group has no freezer.
+func (g *group) freeze(still bool) (done bool, err error) {
+	if g == nil || g.version != 2 {
+		return false, nil
+	}
+	text := "0"
+	if still {
+		text = "1"
+	}
+	err = g.write("cgroup.freeze", text)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
