@@ -3,6 +3,7 @@ package disco
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
 )
 
@@ -16,6 +17,9 @@ type Policy struct {
 	line    []*job // that are not over, in order of submission
 	slots   slots  // of all machines, that were divided
 	divided bool   // shares are up to date if slots is
+
+	standing
+	root *deal.Seat
 
 	asked map[cluster.AttemptID]room // what the last plan takes, as far as that is not done
 }
@@ -31,6 +35,7 @@ func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
 	p.line, p.divided, p.asked = nil, false, nil
+	p.standing, p.root = standing{between: make(map[*job]bool)}, newRoot()
 	for _, a := range p.ledger.Accounts() {
 		p.settle(view.View, a.Job)
 	}
@@ -56,14 +61,13 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	p.divide(view.View)
 	kept, until := p.keep(now, view.View)
 	round := p.placer.RoundWithin(now, view, kept.room)
-	d := &deal{policy: p, view: view, given: make(map[*job]slots)}
-	d.run(round)
+	given := deal.Run(round, view.View, p.root, p.everybody())
 	plan, p.wake = round.Done()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
 	var retry int64
-	plan.Preempts, retry = p.makeRoom(now, view, d)
+	plan.Preempts, retry = p.makeRoom(now, view, given)
 	p.wake = sched.Earliest(p.wake, sched.Earliest(until, retry))
 	return plan
 }

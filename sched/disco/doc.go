@@ -23,6 +23,10 @@
 // share nobody dies for a part. No job causes more than its share of preemptions: what
 // comes free may be somebody else's turn.
 //
+// Jobs keep their seats in the order of their turn (package deal). Shares are
+// divided again when jobs begin or end to take part; any other change costs its own
+// job, and a decision the slots that are free and the jobs that are new.
+//
 // How many slots were freed for a job is not in the replicated state, so Reset
 // begins to count anew. All else follows from the state.
 package disco

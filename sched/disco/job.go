@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/share"
 )
@@ -17,6 +18,10 @@ type job struct {
 	progress
 	share slots // what it ought to have, as divide has found it
 	made  slots // that others have lost for it since the policy was reset
+
+	seat   *deal.Seat
+	has    slots // what it was running when it sat down
+	wanted slots // likewise
 }
 
 // progress is how far a job is, by kind of slot.
@@ -54,8 +59,11 @@ func writing(s *cluster.Stage) bool {
 func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
 
 // place is where a job stands in line, or would.
-func (p *Policy) place(id cluster.JobID) (i int, there bool) {
-	return slices.BinarySearchFunc(p.line, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
+func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.line, id) }
+
+// find is where a job stands among some in order of submission, or would.
+func find(jobs []*job, id cluster.JobID) (i int, there bool) {
+	return slices.BinarySearchFunc(jobs, id, func(j *job, id cluster.JobID) int { return j.Job.Compare(id) })
 }
 
 // find is a job in line, nil when it is not there.
@@ -75,17 +83,27 @@ func (p *Policy) settle(view cluster.View, id cluster.JobID) {
 	switch {
 	case account == nil || !account.Active:
 		if known {
+			p.leave(p.line[i])
 			p.line = slices.Delete(p.line, i, i+1)
 			p.divided = false
 		}
 		return
 	case !known:
-		p.line = slices.Insert(p.line, i, &job{Account: account})
+		p.line = slices.Insert(p.line, i, p.newJob(account))
 	}
 	j := p.line[i]
 	before := j.takes
 	j.progress = progressOf(view.Job(id))
 	p.divided = p.divided && known && before == j.takes
+	p.enter(j)
+}
+
+// newJob is one that has a seat, and is not in line.
+func (p *Policy) newJob(account *ledger.Account) *job {
+	j := &job{Account: account, seat: &deal.Seat{Job: account.Job}}
+	j.seat.Of = j
+	j.seat.Join(p.root)
+	return j
 }
 
 // divide finds the share of each job: the same for all that take part, what is left
@@ -107,4 +125,8 @@ func (p *Policy) divide(view cluster.View) {
 			p.line[i].share[kind] = slots
 		}
 	}
+	for _, j := range p.line {
+		p.judge(j)
+	}
+	p.root.Reorder()
 }

@@ -12,7 +12,7 @@ type kept map[string]slots
 // keep holds slots back that have come free, for jobs between two stages, while
 // others would take them; until is when the first of them is given up.
 func (p *Policy) keep(now int64, view cluster.View) (k kept, until int64) {
-	for kind, n := range p.between() {
+	for kind, n := range p.lacking() {
 		if n == 0 {
 			continue
 		}
@@ -34,19 +34,17 @@ func (p *Policy) keep(now int64, view cluster.View) (k kept, until int64) {
 	return k, until
 }
 
-// between is how many slots jobs between two stages lack of their shares, of the
+// lacking is how many slots jobs between two stages lack of their shares, of the
 // kinds that somebody waits for.
-func (p *Policy) between() (lacking slots) {
-	var waiting slots
-	for _, j := range p.line {
-		waiting = waiting.Plus(j.Waiting)
+func (p *Policy) lacking() (lacking slots) {
+	for j := range p.between {
 		for kind, n := range j.coming {
 			if j.Waiting[kind] == 0 {
 				lacking[kind] += min(n, max(j.share[kind]-j.Running[kind], 0))
 			}
 		}
 	}
-	for kind, n := range waiting {
+	for kind, n := range p.waiting {
 		if n == 0 {
 			lacking[kind] = 0
 		}

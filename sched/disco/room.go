@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/victim"
 )
 
@@ -15,11 +16,11 @@ import (
 const retry = 1000
 
 // makeRoom frees slots for jobs that have not been given as many as their share,
-// where those that are free or on their way are too few; wake is when to try again
+// where those that are given to them now or on their way are too few; wake is when to try again
 // if it could not.
-func (p *Policy) makeRoom(now int64, view sched.View, d *deal) (preempts []sched.Preempt, wake int64) {
+func (p *Policy) makeRoom(now int64, view sched.View, given map[*deal.Seat]slots) (preempts []sched.Preempt, wake int64) {
 	p.asked = nil
-	needs := p.needs(view, d)
+	needs := p.needs(view, given)
 	if len(needs[0])+len(needs[1]) == 0 {
 		return nil, 0
 	}
@@ -44,13 +45,10 @@ type need struct {
 
 // needs are those of new jobs, by kind, that are neither free nor on their way. The
 // oldest gets first what is.
-func (p *Policy) needs(view sched.View, d *deal) (needs [2][]need) {
+func (p *Policy) needs(view sched.View, given map[*deal.Seat]slots) (needs [2][]need) {
 	coming := p.ledger.Leaving()
-	for _, j := range p.line {
-		if !j.isNew() {
-			continue
-		}
-		lacks := j.rest(view).Minus(d.given[j]).AtMost(j.share.Minus(j.made))
+	for _, j := range p.fresh {
+		lacks := j.rest(view).Minus(given[j.seat]).AtMost(j.share.Minus(j.made))
 		for kind, n := range lacks {
 			n = max(n, 0)
 			if lacks := n - coming[kind]; lacks > 0 {

@@ -2,78 +2,79 @@ package disco
 
 import (
 	"cmp"
-	"container/heap"
+	"iter"
+	"slices"
 
-	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 )
 
-// seat is a job that slots are dealt to.
-type seat struct {
-	job    *job
-	has    slots // with those that it is dealt
-	offers []*offer
-	place  [2]int // in the rows; -1 in none
+// newRoot is where all jobs sit that want slots: of those below their share the
+// one that has least comes first, then of the others.
+func newRoot() *deal.Seat {
+	return &deal.Seat{Compare: func(kind int, a, b *deal.Seat) int {
+		x, y := a.Of.(*job), b.Of.(*job)
+		has, others := x.has.Plus(a.Given()), y.has.Plus(b.Given())
+		if below := x.below(kind, has); below != y.below(kind, others) {
+			if below {
+				return -1
+			}
+			return 1
+		}
+		if c := cmp.Compare(has[kind], others[kind]); c != 0 {
+			return c
+		}
+		return a.Job.Compare(b.Job)
+	}}
 }
 
-func newSeat(j *job, view sched.View) *seat {
-	s := &seat{job: j, has: j.Running, place: [2]int{-1, -1}}
-	for w := range sched.Wants(view.Job(j.Job)) {
-		s.offers = append(s.offers, &offer{Want: w})
-	}
-	return s
-}
-
-// row is who may get the next slot of a kind: a heap by whose turn it is.
-type row struct {
-	kind  int
-	seats []*seat
-}
-
-func newRow(kind int, seats []*seat) *row {
-	r := &row{kind: kind}
-	for _, s := range seats {
-		if s.job.Waiting[kind] > 0 {
-			s.place[kind] = len(r.seats)
-			r.seats = append(r.seats, s)
+// everybody is all jobs that want slots, in order of submission.
+func (p *Policy) everybody() iter.Seq[*deal.Seat] {
+	return func(yield func(*deal.Seat) bool) {
+		for _, j := range p.line {
+			if j.Waiting != (slots{}) && !yield(j.seat) {
+				return
+			}
 		}
 	}
-	heap.Init(r)
-	return r
 }
 
-// compare is whose turn it is: of those below their share the one that has least,
-// then of the others.
-func (r *row) compare(a, b *seat) int {
-	if below := a.job.below(r.kind, a.has); below != b.job.below(r.kind, b.has) {
-		if below {
-			return -1
-		}
-		return 1
+// standing is what a decision looks for among all jobs, kept as they change.
+type standing struct {
+	waiting slots         // what all want
+	between map[*job]bool // that will want slots as soon as what is being written is
+	fresh   []*job        // that have never been given their share, in order of submission
+}
+
+// enter takes a job over as it is now.
+func (s *standing) enter(j *job) {
+	j.has = j.Running
+	s.waiting = s.waiting.Plus(j.Waiting.Minus(j.wanted))
+	j.wanted = j.Waiting
+	if j.coming != (slots{}) {
+		s.between[j] = true
+	} else {
+		delete(s.between, j)
 	}
-	return cmp.Or(cmp.Compare(a.has[r.kind], b.has[r.kind]), a.job.Job.Compare(b.job.Job))
+	s.judge(j)
+	j.seat.Sit(j.Waiting)
 }
 
-func (r *row) fix(s *seat) {
-	if i := s.place[r.kind]; i >= 0 {
-		heap.Fix(r, i)
+// leave forgets a job.
+func (s *standing) leave(j *job) {
+	s.waiting = s.waiting.Minus(j.wanted)
+	delete(s.between, j)
+	if i, there := find(s.fresh, j.Job); there {
+		s.fresh = slices.Delete(s.fresh, i, i+1)
 	}
+	j.seat.Sit(slots{})
 }
 
-func (r *row) Len() int           { return len(r.seats) }
-func (r *row) Less(i, k int) bool { return r.compare(r.seats[i], r.seats[k]) < 0 }
-
-func (r *row) Swap(i, k int) {
-	r.seats[i], r.seats[k] = r.seats[k], r.seats[i]
-	r.seats[i].place[r.kind], r.seats[k].place[r.kind] = i, k
-}
-
-// Push implements heap.Interface; nobody comes late.
-func (r *row) Push(x any) { r.seats = append(r.seats, x.(*seat)) }
-
-func (r *row) Pop() any {
-	last := len(r.seats) - 1
-	s := r.seats[last]
-	s.place[r.kind] = -1
-	r.seats = r.seats[:last]
-	return s
+// judge looks whether a job is new still.
+func (s *standing) judge(j *job) {
+	switch i, there := find(s.fresh, j.Job); {
+	case there && !j.isNew():
+		s.fresh = slices.Delete(s.fresh, i, i+1)
+	case !there && j.isNew():
+		s.fresh = slices.Insert(s.fresh, i, j)
+	}
 }

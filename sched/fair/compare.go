@@ -72,6 +72,14 @@ func ratioOf(order pool.Order, all slots) func(kind int, a, b standing) int {
 	return byWeight
 }
 
+// ratio is ratioOf for the slots that there are.
+func (p *Policy) ratio(order pool.Order) func(kind int, a, b standing) int {
+	if order == pool.DRF {
+		return p.dominant
+	}
+	return byWeight
+}
+
 // rank is the order of the jobs of a queue.
 func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queue) func(a, b *sched.Claimant) int {
 	if r := p.conf.Rankers[order]; r != nil {

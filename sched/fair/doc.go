@@ -8,10 +8,8 @@
 //	needy (below its minimum)  before  others
 //	     ╰ least running/minimum          ╰ least running/weight
 //
-// and the sched.Placer finds machines for all that are dealt in one round. Slots
-// that it cannot use for those whose turn it is, since they wait for better
-// machines, are dealt again among the others: none stays free that somebody could
-// use. A bundle is dealt whole and counts all its slots.
+// Package deal does so, and the sched.Placer finds machines for all that are dealt
+// in one round.
 //
 // With Preemption a pool that has been below its minimum, or below a part of its
 // fair share, for too long has attempts killed in pools above theirs: the youngest
@@ -20,6 +18,8 @@
 // in the replicated state, so Reset starts these clocks anew: a new leader
 // preempts nothing at once. All else follows from the state.
 //
-// A Policy counts slots as changes come in, so that a decision costs the pools,
-// the jobs of those that get something, and the slots that are free.
+// A Policy counts slots as changes come in, and pools and jobs keep their seats in
+// the order of their turn, so that a decision costs the slots that are free and a
+// change the pools around its job. With Preemption it costs all pools, with a
+// boost for new jobs and under a sched.Ranker the jobs of pools that get something.
 package fair

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
 )
 
@@ -21,16 +22,24 @@ type entry struct {
 	admitted bool // it is active and within the limits of running jobs
 
 	account *ledger.Account
-	counted tally // in queue
+	counted tally      // in queue
+	weights [2]float64 // in queue, where it does not depend on the time
+	seat    *deal.Seat
 }
 
 // compare is the order of jobs in line: priority, then age.
 func (e *entry) compare(other *entry) int {
-	return cmp.Or(
-		-cmp.Compare(e.priority, other.priority),
-		cmp.Compare(e.submittedAt, other.submittedAt),
-		e.id.Compare(other.id),
-	)
+	if c := cmp.Compare(other.priority, e.priority); c != 0 {
+		return c
+	}
+	return e.compareAge(other)
+}
+
+func (e *entry) compareAge(other *entry) int {
+	if c := cmp.Compare(e.submittedAt, other.submittedAt); c != 0 {
+		return c
+	}
+	return e.id.Compare(other.id)
 }
 
 // place puts a job where its pool and priority say, or away when its account is
@@ -45,7 +54,8 @@ func (p *Policy) place(view cluster.View, id cluster.JobID) {
 		return
 	}
 	if e == nil {
-		e = &entry{id: id}
+		e = &entry{id: id, seat: &deal.Seat{Job: id}}
+		e.seat.Of = e
 		p.jobs[id] = e
 	}
 	e.account, e.active = account, account.Active
@@ -59,7 +69,17 @@ func (p *Policy) place(view cluster.View, id cluster.JobID) {
 	if e.active {
 		insert(&p.line, e)
 	}
+	e.seat.Join(e.queue.seat)
 	e.queue.change(e.counted)
+	p.seatJob(e)
+}
+
+// seatJob puts a job where its turn is in its queue.
+func (p *Policy) seatJob(e *entry) {
+	for kind := range e.weights {
+		e.weights[kind] = p.weight(e, kind, e.submittedAt)
+	}
+	e.seat.Sit(e.counted.waiting)
 }
 
 // forget drops a job that is removed from its queue; nil is none.
@@ -72,11 +92,12 @@ func (p *Policy) forget(e *entry) {
 
 // remove takes a job from its queue. It keeps what it is known to hold.
 func (p *Policy) remove(e *entry) {
-	e.queue.change(tally{}.minus(e.counted))
+	e.seat.Sit(slots{})
 	remove(&e.queue.jobs, e)
 	if e.active {
 		remove(&p.line, e)
 	}
+	e.queue.change(tally{}.minus(e.counted))
 }
 
 func insert(list *[]*entry, e *entry) {
@@ -91,16 +112,16 @@ func remove(list *[]*entry, e *entry) {
 
 // count tells a job's queue what it has and wants now. A job that may not run has
 // no demand beyond what it runs.
-func (e *entry) count() {
+func (p *Policy) count(e *entry) {
 	t := tally{running: e.account.Running, leaving: e.account.Leaving}
 	if e.admitted {
 		t.waiting, t.bundled = e.account.Waiting, e.account.Bundled
-		t.wanting = t.waiting.AtMost(slots{1, 1})
 	}
 	t.demand = t.running.Plus(t.waiting)
-	if t != e.counted {
-		e.queue.change(t.minus(e.counted))
+	if more := t.minus(e.counted); more != (tally{}) {
 		e.counted = t
+		e.queue.change(more)
+		p.seatJob(e)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
 )
 
@@ -23,13 +24,18 @@ type Policy struct {
 	line   []*entry // active jobs, by entry.compare
 	slots  slots    // of all machines, as survey has counted them
 
+	dominant func(kind int, a, b standing) int // the order of drf, with these slots
+
+	now  int64 // of the deal under way
+	view sched.View
+
 	clocks map[string]*clock // by name of queue
 }
 
 // New is a fair scheduler. It is to be Reset before it is asked anything.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{conf: conf, placer: sched.Placer{Placement: conf.Placement}}
+	return &Policy{conf: conf, placer: sched.Placer{Placement: conf.Placement}, dominant: byDominant(slots{})}
 }
 
 // Reset implements sched.Policy.
@@ -44,7 +50,7 @@ func (p *Policy) Reset(now int64, view sched.View) {
 func (p *Policy) look(view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
-	p.tree, p.jobs, p.line = newTree(p.conf.Allocations), make(map[cluster.JobID]*entry), nil
+	p.tree, p.jobs, p.line = newTree(p.conf.Allocations, p.seatPool), make(map[cluster.JobID]*entry), nil
 	for j := range view.Jobs() {
 		p.place(view.View, j.ID)
 	}
@@ -90,7 +96,7 @@ func (p *Policy) settle(id cluster.JobID) {
 	if e == nil {
 		return
 	}
-	e.count()
+	p.count(e)
 	if p.ledger.Account(id) == nil {
 		p.remove(e)
 		p.forget(e)
@@ -108,22 +114,27 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		p.divide()
 	}
 	round := p.placer.RoundWithin(now, view, p.room)
-	d := newDeal(p, now, view)
-	d.run(round)
+	p.now, p.view = now, view
+	given := deal.Run(round, view.View, p.tree.root.seat, p.tree.everybody())
 	plan, p.wake = round.Done()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
 	if p.conf.Preemption {
 		var wake int64
-		plan.Preempts, wake = p.preempt(now, view, d)
+		plan.Preempts, wake = p.preempt(now, view, given)
 		p.wake = sched.Earliest(p.wake, wake)
 	}
 	return plan
 }
 
-// survey counts the slots of all machines.
-func (p *Policy) survey(view cluster.View) { p.slots = p.ledger.Slots(view) }
+// survey counts the slots of all machines. Orders may depend on how many there are.
+func (p *Policy) survey(view cluster.View) {
+	if all := p.ledger.Slots(view); all != p.slots {
+		p.slots, p.dominant = all, byDominant(all)
+		p.tree.root.seat.Reorder()
+	}
+}
 
 // divide finds the fair share of each queue.
 func (p *Policy) divide() {

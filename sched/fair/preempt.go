@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/victim"
 )
 
@@ -19,11 +20,11 @@ type need struct {
 	slots int
 }
 
-// preempt frees slots for pools that have waited for too long.
-func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.Preempt, wake int64) {
+// preempt frees slots for pools that have waited for too long, where they are
+// about to get what is given of those that are free.
+func (p *Policy) preempt(now int64, view sched.View, given map[*deal.Seat]slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
 	p.watch(now, leaves)
-	given := d.given()
 	left := make(map[*queue]slots) // what queues keep
 	for _, q := range leaves {
 		left[q] = q.running
@@ -33,7 +34,7 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 		var needs []need
 		coming := p.tree.root.leaving[kind]
 		for _, q := range leaves {
-			lacks, at := q.starved(now, p.clocks[q.Name], kind, given[q][kind])
+			lacks, at := q.starved(now, p.clocks[q.Name], kind, given[q.seat][kind])
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
@@ -49,22 +50,6 @@ func (p *Policy) preempt(now int64, view sched.View, d *deal) (preempts []sched.
 		}
 	}
 	return preempts, wake
-}
-
-// given is what each queue is about to get of slots that are free.
-func (d *deal) given() map[*queue]slots {
-	given := make(map[*queue]slots)
-	var walk func(s *seat)
-	walk = func(s *seat) {
-		if s.queue != nil {
-			given[s.queue] = s.given.Minus(s.missing)
-		}
-		for _, child := range s.children {
-			walk(child)
-		}
-	}
-	walk(d.root)
-	return given
 }
 
 // wave is slots of one kind being freed.

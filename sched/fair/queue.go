@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/share"
 )
@@ -23,6 +24,7 @@ type queue struct {
 	stale bool
 
 	share [2]float64 // of slots, as divide has found it last
+	seat  *deal.Seat
 }
 
 // tree is all pools that are described or have jobs.
@@ -30,10 +32,11 @@ type tree struct {
 	*pool.Allocations
 	root   *queue
 	byName map[string]*queue
+	seat   func(*queue) // seats those that are new
 }
 
-func newTree(a *pool.Allocations) *tree {
-	t := &tree{Allocations: a, byName: make(map[string]*queue)}
+func newTree(a *pool.Allocations, seat func(*queue)) *tree {
+	t := &tree{Allocations: a, byName: make(map[string]*queue), seat: seat}
 	t.root = t.add(a.Root, nil)
 	return t
 }
@@ -42,6 +45,7 @@ func newTree(a *pool.Allocations) *tree {
 func (t *tree) add(p *pool.Pool, parent *queue) *queue {
 	q := &queue{Pool: p, parent: parent, stale: true}
 	t.byName[p.Name] = q
+	t.seat(q)
 	if parent != nil {
 		i, _ := slices.BinarySearchFunc(parent.children, p.Name, compareName)
 		parent.children = slices.Insert(parent.children, i, q)
@@ -96,6 +100,7 @@ func (q *queue) change(t tally) {
 		q.tally, q.stale = q.plus(t), true
 		q.demand = q.wanted.AtMost(q.Max)
 		t.demand = q.demand.Minus(before)
+		q.seat.Sit(q.waiting)
 	}
 }
 

@@ -2,96 +2,87 @@ package fair
 
 import (
 	"cmp"
-	"container/heap"
+	"iter"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/deal"
+	"github.com/hammr/hammr/sched/pool"
 )
 
-// seat is a pool, or a job of one, that slots are dealt to.
-type seat struct {
-	parent  *seat // nil for the root
-	given   slots // in this deal
-	missing slots // of those given, not free yet
-	rows    [2]*row
-	place   [2]int // in the rows of parent; -1 in none
-
-	queue    *queue  // of a pool
-	children []*seat // of a pool: those in it that want something
-
-	claimant *sched.Claimant // of a job
-	offers   []*offer        // of a job
-}
-
-// row is who in a pool may get the next slot of a kind: a heap by whose turn it
-// is.
-type row struct {
-	kind    int
-	seats   []*seat
-	compare func(a, b *seat) int
-}
-
-func (r *row) Len() int           { return len(r.seats) }
-func (r *row) Less(i, k int) bool { return r.compare(r.seats[i], r.seats[k]) < 0 }
-
-func (r *row) Swap(i, k int) {
-	r.seats[i], r.seats[k] = r.seats[k], r.seats[i]
-	r.seats[i].place[r.kind], r.seats[k].place[r.kind] = i, k
-}
-
-// Push implements heap.Interface; nobody comes late.
-func (r *row) Push(x any) { r.seats = append(r.seats, x.(*seat)) }
-
-func (r *row) Pop() any {
-	last := len(r.seats) - 1
-	s := r.seats[last]
-	s.place[r.kind] = -1
-	r.seats = r.seats[:last]
-	return s
-}
-
-// row is that of a pool for a kind.
-func (d *deal) row(s *seat, kind int) *row {
-	if s.rows[kind] != nil {
-		return s.rows[kind]
+// seatPool has a pool's seat, in the pool that it is in. Its jobs sit in an order
+// of their own for each deal where that is a sched.Ranker's, or goes by their age.
+func (p *Policy) seatPool(q *queue) {
+	q.seat = &deal.Seat{Of: q, Compare: p.compareJobs(q), Limit: q.room}
+	switch {
+	case len(q.Children) > 0 || q.parent == nil:
+		q.seat.Compare = p.comparePools(q)
+	case p.conf.Rankers[q.Order] != nil || p.conf.NewJobBoost && q.Order != pool.FIFO:
+		q.seat.Rank = p.rankJobs(q)
 	}
-	if s.children == nil {
-		s.children = d.seats(s)
+	if q.parent != nil {
+		q.seat.Join(q.parent.seat)
 	}
-	r := &row{kind: kind}
-	s.rows[kind] = r
-	for _, child := range s.children {
-		if child.waiting(kind) > 0 {
-			child.place[kind] = len(r.seats)
-			r.seats = append(r.seats, child)
+}
+
+// room is how many slots of a kind the jobs of a queue may get beside those that
+// they hold.
+func (q *queue) room(kind int) int { return max(q.Max[kind]-q.held()[kind], 0) }
+
+// comparePools is the order of the pools in one.
+func (p *Policy) comparePools(q *queue) func(kind int, a, b *deal.Seat) int {
+	of := func(s *deal.Seat, kind int) standing {
+		q := s.Of.(*queue)
+		return standing{q.Min[kind], q.demand[kind], q.running.Plus(s.Given()), q.Weight}
+	}
+	return func(kind int, a, b *deal.Seat) int {
+		if c := of(a, kind).compare(kind, of(b, kind), p.ratio(q.Order)); c != 0 {
+			return c
 		}
+		x, y := a.Of.(*queue), b.Of.(*queue)
+		return cmp.Or(cmp.Compare(x.age(), y.age()), cmp.Compare(x.Name, y.Name))
 	}
-	if r.compare = d.comparePools(s.queue, kind); len(s.queue.children) == 0 {
-		r.compare = d.compareJobs(s.queue, r)
-	}
-	heap.Init(r)
-	return r
 }
 
-// seats are those in a pool that want slots.
-func (d *deal) seats(s *seat) (seats []*seat) {
-	for _, child := range s.queue.children {
-		if child.waiting != (slots{}) {
-			seats = append(seats, &seat{parent: s, queue: child, place: [2]int{-1, -1}})
-		}
+// compareJobs is the order of the jobs in a pool, where they have seats that last.
+func (p *Policy) compareJobs(q *queue) func(kind int, a, b *deal.Seat) int {
+	if q.Order == pool.FIFO {
+		return func(_ int, a, b *deal.Seat) int { return a.Of.(*entry).compare(b.Of.(*entry)) }
 	}
-	for _, e := range s.queue.jobs {
-		if e.counted.waiting != (slots{}) {
-			seats = append(seats, d.seatOf(s, e))
-		}
+	of := func(s *deal.Seat, kind int) standing {
+		e := s.Of.(*entry)
+		return standing{running: e.counted.running.Plus(s.Given()), weight: e.weights[kind]}
 	}
-	return seats
+	return func(kind int, a, b *deal.Seat) int {
+		if c := p.ratio(q.Order)(kind, of(a, kind), of(b, kind)); c != 0 {
+			return c
+		}
+		return a.Of.(*entry).compareAge(b.Of.(*entry))
+	}
 }
 
-func (d *deal) seatOf(parent *seat, e *entry) *seat {
-	c := d.policy.claimant(d.now, d.view, e)
-	return &seat{parent: parent, claimant: c, offers: offersOf(c.Job), place: [2]int{-1, -1}}
+// rankJobs is the order of the jobs in a pool at one moment.
+func (p *Policy) rankJobs(q *queue) func(kind int, seats []*deal.Seat) func(a, b *deal.Seat) int {
+	return func(kind int, seats []*deal.Seat) func(a, b *deal.Seat) int {
+		asked := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
+		claimants := make(map[*deal.Seat]*sched.Claimant, len(seats))
+		for _, s := range slices.SortedFunc(slices.Values(seats), compareEntries) {
+			c := p.claimant(p.now, p.view, s.Of.(*entry))
+			asked.Jobs = append(asked.Jobs, c)
+			claimants[s] = c
+		}
+		compare := p.rank(p.now, p.view, q.Order, asked)
+		of := func(s *deal.Seat) *sched.Claimant {
+			c := claimants[s]
+			c.Running = s.Of.(*entry).counted.running.Plus(s.Given())
+			return c
+		}
+		return func(a, b *deal.Seat) int { return compare(of(a), of(b)) }
+	}
 }
+
+func compareEntries(a, b *deal.Seat) int { return a.Of.(*entry).compare(b.Of.(*entry)) }
 
 // claimant is a job as rankers see it.
 func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant {
@@ -102,38 +93,21 @@ func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant 
 	return c
 }
 
-// waiting is how many slots of a kind somebody wants.
-func (s *seat) waiting(kind int) (n int) {
-	if s.queue != nil {
-		return s.queue.waiting[kind]
-	}
-	for _, o := range s.offers {
-		n += o.Need[kind] * o.Count
-	}
-	return n
+// everybody is all jobs that want slots, in the order of pools, then in line.
+func (t *tree) everybody() iter.Seq[*deal.Seat] {
+	return func(yield func(*deal.Seat) bool) { t.root.wanters(yield) }
 }
 
-// comparePools is the order of the pools in one.
-func (d *deal) comparePools(q *queue, kind int) func(a, b *seat) int {
-	ratio := ratioOf(q.Order, d.policy.slots)
-	of := func(s *seat) standing {
-		return standing{s.queue.Min[kind], s.queue.demand[kind], s.queue.running.Plus(s.given), s.queue.Weight}
+func (q *queue) wanters(yield func(*deal.Seat) bool) bool {
+	for _, child := range q.children {
+		if !child.wanters(yield) {
+			return false
+		}
 	}
-	return func(a, b *seat) int {
-		return cmp.Or(
-			of(a).compare(kind, of(b), ratio),
-			cmp.Compare(a.queue.age(), b.queue.age()),
-			cmp.Compare(a.queue.Name, b.queue.Name),
-		)
+	for _, e := range q.jobs {
+		if e.counted.waiting != (slots{}) && !yield(e.seat) {
+			return false
+		}
 	}
-}
-
-// compareJobs is the order of the jobs in a pool.
-func (d *deal) compareJobs(q *queue, r *row) func(a, b *seat) int {
-	asked := sched.Queue{Pool: q.Name, Kind: cluster.Slot(r.kind), Slots: d.policy.slots, Share: q.share[r.kind]}
-	for _, s := range r.seats {
-		asked.Jobs = append(asked.Jobs, s.claimant)
-	}
-	compare := d.policy.rank(d.now, d.view, q.Order, asked)
-	return func(a, b *seat) int { return compare(a.claimant, b.claimant) }
+	return true
 }

@@ -11,20 +11,19 @@ type tally struct {
 	waiting slots // of tasks that may start now
 	demand  slots // running and waiting; in a pool no more than its maximum
 	bundled int   // of those waiting, what bundles of several slots want
-	wanting slots // how many jobs want any
 }
 
 func (t tally) minus(o tally) tally {
 	return tally{
 		t.running.Minus(o.running), t.leaving.Minus(o.leaving), t.waiting.Minus(o.waiting), t.demand.Minus(o.demand),
-		t.bundled - o.bundled, t.wanting.Minus(o.wanting),
+		t.bundled - o.bundled,
 	}
 }
 
 func (t tally) plus(o tally) tally {
 	return tally{
 		t.running.Plus(o.running), t.leaving.Plus(o.leaving), t.waiting.Plus(o.waiting), t.demand.Plus(o.demand),
-		t.bundled + o.bundled, t.wanting.Plus(o.wanting),
+		t.bundled + o.bundled,
 	}
 }
 

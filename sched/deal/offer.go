@@ -1,4 +1,4 @@
-package fair
+package deal
 
 import (
 	"github.com/hammr/hammr/cluster"
@@ -12,13 +12,19 @@ type offer struct {
 	closed  bool // it gets no more in this round
 }
 
-// offersOf are those of a job.
-func offersOf(j *cluster.Job) (offers []*offer) {
-	for w := range sched.Wants(j) {
-		offers = append(offers, &offer{Want: w})
+// offersOf are those of a job, as they are at the moment of the deal.
+func (d *dealing) offersOf(s *Seat) []*offer {
+	if !s.looked {
+		s.looked = true
+		d.touch(s)
+		for w := range sched.Wants(d.job(s.Job)) {
+			s.offers = append(s.offers, &offer{Want: w})
+		}
 	}
-	return offers
+	return s.offers
 }
+
+func (d *dealing) job(id cluster.JobID) *cluster.Job { return d.view.Job(id) }
 
 // open reports whether more can be granted of a kind of slots.
 func (o *offer) open(kind int) bool { return !o.closed && o.Need[kind] > 0 && o.granted < o.Count }
