@@ -19,6 +19,7 @@ type claims struct {
 	kind   cluster.Slot
 
 	claimants []*claimant // in order
+	byPhase   map[*phase]*claimant
 	finder    victim.Finder
 	leaving   map[string]int // attempts told to end, by machine
 	coming    int            // slots that are free, or will be
@@ -33,7 +34,7 @@ type claimant struct {
 	*phase
 	had, has int  // slots, without and with those that it is about to get
 	due      int  // that it ought to have
-	alone    int  // that it wants further, for tasks that start alone
+	more     int  // that it wants further, for tasks that start alone
 	first    bool // it is due them before the order: for samples, or because it is late
 
 	suspects []victim.Victim // whom it can lose, the youngest first; nil before they are looked for
@@ -50,23 +51,58 @@ const (
 
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
-		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int),
+		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
 		finder: victim.Finder{Now: now, View: view, Means: p.conf.Means},
-		still:  p.stillOf(int(kind)),
+		still:  p.queues[kind].still,
 	}
-	got := c.got(plan)
-	total := int(p.virtual[kind].slots)
-	taken := 0
-	for _, ph := range p.order(kind) {
-		has := p.running(ph)
-		taken += has + got[ph]
-		if has+ph.wanted > 0 {
-			c.claimants = append(c.claimants, &claimant{phase: ph, had: has, has: has + got[ph], alone: max(alone(ph)-got[ph], 0)})
-		}
-	}
-	c.coming = max(total-taken, 0)
-	c.share(total)
+	c.gather(c.got(plan))
 	return c
+}
+
+// gather finds those who have slots, and of those who want some as many as may be
+// due any: all others would come after these.
+func (c *claims) gather(got map[*phase]int) {
+	p, total := c.policy, int(c.policy.virtual[c.kind].slots)
+	q := p.inLine(c.kind)
+	if !slices.ContainsFunc(q.wanting, func(ph *phase) bool { return ph.alone > got[ph] }) {
+		return
+	}
+	c.coming = total
+	for _, ph := range q.holding {
+		c.add(ph, got[ph])
+	}
+	for ph, n := range got {
+		c.add(ph, n)
+	}
+	for _, s := range p.sampling(c.kind) {
+		c.add(s.phase, got[s.phase])
+	}
+	for ph := range p.late(c.now, q.wanting) {
+		c.add(ph, got[ph])
+	}
+	demand := 0
+	for _, ph := range q.wanting {
+		if demand >= total {
+			break
+		}
+		demand += c.add(ph, got[ph]).demand()
+	}
+	c.coming = max(c.coming, 0)
+	slices.SortFunc(c.claimants, func(a, b *claimant) int { return p.compare(a.phase, b.phase) })
+	c.share(total)
+}
+
+// add is a phase as a claimant, which it may be already.
+func (c *claims) add(p *phase, got int) *claimant {
+	cl := c.byPhase[p]
+	if cl == nil {
+		had := c.policy.running(p)
+		cl = &claimant{phase: p, had: had, has: had + got, more: max(p.alone-got, 0)}
+		c.byPhase[p] = cl
+		c.claimants = append(c.claimants, cl)
+		c.coming -= cl.has
+	}
+	return cl
 }
 
 // got is how many slots phases are about to get.
@@ -93,32 +129,19 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 	return got
 }
 
-// alone is how many of the slots that a phase wants are for tasks that start
-// alone. For bundles nobody is preempted: they need slots that are beside each
-// other, and wait for them.
-func alone(p *phase) (slots int) {
-	for _, w := range p.wants {
-		if w.Bundle == nil {
-			slots += w.Count
-		}
-	}
-	return slots
-}
-
 // share says what each is due of all slots, as if none were taken: the order is
 // that of deal.
 func (c *claims) share(slots int) {
-	byPhase := make(map[*phase]*claimant, len(c.claimants))
-	for _, cl := range c.claimants {
-		byPhase[cl.phase] = cl
-	}
-	if !c.wanted() {
-		return
-	}
 	for _, s := range c.policy.sampling(c.kind) {
-		cl := byPhase[s.phase]
-		cl.due, cl.first = min(max(cl.had+s.slots, cl.has), slots), s.slots > 0
+		cl := c.byPhase[s.phase]
+		cl.due, cl.first = min(max(cl.had+s.slots, cl.has), slots), true
 		slots -= cl.due
+	}
+	for _, cl := range c.claimants {
+		if cl.noted.trainee && !cl.first { // there are no slots for more samples
+			cl.due = min(cl.has, slots)
+			slots -= cl.due
+		}
 	}
 	var late []*portion
 	for _, cl := range c.claimants {
@@ -128,34 +151,25 @@ func (c *claims) share(slots int) {
 	}
 	spread(slots, late)
 	for _, l := range late {
-		cl := byPhase[l.phase]
+		cl := c.byPhase[l.phase]
 		slots -= l.slots - cl.due
 		cl.due, cl.first = l.slots, true
 	}
 	for _, cl := range c.claimants {
 		if !cl.late(c.now) {
-			more := min(cl.demand()-cl.due, slots)
-			cl.due += more
-			slots -= more
+			lacks := min(cl.demand()-cl.due, slots)
+			cl.due += lacks
+			slots -= lacks
 		}
 	}
 }
 
-// wanted reports whether anybody lacks anything.
-func (c *claims) wanted() bool {
-	return slices.ContainsFunc(c.claimants, func(cl *claimant) bool { return cl.alone > 0 })
-}
-
-func (cl *claimant) demand() int { return cl.has + cl.alone }
+func (cl *claimant) demand() int { return cl.has + cl.more }
 
 // run finds the slots to be taken.
 func (c *claims) run() (preempts []sched.Preempt) {
-	if !c.wanted() {
-		return nil
-	}
-	c.drain()
 	for _, cl := range c.sorted() {
-		lacks := min(cl.due-cl.has, cl.alone)
+		lacks := min(cl.due-cl.has, cl.more)
 		if lacks <= 0 {
 			continue
 		}
@@ -188,18 +202,18 @@ func (c *claims) sorted() []*claimant {
 	return append(first, rest...)
 }
 
-// drain counts the attempts that are told to end, by machine.
-func (c *claims) drain() {
-	for _, account := range c.policy.ledger.Accounts() {
-		if account.Leaving[c.kind] == 0 {
-			continue
-		}
-		for id, hold := range account.Attempts {
-			if _, _, a, ok := c.view.Attempt(id); ok && hold.Leaving {
-				c.leaving[a.Machine] += hold.Slots[c.kind]
+// leavingOn is how many slots of a machine those hold that are told to end, and whom
+// nobody has claimed yet.
+func (c *claims) leavingOn(m *cluster.Machine) int {
+	if _, known := c.leaving[m.Name]; !known {
+		c.leaving[m.Name] = 0
+		for _, a := range m.Attempts {
+			if account := c.policy.ledger.Account(a.ID.Task.Job); account != nil && account.Attempts[a.ID].Leaving {
+				c.leaving[m.Name] += account.Attempts[a.ID].Slots[c.kind]
 			}
 		}
 	}
+	return c.leaving[m.Name]
 }
 
 // resume takes slots for the attempts of a phase that stand still: each goes on
@@ -210,10 +224,11 @@ func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 			if *lacks == 0 {
 				return preempts
 			}
-			if c.view.Machine(still.Machine).Free(c.kind) > 0 {
+			m := c.view.Machine(still.Machine)
+			if m.Free(c.kind) > 0 {
 				continue // it is going on, or another has come first
 			}
-			if c.leaving[still.Machine] > 0 {
+			if c.leavingOn(m) > 0 {
 				c.leaving[still.Machine]--
 				*lacks--
 				continue

@@ -25,15 +25,14 @@ func (d *deal) run(kind cluster.Slot) {
 	if d.over(kind) {
 		return
 	}
-	order := d.policy.order(kind)
-	for _, p := range order {
-		if p.late(d.now) {
-			d.bundles(p)
-		}
+	wanting := d.policy.inLine(kind).wanting
+	late := slices.Collect(d.policy.late(d.now, wanting))
+	for _, p := range late {
+		d.bundles(p)
 	}
 	d.samples(kind)
-	d.late(kind, order)
-	for _, p := range order {
+	d.late(kind, late)
+	for _, p := range wanting {
 		if d.over(kind) {
 			return
 		}
@@ -84,24 +83,18 @@ func (d *deal) offer(p *phase, slots int, offer func(j *cluster.Job, stage *clus
 // late gives what is left to late phases, the next slot always to the one that has
 // fewest for its weight: whose size was thought too small by far is in nobody's way
 // whose was but a little (PSBS).
-func (d *deal) late(kind cluster.Slot, order []*phase) {
-	var late []*portion
-	for _, p := range order {
-		if p.entered && p.late(d.now) && p.wanted > 0 {
-			has := d.policy.running(p)
-			late = append(late, &portion{phase: p, slots: has, demand: has + p.wanted})
-		}
-	}
+func (d *deal) late(kind cluster.Slot, late []*phase) {
 	if len(late) < 2 {
 		return
 	}
-	before := make([]int, len(late))
-	for i, l := range late {
-		before[i] = l.slots
+	portions, before := make([]*portion, len(late)), make([]int, len(late))
+	for i, p := range late {
+		before[i] = d.policy.running(p)
+		portions[i] = &portion{phase: p, slots: before[i], demand: before[i] + p.wanted}
 	}
-	spread(d.round.LeftOf(kind), late)
-	for i, l := range late {
-		d.give(l.phase, l.slots-before[i])
+	spread(d.round.LeftOf(kind), portions)
+	for i, p := range portions {
+		d.give(p.phase, p.slots-before[i])
 	}
 }
 
@@ -160,26 +153,18 @@ func (h *byPortion) Pop() any {
 	return last
 }
 
-// sampling is the slots that the samples of phases in training are to have next:
-// of those first that have most samples already, since a size that is known is
-// worth more than two that are about to be.
+// sampling is the slots that the samples of phases in training are to have next, as
+// far as there are any for them.
 func (m *model) sampling(kind cluster.Slot) (out []portion) {
-	left := m.conf.trainSlots(kind, int(m.virtual[kind].slots))
-	for _, p := range m.line[kind] {
-		if !p.training() {
-			continue
+	q := &m.queues[kind]
+	left := m.conf.trainSlots(kind, int(m.virtual[kind].slots)) - q.samples
+	for _, p := range q.trainees {
+		if left <= 0 {
+			break
 		}
-		left -= min(p.started, m.conf.Samples[kind])
-		if n := m.conf.Samples[kind] - p.started - p.finished; n > 0 && p.wanted > 0 {
-			out = append(out, portion{phase: p, slots: min(n, p.wanted)})
-		}
-	}
-	slices.SortFunc(out, func(a, b portion) int {
-		return cmp.Or(-cmp.Compare(a.started+a.finished, b.started+b.finished), a.id.compare(b.id))
-	})
-	for i := range out {
-		out[i].slots = max(min(out[i].slots, left), 0)
-		left -= out[i].slots
+		n := min(m.conf.Samples[kind]-p.noted.begun, p.alone, left)
+		out = append(out, portion{phase: p, slots: n})
+		left -= n
 	}
 	return out
 }

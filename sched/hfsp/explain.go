@@ -11,7 +11,7 @@ import (
 
 // Explain implements sched.Explainer.
 func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sched.Fact) {
-	for kind := range m.line {
+	for kind := range m.queues {
 		p := m.phases[phaseID{job.ID, cluster.Slot(kind)}]
 		if p == nil {
 			continue
@@ -23,7 +23,7 @@ func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sche
 			add("phase", "has not begun")
 			continue
 		}
-		order := m.order(cluster.Slot(kind))
+		order := m.inLine(cluster.Slot(kind)).all
 		add("size", "%s slot-seconds, %v", seconds(p.size), p.sized)
 		add("size that is left on the virtual cluster", "%s slot-seconds", seconds(p.leftAt(now)))
 		add("end on the virtual cluster", "%s", p.endText(now))
@@ -65,6 +65,6 @@ func (m *model) Precedes(_ int64, _ sched.View, kind cluster.Slot, a, b *cluster
 	if x == nil || y == nil {
 		return x != nil
 	}
-	m.order(kind)
+	m.inLine(kind)
 	return m.compare(x, y) < 0
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sched"
 )
 
 // happening is something that happens to a phase on the virtual cluster. All of
@@ -51,7 +50,7 @@ func (m *model) history(view cluster.View, j *cluster.Job, p *phase) (all []happ
 		most := min(samples, p.tasks)
 		if times, at := p.samples(view, most); len(times) == most {
 			all = append(all, happening{at: at, what: measure, phase: p, samples: times})
-		} else if at := p.giveUpAt(view, maxFailures*samples); at > 0 && p.sized == guessed {
+		} else if at := p.giveUpAt(view, j, maxFailures*samples); at > 0 && p.sized == guessed {
 			all = append(all, happening{at: at, what: giveUp, phase: p})
 		}
 	}
@@ -76,7 +75,7 @@ func (m *model) happen(view cluster.View, h happening) {
 	switch h.what {
 	case enters:
 		p.entered = true
-		m.sorted[p.id.kind] = false
+		m.queues[p.id.kind].sorted = false
 		if size, known := m.conf.Estimator.Size(j, p.id.kind, p.tasks, nil); known {
 			p.sized, p.tries = measured, nil
 			v.resize(&p.member, p.bound(size))
@@ -129,44 +128,4 @@ func (m *model) remember(p past) {
 	if len(*list) > 8*memory { // of which many may have been measured at one moment
 		*list = slices.Delete(*list, 0, 4*memory)
 	}
-}
-
-// judge sizes phases by the progress of their samples, as far as it is time; wake is
-// when it will be for another one. What has been judged so is no record of the
-// state: after a reset it is judged again.
-func (m *model) judge(now int64, view sched.View) (wake int64) {
-	if view.Facts == nil || m.conf.DeltaMillis < 0 {
-		return 0
-	}
-	for kind := range m.line {
-		for _, p := range m.line[kind] {
-			if !p.training() || p.judgeAt > now {
-				wake = earliestOf(wake, p)
-				continue
-			}
-			most := min(m.conf.Samples[kind], p.tasks)
-			times, soon, ok := p.judge(now, view, most, m.conf.DeltaMillis)
-			if !ok {
-				if p.judgeAt = soon; soon == 0 {
-					p.judgeAt = math.MaxInt64 // when something changes
-				}
-				wake = earliestOf(wake, p)
-				continue
-			}
-			if size, known := m.conf.Estimator.Size(view.Job(p.id.job), p.id.kind, p.tasks, times); known {
-				p.sized = judged
-				v := &m.virtual[kind]
-				v.advance(float64(now))
-				v.resize(&p.member, p.bound(size))
-			}
-		}
-	}
-	return wake
-}
-
-func earliestOf(wake int64, p *phase) int64 {
-	if !p.training() || p.judgeAt == math.MaxInt64 {
-		return wake
-	}
-	return sched.Earliest(wake, p.judgeAt)
 }

@@ -14,14 +14,6 @@ func (p *Policy) lowWater(kind int) int {
 	return int(math.Floor(lowWater * p.virtual[kind].slots))
 }
 
-// stillOf is how many slots the attempts had that stand still.
-func (p *Policy) stillOf(kind int) (n int) {
-	for _, ph := range p.line[kind] {
-		n += ph.still
-	}
-	return n
-}
-
 // isFull reports whether no more attempts are to stand still where so many do.
 func (p *Policy) isFull(kind cluster.Slot, still int) bool {
 	switch {

@@ -18,10 +18,9 @@ type model struct {
 
 	phases  map[phaseID]*phase
 	virtual [2]virtual
-	past    [2][]past   // phases that have been measured, by past.compare
-	line    [2][]*phase // phases of jobs that are not over
-	sorted  [2]bool     // line is in order
-	wanting [2]int      // phases that want slots
+	past    [2][]past // phases that have been measured, by past.compare
+	queues  [2]queue
+	judging judging
 }
 
 // past is what the tasks of a phase took.
@@ -104,7 +103,7 @@ func (m *model) follow(now int64, view cluster.View, j *cluster.Job) {
 
 // open are the phases of a job, which are made when it is new.
 func (m *model) open(j *cluster.Job) (phases []*phase) {
-	for kind := range m.line {
+	for kind := range m.queues {
 		id := phaseID{j.ID, cluster.Slot(kind)}
 		p := m.phases[id]
 		if p == nil {
@@ -113,7 +112,7 @@ func (m *model) open(j *cluster.Job) (phases []*phase) {
 			}
 			p.weight = weightOf(j)
 			m.phases[id] = p
-			m.line[kind], m.sorted[kind] = append(m.line[kind], p), false
+			m.enqueue(p)
 		}
 		phases = append(phases, p)
 	}
@@ -124,11 +123,10 @@ func (m *model) open(j *cluster.Job) (phases []*phase) {
 func weightOf(j *cluster.Job) float64 { return math.Exp2(float64(min(max(j.Spec.Priority, -2), 2))) }
 
 func (m *model) forget(id cluster.JobID) {
-	for kind := range m.line {
+	for kind := range m.queues {
 		if p := m.phases[phaseID{id, cluster.Slot(kind)}]; p != nil {
+			m.dequeue(p)
 			m.virtual[kind].remove(&p.member)
-			m.want(p, nil)
-			m.line[kind] = slices.DeleteFunc(m.line[kind], func(other *phase) bool { return other == p })
 			delete(m.phases, p.id)
 		}
 	}
@@ -139,14 +137,11 @@ func (m *model) settle(j *cluster.Job) {
 	active := m.ledger.Account(j.ID) != nil && m.ledger.Account(j.ID).Active
 	wants := m.wantsOf(j, active)
 	for _, p := range m.open(j) {
-		stalled := p.stalled
-		p.count(j)
-		p.judgeAt = 0
-		m.sorted[p.id.kind] = m.sorted[p.id.kind] && p.stalled == stalled
-		m.want(p, wants[p.id.kind])
-		if !active && !p.over {
-			p.over = true
-			m.line[p.id.kind] = slices.DeleteFunc(m.line[p.id.kind], func(other *phase) bool { return other == p })
+		m.change(p, state{
+			tally: tallyOf(j, p.id.kind), wants: wants[p.id.kind], holds: m.running(p) > 0, over: p.over || !active,
+		})
+		if m.conf.DeltaMillis >= 0 {
+			m.judging.touch(p)
 		}
 	}
 }
@@ -164,38 +159,12 @@ func (m *model) wantsOf(j *cluster.Job, active bool) (wants [2][]sched.Want) {
 	return wants
 }
 
-// want notes what a phase wants.
-func (m *model) want(p *phase, wants []sched.Want) {
-	if p.wanted > 0 {
-		m.wanting[p.id.kind]--
-	}
-	p.wants, p.wanted = wants, 0
-	for _, w := range wants {
-		p.wanted += w.All()[p.id.kind]
-	}
-	if p.wanted > 0 {
-		m.wanting[p.id.kind]++
-	}
-}
-
 // isUseful reports whether tasks would put slots to use.
 func isUseful(w sched.Want) bool {
 	if w.Bundle == nil {
 		return canWork(w.Stage)
 	}
 	return !slices.ContainsFunc(w.Bundle.Stages, func(s *cluster.Stage) bool { return !canWork(s) })
-}
-
-// order is the phases of jobs that are not over, those that are done first in the
-// virtual cluster before others.
-func (m *model) order(kind cluster.Slot) []*phase {
-	v := &m.virtual[kind]
-	if v.stale || !m.sorted[kind] {
-		v.project()
-		m.sorted[kind] = true
-		slices.SortFunc(m.line[kind], m.compare)
-	}
-	return m.line[kind]
 }
 
 // compare orders phases by when they are done in the virtual cluster. Who nothing

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sched"
 )
 
 // phaseID names what of a job takes slots of one kind: its maps, or its reduces.
@@ -26,16 +25,15 @@ type phase struct {
 
 	entered bool // some of its stages were ready once: it is in the virtual cluster
 	sized   how  // where size comes from
-	over    bool // nothing of it starts any more
 
 	tries   []try // while it is not measured, by start
-	judgeAt int64 // when its samples are to be judged again; 0 is now, ms
+	judgeAt int64 // when its samples are to be judged again though nothing changes, ms; 0 is never
+	touched bool  // they are to be judged at once
 
-	finished, started int          // tasks that are over, and that run or stand still
-	wants             []sched.Want // what it could have now and has a use for
-	wanted            int          // slots of its kind for that
-	still             int          // slots that attempts had which stand still
-	stalled           bool         // what runs waits for tasks that have no slots
+	state
+	wanted int     // slots of its kind for wants
+	alone  int     // of them, for tasks that start alone
+	noted  listing // by its queue
 }
 
 // how is how the size of a phase was found. It only grows.
@@ -155,18 +153,30 @@ func canWork(s *cluster.Stage) bool {
 	return true
 }
 
-// count looks at what has become of the tasks.
-func (p *phase) count(j *cluster.Job) {
-	p.finished, p.started, p.still = 0, 0, 0
+// tallyOf looks at what has become of the tasks of a phase.
+func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 	waits, works := false, false
-	for _, s := range stagesOf(j, p.id.kind) {
-		p.finished, p.started = p.finished+s.Finished, p.started+s.Running
-		p.still += len(s.Suspended()) * s.Slots[p.id.kind]
+	for _, s := range stagesOf(j, kind) {
+		t.finished, t.started = t.finished+s.Finished, t.started+s.Running
+		t.still += len(s.Suspended()) * s.Slots[kind]
 		if canWork(s) {
 			works = works || s.Running+s.Waiting() > 0
 		} else {
 			waits = waits || s.Running > 0
 		}
 	}
-	p.stalled = waits && !works
+	t.stalled = waits && !works
+	return t
+}
+
+// countWanted counts what a phase wants. For bundles nobody is preempted, nor are they
+// samples: they need slots that are beside each other, and wait for them.
+func (p *phase) countWanted() {
+	p.wanted, p.alone = 0, 0
+	for _, w := range p.wants {
+		p.wanted += w.All()[p.id.kind]
+		if w.Bundle == nil {
+			p.alone += w.Count
+		}
+	}
 }

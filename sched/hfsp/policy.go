@@ -24,7 +24,7 @@ func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.model.reset(view.View)
 	for kind := range p.full {
-		p.full[kind] = p.stillOf(kind) > p.lowWater(kind)
+		p.full[kind] = p.queues[kind].still > p.lowWater(kind)
 	}
 }
 
@@ -42,20 +42,20 @@ func (p *Policy) NextWake() int64 { return p.wake }
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	judge := p.judge(now, view)
 	round := p.placer.Round(now, view)
-	for kind, phases := range p.wanting {
-		if phases > 1 {
+	for kind := range p.queues {
+		if p.queues[kind].hungry > 1 {
 			round.Hurry(cluster.Slot(kind))
 		}
 	}
 	d := deal{policy: p, now: now, round: round, made: make(map[*cluster.Bundle]bool)}
-	for kind := range p.line {
+	for kind := range p.queues {
 		d.run(cluster.Slot(kind))
 	}
 	plan, p.wake = round.Done()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
-	for kind := range p.line {
+	for kind := range p.queues {
 		if !p.conf.preempts(cluster.Slot(kind)) {
 			continue
 		}

@@ -83,7 +83,7 @@ func TestRandomLives(t *testing.T) {
 				checkNothingIdle(rt, p, after)
 			}
 			started += len(plan.Starts)
-			for _, ph := range p.line[cluster.MapSlot] {
+			for _, ph := range p.queues[cluster.MapSlot].all {
 				if ph.late(l.Now) {
 					late++
 				}
@@ -104,9 +104,9 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wak
 	fresh.Reset(l.Now, l.Seen())
 	fresh.full = known.full
 	again := fresh.Decide(l.Now, l.Seen())
-	for kind := range known.line {
-		known.order(cluster.Slot(kind)) // has them know when phases are done
-		fresh.order(cluster.Slot(kind))
+	for kind := range known.queues {
+		known.inLine(cluster.Slot(kind)) // has them know when phases are done
+		fresh.inLine(cluster.Slot(kind))
 	}
 	for id, f := range fresh.phases {
 		k := known.phases[id]

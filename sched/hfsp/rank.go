@@ -31,14 +31,20 @@ func (r *Ranker) Observe(now int64, view sched.View, delta cluster.Delta) {
 // their weight, then the others.
 func (r *Ranker) Rank(now int64, view sched.View, queue sched.Queue) func(a, b *sched.Claimant) int {
 	r.judge(now, view)
-	place := make(map[cluster.JobID]int)
-	for i, p := range r.order(queue.Kind) {
-		place[p.id.job] = i
-	}
+	r.inLine(queue.Kind)
 	return func(a, b *sched.Claimant) int {
 		x, y := r.standing(now, queue.Kind, a), r.standing(now, queue.Kind, b)
-		return cmp.Or(x.compare(y), cmp.Compare(place[a.Job.ID], place[b.Job.ID]), a.Job.ID.Compare(b.Job.ID))
+		return cmp.Or(x.compare(y), r.compareJobs(queue.Kind, a.Job.ID, b.Job.ID), a.Job.ID.Compare(b.Job.ID))
 	}
+}
+
+// compareJobs orders jobs by their phases of a kind; those who have none are equal.
+func (r *Ranker) compareJobs(kind cluster.Slot, a, b cluster.JobID) int {
+	x, y := r.phases[phaseID{a, kind}], r.phases[phaseID{b, kind}]
+	if x == nil || y == nil {
+		return 0
+	}
+	return r.compare(x, y)
 }
 
 // standing is how a job stands beside others of its pool.

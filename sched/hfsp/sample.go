@@ -83,7 +83,14 @@ func (p *phase) samples(view cluster.View, most int) (times []float64, at int64)
 }
 
 // giveUpAt is when so many attempts had failed; 0 when they have not.
-func (p *phase) giveUpAt(view cluster.View, failures int) int64 {
+func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 {
+	failed := 0
+	for _, s := range stagesOf(j, p.id.kind) {
+		failed += s.Failed
+	}
+	if failed < failures {
+		return 0
+	}
 	var ends []int64
 	for _, t := range p.tries {
 		if _, _, a, ok := view.Attempt(t.id); ok && a.State == cluster.AttemptFailed {

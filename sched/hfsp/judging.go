@@ -1,0 +1,109 @@
+package hfsp
+
+import (
+	"container/heap"
+
+	"github.com/hammr/hammr/sched"
+)
+
+// judging is which phases in training may be sized by the progress of their
+// samples, and when: those that have changed at once, the others when another sample
+// will have run for so long.
+type judging struct {
+	touched []*phase
+	later   byTrial
+}
+
+// touch has a phase that has changed be judged.
+func (g *judging) touch(p *phase) {
+	if p.training() && !p.touched {
+		p.touched = true
+		g.touched = append(g.touched, p)
+	}
+}
+
+// due are the phases that are to be judged now.
+func (g *judging) due(now int64) (due []*phase) {
+	due, g.touched = g.touched, nil
+	for g.next() != 0 && g.next() <= now {
+		if p := heap.Pop(&g.later).(trial).phase; !p.touched {
+			p.touched = true
+			due = append(due, p)
+		}
+	}
+	for _, p := range due {
+		p.touched = false
+	}
+	return due
+}
+
+// wait has a phase be judged at a time if it does not change before; 0 is never.
+func (g *judging) wait(p *phase, at int64) {
+	if at != 0 && at != p.judgeAt {
+		heap.Push(&g.later, trial{p, at})
+	}
+	p.judgeAt = at
+}
+
+// next is when somebody will be judged though nothing changes; 0 is never.
+func (g *judging) next() int64 {
+	for len(g.later) > 0 {
+		if first := g.later[0]; first.training() && first.judgeAt == first.at {
+			return first.at
+		}
+		heap.Pop(&g.later)
+	}
+	return 0
+}
+
+// judge sizes phases by the progress of their samples, as far as it is time; wake is
+// when it will be for another one. What has been judged so is no record of the
+// state: after a reset it is judged again.
+func (m *model) judge(now int64, view sched.View) (wake int64) {
+	if view.Facts == nil || m.conf.DeltaMillis < 0 {
+		return 0
+	}
+	for _, p := range m.judging.due(now) {
+		if p.training() {
+			m.judgePhase(now, view, p)
+		}
+	}
+	return m.judging.next()
+}
+
+func (m *model) judgePhase(now int64, view sched.View, p *phase) {
+	kind := p.id.kind
+	times, soon, ok := p.judge(now, view, min(m.conf.Samples[kind], p.tasks), m.conf.DeltaMillis)
+	if !ok {
+		m.judging.wait(p, soon)
+		return
+	}
+	size, known := m.conf.Estimator.Size(view.Job(p.id.job), kind, p.tasks, times)
+	if !known {
+		return
+	}
+	p.sized = judged
+	m.virtual[kind].advance(float64(now))
+	m.virtual[kind].resize(&p.member, p.bound(size))
+	m.change(p, p.state)
+}
+
+// trial is a phase that is to be judged at a time.
+type trial struct {
+	*phase
+	at int64
+}
+
+// byTrial is a heap.
+type byTrial []trial
+
+func (h byTrial) Len() int           { return len(h) }
+func (h byTrial) Less(i, k int) bool { return h[i].at < h[k].at }
+func (h byTrial) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
+func (h *byTrial) Push(x any)        { *h = append(*h, x.(trial)) }
+
+func (h *byTrial) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
