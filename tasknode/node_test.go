@@ -32,6 +32,7 @@ type bench struct {
 	keep    chan struct{} // nil, or closed when logs are kept
 	over    []string      // jobs
 
+	other    Launcher // of tasks, in place of the bench; nil for none
 	session  *session
 	turnAway error // of attachments
 }
@@ -106,12 +107,29 @@ func (b *bench) Launch(ctx context.Context, _ *taskproc.Start) (Task, error) {
 	return f, nil
 }
 
+func (b *bench) launcher() Launcher {
+	if b.other != nil {
+		return b.other
+	}
+	return b
+}
+
 // run runs a node in a bubble of virtual time while play plays the rest.
 func run(t *testing.T, play func(b *bench)) {
+	t.Helper()
+	runWith(t, nil, play)
+}
+
+// runWith is run with tasks that another launcher starts, unless of is nil.
+func runWith(t *testing.T, of func(*bench) Launcher, play func(b *bench)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{
 			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
+		}
+		if of != nil {
+			b.other = of(b)
 		}
 		b.live(func(joined *wire.Report_Joined) {
 			if joined.GetMapSlots() != 1 || joined.GetReduceSlots() != 1 {
@@ -125,7 +143,7 @@ func run(t *testing.T, play func(b *bench)) {
 // live is one life of the node's daemon.
 func (b *bench) live(play func(*wire.Report_Joined)) {
 	b.t.Helper()
-	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b, Link: b, KeepLogs: b.keepLogs, JobOver: b.jobOver})
+	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b.launcher(), Link: b, KeepLogs: b.keepLogs, JobOver: b.jobOver})
 	if err != nil {
 		b.t.Fatal(err)
 	}
