@@ -14,21 +14,15 @@ import (
 const (
 	mapPreemption    = "hammr.scheduler.map-preemption"
 	reducePreemption = "hammr.scheduler.reduce-preemption"
-	hfspPreemption   = "mapred.hfsp-scheduler.preemption-strategy" // of hfsp, for both
 )
 
-// policyNamed makes the policy of a name for a running cluster, whose tasks can be
-// waited for and killed, but not yet made to keep their work.
+// policyNamed makes the policy of a name for a running cluster. Unless its settings
+// say otherwise, slots are taken in the way that costs least.
 func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
 	rest := maps.Clone(conf)
-	means := preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill}
-	faults := []error{
-		takeWay(rest, mapPreemption, &means.Map), takeWay(rest, reducePreemption, &means.Reduce),
-	}
-	if way := conf[hfspPreemption]; way == "eager" {
-		faults = append(faults, notYet(hfspPreemption, way))
-	}
-	if err := errors.Join(faults...); err != nil {
+	means := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}
+	err := errors.Join(takeWay(rest, mapPreemption, &means.Map), takeWay(rest, reducePreemption, &means.Reduce))
+	if err != nil {
 		return nil, err
 	}
 	return all.New(name, rest, sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
@@ -42,16 +36,9 @@ func takeWay(conf map[string]string, setting string, way *preempt.How) error {
 	}
 	delete(conf, setting)
 	how, err := preempt.Parse(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("setting %s: %w", setting, err)
-	case how != preempt.Wait && how != preempt.Kill:
-		return notYet(setting, text)
 	}
 	*way = how
 	return nil
-}
-
-func notYet(setting, way string) error {
-	return fmt.Errorf("setting %s: %q: not on a running cluster yet: choose wait or kill", setting, way)
 }

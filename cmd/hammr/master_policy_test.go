@@ -4,30 +4,37 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/all"
 )
 
-func TestPoliciesOfARunningClusterWaitOrKill(t *testing.T) {
+func TestPoliciesOfARunningClusterTakeSlotsInAllWays(t *testing.T) {
 	for _, name := range all.Names() {
-		if _, err := policyNamed(name, map[string]string{mapPreemption: "wait", reducePreemption: "kill"}); err != nil {
+		if _, err := policyNamed(name, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	const sentence = "not on a running cluster yet: choose wait or kill"
-	for _, bad := range []struct{ policy, setting, way, want string }{
-		{"fair", mapPreemption, "split", sentence},
-		{"hfsp", reducePreemption, "suspend", sentence},
-		{"disco", reducePreemption, "checkpoint", sentence},
-		{"chronos", mapPreemption, "auto", sentence},
-		{"hfsp", hfspPreemption, "eager", sentence},
-		{"hfsp", reducePreemption, "ask", `"ask" is no way to take a slot`},
-	} {
-		_, err := policyNamed(bad.policy, map[string]string{bad.setting: bad.way})
-		if err == nil || !strings.Contains(err.Error(), bad.setting) || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("%s with %s=%s: %v", bad.policy, bad.setting, bad.way, err)
+		for _, way := range preempt.Ways {
+			if _, err := policyNamed(name, map[string]string{mapPreemption: string(way), reducePreemption: string(way)}); err != nil {
+				t.Errorf("%s with %s: %v", name, way, err)
+			}
 		}
 	}
-	if _, err := policyNamed("hfsp", map[string]string{hfspPreemption: "wait"}); err != nil {
-		t.Error(err)
+	for _, way := range []string{"eager", "wait", "kill"} {
+		if _, err := policyNamed("hfsp", map[string]string{"mapred.hfsp-scheduler.preemption-strategy": way}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWaysToTakeSlotsThatThereAreNot(t *testing.T) {
+	conf := map[string]string{mapPreemption: "ask", reducePreemption: ""}
+	_, err := policyNamed("fair", conf)
+	for _, want := range []string{mapPreemption + `: preempt: "ask" is no way to take a slot`, reducePreemption + `: preempt: "" is no way`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if len(conf) != 2 {
+		t.Errorf("the settings are changed: %v", conf)
 	}
 }
