@@ -1,9 +1,9 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -34,7 +34,7 @@ func (c *child) hold(t *task, still bool) error {
 	if c.mu.reaped || c.mu.task != t {
 		return os.ErrProcessDone
 	}
-	if frozen, err := c.group.freeze(still); frozen || err != nil {
+	if done, err := c.group.freeze(still); done {
 		return err
 	}
 	signal := unix.SIGCONT
@@ -50,16 +50,12 @@ func (c *child) hold(t *task, still bool) error {
 // freeze has all processes of the group stand still or go on. It is false where
 // the group has no freezer.
 func (g *group) freeze(still bool) (done bool, err error) {
-	if g == nil || g.version != 2 {
+	if g == nil || !exists(filepath.Join(g.dir, "cgroup.freeze")) {
 		return false, nil
 	}
 	text := "0"
 	if still {
 		text = "1"
 	}
-	err = g.write("cgroup.freeze", text)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+	return true, g.write("cgroup.freeze", text)
 }

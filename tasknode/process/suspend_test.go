@@ -1,0 +1,112 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/tasknode"
+)
+
+// states are those of the processes of a task's group, as in /proc: T stands
+// still.
+func (r *running) states() (states string) {
+	r.t.Helper()
+	for _, pid := range livingIn(r.t, r.task.(*task).child.pid) {
+		data, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(data), ") ")
+		states += rest[:1]
+	}
+	return states
+}
+
+// awaitStates waits until all processes of the task are as they are to be.
+func (r *running) awaitStates(still bool) {
+	r.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		states := r.states()
+		if stopped := strings.Count(states, "T"); states != "" && stopped == len(states) == still && (still || stopped == 0) {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("processes in states %q, stand still: %v expected", states, still)
+		}
+	}
+}
+
+func launchDeaf(t *testing.T) *running {
+	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
+	for {
+		m, err := r.end.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.GetProgress().GetStatus() == "deaf" {
+			return r
+		}
+	}
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	r := launchDeaf(t)
+	task := r.task.(tasknode.Suspender)
+	for range 2 {
+		if err := task.Suspend(); err != nil {
+			t.Fatal(err)
+		}
+		r.awaitStates(true)
+		if err := task.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		r.awaitStates(false)
+	}
+	r.end.Close() // which ends it by force
+	if err := r.gone(); err == nil {
+		t.Error("it has ended by itself")
+	}
+	if err := task.Suspend(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("suspending what is gone: %v", err)
+	}
+}
+
+func TestWhatStandsStillCanBeEnded(t *testing.T) {
+	r := launchDeaf(t)
+	if err := r.task.(tasknode.Suspender).Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitStates(true)
+	r.end.Close()
+	if err := r.gone(); err == nil {
+		t.Error("it has ended by itself")
+	}
+}
+
+// TestFreezer holds a whole control group where the kernel can.
+func TestFreezer(t *testing.T) {
+	dir := t.TempDir()
+	for version, want := range map[int]string{1: "", 2: "10"} {
+		g := &group{cgroup{dir: dir, version: version}}
+		if version == 2 {
+			put(t, dir, "cgroup.freeze", "")
+		}
+		got := ""
+		for _, still := range []bool{true, false} {
+			done, err := g.freeze(still)
+			if err != nil || done != (version == 2) {
+				t.Errorf("version %d: %v, %v", version, done, err)
+			}
+			if text, err := os.ReadFile(dir + "/cgroup.freeze"); err == nil && done {
+				got += string(text)
+			}
+		}
+		if got != want {
+			t.Errorf("version %d: written %q, want %q", version, got, want)
+		}
+		_ = os.Remove(dir + "/cgroup.freeze") // none in version 1
+	}
+}
