@@ -43,10 +43,12 @@ type flow struct {
 	later   int64 // what waiting costs, more than any step of load
 	never   int64 // what it costs to get no slot, more than any place does; 0 when all get one
 
-	slots   []mincost.Node // by machine: its free slots
-	machine map[mincost.Node]int
-	regions map[string]*region // by the machines that are avoided
-	tasks   [][]mincost.Node   // by demand and task
+	slots    []mincost.Node // by machine: its free slots
+	machine  map[mincost.Node]int
+	anywhere *region            // of tasks that avoid no machine; nil before there is one
+	regions  map[string]*region // by the machines that are avoided
+	tasks    [][]mincost.Node   // by demand and task
+	stays    [][]mincost.Arc    // likewise: what a task takes that gets no slot; nil where all do
 }
 
 // scale picks units in which no sum of costs leaves an int64: the bytes of one
@@ -135,12 +137,21 @@ type region struct {
 
 // region is made when the first task needs it.
 func (f *flow) region(avoided []int) *region {
-	key := fmt.Sprint(avoided)
-	if r := f.regions[key]; r != nil {
-		return r
+	if len(avoided) == 0 {
+		if f.anywhere == nil {
+			f.anywhere = f.addRegion(nil)
+		}
+		return f.anywhere
 	}
+	key := fmt.Sprint(avoided)
+	if f.regions[key] == nil {
+		f.regions[key] = f.addRegion(avoided)
+	}
+	return f.regions[key]
+}
+
+func (f *flow) addRegion(avoided []int) *region {
 	r := &region{avoided: avoided}
-	f.regions[key] = r
 	for range f.racks {
 		r.racks = append(r.racks, f.network.Node())
 	}
@@ -185,6 +196,10 @@ func (f *flow) addDemand(d int) {
 		f.network.Arc(stay, mincost.Sink, int64(len(demand.Tasks)-demand.Grant), 0)
 	}
 	nodes := make([]mincost.Node, len(demand.Tasks))
+	var stays []mincost.Arc
+	if stay != mincost.Sink {
+		stays = make([]mincost.Arc, len(nodes))
+	}
 	for i, t := range slices.Backward(demand.Tasks) { // of tasks that are as well off, the last ones stay
 		nodes[i] = f.network.Node()
 		farthest := f.addTask(nodes[i], t, f.region(f.avoided(demand, t)), patient)
@@ -192,14 +207,14 @@ func (f *flow) addDemand(d int) {
 		case demand.Quota != nil:
 			f.network.Arc(nodes[i], mincost.Sink, 1, farthest+f.later)
 		case stay != mincost.Sink:
-			f.network.Arc(nodes[i], stay, 1, 0)
+			stays[i] = f.network.Arc(nodes[i], stay, 1, 0)
 		}
 		if demand.Quota == nil && f.never > 0 {
 			f.network.Arc(nodes[i], mincost.Sink, 1, f.never)
 		}
 		f.network.Supply(nodes[i], 1)
 	}
-	f.tasks = append(f.tasks, nodes)
+	f.tasks, f.stays = append(f.tasks, nodes), append(f.stays, stays)
 }
 
 // addQuota makes, for each machine, a node for those who come now or later.
@@ -246,6 +261,9 @@ func (f *flow) starts() []Start {
 	trace := f.network.Trace()
 	for d, nodes := range f.tasks {
 		for i, v := range nodes {
+			if stays := f.stays[d]; stays != nil && f.network.Flow(stays[i]) > 0 {
+				continue
+			}
 			if m, ok := f.machine[trace.Last(v)]; ok {
 				out = append(out, Start{d, i, m, f.level(f.demands[d].Tasks[i], m)})
 			}

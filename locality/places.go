@@ -11,6 +11,34 @@ type places struct {
 	racks    []string // in order of their first machine
 	rackOf   []int    // by machine, index into racks
 	byRack   map[string]int
+	sites    map[string]site // by host, those that were looked for
+
+	onMachines, inRacks []share // of the latest shares, to be used again
+}
+
+// site is what a host is among the places, each once.
+type site struct{ machines, racks []int }
+
+// siteOf is what a host is.
+func (p *places) siteOf(host string) site {
+	s, ok := p.sites[host]
+	if ok {
+		return s
+	}
+	s.machines = p.byHost[host]
+	for _, m := range s.machines {
+		s.racks = addOnce(s.racks, p.rackOf[m])
+	}
+	if rack, ok := p.topology.Rack(host); ok {
+		if r, ok := p.byRack[rack]; ok {
+			s.racks = addOnce(s.racks, r)
+		}
+	}
+	if p.sites == nil {
+		p.sites = make(map[string]site)
+	}
+	p.sites[host] = s
+	return s
 }
 
 func newPlaces(t *Topology, machines []Machine) *places {
@@ -60,28 +88,23 @@ func (p *places) avoided(d Demand, t Task) (machines []int) {
 type share struct {
 	place int
 	bytes int64
+	block int // the last of the blocks that it holds
 }
 
 // shares are where the blocks of a task lie among the places. A rack's share
-// holds those of its machines. Both are in order of the hosts of the blocks.
+// holds those of its machines. Both are in order of the hosts of the blocks, and
+// hold until the next call.
 func (p *places) shares(t Task) (total int64, machines, racks []share) {
-	for _, b := range t.Blocks {
+	machines, racks = p.onMachines[:0], p.inRacks[:0]
+	for block, b := range t.Blocks {
 		total += b.weight()
-		var onMachines, inRacks []int
 		for _, host := range b.Hosts {
-			for _, m := range p.byHost[host] {
-				onMachines = addOnce(onMachines, m)
-				inRacks = addOnce(inRacks, p.rackOf[m])
-			}
-			if rack, ok := p.topology.Rack(host); ok {
-				if r, ok := p.byRack[rack]; ok {
-					inRacks = addOnce(inRacks, r)
-				}
-			}
+			s := p.siteOf(host)
+			machines = addShares(machines, s.machines, b.weight(), block)
+			racks = addShares(racks, s.racks, b.weight(), block)
 		}
-		machines = addShares(machines, onMachines, b.weight())
-		racks = addShares(racks, inRacks, b.weight())
 	}
+	p.onMachines, p.inRacks = machines, racks
 	return total, machines, racks
 }
 
@@ -92,12 +115,15 @@ func addOnce(to []int, v int) []int {
 	return append(to, v)
 }
 
-func addShares(to []share, at []int, bytes int64) []share {
+// addShares adds the bytes of a block to places that hold it. Further hosts of the
+// same place hold no more of it.
+func addShares(to []share, at []int, bytes int64, block int) []share {
 	for _, place := range at {
-		if i := slices.IndexFunc(to, func(s share) bool { return s.place == place }); i >= 0 {
-			to[i].bytes += bytes
-		} else {
-			to = append(to, share{place, bytes})
+		switch i := slices.IndexFunc(to, func(s share) bool { return s.place == place }); {
+		case i < 0:
+			to = append(to, share{place, bytes, block})
+		case to[i].block != block:
+			to[i].bytes, to[i].block = to[i].bytes+bytes, block
 		}
 	}
 	return to
