@@ -1,0 +1,66 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+// TestStandsStillWithNothingOpenElsewhere lets an attempt stand still between the
+// files that it writes on other machines, and has the next one wait.
+func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := conf.FromMap(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &Attempt{ctx: t.Context(), Conf: c}
+		elsewhere := mem.New(mem.Options{})
+		create := func(path string) storage.Writer {
+			w, err := a.create(elsewhere, path)
+			if err != nil {
+				t.Error(err)
+			}
+			return w
+		}
+		for i, end := range []func(storage.Writer) error{storage.Writer.Close, storage.Writer.Abort} {
+			w := create([]string{"/closed", "/aborted"}[i])
+			if a.still.stand() {
+				t.Error("it stands still while it writes")
+			}
+			if err := end(w); err != nil {
+				t.Error(err)
+			}
+			_ = end(w) // a second end counts for nothing
+		}
+		if !a.still.stand() || !a.still.stand() {
+			t.Error("it does not stand still though nothing is open")
+		}
+		opened := make(chan storage.Writer)
+		go func() { opened <- create("/next") }()
+		synctest.Wait()
+		select {
+		case <-opened:
+			t.Error("a file is opened meanwhile")
+		default:
+		}
+		a.still.goOn()
+		if w := <-opened; w.Close() != nil || !a.still.stand() {
+			t.Error("it does not stand still a second time")
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errKilled)
+		if err := a.still.open(ctx); !errors.Is(err, errKilled) {
+			t.Errorf("a killed attempt waits: %v", err)
+		}
+		if w, err := a.create(local.New(local.Options{}), t.TempDir()+"/here"); err != nil || w.Close() != nil {
+			t.Errorf("a file of this machine: %v", err)
+		}
+	})
+}
