@@ -1699,6 +1699,7 @@ type Failure struct {
 	Record         *Position              `protobuf:"bytes,6,opt,name=record,proto3" json:"record,omitempty"`                                         // of the record, when skipping it would help
 	Fatal          bool                   `protobuf:"varint,7,opt,name=fatal,proto3" json:"fatal,omitempty"`                                          // trying again cannot help
 	LostMapAttempt string                 `protobuf:"bytes,8,opt,name=lost_map_attempt,json=lostMapAttempt,proto3" json:"lost_map_attempt,omitempty"` // map attempt whose output could not be read
+	BadCheckpoint  bool                   `protobuf:"varint,9,opt,name=bad_checkpoint,json=badCheckpoint,proto3" json:"bad_checkpoint,omitempty"`     // the checkpoint in Start, or what it names, is of no use
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1787,6 +1788,13 @@ func (x *Failure) GetLostMapAttempt() string {
 		return x.LostMapAttempt
 	}
 	return ""
+}
+
+func (x *Failure) GetBadCheckpoint() bool {
+	if x != nil {
+		return x.BadCheckpoint
+	}
+	return false
 }
 
 // Paused reports an attempt that wrote a checkpoint and ended.
@@ -1917,6 +1925,59 @@ func (x *Still) GetNumber() int64 {
 	return 0
 }
 
+// Declined says that a task goes on as if it had not been asked for a checkpoint.
+type Declined struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
+	MayStand      bool                   `protobuf:"varint,2,opt,name=may_stand,json=mayStand,proto3" json:"may_stand,omitempty"` // it has nothing open elsewhere that would suffer if it stood still
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Declined) Reset() {
+	*x = Declined{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Declined) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Declined) ProtoMessage() {}
+
+func (x *Declined) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Declined.ProtoReflect.Descriptor instead.
+func (*Declined) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Declined) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Declined) GetMayStand() bool {
+	if x != nil {
+		return x.MayStand
+	}
+	return false
+}
+
 // FromTask is a message from a task to its tasknode.
 type FromTask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1928,6 +1989,7 @@ type FromTask struct {
 	//	*FromTask_Paused
 	//	*FromTask_Killed
 	//	*FromTask_Still
+	//	*FromTask_Declined
 	Message       isFromTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1935,7 +1997,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +2009,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +2022,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2024,6 +2086,15 @@ func (x *FromTask) GetStill() *Still {
 	return nil
 }
 
+func (x *FromTask) GetDeclined() *Declined {
+	if x != nil {
+		if x, ok := x.Message.(*FromTask_Declined); ok {
+			return x.Declined
+		}
+	}
+	return nil
+}
+
 type isFromTask_Message interface {
 	isFromTask_Message()
 }
@@ -2052,6 +2123,10 @@ type FromTask_Still struct {
 	Still *Still `protobuf:"bytes,6,opt,name=still,proto3,oneof"`
 }
 
+type FromTask_Declined struct {
+	Declined *Declined `protobuf:"bytes,7,opt,name=declined,proto3,oneof"`
+}
+
 func (*FromTask_Progress) isFromTask_Message() {}
 
 func (*FromTask_Done) isFromTask_Message() {}
@@ -2064,6 +2139,8 @@ func (*FromTask_Killed) isFromTask_Message() {}
 
 func (*FromTask_Still) isFromTask_Message() {}
 
+func (*FromTask_Declined) isFromTask_Message() {}
+
 // Checkpoint refers to a checkpoint file on a tasknode's local disk.
 // docs/formats/checkpoint.md describes the file.
 type Checkpoint struct {
@@ -2074,13 +2151,16 @@ type Checkpoint struct {
 	Attempt       string                 `protobuf:"bytes,4,opt,name=attempt,proto3" json:"attempt,omitempty"`    // that wrote it
 	JobId         string                 `protobuf:"bytes,5,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	Task          int32                  `protobuf:"varint,6,opt,name=task,proto3" json:"task,omitempty"`
+	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server of the machine that has it, "" when that is the task's own
+	Gone          bool                   `protobuf:"varint,8,opt,name=gone,proto3" json:"gone,omitempty"`      // that machine is lost: only the copy is left
+	Copy          *Checkpoint_Copy       `protobuf:"bytes,9,opt,name=copy,proto3" json:"copy,omitempty"`       // absent when there is none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2172,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2185,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2150,6 +2230,27 @@ func (x *Checkpoint) GetTask() int32 {
 	return 0
 }
 
+func (x *Checkpoint) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Checkpoint) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
+}
+
+func (x *Checkpoint) GetCopy() *Checkpoint_Copy {
+	if x != nil {
+		return x.Copy
+	}
+	return nil
+}
+
 // CheckpointBody is what a checkpoint file holds after its header.
 type CheckpointBody struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2170,7 +2271,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2182,7 +2283,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2195,7 +2296,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2287,7 +2388,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2299,7 +2400,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2312,7 +2413,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Pending) GetOutput() string {
@@ -2350,7 +2451,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2362,7 +2463,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2375,7 +2476,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2475,7 +2576,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2588,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2550,7 +2651,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2663,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2721,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2632,7 +2733,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2802,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2713,7 +2814,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2748,6 +2849,68 @@ func (x *Bundle_Group) GetAddress() string {
 		return x.Address
 	}
 	return ""
+}
+
+// Copy is a checkpoint file, and all that it names, in the file system of the
+// job's output.
+type Checkpoint_Copy struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"` // full name
+	Bytes         int64                  `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Checksum      uint64                 `protobuf:"varint,3,opt,name=checksum,proto3" json:"checksum,omitempty"` // xxhash64 over the file
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Checkpoint_Copy) Reset() {
+	*x = Checkpoint_Copy{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Checkpoint_Copy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Checkpoint_Copy) ProtoMessage() {}
+
+func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
+func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26, 0}
+}
+
+func (x *Checkpoint_Copy) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Checkpoint_Copy) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Checkpoint_Copy) GetChecksum() uint64 {
+	if x != nil {
+		return x.Checksum
+	}
+	return 0
 }
 
 var File_internal_taskproc_task_proto protoreflect.FileDescriptor
@@ -2910,7 +3073,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\aoutputs\x18\x03 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x122\n" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12!\n" +
 	"\foutput_bytes\x18\x05 \x01(\x03R\voutputBytes\x12%\n" +
-	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\xe6\x01\n" +
+	"\x0eoutput_records\x18\x06 \x01(\x03R\routputRecords\"\x8d\x02\n" +
 	"\aFailure\x12\x14\n" +
 	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x14\n" +
 	"\x05stack\x18\x02 \x01(\tR\x05stack\x12\x14\n" +
@@ -2919,22 +3082,27 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x03log\x18\x05 \x01(\tR\x03log\x12/\n" +
 	"\x06record\x18\x06 \x01(\v2\x17.hammr.task.v1.PositionR\x06record\x12\x14\n" +
 	"\x05fatal\x18\a \x01(\bR\x05fatal\x12(\n" +
-	"\x10lost_map_attempt\x18\b \x01(\tR\x0elostMapAttempt\"C\n" +
+	"\x10lost_map_attempt\x18\b \x01(\tR\x0elostMapAttempt\x12%\n" +
+	"\x0ebad_checkpoint\x18\t \x01(\bR\rbadCheckpoint\"C\n" +
 	"\x06Paused\x129\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
 	"checkpoint\"\b\n" +
 	"\x06Killed\"\x1f\n" +
 	"\x05Still\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\"\xbb\x02\n" +
+	"\x06number\x18\x01 \x01(\x03R\x06number\"=\n" +
+	"\bDeclined\x12\x14\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x1b\n" +
+	"\tmay_stand\x18\x02 \x01(\bR\bmayStand\"\xf2\x02\n" +
 	"\bFromTask\x125\n" +
 	"\bprogress\x18\x01 \x01(\v2\x17.hammr.task.v1.ProgressH\x00R\bprogress\x12)\n" +
 	"\x04done\x18\x02 \x01(\v2\x13.hammr.task.v1.DoneH\x00R\x04done\x122\n" +
 	"\afailure\x18\x03 \x01(\v2\x16.hammr.task.v1.FailureH\x00R\afailure\x12/\n" +
 	"\x06paused\x18\x04 \x01(\v2\x15.hammr.task.v1.PausedH\x00R\x06paused\x12/\n" +
 	"\x06killed\x18\x05 \x01(\v2\x15.hammr.task.v1.KilledH\x00R\x06killed\x12,\n" +
-	"\x05still\x18\x06 \x01(\v2\x14.hammr.task.v1.StillH\x00R\x05stillB\t\n" +
-	"\amessage\"\x97\x01\n" +
+	"\x05still\x18\x06 \x01(\v2\x14.hammr.task.v1.StillH\x00R\x05still\x125\n" +
+	"\bdeclined\x18\a \x01(\v2\x17.hammr.task.v1.DeclinedH\x00R\bdeclinedB\t\n" +
+	"\amessage\"\xc7\x02\n" +
 	"\n" +
 	"Checkpoint\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
@@ -2942,7 +3110,14 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bchecksum\x18\x03 \x01(\x04R\bchecksum\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\tR\aattempt\x12\x15\n" +
 	"\x06job_id\x18\x05 \x01(\tR\x05jobId\x12\x12\n" +
-	"\x04task\x18\x06 \x01(\x05R\x04task\"\xe8\x03\n" +
+	"\x04task\x18\x06 \x01(\x05R\x04task\x12\x18\n" +
+	"\aaddress\x18\a \x01(\tR\aaddress\x12\x12\n" +
+	"\x04gone\x18\b \x01(\bR\x04gone\x122\n" +
+	"\x04copy\x18\t \x01(\v2\x1e.hammr.task.v1.Checkpoint.CopyR\x04copy\x1aL\n" +
+	"\x04Copy\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x1a\n" +
+	"\bchecksum\x18\x03 \x01(\x04R\bchecksum\"\xe8\x03\n" +
 	"\x0eCheckpointBody\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12'\n" +
@@ -2995,63 +3170,65 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_internal_taskproc_task_proto_goTypes = []any{
-	(Kind)(0),              // 0: hammr.task.v1.Kind
-	(*Position)(nil),       // 1: hammr.task.v1.Position
-	(*Range)(nil),          // 2: hammr.task.v1.Range
-	(*Split)(nil),          // 3: hammr.task.v1.Split
-	(*Graph)(nil),          // 4: hammr.task.v1.Graph
-	(*Piece)(nil),          // 5: hammr.task.v1.Piece
-	(*MapOutput)(nil),      // 6: hammr.task.v1.MapOutput
-	(*Counter)(nil),        // 7: hammr.task.v1.Counter
-	(*Start)(nil),          // 8: hammr.task.v1.Start
-	(*Source)(nil),         // 9: hammr.task.v1.Source
-	(*Bundle)(nil),         // 10: hammr.task.v1.Bundle
-	(*Share)(nil),          // 11: hammr.task.v1.Share
-	(*Outputs)(nil),        // 12: hammr.task.v1.Outputs
-	(*Stop)(nil),           // 13: hammr.task.v1.Stop
-	(*Pause)(nil),          // 14: hammr.task.v1.Pause
-	(*Suspend)(nil),        // 15: hammr.task.v1.Suspend
-	(*Resume)(nil),         // 16: hammr.task.v1.Resume
-	(*Kill)(nil),           // 17: hammr.task.v1.Kill
-	(*ToTask)(nil),         // 18: hammr.task.v1.ToTask
-	(*Progress)(nil),       // 19: hammr.task.v1.Progress
-	(*Done)(nil),           // 20: hammr.task.v1.Done
-	(*Failure)(nil),        // 21: hammr.task.v1.Failure
-	(*Paused)(nil),         // 22: hammr.task.v1.Paused
-	(*Killed)(nil),         // 23: hammr.task.v1.Killed
-	(*Still)(nil),          // 24: hammr.task.v1.Still
-	(*FromTask)(nil),       // 25: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),     // 26: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil), // 27: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),        // 28: hammr.task.v1.Pending
-	(*MergeInput)(nil),     // 29: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),     // 30: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),    // 31: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),     // 32: hammr.task.v1.Graph.Edge
-	nil,                    // 33: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),   // 34: hammr.task.v1.Bundle.Group
+	(Kind)(0),               // 0: hammr.task.v1.Kind
+	(*Position)(nil),        // 1: hammr.task.v1.Position
+	(*Range)(nil),           // 2: hammr.task.v1.Range
+	(*Split)(nil),           // 3: hammr.task.v1.Split
+	(*Graph)(nil),           // 4: hammr.task.v1.Graph
+	(*Piece)(nil),           // 5: hammr.task.v1.Piece
+	(*MapOutput)(nil),       // 6: hammr.task.v1.MapOutput
+	(*Counter)(nil),         // 7: hammr.task.v1.Counter
+	(*Start)(nil),           // 8: hammr.task.v1.Start
+	(*Source)(nil),          // 9: hammr.task.v1.Source
+	(*Bundle)(nil),          // 10: hammr.task.v1.Bundle
+	(*Share)(nil),           // 11: hammr.task.v1.Share
+	(*Outputs)(nil),         // 12: hammr.task.v1.Outputs
+	(*Stop)(nil),            // 13: hammr.task.v1.Stop
+	(*Pause)(nil),           // 14: hammr.task.v1.Pause
+	(*Suspend)(nil),         // 15: hammr.task.v1.Suspend
+	(*Resume)(nil),          // 16: hammr.task.v1.Resume
+	(*Kill)(nil),            // 17: hammr.task.v1.Kill
+	(*ToTask)(nil),          // 18: hammr.task.v1.ToTask
+	(*Progress)(nil),        // 19: hammr.task.v1.Progress
+	(*Done)(nil),            // 20: hammr.task.v1.Done
+	(*Failure)(nil),         // 21: hammr.task.v1.Failure
+	(*Paused)(nil),          // 22: hammr.task.v1.Paused
+	(*Killed)(nil),          // 23: hammr.task.v1.Killed
+	(*Still)(nil),           // 24: hammr.task.v1.Still
+	(*Declined)(nil),        // 25: hammr.task.v1.Declined
+	(*FromTask)(nil),        // 26: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),      // 27: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),  // 28: hammr.task.v1.CheckpointBody
+	(*Pending)(nil),         // 29: hammr.task.v1.Pending
+	(*MergeInput)(nil),      // 30: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),      // 31: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),     // 32: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),      // 33: hammr.task.v1.Graph.Edge
+	nil,                     // 34: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),    // 35: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil), // 36: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	30, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	31, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	32, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	31, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	32, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	33, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	33, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	34, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	26, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	27, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	34, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	35, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
 	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -3068,27 +3245,29 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	6,  // 31: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
 	7,  // 32: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
 	1,  // 33: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	26, // 34: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	27, // 34: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	19, // 35: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
 	20, // 36: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
 	21, // 37: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
 	22, // 38: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
 	23, // 39: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
 	24, // 40: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
-	0,  // 41: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	5,  // 42: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 43: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 44: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	6,  // 45: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	29, // 46: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	6,  // 47: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	28, // 48: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 49: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	50, // [50:50] is the sub-list for method output_type
-	50, // [50:50] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	25, // 41: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
+	36, // 42: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 43: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	5,  // 44: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 45: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	2,  // 46: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
+	6,  // 47: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
+	30, // 48: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	6,  // 49: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	29, // 50: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	1,  // 51: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3105,13 +3284,14 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Suspend)(nil),
 		(*ToTask_Resume)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[24].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[25].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
 		(*FromTask_Paused)(nil),
 		(*FromTask_Killed)(nil),
 		(*FromTask_Still)(nil),
+		(*FromTask_Declined)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -3119,7 +3299,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

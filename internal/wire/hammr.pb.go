@@ -795,6 +795,7 @@ type JobStatus struct {
 	Priority       string                 `protobuf:"bytes,27,opt,name=priority,proto3" json:"priority,omitempty"`                                                                               // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
 	SubmitHost     string                 `protobuf:"bytes,28,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                         // name of the machine that it was submitted from, "" when unknown
 	Properties     map[string]string      `protobuf:"bytes,29,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // as submitted; only when tasks are there too
+	Suspended      bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
 	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with a directory of logs for each attempt, "" when they are not kept
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1026,6 +1027,13 @@ func (x *JobStatus) GetProperties() map[string]string {
 	return nil
 }
 
+func (x *JobStatus) GetSuspended() bool {
+	if x != nil {
+		return x.Suspended
+	}
+	return false
+}
+
 func (x *JobStatus) GetLogDir() string {
 	if x != nil {
 		return x.LogDir
@@ -1049,6 +1057,7 @@ type Order struct {
 	//	*Order_Repeat_
 	//	*Order_Suspend
 	//	*Order_Resume
+	//	*Order_TakeOver_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1181,6 +1190,15 @@ func (x *Order) GetResume() *Order_ResumeAttempt {
 	return nil
 }
 
+func (x *Order) GetTakeOver() *Order_TakeOver {
+	if x != nil {
+		if x, ok := x.Order.(*Order_TakeOver_); ok {
+			return x.TakeOver
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1225,6 +1243,10 @@ type Order_Resume struct {
 	Resume *Order_ResumeAttempt `protobuf:"bytes,10,opt,name=resume,proto3,oneof"`
 }
 
+type Order_TakeOver_ struct {
+	TakeOver *Order_TakeOver `protobuf:"bytes,11,opt,name=take_over,json=takeOver,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1244,6 +1266,8 @@ func (*Order_Repeat_) isOrder_Order() {}
 func (*Order_Suspend) isOrder_Order() {}
 
 func (*Order_Resume) isOrder_Order() {}
+
+func (*Order_TakeOver_) isOrder_Order() {}
 
 // Orders are orders that belong together, in their order.
 type Orders struct {
@@ -1305,6 +1329,7 @@ type Report struct {
 	//	*Report_Paused
 	//	*Report_Killed_
 	//	*Report_Heartbeat_
+	//	*Report_TookOver_
 	Report        isReport_Report `protobuf_oneof:"report"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1433,6 +1458,15 @@ func (x *Report) GetHeartbeat() *Report_Heartbeat {
 	return nil
 }
 
+func (x *Report) GetTookOver() *Report_TookOver {
+	if x != nil {
+		if x, ok := x.Report.(*Report_TookOver_); ok {
+			return x.TookOver
+		}
+	}
+	return nil
+}
+
 type isReport_Report interface {
 	isReport_Report()
 }
@@ -1469,6 +1503,10 @@ type Report_Heartbeat_ struct {
 	Heartbeat *Report_Heartbeat `protobuf:"bytes,10,opt,name=heartbeat,proto3,oneof"`
 }
 
+type Report_TookOver_ struct {
+	TookOver *Report_TookOver `protobuf:"bytes,11,opt,name=took_over,json=tookOver,proto3,oneof"`
+}
+
 func (*Report_Joined_) isReport_Report() {}
 
 func (*Report_Started_) isReport_Report() {}
@@ -1484,6 +1522,8 @@ func (*Report_Paused) isReport_Report() {}
 func (*Report_Killed_) isReport_Report() {}
 
 func (*Report_Heartbeat_) isReport_Report() {}
+
+func (*Report_TookOver_) isReport_Report() {}
 
 // NotLeader tells where to ask instead.
 type NotLeader struct {
@@ -2349,6 +2389,281 @@ func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
+// PreemptAttemptRequest takes its slot from an attempt that runs.
+type PreemptAttemptRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	How           string                 `protobuf:"bytes,2,opt,name=how,proto3" json:"how,omitempty"`        // split, checkpoint, suspend, kill or auto; "" with resume
+	Resume        bool                   `protobuf:"varint,3,opt,name=resume,proto3" json:"resume,omitempty"` // gives a suspended attempt its slot again instead
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreemptAttemptRequest) Reset() {
+	*x = PreemptAttemptRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreemptAttemptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreemptAttemptRequest) ProtoMessage() {}
+
+func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
+func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *PreemptAttemptRequest) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
+func (x *PreemptAttemptRequest) GetHow() string {
+	if x != nil {
+		return x.How
+	}
+	return ""
+}
+
+func (x *PreemptAttemptRequest) GetResume() bool {
+	if x != nil {
+		return x.Resume
+	}
+	return false
+}
+
+type PreemptAttemptResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	How           string                 `protobuf:"bytes,1,opt,name=how,proto3" json:"how,omitempty"` // that was chosen; "" with resume
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreemptAttemptResponse) Reset() {
+	*x = PreemptAttemptResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreemptAttemptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreemptAttemptResponse) ProtoMessage() {}
+
+func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
+func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PreemptAttemptResponse) GetHow() string {
+	if x != nil {
+		return x.How
+	}
+	return ""
+}
+
+// SuspendJobRequest takes its slots from a job and gives it none until it is
+// resumed.
+type SuspendJobRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	How           string                 `protobuf:"bytes,2,opt,name=how,proto3" json:"how,omitempty"` // auto, checkpoint or suspend
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuspendJobRequest) Reset() {
+	*x = SuspendJobRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuspendJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuspendJobRequest) ProtoMessage() {}
+
+func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
+func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *SuspendJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *SuspendJobRequest) GetHow() string {
+	if x != nil {
+		return x.How
+	}
+	return ""
+}
+
+type SuspendJobResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuspendJobResponse) Reset() {
+	*x = SuspendJobResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuspendJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuspendJobResponse) ProtoMessage() {}
+
+func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
+func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+}
+
+type ResumeJobRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeJobRequest) Reset() {
+	*x = ResumeJobRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeJobRequest) ProtoMessage() {}
+
+func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
+func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ResumeJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+type ResumeJobResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeJobResponse) Reset() {
+	*x = ResumeJobResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeJobResponse) ProtoMessage() {}
+
+func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
+func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+}
+
 type ListNodesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"` // also those that are lost
@@ -2358,7 +2673,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2370,7 +2685,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2383,7 +2698,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -2411,13 +2726,16 @@ type Node struct {
 	Attempts       []string                      `protobuf:"bytes,13,rep,name=attempts,proto3" json:"attempts,omitempty"`                     // that hold a slot
 	ClockSkew      int64                         `protobuf:"varint,14,opt,name=clock_skew,json=clockSkew,proto3" json:"clock_skew,omitempty"` // ms that its clock is ahead of the master's
 	Hosts          []string                      `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	Draining       bool                          `protobuf:"varint,16,opt,name=draining,proto3" json:"draining,omitempty"`      // what lies there is being moved elsewhere
+	Outputs        []string                      `protobuf:"bytes,17,rep,name=outputs,proto3" json:"outputs,omitempty"`         // finished attempts whose segments lie there and are needed; of one that takes no tasks
+	Checkpoints    []string                      `protobuf:"bytes,18,rep,name=checkpoints,proto3" json:"checkpoints,omitempty"` // tasks whose checkpoints lie there and are needed; likewise
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +2747,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2442,7 +2760,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Node) GetName() string {
@@ -2550,6 +2868,27 @@ func (x *Node) GetHosts() []string {
 	return nil
 }
 
+func (x *Node) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
+func (x *Node) GetOutputs() []string {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
+func (x *Node) GetCheckpoints() []string {
+	if x != nil {
+		return x.Checkpoints
+	}
+	return nil
+}
+
 type ListNodesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Nodes         []*Node                `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
@@ -2559,7 +2898,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2571,7 +2910,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2584,7 +2923,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -2605,7 +2944,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2956,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2969,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -2655,7 +2994,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2667,7 +3006,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +3019,89 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+}
+
+// DrainNodeRequest excludes a tasknode from new tasks and moves what is there
+// elsewhere. AdmitNode ends it.
+type DrainNodeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainNodeRequest) Reset() {
+	*x = DrainNodeRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainNodeRequest) ProtoMessage() {}
+
+func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
+func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *DrainNodeRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type DrainNodeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainNodeResponse) Reset() {
+	*x = DrainNodeResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainNodeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainNodeResponse) ProtoMessage() {}
+
+func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
+func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 // SetPolicyRequest sets the policy to conf and nothing else.
@@ -2694,7 +3115,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2706,7 +3127,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2719,7 +3140,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -2744,7 +3165,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +3177,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +3190,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 type GetPolicyRequest struct {
@@ -2780,7 +3201,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2792,7 +3213,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2805,7 +3226,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 type GetPolicyResponse struct {
@@ -2819,7 +3240,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2831,7 +3252,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2844,7 +3265,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -2882,7 +3303,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2894,7 +3315,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2907,7 +3328,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -2948,7 +3369,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2960,7 +3381,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2973,7 +3394,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3009,7 +3430,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3021,7 +3442,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3034,7 +3455,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3115,7 +3536,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3127,7 +3548,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3140,7 +3561,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 // Queue is a pool of jobs.
@@ -3167,7 +3588,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3179,7 +3600,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3192,7 +3613,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Queue) GetName() string {
@@ -3310,7 +3731,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3322,7 +3743,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3335,7 +3756,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -3362,7 +3783,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3795,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3808,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -3412,7 +3833,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3424,7 +3845,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3437,7 +3858,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 type TaskStatus_Attempt struct {
@@ -3448,13 +3869,15 @@ type TaskStatus_Attempt struct {
 	StartTime         int64                  `protobuf:"varint,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`                           // ms since the epoch
 	FinishTime        int64                  `protobuf:"varint,5,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"`                        // ms since the epoch, 0 while it runs
 	ShuffleFinishTime int64                  `protobuf:"varint,6,opt,name=shuffle_finish_time,json=shuffleFinishTime,proto3" json:"shuffle_finish_time,omitempty"` // when the master heard that a reduce had all its input, ms since the epoch; 0 for unknown
+	Suspended         bool                   `protobuf:"varint,7,opt,name=suspended,proto3" json:"suspended,omitempty"`                                            // it stands still and has no slot
+	Pausing           bool                   `protobuf:"varint,8,opt,name=pausing,proto3" json:"pausing,omitempty"`                                                // it is asked to keep its work and end
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3466,7 +3889,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3524,6 +3947,20 @@ func (x *TaskStatus_Attempt) GetShuffleFinishTime() int64 {
 	return 0
 }
 
+func (x *TaskStatus_Attempt) GetSuspended() bool {
+	if x != nil {
+		return x.Suspended
+	}
+	return false
+}
+
+func (x *TaskStatus_Attempt) GetPausing() bool {
+	if x != nil {
+		return x.Pausing
+	}
+	return false
+}
+
 type Order_StartAttempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Start         *taskproc.Start        `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
@@ -3533,7 +3970,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3545,7 +3982,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3578,7 +4015,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3590,7 +4027,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3631,7 +4068,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3643,7 +4080,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3684,7 +4121,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3696,7 +4133,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3737,7 +4174,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +4186,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3781,7 +4218,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3793,7 +4230,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3833,7 +4270,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3845,7 +4282,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3920,7 +4357,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3932,7 +4369,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3966,7 +4403,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3978,7 +4415,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4012,7 +4449,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4024,7 +4461,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4043,6 +4480,77 @@ func (*Order_Repeat) Descriptor() ([]byte, []int) {
 func (x *Order_Repeat) GetAttemptId() string {
 	if x != nil {
 		return x.AttemptId
+	}
+	return ""
+}
+
+// TakeOver has the tasknode copy the segments of a finished attempt from
+// another one that is to be stopped, and keep them in its place. It answers with
+// TookOver.
+type Order_TakeOver struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Done          *taskproc.Done         `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`   // its last report, as far as the master knows it, with addresses
+	Token         string                 `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"` // of shuffle servers
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_TakeOver) Reset() {
+	*x = Order_TakeOver{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_TakeOver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_TakeOver) ProtoMessage() {}
+
+func (x *Order_TakeOver) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_TakeOver.ProtoReflect.Descriptor instead.
+func (*Order_TakeOver) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 10}
+}
+
+func (x *Order_TakeOver) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
+func (x *Order_TakeOver) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Order_TakeOver) GetDone() *taskproc.Done {
+	if x != nil {
+		return x.Done
+	}
+	return nil
+}
+
+func (x *Order_TakeOver) GetToken() string {
+	if x != nil {
+		return x.Token
 	}
 	return ""
 }
@@ -4066,7 +4574,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4586,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4183,7 +4691,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4195,7 +4703,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4240,7 +4748,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4252,7 +4760,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4279,7 +4787,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4291,7 +4799,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4321,6 +4829,59 @@ func (x *Report_Killed) GetCause() string {
 	return ""
 }
 
+// TookOver answers TakeOver.
+type Report_TookOver struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"` // as they lie here now
+	Fault         string                 `protobuf:"bytes,2,opt,name=fault,proto3" json:"fault,omitempty"`     // why they do not, "" when they do
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Report_TookOver) Reset() {
+	*x = Report_TookOver{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Report_TookOver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Report_TookOver) ProtoMessage() {}
+
+func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Report_TookOver.ProtoReflect.Descriptor instead.
+func (*Report_TookOver) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 4}
+}
+
+func (x *Report_TookOver) GetOutputs() []*taskproc.MapOutput {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
+func (x *Report_TookOver) GetFault() string {
+	if x != nil {
+		return x.Fault
+	}
+	return ""
+}
+
 type Report_Heartbeat_Directory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -4333,7 +4894,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4345,7 +4906,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4401,7 +4962,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4413,7 +4974,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4471,7 +5032,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4483,7 +5044,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4538,7 +5099,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4550,7 +5111,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4563,7 +5124,7 @@ func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Fact.ProtoReflect.Descriptor instead.
 func (*Explanation_Fact) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 0}
 }
 
 func (x *Explanation_Fact) GetName() string {
@@ -4600,7 +5161,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4612,7 +5173,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4625,7 +5186,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -4726,7 +5287,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4738,7 +5299,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4751,7 +5312,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 2}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -4805,7 +5366,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4817,7 +5378,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4830,7 +5391,7 @@ func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Spot.ProtoReflect.Descriptor instead.
 func (*Explanation_Spot) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 3}
 }
 
 func (x *Explanation_Spot) GetNode() string {
@@ -4897,7 +5458,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4909,7 +5470,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4922,7 +5483,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 4}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -4984,7 +5545,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4996,7 +5557,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5009,7 +5570,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -5065,13 +5626,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\xf8\x02\n" +
+	"finishTime\"\xb0\x03\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\xcb\x01\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\x83\x02\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -5080,7 +5641,9 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"start_time\x18\x04 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x05 \x01(\x03R\n" +
 	"finishTime\x12.\n" +
-	"\x13shuffle_finish_time\x18\x06 \x01(\x03R\x11shuffleFinishTime\"\xeb\x01\n" +
+	"\x13shuffle_finish_time\x18\x06 \x01(\x03R\x11shuffleFinishTime\x12\x1c\n" +
+	"\tsuspended\x18\a \x01(\bR\tsuspended\x12\x18\n" +
+	"\apausing\x18\b \x01(\bR\apausing\"\xeb\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x12\n" +
@@ -5096,7 +5659,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xac\b\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"\xca\b\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -5136,12 +5699,12 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"submitHost\x12C\n" +
 	"\n" +
 	"properties\x18\x1d \x03(\v2#.hammr.v1.JobStatus.PropertiesEntryR\n" +
-	"properties\x12\x17\n" +
+	"properties\x12\x1c\n" +
+	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x90\n" +
-	"\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xca\v\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -5154,7 +5717,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06repeat\x18\b \x01(\v2\x16.hammr.v1.Order.RepeatH\x00R\x06repeat\x12:\n" +
 	"\asuspend\x18\t \x01(\v2\x1e.hammr.v1.Order.SuspendAttemptH\x00R\asuspend\x127\n" +
 	"\x06resume\x18\n" +
-	" \x01(\v2\x1d.hammr.v1.Order.ResumeAttemptH\x00R\x06resume\x1a:\n" +
+	" \x01(\v2\x1d.hammr.v1.Order.ResumeAttemptH\x00R\x06resume\x127\n" +
+	"\ttake_over\x18\v \x01(\v2\x18.hammr.v1.Order.TakeOverH\x00R\btakeOver\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -5190,10 +5754,16 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a'\n" +
 	"\x06Repeat\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptIdB\a\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\x7f\n" +
+	"\bTakeOver\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12'\n" +
+	"\x04done\x18\x03 \x01(\v2\x13.hammr.task.v1.DoneR\x04done\x12\x14\n" +
+	"\x05token\x18\x04 \x01(\tR\x05tokenB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xb0\b\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xc0\t\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -5206,7 +5776,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06paused\x18\b \x01(\v2\x15.hammr.task.v1.PausedH\x00R\x06paused\x121\n" +
 	"\x06killed\x18\t \x01(\v2\x17.hammr.v1.Report.KilledH\x00R\x06killed\x12:\n" +
 	"\theartbeat\x18\n" +
-	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x1a\x96\x02\n" +
+	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x128\n" +
+	"\ttook_over\x18\v \x01(\v2\x19.hammr.v1.Report.TookOverH\x00R\btookOver\x1a\x96\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -5233,7 +5804,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06Killed\x12\x1f\n" +
 	"\vstuck_stack\x18\x01 \x01(\tR\n" +
 	"stuckStack\x12\x14\n" +
-	"\x05cause\x18\x02 \x01(\tR\x05causeB\b\n" +
+	"\x05cause\x18\x02 \x01(\tR\x05cause\x1aT\n" +
+	"\bTookOver\x122\n" +
+	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x14\n" +
+	"\x05fault\x18\x02 \x01(\tR\x05faultB\b\n" +
 	"\x06report\"#\n" +
 	"\tNotLeader\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\"\xa7\x01\n" +
@@ -5303,9 +5877,23 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x12\n" +
 	"\x04fail\x18\x02 \x01(\bR\x04fail\"\x14\n" +
-	"\x12EndAttemptResponse\"$\n" +
+	"\x12EndAttemptResponse\"`\n" +
+	"\x15PreemptAttemptRequest\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x10\n" +
+	"\x03how\x18\x02 \x01(\tR\x03how\x12\x16\n" +
+	"\x06resume\x18\x03 \x01(\bR\x06resume\"*\n" +
+	"\x16PreemptAttemptResponse\x12\x10\n" +
+	"\x03how\x18\x01 \x01(\tR\x03how\"<\n" +
+	"\x11SuspendJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x10\n" +
+	"\x03how\x18\x02 \x01(\tR\x03how\"\x14\n" +
+	"\x12SuspendJobResponse\")\n" +
+	"\x10ResumeJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
+	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xd2\x03\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xaa\x04\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -5323,13 +5911,19 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\battempts\x18\r \x03(\tR\battempts\x12\x1d\n" +
 	"\n" +
 	"clock_skew\x18\x0e \x01(\x03R\tclockSkew\x12\x14\n" +
-	"\x05hosts\x18\x0f \x03(\tR\x05hosts\"9\n" +
+	"\x05hosts\x18\x0f \x03(\tR\x05hosts\x12\x1a\n" +
+	"\bdraining\x18\x10 \x01(\bR\bdraining\x12\x18\n" +
+	"\aoutputs\x18\x11 \x03(\tR\aoutputs\x12 \n" +
+	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\"9\n" +
 	"\x11ListNodesResponse\x12$\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x0e.hammr.v1.NodeR\x05nodes\"B\n" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bexcluded\x18\x02 \x01(\bR\bexcluded\"\x13\n" +
-	"\x11AdmitNodeResponse\"\x99\x01\n" +
+	"\x11AdmitNodeResponse\"&\n" +
+	"\x10DrainNodeRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x13\n" +
+	"\x11DrainNodeResponse\"\x99\x01\n" +
 	"\x10SetPolicyRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
 	"\x04conf\x18\x02 \x03(\v2$.hammr.v1.SetPolicyRequest.ConfEntryR\x04conf\x1a7\n" +
@@ -5460,7 +6054,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\xa1\t\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\xcb\v\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x128\n" +
@@ -5471,9 +6065,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vSetPriority\x12\x1c.hammr.v1.SetPriorityRequest\x1a\x1d.hammr.v1.SetPriorityResponse\x12>\n" +
 	"\aMoveJob\x12\x18.hammr.v1.MoveJobRequest\x1a\x19.hammr.v1.MoveJobResponse\x12G\n" +
 	"\n" +
-	"EndAttempt\x12\x1b.hammr.v1.EndAttemptRequest\x1a\x1c.hammr.v1.EndAttemptResponse\x12D\n" +
+	"EndAttempt\x12\x1b.hammr.v1.EndAttemptRequest\x1a\x1c.hammr.v1.EndAttemptResponse\x12S\n" +
+	"\x0ePreemptAttempt\x12\x1f.hammr.v1.PreemptAttemptRequest\x1a .hammr.v1.PreemptAttemptResponse\x12G\n" +
+	"\n" +
+	"SuspendJob\x12\x1b.hammr.v1.SuspendJobRequest\x1a\x1c.hammr.v1.SuspendJobResponse\x12D\n" +
+	"\tResumeJob\x12\x1a.hammr.v1.ResumeJobRequest\x1a\x1b.hammr.v1.ResumeJobResponse\x12D\n" +
 	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x12D\n" +
 	"\tAdmitNode\x12\x1a.hammr.v1.AdmitNodeRequest\x1a\x1b.hammr.v1.AdmitNodeResponse\x12D\n" +
+	"\tDrainNode\x12\x1a.hammr.v1.DrainNodeRequest\x1a\x1b.hammr.v1.DrainNodeResponse\x12D\n" +
 	"\tSetPolicy\x12\x1a.hammr.v1.SetPolicyRequest\x1a\x1b.hammr.v1.SetPolicyResponse\x12D\n" +
 	"\tGetPolicy\x12\x1a.hammr.v1.GetPolicyRequest\x1a\x1b.hammr.v1.GetPolicyResponse\x12:\n" +
 	"\aExplain\x12\x18.hammr.v1.ExplainRequest\x1a\x15.hammr.v1.Explanation\x12G\n" +
@@ -5498,7 +6097,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 82)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -5531,163 +6130,185 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*MoveJobResponse)(nil),            // 28: hammr.v1.MoveJobResponse
 	(*EndAttemptRequest)(nil),          // 29: hammr.v1.EndAttemptRequest
 	(*EndAttemptResponse)(nil),         // 30: hammr.v1.EndAttemptResponse
-	(*ListNodesRequest)(nil),           // 31: hammr.v1.ListNodesRequest
-	(*Node)(nil),                       // 32: hammr.v1.Node
-	(*ListNodesResponse)(nil),          // 33: hammr.v1.ListNodesResponse
-	(*AdmitNodeRequest)(nil),           // 34: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),          // 35: hammr.v1.AdmitNodeResponse
-	(*SetPolicyRequest)(nil),           // 36: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),          // 37: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),           // 38: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),          // 39: hammr.v1.GetPolicyResponse
-	(*AllocationFile)(nil),             // 40: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),             // 41: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                // 42: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),          // 43: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                      // 44: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),         // 45: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),              // 46: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 47: hammr.v1.MasterResponse
-	nil,                                // 48: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 49: hammr.v1.TaskStatus.Attempt
-	nil,                                // 50: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 51: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 52: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 53: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 54: hammr.v1.Order.PauseAttempt
-	(*Order_SuspendAttempt)(nil),       // 55: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),        // 56: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),              // 57: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 58: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 59: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 60: hammr.v1.Order.Repeat
-	(*Report_Joined)(nil),              // 61: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 62: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 63: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 64: hammr.v1.Report.Killed
-	(*Report_Heartbeat_Directory)(nil), // 65: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 66: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 67: hammr.v1.Info.LogWrites
-	nil,                                // 68: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 69: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 70: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 71: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 72: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 73: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 74: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 75: hammr.v1.Queue.Slots
-	(*taskproc.Graph)(nil),             // 76: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 77: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 78: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 79: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 80: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 81: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 82: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 83: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 84: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 85: hammr.task.v1.MapOutput
+	(*PreemptAttemptRequest)(nil),      // 31: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),     // 32: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),          // 33: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),         // 34: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),           // 35: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),          // 36: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),           // 37: hammr.v1.ListNodesRequest
+	(*Node)(nil),                       // 38: hammr.v1.Node
+	(*ListNodesResponse)(nil),          // 39: hammr.v1.ListNodesResponse
+	(*AdmitNodeRequest)(nil),           // 40: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),          // 41: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),           // 42: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),          // 43: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),           // 44: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),          // 45: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),           // 46: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),          // 47: hammr.v1.GetPolicyResponse
+	(*AllocationFile)(nil),             // 48: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),             // 49: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                // 50: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),          // 51: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                      // 52: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),         // 53: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),              // 54: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 55: hammr.v1.MasterResponse
+	nil,                                // 56: hammr.v1.JobSpec.PropertiesEntry
+	(*TaskStatus_Attempt)(nil),         // 57: hammr.v1.TaskStatus.Attempt
+	nil,                                // 58: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 59: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 60: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 61: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 62: hammr.v1.Order.PauseAttempt
+	(*Order_SuspendAttempt)(nil),       // 63: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),        // 64: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),              // 65: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 66: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 67: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 68: hammr.v1.Order.Repeat
+	(*Order_TakeOver)(nil),             // 69: hammr.v1.Order.TakeOver
+	(*Report_Joined)(nil),              // 70: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 71: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 72: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 73: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 74: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 75: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 76: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 77: hammr.v1.Info.LogWrites
+	nil,                                // 78: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 79: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 80: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 81: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 82: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 83: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 84: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 85: hammr.v1.Queue.Slots
+	(*taskproc.Graph)(nil),             // 86: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 87: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 88: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 89: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 90: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 91: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 92: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 93: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 94: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 95: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	48, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	76, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	77, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	56, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	86, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	87, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	49, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	57, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	78, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	88, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	50, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	51, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	52, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	53, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	54, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	57, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	58, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	59, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	60, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	55, // 20: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	56, // 21: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	10, // 22: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	61, // 23: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	63, // 24: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	79, // 25: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	80, // 26: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	81, // 27: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	82, // 28: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	64, // 29: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	62, // 30: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	3,  // 31: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	66, // 32: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	67, // 33: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 34: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 35: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	65, // 36: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	32, // 37: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	68, // 38: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	69, // 39: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	40, // 40: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	70, // 41: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	71, // 42: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	72, // 43: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	74, // 44: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	75, // 45: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	75, // 46: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	75, // 47: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	75, // 48: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	44, // 49: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 50: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	83, // 51: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	84, // 52: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	85, // 53: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	65, // 54: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	73, // 55: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	72, // 56: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 57: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 58: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 59: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 60: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 61: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 62: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 63: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 64: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 65: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 66: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	34, // 67: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	36, // 68: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	38, // 69: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	41, // 70: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	43, // 71: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	46, // 72: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	46, // 73: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	46, // 74: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 75: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 76: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 77: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 78: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 79: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 80: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 81: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 82: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 83: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 84: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33, // 85: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	35, // 86: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	37, // 87: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	39, // 88: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	42, // 89: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	45, // 90: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	47, // 91: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	47, // 92: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	47, // 93: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 94: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	76, // [76:95] is the sub-list for method output_type
-	57, // [57:76] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	58, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	59, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	60, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	61, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	62, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	65, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	66, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	67, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	68, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	63, // 20: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	64, // 21: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	69, // 22: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
+	10, // 23: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	70, // 24: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	72, // 25: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	89, // 26: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	90, // 27: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	91, // 28: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	92, // 29: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	73, // 30: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	71, // 31: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	74, // 32: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	3,  // 33: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	76, // 34: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	77, // 35: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 36: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 37: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	75, // 38: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	38, // 39: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	78, // 40: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	79, // 41: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	48, // 42: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	80, // 43: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	81, // 44: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	82, // 45: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	84, // 46: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	85, // 47: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	85, // 48: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	85, // 49: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	85, // 50: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	52, // 51: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 52: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	93, // 53: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	94, // 54: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	95, // 55: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	90, // 56: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	75, // 57: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	95, // 58: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	83, // 59: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	82, // 60: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 61: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 62: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 63: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 64: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 65: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 66: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 67: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 68: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 69: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 70: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	33, // 71: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	35, // 72: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	37, // 73: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	40, // 74: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	42, // 75: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	44, // 76: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	46, // 77: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49, // 78: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	51, // 79: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	54, // 80: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	54, // 81: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	54, // 82: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 83: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 84: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 85: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 86: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 87: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 88: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 89: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 90: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 91: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 92: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32, // 93: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	34, // 94: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	36, // 95: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	39, // 96: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41, // 97: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	43, // 98: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	45, // 99: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	47, // 100: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	50, // 101: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	53, // 102: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	55, // 103: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	55, // 104: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	55, // 105: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 106: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	84, // [84:107] is the sub-list for method output_type
+	61, // [61:84] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -5706,6 +6327,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Repeat_)(nil),
 		(*Order_Suspend)(nil),
 		(*Order_Resume)(nil),
+		(*Order_TakeOver_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -5716,6 +6338,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_Paused)(nil),
 		(*Report_Killed_)(nil),
 		(*Report_Heartbeat_)(nil),
+		(*Report_TookOver_)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5723,7 +6346,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   72,
+			NumMessages:   82,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

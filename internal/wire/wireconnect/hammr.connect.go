@@ -64,10 +64,19 @@ const (
 	JobmasterMoveJobProcedure = "/hammr.v1.Jobmaster/MoveJob"
 	// JobmasterEndAttemptProcedure is the fully-qualified name of the Jobmaster's EndAttempt RPC.
 	JobmasterEndAttemptProcedure = "/hammr.v1.Jobmaster/EndAttempt"
+	// JobmasterPreemptAttemptProcedure is the fully-qualified name of the Jobmaster's PreemptAttempt
+	// RPC.
+	JobmasterPreemptAttemptProcedure = "/hammr.v1.Jobmaster/PreemptAttempt"
+	// JobmasterSuspendJobProcedure is the fully-qualified name of the Jobmaster's SuspendJob RPC.
+	JobmasterSuspendJobProcedure = "/hammr.v1.Jobmaster/SuspendJob"
+	// JobmasterResumeJobProcedure is the fully-qualified name of the Jobmaster's ResumeJob RPC.
+	JobmasterResumeJobProcedure = "/hammr.v1.Jobmaster/ResumeJob"
 	// JobmasterListNodesProcedure is the fully-qualified name of the Jobmaster's ListNodes RPC.
 	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
 	// JobmasterAdmitNodeProcedure is the fully-qualified name of the Jobmaster's AdmitNode RPC.
 	JobmasterAdmitNodeProcedure = "/hammr.v1.Jobmaster/AdmitNode"
+	// JobmasterDrainNodeProcedure is the fully-qualified name of the Jobmaster's DrainNode RPC.
+	JobmasterDrainNodeProcedure = "/hammr.v1.Jobmaster/DrainNode"
 	// JobmasterSetPolicyProcedure is the fully-qualified name of the Jobmaster's SetPolicy RPC.
 	JobmasterSetPolicyProcedure = "/hammr.v1.Jobmaster/SetPolicy"
 	// JobmasterGetPolicyProcedure is the fully-qualified name of the Jobmaster's GetPolicy RPC.
@@ -101,8 +110,12 @@ type JobmasterClient interface {
 	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
 	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
 	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
+	PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error)
+	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
+	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
+	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
 	// SetPolicy chooses the policy that gives out slots.
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy tells which policy gives out slots, and what it is set to.
@@ -181,6 +194,24 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("EndAttempt")),
 			connect.WithClientOptions(opts...),
 		),
+		preemptAttempt: connect.NewClient[wire.PreemptAttemptRequest, wire.PreemptAttemptResponse](
+			httpClient,
+			baseURL+JobmasterPreemptAttemptProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("PreemptAttempt")),
+			connect.WithClientOptions(opts...),
+		),
+		suspendJob: connect.NewClient[wire.SuspendJobRequest, wire.SuspendJobResponse](
+			httpClient,
+			baseURL+JobmasterSuspendJobProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("SuspendJob")),
+			connect.WithClientOptions(opts...),
+		),
+		resumeJob: connect.NewClient[wire.ResumeJobRequest, wire.ResumeJobResponse](
+			httpClient,
+			baseURL+JobmasterResumeJobProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("ResumeJob")),
+			connect.WithClientOptions(opts...),
+		),
 		listNodes: connect.NewClient[wire.ListNodesRequest, wire.ListNodesResponse](
 			httpClient,
 			baseURL+JobmasterListNodesProcedure,
@@ -191,6 +222,12 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			httpClient,
 			baseURL+JobmasterAdmitNodeProcedure,
 			connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
+			connect.WithClientOptions(opts...),
+		),
+		drainNode: connect.NewClient[wire.DrainNodeRequest, wire.DrainNodeResponse](
+			httpClient,
+			baseURL+JobmasterDrainNodeProcedure,
+			connect.WithSchema(jobmasterMethods.ByName("DrainNode")),
 			connect.WithClientOptions(opts...),
 		),
 		setPolicy: connect.NewClient[wire.SetPolicyRequest, wire.SetPolicyResponse](
@@ -249,8 +286,12 @@ type jobmasterClient struct {
 	setPriority        *connect.Client[wire.SetPriorityRequest, wire.SetPriorityResponse]
 	moveJob            *connect.Client[wire.MoveJobRequest, wire.MoveJobResponse]
 	endAttempt         *connect.Client[wire.EndAttemptRequest, wire.EndAttemptResponse]
+	preemptAttempt     *connect.Client[wire.PreemptAttemptRequest, wire.PreemptAttemptResponse]
+	suspendJob         *connect.Client[wire.SuspendJobRequest, wire.SuspendJobResponse]
+	resumeJob          *connect.Client[wire.ResumeJobRequest, wire.ResumeJobResponse]
 	listNodes          *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
 	admitNode          *connect.Client[wire.AdmitNodeRequest, wire.AdmitNodeResponse]
+	drainNode          *connect.Client[wire.DrainNodeRequest, wire.DrainNodeResponse]
 	setPolicy          *connect.Client[wire.SetPolicyRequest, wire.SetPolicyResponse]
 	getPolicy          *connect.Client[wire.GetPolicyRequest, wire.GetPolicyResponse]
 	explain            *connect.Client[wire.ExplainRequest, wire.Explanation]
@@ -337,6 +378,33 @@ func (c *jobmasterClient) EndAttempt(ctx context.Context, req *wire.EndAttemptRe
 	return nil, err
 }
 
+// PreemptAttempt calls hammr.v1.Jobmaster.PreemptAttempt.
+func (c *jobmasterClient) PreemptAttempt(ctx context.Context, req *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
+	response, err := c.preemptAttempt.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SuspendJob calls hammr.v1.Jobmaster.SuspendJob.
+func (c *jobmasterClient) SuspendJob(ctx context.Context, req *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
+	response, err := c.suspendJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ResumeJob calls hammr.v1.Jobmaster.ResumeJob.
+func (c *jobmasterClient) ResumeJob(ctx context.Context, req *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
+	response, err := c.resumeJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ListNodes calls hammr.v1.Jobmaster.ListNodes.
 func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	response, err := c.listNodes.CallUnary(ctx, connect.NewRequest(req))
@@ -349,6 +417,15 @@ func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequ
 // AdmitNode calls hammr.v1.Jobmaster.AdmitNode.
 func (c *jobmasterClient) AdmitNode(ctx context.Context, req *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
 	response, err := c.admitNode.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// DrainNode calls hammr.v1.Jobmaster.DrainNode.
+func (c *jobmasterClient) DrainNode(ctx context.Context, req *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
+	response, err := c.drainNode.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -432,8 +509,12 @@ type JobmasterHandler interface {
 	SetPriority(context.Context, *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error)
 	MoveJob(context.Context, *wire.MoveJobRequest) (*wire.MoveJobResponse, error)
 	EndAttempt(context.Context, *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error)
+	PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error)
+	SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error)
+	ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error)
 	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
 	AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error)
+	DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error)
 	// SetPolicy chooses the policy that gives out slots.
 	SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error)
 	// GetPolicy tells which policy gives out slots, and what it is set to.
@@ -508,6 +589,24 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("EndAttempt")),
 		connect.WithHandlerOptions(opts...),
 	)
+	jobmasterPreemptAttemptHandler := connect.NewUnaryHandlerSimple(
+		JobmasterPreemptAttemptProcedure,
+		svc.PreemptAttempt,
+		connect.WithSchema(jobmasterMethods.ByName("PreemptAttempt")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterSuspendJobHandler := connect.NewUnaryHandlerSimple(
+		JobmasterSuspendJobProcedure,
+		svc.SuspendJob,
+		connect.WithSchema(jobmasterMethods.ByName("SuspendJob")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterResumeJobHandler := connect.NewUnaryHandlerSimple(
+		JobmasterResumeJobProcedure,
+		svc.ResumeJob,
+		connect.WithSchema(jobmasterMethods.ByName("ResumeJob")),
+		connect.WithHandlerOptions(opts...),
+	)
 	jobmasterListNodesHandler := connect.NewUnaryHandlerSimple(
 		JobmasterListNodesProcedure,
 		svc.ListNodes,
@@ -518,6 +617,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		JobmasterAdmitNodeProcedure,
 		svc.AdmitNode,
 		connect.WithSchema(jobmasterMethods.ByName("AdmitNode")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobmasterDrainNodeHandler := connect.NewUnaryHandlerSimple(
+		JobmasterDrainNodeProcedure,
+		svc.DrainNode,
+		connect.WithSchema(jobmasterMethods.ByName("DrainNode")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobmasterSetPolicyHandler := connect.NewUnaryHandlerSimple(
@@ -582,10 +687,18 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterMoveJobHandler.ServeHTTP(w, r)
 		case JobmasterEndAttemptProcedure:
 			jobmasterEndAttemptHandler.ServeHTTP(w, r)
+		case JobmasterPreemptAttemptProcedure:
+			jobmasterPreemptAttemptHandler.ServeHTTP(w, r)
+		case JobmasterSuspendJobProcedure:
+			jobmasterSuspendJobHandler.ServeHTTP(w, r)
+		case JobmasterResumeJobProcedure:
+			jobmasterResumeJobHandler.ServeHTTP(w, r)
 		case JobmasterListNodesProcedure:
 			jobmasterListNodesHandler.ServeHTTP(w, r)
 		case JobmasterAdmitNodeProcedure:
 			jobmasterAdmitNodeHandler.ServeHTTP(w, r)
+		case JobmasterDrainNodeProcedure:
+			jobmasterDrainNodeHandler.ServeHTTP(w, r)
 		case JobmasterSetPolicyProcedure:
 			jobmasterSetPolicyHandler.ServeHTTP(w, r)
 		case JobmasterGetPolicyProcedure:
@@ -645,12 +758,28 @@ func (UnimplementedJobmasterHandler) EndAttempt(context.Context, *wire.EndAttemp
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.EndAttempt is not implemented"))
 }
 
+func (UnimplementedJobmasterHandler) PreemptAttempt(context.Context, *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.PreemptAttempt is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) SuspendJob(context.Context, *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.SuspendJob is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) ResumeJob(context.Context, *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ResumeJob is not implemented"))
+}
+
 func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListNodes is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) AdmitNode(context.Context, *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.AdmitNode is not implemented"))
+}
+
+func (UnimplementedJobmasterHandler) DrainNode(context.Context, *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.DrainNode is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) SetPolicy(context.Context, *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
