@@ -202,9 +202,20 @@ func (b *runBody) Close() error {
 
 // get asks for a URL; an answer other than 200 is a *statusError.
 func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
+	return f.ask(ctx, url, "")
+}
+
+// ask is get for a part of what a URL stands for, if ranges is not "": then 206 is
+// the answer hoped for.
+func (f *Fetcher) ask(ctx context.Context, url, ranges string) (*http.Response, error) {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
+	}
+	hoped := http.StatusOK
+	if ranges != "" {
+		ask.Header.Set("Range", ranges)
+		hoped = http.StatusPartialContent
 	}
 	if f.cfg.Token != "" {
 		ask.Header.Set("Authorization", "Bearer "+f.cfg.Token)
@@ -213,7 +224,7 @@ func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode == http.StatusOK {
+	if answer.StatusCode == hoped {
 		return answer, nil
 	}
 	defer answer.Body.Close()

@@ -36,7 +36,8 @@ const (
 
 // request is what a client asks for.
 type request struct {
-	job, attempt, file string
+	job, attempt string
+	file         string // of the attempt's directory, or DIR/FILE
 
 	// run says that one run of the data file is meant; else the whole file.
 	run       bool
@@ -56,15 +57,15 @@ func (q *request) name() string { return path.Join(q.job, q.attempt, q.file) }
 func parseRequest(u *url.URL) (request, error) {
 	rest, found := strings.CutPrefix(u.Path, Prefix)
 	names := strings.Split(rest, "/")
-	if !found || len(names) != 3 {
-		return request{}, fmt.Errorf("path %.100q: not %sJOB/ATTEMPT/FILE", u.Path, Prefix)
+	if !found || len(names) != 3 && len(names) != 4 {
+		return request{}, fmt.Errorf("path %.100q: not %sJOB/ATTEMPT/FILE or %[2]sJOB/ATTEMPT/DIR/FILE", u.Path, Prefix)
 	}
 	for _, name := range names {
 		if err := checkElement(name); err != nil {
 			return request{}, err
 		}
 	}
-	q := request{job: names[0], attempt: names[1], file: names[2]}
+	q := request{job: names[0], attempt: names[1], file: path.Join(names[2:]...)}
 	return q, q.parseQuery(u.RawQuery)
 }
 

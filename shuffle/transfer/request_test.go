@@ -16,6 +16,7 @@ func TestParseRequest(t *testing.T) {
 		"/shuffle/job_1_0001/attempt_1_0001_m_000000_0/map.out.index": {job: "job_1_0001", attempt: "attempt_1_0001_m_000000_0", file: "map.out.index"},
 		"/shuffle/j/a/f?partition=12&run=0":                           {job: "j", attempt: "a", file: "f", run: true, partition: 12},
 		"/shuffle/j/a/f?verify=true":                                  {job: "j", attempt: "a", file: "f", verify: true},
+		"/shuffle/j/a/d/f":                                            {job: "j", attempt: "a", file: "d/f"},
 		"/shuffle/j/a/" + long:                                        {job: "j", attempt: "a", file: long},
 	} {
 		u, err := url.Parse(path)
@@ -30,8 +31,8 @@ func TestParseRequest(t *testing.T) {
 
 func TestParseRequestRefuses(t *testing.T) {
 	for _, path := range []string{
-		"/", "/shuffle/", "/shuffle/j/a", "/shuffle/j/a/f/g", "/shuffle/j/a/", "/other/j/a/f", "shuffle/j/a/f",
-		"/shuffle/../a/f", "/shuffle/j/./f", "/shuffle/j/a/..", "/shuffle/j/a/.f", "/shuffle/j//f", "/shuffle/j/a%2Fb/f",
+		"/", "/shuffle/", "/shuffle/j/a", "/shuffle/j/a/d/f/g", "/shuffle/j/a/", "/shuffle/j/a/d/", "/shuffle/j/a/../f", "/other/j/a/f", "shuffle/j/a/f",
+		"/shuffle/../a/f", "/shuffle/j/./f", "/shuffle/j/a/..", "/shuffle/j/a/.f", "/shuffle/j//f", "/shuffle/j/a%2Fb%2Fc/f",
 		"/shuffle/j/a/%2e%2e", "/shuffle/j/a/f%00", `/shuffle/j/a/..%5Cf`, "/shuffle/j/a/f%20", "/shuffle/j/ä/f",
 		"/shuffle/j/a/" + strings.Repeat("x", maxElement+1),
 		"/shuffle/j/a/f?partition=1", "/shuffle/j/a/f?run=1", "/shuffle/j/a/f?partition=-1&run=0", "/shuffle/j/a/f?partition=1&run=x",

@@ -1,0 +1,144 @@
+package shuffle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hammr/hammr/storage"
+)
+
+// OpenRange opens the bytes [offset, offset+length) of a data file.
+type OpenRange func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+
+// CopyRest writes to w what is left of a run from a position on: the block of that
+// position and all behind it, after the table of sources where the run is tagged.
+// Nothing else is read, and each block is verified. It returns the run as it
+// stands at the start of w, and where the position is in that.
+//
+// A fault of the run is a *SourceError; any other error is w's or that of ctx.
+func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from RunPosition) (Run, RunPosition, error) {
+	c := restCopy{open: open, run: run, sink: w}
+	spans, err := c.spans(ctx, from)
+	if err != nil {
+		return Run{}, RunPosition{}, c.blame(ctx, err)
+	}
+	for _, s := range spans {
+		c.verifier.run.Length += s.end - s.start
+	}
+	for _, s := range spans {
+		if err := c.copy(ctx, s); err != nil {
+			return Run{}, RunPosition{}, c.blame(ctx, err)
+		}
+	}
+	rest, err := c.rest()
+	if err != nil {
+		return Run{}, RunPosition{}, c.blame(ctx, err)
+	}
+	from.BlockOffset -= run.Length - rest.Length
+	return rest, from, nil
+}
+
+// restCopy is one call of CopyRest.
+type restCopy struct {
+	open     OpenRange
+	run      Run
+	sink     io.Writer
+	failed   error // of the sink
+	verifier runVerifier
+}
+
+// extentOfRun is bytes of a run, counted from its start.
+type extentOfRun struct{ start, end int64 }
+
+// spans are the parts of the run that are wanted.
+func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]extentOfRun, error) {
+	run, at := c.run, from.BlockOffset
+	if run.Offset < 0 || run.Length < 0 || at < 0 || at > run.Length || from.Record < 0 {
+		return nil, fmt.Errorf("%w: no place %d bytes into it", storage.ErrCorrupt, at)
+	}
+	if at == 0 || !run.Tagged {
+		return []extentOfRun{{at, run.Length}}, nil
+	}
+	table, err := c.tableEnd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at <= table {
+		return []extentOfRun{{0, run.Length}}, nil
+	}
+	return []extentOfRun{{0, table}, {at, run.Length}}, nil
+}
+
+// tableEnd is where the first block ends.
+func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
+	if c.run.Length < blockHeaderSize {
+		return 0, fmt.Errorf("%w: run of %d bytes", storage.ErrCorrupt, c.run.Length)
+	}
+	in, err := c.open(ctx, c.run.Offset, blockHeaderSize)
+	if err != nil {
+		return 0, err
+	}
+	var head [blockHeaderSize]byte
+	_, err = io.ReadFull(in, head[:])
+	if err = errors.Join(cutShort(err), in.Close()); err != nil {
+		return 0, err
+	}
+	h, err := parseBlockHeader(head[:], c.run.Length-blockHeaderSize)
+	return int64(blockHeaderSize + h.stored), err
+}
+
+// cutShort makes an end that comes too early a fault of the data.
+func cutShort(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("%w: it ends early", storage.ErrCorrupt)
+	}
+	return err
+}
+
+// copy verifies some of the run and then writes it.
+func (c *restCopy) copy(ctx context.Context, s extentOfRun) error {
+	if s.start == s.end {
+		return nil
+	}
+	in, err := c.open(ctx, c.run.Offset+s.start, s.end-s.start)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(c, io.LimitReader(in, s.end-s.start), make([]byte, remoteChunk))
+	return errors.Join(err, in.Close())
+}
+
+// Write takes bytes of the run.
+func (c *restCopy) Write(b []byte) (int, error) {
+	if n, err := c.verifier.Write(b); err != nil {
+		return n, err
+	}
+	n, err := c.sink.Write(b)
+	c.failed = err
+	return n, err
+}
+
+// rest describes what was copied; all of a run is held against its entry in the
+// index too.
+func (c *restCopy) rest() (Run, error) {
+	v := &c.verifier
+	rest := Run{Length: v.run.Length, RawLength: v.counts.raw, Records: v.counts.records, Checksum: v.counts.checksum, Tagged: c.run.Tagged}
+	v.run = rest
+	if rest.Length == c.run.Length {
+		v.run = c.run
+	}
+	return rest, v.finish()
+}
+
+// blame makes an error that is neither of the sink nor of ctx one of the run.
+func (c *restCopy) blame(ctx context.Context, err error) error {
+	switch {
+	case c.failed != nil:
+		return c.failed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &SourceError{Run: c.run, Err: err}
+}

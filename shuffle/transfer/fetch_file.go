@@ -1,0 +1,78 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// File names a file in the local directory of an attempt on another machine.
+type File struct {
+	Address string // host:port of the Server
+	Job     string
+	Path    string // ATTEMPT/FILE or ATTEMPT/DIR/FILE
+}
+
+// FileOf is the file that has a path on another machine, where it lies below
+// a directory of the job's.
+func FileOf(address, job, name string) (File, error) {
+	at := strings.LastIndex(name, "/"+job+"/")
+	if job == "" || at < 0 {
+		return File{}, fmt.Errorf("file %.200q: not in a directory of job %s", name, job)
+	}
+	f := File{Address: address, Job: job, Path: name[at+len(job)+2:]}
+	u, err := url.Parse(f.url())
+	if err != nil {
+		return File{}, err
+	}
+	if _, err := parseRequest(u); err != nil {
+		return File{}, err
+	}
+	return f, nil
+}
+
+func (f File) url() string {
+	u := url.URL{Scheme: "http", Host: f.Address, Path: Prefix + path.Join(f.Job, f.Path)}
+	return u.String()
+}
+
+func (f File) String() string { return fmt.Sprintf("%s of %s on %s", f.Path, f.Job, f.Address) }
+
+// Open asks for the bytes [offset, offset+length) of a file, or for all behind
+// offset when length is negative. What can be had later is told by Later.
+func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io.ReadCloser, error) {
+	header := fmt.Sprintf("bytes=%d-", offset)
+	if length >= 0 {
+		header += fmt.Sprint(offset + length - 1)
+	}
+	if length == 0 {
+		return http.NoBody, nil
+	}
+	answer, err := f.ask(ctx, file.url(), header)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %v: %w", file, err)
+	}
+	if length >= 0 && answer.ContentLength != length {
+		err := bodyError{fmt.Errorf("fetch %v: %d bytes at %d, %d are wanted", file, answer.ContentLength, offset, length)}
+		return nil, errors.Join(err, answer.Body.Close())
+	}
+	return &runBody{answer.Body, func() {}}, nil
+}
+
+// Later reports whether a file may be had though err came of asking for it, and
+// after which time it is sensible to ask again; 0 when the server does not say.
+func Later(err error) (after time.Duration, ok bool) {
+	var answer *statusError
+	if errors.As(err, &answer) {
+		busy := answer.status == http.StatusServiceUnavailable || answer.status == http.StatusTooManyRequests
+		return answer.after, busy || answer.status == http.StatusInternalServerError
+	}
+	var network interface{ Timeout() bool } // every error of a dial, of a connection and of a request
+	return 0, errors.As(err, new(bodyError)) || errors.As(err, &network)
+}

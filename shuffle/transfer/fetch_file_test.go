@@ -1,0 +1,89 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestOpenFetchesRangesOfFiles(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 3000, 2)
+	data, err := os.ReadFile(m.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := filepath.Join(filepath.Dir(m.path()), "intake", "merge-1")
+	if err := os.MkdirAll(filepath.Dir(deep), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(deep, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := listen(t, n.server)
+	f := newFetcher(t, FetcherConfig{Token: testToken})
+	size := int64(len(data))
+	for _, name := range []string{m.path(), deep} {
+		file, err := FileOf(address, m.at(address).Output.Job, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range [][3]int64{{0, -1, size}, {10, -1, size}, {0, 24, 24}, {100, 300, 400}, {size - 1, 1, size}, {7, 0, 7}} {
+			in, err := f.Open(context.Background(), file, r[0], r[1])
+			if err != nil {
+				t.Fatalf("%v: %v", r, err)
+			}
+			got, err := io.ReadAll(in)
+			if err != nil || !bytes.Equal(got, data[r[0]:r[2]]) {
+				t.Errorf("%v of %s: %d bytes, %v", r, name, len(got), err)
+			}
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := f.Open(context.Background(), file, size-3, 9); err == nil {
+			t.Error("a range that reaches beyond the file was answered")
+		}
+	}
+}
+
+func TestFileOfStaysInTheJob(t *testing.T) {
+	f, err := FileOf("h:1", "job_1_0001", "/data/job_1_0001/x/job_1_0001/attempt_1/intake0/merge-1")
+	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1/intake0/merge-1"}); err != nil || f != want {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for _, name := range []string{
+		"", "/etc/passwd", "/d/job_2_0001/a/f", "/d/job_1_0001/", "/d/job_1_0001/f", "/d/job_1_0001/../f", "/d/job_1_0001/a/../../f",
+		"/d/job_1_0001/a/b/c/d", "/d/job_1_0001/a/f?verify=true", "/d/job_1_0001/a/%2e%2e",
+	} {
+		if f, err := FileOf("h:1", "job_1_0001", name); err == nil {
+			t.Errorf("%q: accepted as %v", name, f)
+		}
+	}
+}
+
+// TestLater tells what may pass from what will not.
+func TestLater(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	busy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	for address, want := range map[string]struct {
+		after time.Duration
+		later bool
+	}{listen(t, n.server): {}, busy: {3 * time.Second, true}, deafAddress(t): {0, true}} {
+		f := newFetcher(t, FetcherConfig{Token: testToken, ConnectTimeout: 20 * time.Millisecond, IdleTimeout: 20 * time.Millisecond})
+		_, err := f.Open(context.Background(), File{Address: address, Job: "job", Path: "attempt/none"}, 0, -1)
+		after, later := Later(err)
+		if err == nil || after != want.after || later != want.later {
+			t.Errorf("%s: %v: %v %v", address, err, after, later)
+		}
+	}
+}
