@@ -157,7 +157,7 @@ func (m *model) inLine(kind cluster.Slot) *queue {
 	}
 	m.virtual[kind].project()
 	q.all = slices.DeleteFunc(q.all, func(p *phase) bool { return p.over })
-	slices.SortFunc(q.all, m.compare)
+	mend(q.all, m.compare)
 	q.wanting, q.holding, q.sorted = q.wanting[:0], q.holding[:0], true
 	for _, p := range q.all {
 		if p.noted.wanting {

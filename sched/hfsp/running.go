@@ -15,8 +15,8 @@ type running struct {
 	weight     float64 // of those that are not capped and not done
 	taken      float64 // slots of those that are capped and not done
 
-	byLag  []*member // not done, by left/weight; those that are capped are passed over
-	byMost []*member // by most/weight; those before the first have been capped
+	byLag  []*member // not done, by lag; those that are capped are passed over
+	byMost []*member // by cap; those before the first have been capped
 	capped byEnd
 }
 
@@ -56,14 +56,15 @@ func (r *running) rise() {
 		}
 		r.level = max(r.slots-r.taken, 0) / r.weight
 		s := r.byMost[0]
-		if s.most/s.weight > r.level {
+		if s.cap > r.level {
 			return
 		}
 		s.capped = true
 		s.left -= s.weight * r.lag
 		r.weight -= s.weight
 		r.taken += s.most
-		heap.Push(&r.capped, ending{s, r.now + max(s.left, 0)/s.most})
+		s.end = r.now + max(s.left, 0)/s.most
+		heap.Push(&r.capped, s)
 	}
 }
 
@@ -74,10 +75,10 @@ func (r *running) next() (first *member, at float64) {
 	}
 	if len(r.byLag) > 0 && r.level > 0 {
 		first = r.byLag[0]
-		at = r.now + max(first.left/first.weight-r.lag, 0)/r.level
+		at = r.now + max(first.lag-r.lag, 0)/r.level
 	}
-	if len(r.capped) > 0 && (first == nil || r.capped[0].at <= at) {
-		first, at = r.capped[0].member, r.capped[0].at
+	if len(r.capped) > 0 && (first == nil || r.capped[0].end <= at) {
+		first, at = r.capped[0], r.capped[0].end
 	}
 	return first, at
 }
@@ -96,31 +97,25 @@ func (r *running) stop(at float64) {
 			s.left = max(s.left-s.weight*r.lag, 0)
 		}
 	}
-	for _, e := range r.capped {
-		e.left = max(e.at-at, 0) * e.most
+	for _, s := range r.capped {
+		s.left = max(s.end-at, 0) * s.most
 	}
 }
 
-// ending is a phase that is capped, and when it is done.
-type ending struct {
-	*member
-	at float64
-}
-
-// byEnd is a heap.
-type byEnd []ending
+// byEnd is a heap of phases that are capped.
+type byEnd []*member
 
 func (h byEnd) Len() int      { return len(h) }
 func (h byEnd) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
 
 func (h byEnd) Less(i, k int) bool {
-	if h[i].at != h[k].at {
-		return h[i].at < h[k].at
+	if h[i].end != h[k].end {
+		return h[i].end < h[k].end
 	}
 	return h[i].id.compare(h[k].id) < 0
 }
 
-func (h *byEnd) Push(x any) { *h = append(*h, x.(ending)) }
+func (h *byEnd) Push(x any) { *h = append(*h, x.(*member)) }
 
 func (h *byEnd) Pop() any {
 	last := (*h)[len(*h)-1]
