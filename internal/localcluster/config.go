@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os/exec"
 	"time"
 )
 
@@ -30,6 +31,11 @@ type Config struct {
 	// Outlive lets the daemons live on after this process. Without it they end
 	// with it, whatever ends it.
 	Outlive bool
+	// Before, which may be nil, sees each daemon's command before it is started, when
+	// its directory is there; it may change the command. After, likewise, hears of
+	// the daemon's process at once. An error of either fails the start.
+	Before func(name, dir string, cmd *exec.Cmd) error
+	After  func(name string, pid int) error
 	// Patience is how long the daemons may take to be ready; default 30 s.
 	Patience time.Duration
 }

@@ -24,6 +24,9 @@ type program struct {
 	args []string
 	dir  string // its own; it is on its command line
 	log  string // file
+
+	before func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
+	after  func(name string, pid int) error            // likewise
 }
 
 // said is the file with what the daemon writes beside its log: what it fails
@@ -63,6 +66,12 @@ func (p program) start(parent *parent) (*child, error) {
 	}
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
 	cmd.Stdout, cmd.Stderr = said, said
+	cmd.SysProcAttr = attributes(parent.outlive)
+	if p.before != nil {
+		if err := p.before(p.name, p.dir, cmd); err != nil {
+			return nil, fmt.Errorf("before the start of %s: %w", p.name, err)
+		}
+	}
 	if err := parent.start(cmd); err != nil {
 		return nil, fmt.Errorf("start of %s: %w", p.name, err)
 	}
@@ -71,6 +80,11 @@ func (p program) start(parent *parent) (*child, error) {
 		c.end = cmd.Wait()
 		close(c.gone)
 	}()
+	if p.after != nil {
+		if err := p.after(p.name, c.process.PID); err != nil {
+			return nil, errors.Join(fmt.Errorf("after the start of %s: %w", p.name, err), c.process.end(context.Background()))
+		}
+	}
 	return c, nil
 }
 
@@ -170,7 +184,7 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 }
 
 func newProgram(cfg Config, name, dir string, args []string) program {
-	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log")}
+	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), before: cfg.Before, after: cfg.After}
 	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)
 	p.args = append(p.args, "--log-file", p.log)
 	return p

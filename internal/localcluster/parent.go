@@ -28,7 +28,6 @@ func newParent(outlive bool) *parent {
 }
 
 func (p *parent) start(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = attributes(p.outlive)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands <- cmd

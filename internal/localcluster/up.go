@@ -16,6 +16,8 @@ type Cluster struct {
 	State State
 
 	dir      string
+	cfg      Config
+	layout   *layout
 	parent   *parent
 	children []*child // what this process has started
 }
@@ -75,7 +77,7 @@ func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Patience, fmt.Errorf("it had %v", cfg.Patience))
 	defer cancel()
-	c := &Cluster{dir: cfg.Dir, parent: newParent(cfg.Outlive)}
+	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, parent: newParent(cfg.Outlive)}
 	if err := c.startAll(ctx, cfg, l); err != nil {
 		return nil, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
 	}
