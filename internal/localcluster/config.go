@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -26,16 +27,17 @@ type Config struct {
 	// Addresses are IP addresses of this machine, one for each tasknode;
 	// default 127.0.0.1 for all.
 	Addresses []string
+	// MasterHosts are IP addresses, one for each jobmaster, on which all ports are
+	// free; default 127.0.0.1 for all, and ports that are free.
+	MasterHosts []string
 	// MasterFlags and TasknodeFlags are more flags for the daemons; default none.
 	MasterFlags, TasknodeFlags []string
 	// Outlive lets the daemons live on after this process. Without it they end
 	// with it, whatever ends it.
 	Outlive bool
 	// Before, which may be nil, sees each daemon's command before it is started, when
-	// its directory is there; it may change the command. After, likewise, hears of
-	// the daemon's process at once. An error of either fails the start.
+	// its directory is there; it may change the command. An error fails the start.
 	Before func(name, dir string, cmd *exec.Cmd) error
-	After  func(name string, pid int) error
 	// Patience is how long the daemons may take to be ready; default 30 s.
 	Patience time.Duration
 }
@@ -70,7 +72,8 @@ func (c *Config) Validate() error {
 	check(c.Tasknodes >= 1 && c.Tasknodes <= 1000, "%d tasknodes, not within 1 to 1000", c.Tasknodes)
 	check(c.MapSlots >= 1 && c.ReduceSlots >= 1, "%d map slots and %d reduce slots; a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
 	check(len(c.Addresses) == 0 || len(c.Addresses) == c.Tasknodes, "%d addresses for %d tasknodes", len(c.Addresses), c.Tasknodes)
-	for _, address := range c.Addresses {
+	check(len(c.MasterHosts) == 0 || len(c.MasterHosts) == c.Masters, "%d hosts for %d masters", len(c.MasterHosts), c.Masters)
+	for _, address := range slices.Concat(c.Addresses, c.MasterHosts) {
 		check(net.ParseIP(address) != nil, "%q is not an IP address", address)
 	}
 	return errors.Join(faults...)

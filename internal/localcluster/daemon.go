@@ -26,7 +26,6 @@ type program struct {
 	log  string // file
 
 	before func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
-	after  func(name string, pid int) error            // likewise
 }
 
 // said is the file with what the daemon writes beside its log: what it fails
@@ -80,11 +79,6 @@ func (p program) start(parent *parent) (*child, error) {
 		c.end = cmd.Wait()
 		close(c.gone)
 	}()
-	if p.after != nil {
-		if err := p.after(p.name, c.process.PID); err != nil {
-			return nil, errors.Join(fmt.Errorf("after the start of %s: %w", p.name, err), c.process.end(context.Background()))
-		}
-	}
 	return c, nil
 }
 
@@ -184,7 +178,7 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 }
 
 func newProgram(cfg Config, name, dir string, args []string) program {
-	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), before: cfg.Before, after: cfg.After}
+	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), before: cfg.Before}
 	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)
 	p.args = append(p.args, "--log-file", p.log)
 	return p

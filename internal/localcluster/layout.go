@@ -79,7 +79,7 @@ func newLayout(cfg Config) (*layout, error) {
 		ID:          strconv.FormatInt(time.Now().UnixMilli(), 10),
 		MasterFlags: cfg.MasterFlags, TasknodeFlags: cfg.TasknodeFlags,
 	}
-	ports, err := freePorts(localhost, 2*cfg.Masters)
+	ports, err := masterPorts(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,17 @@ const (
 	firstPort = 17000
 	lastPort  = 31999
 )
+
+// masterPorts are host:port for calls and for the page of each master.
+func masterPorts(cfg Config) (ports []string, err error) {
+	if len(cfg.MasterHosts) == 0 {
+		return freePorts(localhost, 2*cfg.Masters)
+	}
+	for _, host := range cfg.MasterHosts {
+		ports = append(ports, net.JoinHostPort(host, "7070"), net.JoinHostPort(host, "7080"))
+	}
+	return ports, nil
+}
 
 // freePorts are n addresses that nobody listens on now.
 func freePorts(host string, n int) (addresses []string, err error) {
