@@ -161,6 +161,7 @@ func (q *detachRequest) refuse(error) {}
 func (q *detachRequest) handle(m *Master) {
 	if n := m.nodes[q.attachment.machine]; n != nil && n.attachment == q.attachment {
 		n.attachment = nil
+		m.probe(q.attachment.machine)
 	}
 }
 

@@ -45,7 +45,7 @@ type masterConfig struct {
 }
 
 func (c *masterConfig) settings() daemon.Settings {
-	*c = masterConfig{address: ":7070", http: ":7080", expiry: 10 * time.Second, forget: 24 * time.Hour, retention: 7 * 24 * time.Hour,
+	*c = masterConfig{address: ":7070", http: ":7080", forget: 24 * time.Hour, retention: 7 * 24 * time.Hour,
 		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
@@ -61,7 +61,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Text("history-dir", &c.historyDir, "full name of the `directory` for what is known of old jobs (default history beside --staging)"),
 		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
 		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
-		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up"),
+		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)"),
 		daemon.Period("forget", &c.forget, "`time` for which a tasknode that was given up is remembered; one that is excluded stays"),
 		daemon.Text("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
 		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),

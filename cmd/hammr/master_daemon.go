@@ -71,6 +71,9 @@ func (m *masterDaemon) settleFiles() error {
 	if err != nil {
 		return err
 	}
+	if m.cfg.expiry == 0 {
+		m.cfg.expiry = c.Duration(conf.TasknodeExpiry)
+	}
 	if m.files, err = files.NewRouter(c, m.logger); err == nil && m.cfg.staging == "" {
 		m.cfg.staging, err = defaultStaging(c)
 	}
@@ -166,7 +169,7 @@ func (m *masterDaemon) openMaster() (err error) {
 	m.master, err = jobmaster.New(jobmaster.Config{
 		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
 		PolicyName: m.cfg.policy, Pools: m.cfg.pools, PoolFile: m.poolFile(), Decisions: decisions,
-		NodeExpiry: m.cfg.expiry, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
+		NodeExpiry: m.cfg.expiry, Probe: probeTasknode, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
 		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
 	})
 	return err

@@ -50,7 +50,7 @@ It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.
 	flags.StringSliceVar(&cfg.Addresses, "addresses", nil, "`addresses` of this machine, one for each tasknode, joined by commas")
 	flags.IntVar(&cfg.add, "add", 0, "start so `many` more tasknodes of the cluster of DIR")
 	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
-	flags.Duration("expiry", 0, "`silence` after which a tasknode is given up (default 10s)")
+	flags.Duration("expiry", 0, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)")
 	flags.Duration("forget", 0, "`time` for which a tasknode that was given up is remembered (default 24h)")
 	flags.Duration("heartbeat", 0, "`time` between two signs of life of a tasknode (default 1s)")
 	flags.String("pools", "", "`pools` that jobs may be put into beside default, joined by commas")

@@ -17,7 +17,8 @@ const (
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
-	ClientTimeout = "hammr.client.timeout"
+	ClientTimeout  = "hammr.client.timeout"
+	TasknodeExpiry = "hammr.tasknode.expiry"
 
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"

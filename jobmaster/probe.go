@@ -1,0 +1,46 @@
+package jobmaster
+
+import (
+	"context"
+)
+
+// probe asks a tasknode for a sign of life, at once, whose connection has broken.
+// That is a hint and no verdict: what answers has until NodeExpiry later to come
+// back, and what does not may be started again with all it had on its disks.
+func (m *Master) probe(name string) {
+	machine := m.view.Machine(name)
+	if m.cfg.Probe == nil || m.cfg.NodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
+		return
+	}
+	p := &probed{lead: m.lead, machine: name, epoch: machine.Epoch}
+	page := machine.HTTP
+	m.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.NodeExpiry)
+		defer cancel()
+		p.err = m.cfg.Probe(ctx, page)
+		m.inbox.Put(p)
+	})
+}
+
+// probed is what came of a probe.
+type probed struct {
+	lead    *lead // under which it was asked
+	machine string
+	epoch   int
+	err     error // why there is no sign of life; nil when there is one
+}
+
+func (p *probed) refuse(error) {}
+
+func (p *probed) handle(m *Master) {
+	machine := m.view.Machine(p.machine)
+	if p.lead != m.lead || machine == nil || machine.Lost || machine.Epoch != p.epoch || m.node(p.machine).attachment != nil {
+		return
+	}
+	if p.err != nil {
+		m.cfg.Logger.Warn("tasknode is gone, or cannot be reached", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.NodeExpiry)
+		return
+	}
+	m.node(p.machine).heard = m.now()
+	m.cfg.Logger.Info("tasknode has lost its connection, and answers", "tasknode", p.machine)
+}

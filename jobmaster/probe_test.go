@@ -1,0 +1,70 @@
+package jobmaster_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// TestABrokenConnectionIsAHintAndSilenceTheVerdict breaks a tasknode's connection:
+// it is asked at once, and given up when the expiry is over since it last gave a
+// sign of life, be that the answer to the question.
+func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers error
+		takes   time.Duration // of the probe
+		verdict time.Duration // since the connection broke
+	}{
+		"gone":           {errors.New("connection refused"), 0, 10 * time.Second},
+		"answers":        {nil, 0, 10 * time.Second},
+		"answers slowly": {nil, 3 * time.Second, 13 * time.Second},
+		"hangs":          {context.DeadlineExceeded, time.Hour, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, 0, func(w *world) {
+				asked := make(chan time.Time, 1)
+				w.configure = func(cfg *jobmaster.Config) {
+					cfg.Probe = func(ctx context.Context, page string) error {
+						if asked <- time.Now(); page != "a:80" {
+							w.t.Errorf("%q is asked", page)
+						}
+						select {
+						case <-time.After(c.takes):
+							return c.answers
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					}
+				}
+				w.addMaster()
+				w.elect(0)
+				crash := w.addNodeOf(tasknode.Config{Name: "a", HTTP: "a:80", MapSlots: 1, ReduceSlots: 1, Dirs: []string{t.TempDir()}})
+				w.sleep(5 * time.Second) // a heartbeat is due just now
+				broken := time.Now()
+				crash()
+				if at := <-asked; at != broken {
+					t.Errorf("it is asked %v later", at.Sub(broken))
+				}
+				state := func() string {
+					nodes, err := w.leader().Nodes(w.ctx, true)
+					if err != nil || len(nodes) != 1 {
+						t.Fatalf("nodes are %v, %v", nodes, err)
+					}
+					return nodes[0].State
+				}
+				w.sleep(c.verdict - 1500*time.Millisecond) // its last heartbeat may be a second old
+				if got := state(); got != "SILENT" {
+					t.Errorf("before the expiry is over it is %s", got)
+				}
+				w.sleep(1501 * time.Millisecond)
+				if got := state(); got != "LOST" {
+					t.Errorf("when the expiry is over it is %s", got)
+				}
+			})
+		})
+	}
+}
