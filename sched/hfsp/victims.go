@@ -20,7 +20,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		}
 		for i, v := range c.suspectsOf(loser) {
 			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.rests(a) {
+			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.rests(a) || c.hitsLate(v) {
 				continue
 			}
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
@@ -38,6 +38,18 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		}
 	}
 	return p, false
+}
+
+// hitsLate reports whether slots of the other kind go with a victim, whose phase is
+// late.
+func (c *claims) hitsLate(v victim.Victim) bool {
+	other := cluster.MapSlot + cluster.ReduceSlot - c.kind
+	if v.Slots[other] == 0 {
+		return false
+	}
+	c.policy.inLine(other)
+	p := c.policy.phases[phaseID{v.Attempt.Task.Job, other}]
+	return p != nil && p.late(c.now)
 }
 
 // spare is how many slots a phase may lose: of one in training the samples stay,
