@@ -39,6 +39,8 @@ type Attempt struct {
 	signs   atomic.Uint64            // reports so far that a sign of life has caused
 	serial  atomic.Int64             // of output files, those of attempts before a pause included
 	resumed *taskproc.CheckpointBody // nil for a fresh start
+	origin  origin                   // where that, and what it names, was read
+	origins []origin                 // that have it too
 
 	mu struct {
 		sync.Mutex

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
@@ -97,46 +96,6 @@ func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
 	body := new(taskproc.CheckpointBody)
 	if err := proto.Unmarshal(content[checkpointHead:], body); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
-	}
-	return body, nil
-}
-
-// resume loads the checkpoint that the attempt goes on from, if there is one.
-func (a *Attempt) resume() error {
-	c := a.Start.Checkpoint
-	if c == nil {
-		return nil
-	}
-	body, err := a.readCheckpoint(c)
-	if err != nil {
-		return fmt.Errorf("checkpoint %s: %w", c.Path, err)
-	}
-	a.resumed = body
-	a.UserState = body.UserState
-	a.serial.Store(int64(len(body.Pieces)))
-	addCounters(a.Counters, body.Counters)
-	return nil
-}
-
-func (a *Attempt) readCheckpoint(c *taskproc.Checkpoint) (*taskproc.CheckpointBody, error) {
-	f, err := a.Local.Open(a.ctx, c.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxCheckpoint))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) != c.Bytes || xxhash.Sum64(b) != c.Checksum {
-		return nil, fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
-	}
-	body, err := DecodeCheckpoint(b)
-	if err != nil {
-		return nil, err
-	}
-	if body.JobId != a.Start.JobId || body.Task != a.Start.Task || body.Kind != a.Start.Kind {
-		return nil, fmt.Errorf("checkpoint of %s task %d of job %s, not of this task", body.Kind, body.Task, body.JobId)
 	}
 	return body, nil
 }

@@ -152,14 +152,21 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 	var faults []error
 	for _, o := range n.resumed.GetPublished() {
 		if int(o.Edge) == c.Edge {
-			x, err := shuffle.ReadIndex(n.ctx, n.Local, o.Path)
+			x, err := n.publishedIndex(n.ctx, o)
 			parts, faults = append(parts, x), append(faults, err)
 		}
 	}
-	if err := errors.Join(faults...); err != nil || len(parts) == 0 {
-		return index, err
+	if err := errors.Join(faults...); err != nil {
+		return nil, &badCheckpointError{err}
 	}
-	return shuffle.Join(n.ctx, n.Local, n.attemptFile(fmt.Sprintf("edge%d-joined.out", c.Edge)), append(parts, index))
+	if len(parts) == 0 {
+		return index, nil
+	}
+	joined, err := shuffle.Join(n.ctx, n.Local, n.attemptFile(fmt.Sprintf("edge%d-joined.out", c.Edge)), append(parts, index))
+	if errors.Is(err, storage.ErrCorrupt) {
+		err = &badCheckpointError{err} // what was written just now is not looked at for the first time
+	}
+	return joined, err
 }
 
 // store moves what was written for channels that are stored to where the job's

@@ -302,19 +302,25 @@ func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
 func (p *copyPhase) openCopier() {
 	r := p.r
 	patience := r.Conf.Duration(conf.ShuffleFetchTimeout)
-	p.fetcher = transfer.NewFetcher(transfer.FetcherConfig{
-		Token:          r.Start.ShuffleToken,
-		ConnectTimeout: min(r.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
-		IdleTimeout:    min(r.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
-		Resolve:        r.Resolve,
-		Sources:        &r.group.server.segments,
-	})
+	p.fetcher = r.newFetcher(&r.group.server.segments)
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
 		Fetcher:  p.fetcher,
 		Sink:     r.intake,
 		Parallel: r.Conf.Int(conf.ShuffleParallelCopies),
 		Patience: patience,
 		MaxDelay: min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
+	})
+}
+
+// newFetcher makes what asks other machines for files.
+func (a *Attempt) newFetcher(shared *transfer.Sources) *transfer.Fetcher {
+	patience := a.Conf.Duration(conf.ShuffleFetchTimeout)
+	return transfer.NewFetcher(transfer.FetcherConfig{
+		Token:          a.Start.ShuffleToken,
+		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
+		IdleTimeout:    min(a.Conf.Duration(conf.ShuffleReadTimeout), patience/2),
+		Resolve:        a.Resolve,
+		Sources:        shared,
 	})
 }
 

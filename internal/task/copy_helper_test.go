@@ -95,10 +95,16 @@ func faultyOneIn(seed uint64, n int) func() string {
 // write makes the output of a map with several runs in each of two partitions.
 func (m *machine) write(t testing.TB, r *rand.Rand, task int32, records int) *taskproc.MapOutput {
 	t.Helper()
+	return m.writeRuns(t, r, task, records, 1000)
+}
+
+// writeRuns is write with at most so many runs in each partition.
+func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, runs int) *taskproc.MapOutput {
+	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
 	b, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
 		FS: local.New(local.Options{}), Path: filepath.Join(m.dir, testJob, attempt, "map.out"),
-		Partitions: testPart + 1, Memory: 64 << 10, MaxRuns: 1000,
+		Partitions: testPart + 1, Memory: 64 << 10, MaxRuns: runs,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +153,11 @@ func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, byte
 // reducer writes down the records of its groups. tick is called before each
 // group; nil for nothing.
 type reducer struct {
-	seen bytes.Buffer
-	tick func()
+	seen  bytes.Buffer
+	tick  func()
+	until int // groups after which it waits to be paused; 0: it does not
+
+	reached chan struct{} // closed when it does
 }
 
 func (p *reducer) RunNode(n *Node) error {
@@ -157,9 +166,13 @@ func (p *reducer) RunNode(n *Node) error {
 	if err != nil || g == nil {
 		return err
 	}
-	for {
+	for groups := 0; ; groups++ {
 		if p.tick != nil {
 			p.tick()
+		}
+		if p.until > 0 && groups == p.until {
+			close(p.reached)
+			<-n.signal.paused
 		}
 		if r.Signalled() {
 			if act, err := r.Attend(); act == Stop {

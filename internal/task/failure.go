@@ -28,6 +28,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	if errors.As(err, &combiner) {
 		f.Stack = panicStack(string(combiner.Stack))
 	}
+	f.BadCheckpoint = errors.As(err, new(*badCheckpointError))
 	var fatal *FatalError
 	f.Fatal = errors.As(err, &fatal)
 	var lost *LostOutputError

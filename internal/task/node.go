@@ -125,6 +125,12 @@ func (n *Node) run(prog Program) (err error) {
 		}
 		n.close()
 	}()
+	if n.resumed != nil {
+		n.enterPhase("copy")
+		if err := n.bringCheckpoint(); err != nil {
+			return err
+		}
+	}
 	n.openStreams()
 	n.enterPhase(n.firstPhase())
 	if err := prog.RunNode(n); err != nil {

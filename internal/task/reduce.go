@@ -127,6 +127,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 
 // blame makes an error about an output one of the attempt that wrote it.
 func (r *Reduce) blame(err error) error {
+	err = r.blameCheckpoint(err)
 	var lost *LostOutputError
 	var read *shuffle.ReadError
 	if errors.As(err, &lost) || !errors.As(err, &read) {

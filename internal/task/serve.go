@@ -77,9 +77,10 @@ type session struct {
 }
 
 func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) (done bool, err error) {
-	prog, err := s.prepare(ctx, server, start)
+	s.begin(ctx, server, start)
 	var workers sync.WaitGroup
 	workers.Go(s.listen)
+	prog, err := s.prepare(server)
 	ended := make(chan struct{})
 	workers.Go(func() { s.tick(ended) })
 
@@ -117,9 +118,8 @@ func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
 
-// prepare builds the attempt and finds what runs it. There is a group whatever
-// comes of it.
-func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.Start) (Program, error) {
+// begin builds the attempt as far as orders need it.
+func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Start) {
 	set := new(counter.Set)
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.attempt = &Attempt{
@@ -128,7 +128,12 @@ func (s *session) prepare(ctx context.Context, server *Server, start *taskproc.S
 	}
 	s.attempt.signal.paused = make(chan struct{})
 	s.group = &group{Attempt: s.attempt, server: server}
-	prog, unknown := server.Programs.find(start.Program)
+}
+
+// prepare builds the rest of the attempt and finds what runs it. It may take a
+// while where the attempt goes on from another machine's checkpoint.
+func (s *session) prepare(server *Server) (Program, error) {
+	prog, unknown := server.Programs.find(s.attempt.Start.Program)
 	err := s.attempt.configure()
 	if err == nil {
 		err = s.group.open()

@@ -73,6 +73,5 @@ func Later(err error) (after time.Duration, ok bool) {
 		busy := answer.status == http.StatusServiceUnavailable || answer.status == http.StatusTooManyRequests
 		return answer.after, busy || answer.status == http.StatusInternalServerError
 	}
-	var network interface{ Timeout() bool } // every error of a dial, of a connection and of a request
-	return 0, errors.As(err, new(bodyError)) || errors.As(err, &network)
+	return 0, errors.As(err, new(bodyError)) || errors.As(err, new(*url.Error)) // no answer came
 }

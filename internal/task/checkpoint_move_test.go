@@ -1,0 +1,299 @@
+package task
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// startOn is the start of attempt n of the reduce on a machine, where its files
+// can be had by others.
+func (m *machine) startOn(n int) *taskproc.Start {
+	attempt := fmt.Sprintf("attempt_1_0001_r_%06d_%d", testPart, n)
+	return &taskproc.Start{
+		AttemptId: attempt, LocalDir: filepath.Join(m.dir, testJob, attempt), NodeAddress: m.address,
+	}
+}
+
+// from has a start go on from a checkpoint that was written on a machine.
+func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.Start {
+	if start.Checkpoint = proto.CloneOf(c); c != nil && start.NodeAddress != m.address {
+		start.Checkpoint.Address = m.address
+	}
+	return start
+}
+
+// reencode writes body in the place of a checkpoint.
+func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBody) {
+	t.Helper()
+	b, err := EncodeCheckpoint(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.Path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Bytes, c.Checksum = int64(len(b)), xxhash.Sum64(b)
+}
+
+// TestReduceMovesAnywhere pauses again and again, and goes on here or elsewhere,
+// over a network that is bad now and then. The records are those of one attempt
+// that nobody disturbs.
+func TestReduceMovesAnywhere(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			var tick atomic.Pointer[func()]
+			nothing := func() {}
+			tick.Store(&nothing)
+			machines := []*machine{
+				newMachine(t, sound), newMachine(t, faultyOneIn(seed, 8)), newMachine(t, sound),
+			}
+			outputs := scatter(t, r, 7, machines...)
+			want, _ := readHere(t, outputs)
+			p := &reducer{tick: func() { (*tick.Load())() }}
+			var checkpoint *taskproc.Checkpoint
+			var before *machine
+			for attempt := 0; ; attempt++ {
+				m := machines[r.IntN(len(machines))]
+				start := from(m.startOn(attempt), checkpoint, before)
+				start.Maps = 7
+				run := startReduce(t, p, start)
+				pauseAt(&tick, run, int64(1+r.IntN(40)))
+				tellAll(r, run, outputs)
+				last := run.finish()
+				if checkpoint = last.GetPaused().GetCheckpoint(); checkpoint != nil {
+					before = m
+					continue
+				}
+				if last.GetDone() == nil {
+					t.Fatalf("last message %v", last)
+				}
+				if p.seen.String() != want {
+					t.Errorf("after %d pauses the records differ from those read here", attempt)
+				}
+				if c := counters(last.GetDone().Counters); c["Shuffled Maps"] != 7 {
+					t.Errorf("counters %v", c)
+				}
+				return
+			}
+		})
+	}
+}
+
+// paused is a reduce that was paused between two groups on a machine, and what it
+// saw.
+func paused(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*taskproc.Checkpoint, *reducer) {
+	t.Helper()
+	p := &reducer{until: 40, reached: make(chan struct{})}
+	start := m.startOn(0)
+	start.Maps = int32(len(outputs))
+	run := startReduce(t, p, start)
+	run.tell(true, outputs...)
+	<-p.reached
+	run.pause()
+	c := run.finish().GetPaused().GetCheckpoint()
+	if c == nil || p.seen.Len() == 0 {
+		t.Fatal("not paused within the reduce")
+	}
+	p.until = 0
+	return c, p
+}
+
+// TestReduceFetchesOnlyWhatIsLeft counts the bytes that another machine sends.
+func TestReduceFetchesOnlyWhatIsLeft(t *testing.T) {
+	here, there := newMachine(t, sound), newMachine(t, sound)
+	r := rand.New(rand.NewPCG(3, 3))
+	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 40_000, 1), there.writeRuns(t, r, 1, 40_000, 1)}
+	want, all := readHere(t, outputs)
+	c, p := paused(t, there, outputs)
+	start := from(here.startOn(1), c, there)
+	start.Maps = 2
+	run := startReduce(t, p, start)
+	run.tell(true, outputs...)
+	last := run.finish()
+	if last.GetDone() == nil || p.seen.String() != want {
+		t.Fatalf("last message %v", last)
+	}
+	var copied int64
+	files, err := filepath.Glob(filepath.Join(start.LocalDir, "resumed", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v: nothing was copied", err)
+	}
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied += info.Size()
+	}
+	if copied >= all {
+		t.Errorf("%d bytes copied of %d, after a part was reduced", copied, all)
+	}
+}
+
+// TestReduceGoesOnHereWithoutCopies of anything.
+func TestReduceGoesOnHereWithoutCopies(t *testing.T) {
+	m := newMachine(t, sound)
+	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
+	want, _ := readHere(t, outputs)
+	c, p := paused(t, m, outputs)
+	start := from(m.startOn(1), c, m)
+	start.Maps = 3
+	m.choose = func() string { t.Error("the machine asks itself over the network"); return "error" }
+	run := startReduce(t, p, start)
+	run.tell(true, outputs...)
+	if last := run.finish(); last.GetDone() == nil || p.seen.String() != want {
+		t.Errorf("last message %v", last)
+	}
+	if _, err := os.Stat(filepath.Join(start.LocalDir, "resumed")); err == nil {
+		t.Error("files were copied")
+	}
+}
+
+// TestCheckpointOfNoUse: whatever is wrong with it, or with what it names, the
+// failure says that it is the checkpoint's.
+func TestCheckpointOfNoUse(t *testing.T) {
+	damage := func(change func(b []byte) []byte) func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput) {
+		return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+			b, err := os.ReadFile(c.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(c.Path, change(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// rewrite makes a checkpoint that verifies and says something else.
+	rewrite := func(change func(*taskproc.CheckpointBody)) func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput) {
+		return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+			b, err := os.ReadFile(c.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := DecodeCheckpoint(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(body)
+			reencode(t, c, body)
+		}
+	}
+	for name, spoil := range map[string]func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput){
+		"truncated": damage(func(b []byte) []byte { return b[:len(b)/2] }),
+		"flipped":   damage(func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
+		"empty":     damage(func([]byte) []byte { return nil }),
+		"gone": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+			if err := os.Remove(c.Path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"of another job":  rewrite(func(b *taskproc.CheckpointBody) { b.JobId = "job_1_0002" }),
+		"of another task": rewrite(func(b *taskproc.CheckpointBody) { b.Task++ }),
+		"of another version": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+			damage(func(b []byte) []byte { b[len(checkpointMagic)]++; c.Checksum = xxhash.Sum64(b); return b })(t, c, nil)
+		},
+		"that names other files": rewrite(func(b *taskproc.CheckpointBody) { b.Merge[0].Path = "/etc/passwd" }),
+		"whose files are gone": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
+			for _, o := range outputs {
+				if err := os.Remove(o.Path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"whose files are damaged": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
+			for _, o := range outputs {
+				b, err := os.ReadFile(o.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := len(b) / 4; i < len(b); i += 50 {
+					b[i] ^= 16
+				}
+				if err := os.WriteFile(o.Path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		for _, where := range []string{"here", "elsewhere"} {
+			t.Run(name+" "+where, func(t *testing.T) {
+				first := newMachine(t, sound)
+				outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, first)
+				c, p := paused(t, first, outputs)
+				seen := bytes.Clone(p.seen.Bytes())
+				spoil(t, c, outputs)
+				second := first
+				if where == "elsewhere" {
+					second = newMachine(t, sound)
+				}
+				start := from(second.startOn(1), c, first)
+				start.Maps = 3
+				run := startReduce(t, p, start)
+				run.tell(true, outputs...)
+				f := run.finish().GetFailure()
+				if !f.GetBadCheckpoint() || f.GetFatal() || f.GetStack() != "" {
+					t.Errorf("failure %v", f)
+				}
+				if where == "elsewhere" && !bytes.Equal(seen, p.seen.Bytes()) {
+					t.Error("it began to reduce before everything was there")
+				}
+			})
+		}
+	}
+}
+
+func TestCheckpointOfADeadMachine(t *testing.T) {
+	m := newMachine(t, sound)
+	start := m.startOn(1)
+	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: deadAddress(t)}
+	start.Properties = map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}
+	f := startReduce(t, new(reducer), start).finish().GetFailure()
+	if !f.GetBadCheckpoint() || !strings.Contains(f.GetCause(), start.Checkpoint.Address) {
+		t.Errorf("failure %v", f)
+	}
+	start.Checkpoint.Gone = true
+	if f := startReduce(t, new(reducer), start).finish().GetFailure(); !f.GetBadCheckpoint() {
+		t.Errorf("failure %v", f)
+	}
+}
+
+// TestKilledWhileItFetches: whoever waits for a checkpoint hears orders.
+func TestKilledWhileItFetches(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	m := newMachine(t, func() string { asked <- struct{}{}; return "error" })
+	start := newMachine(t, sound).startOn(1)
+	start.Checkpoint = &taskproc.Checkpoint{Path: "/d/" + testJob + "/a/checkpoint", Bytes: 100, Address: m.address}
+	run := startReduce(t, new(reducer), start)
+	<-asked
+	run.send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}})
+	if last := run.finish(); last.GetKilled() == nil {
+		t.Errorf("last message %v", last)
+	}
+}
+
+// TestUserCodeThatFailsAfterAResume is to blame itself.
+func TestUserCodeThatFailsAfterAResume(t *testing.T) {
+	m := newMachine(t, sound)
+	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
+	c, p := paused(t, m, outputs)
+	p.tick = func() { panic("user code") }
+	start := from(m.startOn(1), c, m)
+	start.Maps = 3
+	run := startReduce(t, p, start)
+	run.tell(true, outputs...)
+	if f := run.finish().GetFailure(); f.GetBadCheckpoint() || !strings.Contains(f.GetCause(), "user code") {
+		t.Errorf("failure %v", f)
+	}
+}

@@ -1,0 +1,177 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// badCheckpointError says that the attempt cannot go on from the checkpoint that
+// it was given. Its task has to begin anew, which is nobody's fault.
+type badCheckpointError struct{ Err error }
+
+func (e *badCheckpointError) Error() string { return fmt.Sprintf("checkpoint of no use: %v", e.Err) }
+func (e *badCheckpointError) Unwrap() error { return e.Err }
+
+// resume loads the checkpoint that the attempt goes on from, if there is one.
+func (a *Attempt) resume() error {
+	if a.Start.Checkpoint == nil {
+		return nil
+	}
+	a.origins = a.checkpointOrigins(a.Start.Checkpoint)
+	body, err := a.nextOrigin(nil)
+	if err != nil {
+		return err
+	}
+	a.UserState = body.UserState
+	a.serial.Store(int64(len(body.Pieces)))
+	addCounters(a.Counters, body.Counters)
+	return nil
+}
+
+// nextOrigin reads the checkpoint from where it has not been read yet and sets
+// resumed. Fault is what was wrong with the last place.
+func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
+	for len(a.origins) > 0 {
+		a.origin, a.origins = a.origins[0], a.origins[1:]
+		body, err := a.readCheckpoint(a.origin)
+		if err == nil {
+			a.resumed = body
+			return body, nil
+		}
+		fault = errors.Join(fault, fmt.Errorf("checkpoint %s: %w", a.origin.path, err))
+	}
+	if fault == nil {
+		fault = errors.New("the machine that has it is lost")
+	}
+	return nil, &badCheckpointError{fault}
+}
+
+func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
+	if o.bytes < 0 || o.bytes > maxCheckpoint {
+		return nil, fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, o.bytes)
+	}
+	files, done := a.open(o)
+	defer done()
+	var b []byte
+	err := a.insist(a.ctx, func() error {
+		f, err := files.open(a.ctx, o.path, 0, -1)
+		if err != nil {
+			return err
+		}
+		b, err = io.ReadAll(io.LimitReader(f, o.bytes+1))
+		if err = errors.Join(err, f.Close()); err == nil && (int64(len(b)) != o.bytes || xxhash.Sum64(b) != o.checksum) {
+			err = fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.decodeCheckpoint(b)
+}
+
+func (a *Attempt) decodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
+	body, err := DecodeCheckpoint(b)
+	if err != nil {
+		return nil, err
+	}
+	if body.JobId != a.Start.JobId || body.Task != a.Start.Task || body.Kind != a.Start.Kind {
+		return nil, fmt.Errorf("checkpoint of %s task %d of job %s, not of this task", body.Kind, body.Task, body.JobId)
+	}
+	return body, nil
+}
+
+// bringCheckpoint has what the checkpoint names lie on this machine, wherever it
+// was. Where it lies here nothing is copied.
+func (a *Attempt) bringCheckpoint() error {
+	for a.resumed != nil {
+		var err error
+		if a.origin.here() {
+			err = a.checkFiles(a.resumed)
+		} else {
+			err = a.fetchFiles()
+		}
+		if err == nil || !isOfNoUse(err) {
+			return err
+		}
+		if _, err := a.nextOrigin(fmt.Errorf("checkpoint %s: %w", a.origin.path, err)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchFiles copies the files into the attempt's directory.
+func (a *Attempt) fetchFiles() error {
+	files, done := a.open(a.origin)
+	defer done()
+	c := filesCopy{Attempt: a, from: files, to: a.Local, dir: a.attemptFile("resumed")}
+	body, err := c.copy(a.ctx, a.resumed)
+	if err == nil {
+		a.resumed = body
+	}
+	return err
+}
+
+// checkFiles looks whether files are all there and long enough. Their bytes are
+// verified when they are read.
+func (a *Attempt) checkFiles(body *taskproc.CheckpointBody) error {
+	for _, m := range body.Merge {
+		if err := a.checkFile(m.Path, m.Offset+m.Length); err != nil {
+			return err
+		}
+	}
+	for _, o := range body.Published {
+		x, err := a.publishedIndex(a.ctx, o)
+		if err == nil {
+			err = a.checkFile(o.Path, x.DataLength)
+		}
+		if err != nil {
+			return &sourceError{err}
+		}
+	}
+	return nil
+}
+
+func (a *Attempt) checkFile(path string, size int64) error {
+	info, err := a.Local.Stat(a.ctx, path)
+	if err == nil && info.Size < size {
+		err = fmt.Errorf("%w: %s has %d bytes, had %d at least", storage.ErrCorrupt, path, info.Size, size)
+	}
+	if err != nil {
+		return &sourceError{err}
+	}
+	return nil
+}
+
+// publishedIndex is the index of what a map wrote before its pause, here.
+func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*shuffle.Index, error) {
+	x, err := shuffle.ReadIndex(ctx, a.Local, o.Path)
+	if err == nil && x.Checksum != o.IndexChecksum {
+		err = fmt.Errorf("%w: index of %s with checksum %x, the checkpoint has %x", storage.ErrCorrupt, o.Path, x.Checksum, o.IndexChecksum)
+	}
+	return x, err
+}
+
+// blameCheckpoint makes an error about a file that the checkpoint names one of the
+// checkpoint.
+func (a *Attempt) blameCheckpoint(err error) error {
+	var read *shuffle.ReadError
+	if !errors.As(err, &read) {
+		return err
+	}
+	for _, m := range a.resumed.GetMerge() {
+		if m.Path == read.Path {
+			return &badCheckpointError{err}
+		}
+	}
+	return err
+}
