@@ -227,7 +227,7 @@ func TestSameCounts(t *testing.T) {
 }
 
 func TestReportIsWritten(t *testing.T) {
-	r := Report{Version: 1, Machine: thisMachine(), Results: []Result{
+	r := Report{Version: 1, Machine: ThisMachine(), Results: []Result{
 		resultOf(Contest{Name: "x", Ours: Entry{Name: "o"}, Goals: Goals{Seconds: 1}}, 5, []Sample{{Seconds: 0.5}}, nil),
 	}}
 	name, err := r.write(filepath.Join(t.TempDir(), "results"))

@@ -22,7 +22,8 @@ type Machine struct {
 	Load float64 `json:"load"`
 }
 
-func thisMachine() Machine {
+// ThisMachine looks at the machine that this process runs on.
+func ThisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
 	m.CPU = field("/proc/cpuinfo", "model name")
 	kib, _, _ := strings.Cut(field("/proc/meminfo", "MemTotal"), " ")

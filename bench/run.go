@@ -23,7 +23,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	report := Report{Version: 1, Time: time.Now(), Machine: thisMachine()}
+	report := Report{Version: 1, Time: time.Now(), Machine: ThisMachine()}
 	printMachine(cfg.Out, report.Machine)
 	k, err := newKit(ctx, cfg)
 	if err != nil {

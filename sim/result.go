@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sim/workload"
 )
 
 // Result is what came of a workload. Times are ms since the start of the run.
@@ -137,24 +138,20 @@ func (b *body) localMaps(j *job) int {
 	return n
 }
 
-func (b *body) alone(j *job) int64 {
-	phase := func(times []int64, slots int) int64 {
-		var sum, longest int64
-		for _, t := range times {
-			sum, longest = sum+t, max(longest, t)
+func (b *body) alone(j *job) int64 { return b.cfg.Alone(j.in) }
+
+// Alone is what JobResult.Alone is of a job on this cluster, in ms.
+func (c *Config) Alone(j *workload.Job) int64 {
+	phase := func(tasks []workload.Task, slots int) (sum int64) {
+		var longest int64
+		for _, t := range tasks {
+			sum, longest = sum+t.Millis, max(longest, t.Millis)
 		}
-		return max(longest, sum/int64(max(1, slots*b.cfg.Nodes)))
+		return max(longest, sum/int64(max(1, slots*c.Nodes)))
 	}
-	var maps, reduces []int64
-	for _, t := range j.in.Maps {
-		maps = append(maps, t.Millis)
+	reduceSlots := c.ReduceSlots
+	if c.SharedSlots {
+		reduceSlots = c.MapSlots
 	}
-	for _, t := range j.in.Reduces {
-		reduces = append(reduces, t.Millis)
-	}
-	reduceSlots := b.cfg.ReduceSlots
-	if b.cfg.SharedSlots {
-		reduceSlots = b.cfg.MapSlots
-	}
-	return phase(maps, b.cfg.MapSlots) + phase(reduces, reduceSlots)
+	return phase(j.Maps, c.MapSlots) + phase(j.Reduces, reduceSlots)
 }

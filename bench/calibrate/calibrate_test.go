@@ -2,35 +2,30 @@ package calibrate
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/internal/wire"
 )
 
-func history(t *testing.T, dir, id, name, state string, submitted, finished string) {
-	t.Helper()
-	line := `{"type":"job","version":1,"job":{"jobId":"` + id + `","name":"` + name + `","state":"` + state +
-		`","submitTime":"` + submitted + `","finishTime":"` + finished + `"}}` + "\n" + `{"type":"end","tasks":0}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(line), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestSojournsComeFromHistories(t *testing.T) {
-	dir := t.TempDir()
-	history(t, dir, "job_1_0001", "long", "SUCCEEDED", "1000", "9500")
-	history(t, dir, "job_1_0002", "short", "SUCCEEDED", "2000", "3000")
-	got, err := readSojourns(dir, "fair")
+	job := func(id, name string, state wire.JobState, submitted, finished int64) *wire.JobStatus {
+		return &wire.JobStatus{JobId: id, Name: name, State: state, SubmitTime: submitted, FinishTime: finished}
+	}
+	r := &real.Run{Jobs: []*wire.JobStatus{
+		job("job_1_0001", "long", wire.JobState_SUCCEEDED, 1000, 9500), job("job_1_0002", "short", wire.JobState_SUCCEEDED, 2000, 3000),
+	}}
+	got, err := sojourns(r, "fair")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 2 || got[0].Job != "long" || got[0].Real != 8500*time.Millisecond || got[1].Real != time.Second || got[1].Policy != "fair" {
 		t.Errorf("got %+v", got)
 	}
-	history(t, dir, "job_1_0003", "broken", "FAILED", "2000", "3000")
-	if _, err := readSojourns(dir, "fair"); err == nil || !strings.Contains(err.Error(), "job_1_0003.jsonl: job broken is FAILED") {
+	r.Jobs = append(r.Jobs, job("job_1_0003", "broken", wire.JobState_FAILED, 2000, 3000))
+	if _, err := sojourns(r, "fair"); err == nil || !strings.Contains(err.Error(), "job broken (job_1_0003) is FAILED") {
 		t.Errorf("a job that failed: %v", err)
 	}
 }
@@ -48,7 +43,7 @@ func TestErrorsOfPredictions(t *testing.T) {
 		t.Errorf("forecast without error: %+v", e)
 	}
 	var table, lines strings.Builder
-	if err := WriteTable(&table, Plan{Name: "p", About: "two jobs"}, outcomes); err != nil {
+	if err := WriteTable(&table, real.Plan{Name: "p", About: "two jobs"}, outcomes); err != nil {
 		t.Fatal(err)
 	}
 	const want = `p: two jobs

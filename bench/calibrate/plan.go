@@ -4,21 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/hammr/hammr/bench/real"
 )
-
-// Job is one that is submitted at a time.
-type Job struct {
-	Name string
-	At   time.Duration // since the start of the run
-	Args []string      // of hammr submit, from the program on
-	Out  bool          // a last argument names a directory for output
-}
-
-// Plan is a workload of jobs in the order in which they are submitted.
-type Plan struct {
-	Name, About string
-	Jobs        []Job
-}
 
 // shape is a job of tasks that sleep.
 type shape struct {
@@ -42,11 +30,11 @@ var sleeping = []shape{
 }
 
 // Sleeping is a plan of jobs whose tasks sleep.
-func Sleeping() Plan {
-	p := Plan{Name: "sleeping", About: "tasks that sleep for each record"}
+func Sleeping() real.Plan {
+	p := real.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
 	for i, s := range sleeping {
 		name := fmt.Sprintf("sleep%02d", i)
-		p.Jobs = append(p.Jobs, Job{
+		p.Jobs = append(p.Jobs, real.Job{
 			Name: name, At: time.Duration(s.at) * time.Second,
 			Args: []string{
 				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
@@ -58,18 +46,18 @@ func Sleeping() Plan {
 }
 
 // Busy is the control: jobs that count the words of a text and are bound by the
-// cores of this machine, of which all slots have a part.
-func Busy(text string) Plan {
-	p := Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
+// cores of this machine, of which all slots have a part. Their output goes to directories of their names.
+func Busy(text string) real.Plan {
+	p := real.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
 	for i, at := range []int{0, 1, 3, 6} {
 		name := fmt.Sprintf("count%02d", i)
-		p.Jobs = append(p.Jobs, Job{
+		p.Jobs = append(p.Jobs, real.Job{
 			Name: name, At: time.Duration(at) * time.Second,
 			Args: []string{
 				"wordcount", "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.reduces=2",
 				"-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(splitBytes>>(i%2)), text,
 			},
-			Out: true,
+			Out: name,
 		})
 	}
 	return p

@@ -3,8 +3,6 @@ package calibrate
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/hammr/hammr/preempt"
@@ -20,14 +18,6 @@ func confOf(policy string) map[string]string {
 		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}
 	}
 	return nil
-}
-
-func confFlags(policy string) (flags []string) {
-	conf := confOf(policy)
-	for _, name := range slices.Sorted(maps.Keys(conf)) {
-		flags = append(flags, "--conf", name+"="+conf[name])
-	}
-	return flags
 }
 
 // predict plays a workload under a policy on a cluster like the real one, and

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"github.com/hammr/hammr/bench/real"
 )
 
 // columns are those of calibration.csv; times are seconds.
@@ -42,14 +44,14 @@ type Error struct {
 
 // ErrorOf is that of one prediction over the jobs of a policy.
 func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Error) {
-	var real, predicted time.Duration
+	var observed, predicted time.Duration
 	for _, o := range outcomes {
 		off := math.Abs(o.errorOf(prediction(o)))
 		e.Mean += off / float64(len(outcomes))
 		e.Worst = max(e.Worst, off)
-		real, predicted = real+o.Real, predicted+prediction(o)
+		observed, predicted = observed+o.Real, predicted+prediction(o)
 	}
-	e.Bias = float64(predicted-real) / float64(max(real, 1))
+	e.Bias = float64(predicted-observed) / float64(max(observed, 1))
 	return e
 }
 
@@ -60,7 +62,7 @@ func Replayed(o Outcome) time.Duration { return o.Replay }
 func Forecasted(o Outcome) time.Duration { return o.Forecast }
 
 // WriteTable writes a line for each policy, for people.
-func WriteTable(w io.Writer, plan Plan, outcomes []Outcome) error {
+func WriteTable(w io.Writer, plan real.Plan, outcomes []Outcome) error {
 	fmt.Fprintf(w, "%s: %s\n", plan.Name, plan.About)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "POLICY\tJOBS\tREAL MEAN\tREPLAY MEAN\tERROR\tWORST\tFORECAST MEAN\tERROR\tWORST\t")

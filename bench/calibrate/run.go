@@ -1,16 +1,15 @@
 package calibrate
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"time"
 
+	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -18,7 +17,7 @@ import (
 type Config struct {
 	Hammr    string // file of the hammr program
 	Work     string // directory for clusters, which is made; each is removed again
-	Plan     Plan
+	Plan     real.Plan
 	Policies []string // in the order in which they run; the forecasts rest on the first
 
 	Nodes, MapSlots, ReduceSlots int
@@ -41,14 +40,14 @@ func Run(ctx context.Context, cfg Config, tell func(format string, args ...any))
 	var first *workload.Workload
 	for _, policy := range cfg.Policies {
 		tell("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Nodes)
-		w, real, err := observe(ctx, cfg, policy)
+		w, observed, err := observe(ctx, cfg, policy)
 		if err != nil {
 			return nil, fmt.Errorf("calibrate: %s under %s: %w", cfg.Plan.Name, policy, err)
 		}
 		if first == nil {
 			first = w
 		}
-		if outcomes, err = appendOutcomes(ctx, cfg, policy, outcomes, real, w, first); err != nil {
+		if outcomes, err = appendOutcomes(ctx, cfg, policy, outcomes, observed, w, first); err != nil {
 			return nil, err
 		}
 	}
@@ -57,25 +56,35 @@ func Run(ctx context.Context, cfg Config, tell func(format string, args ...any))
 
 // observe runs the plan on a cluster and returns its history and how long each
 // job was there.
-func observe(ctx context.Context, cfg Config, policy string) (w *workload.Workload, real []Outcome, err error) {
-	c, err := start(ctx, cfg, filepath.Join(cfg.Work, policy), policy)
+func observe(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
+	c, err := real.Start(ctx, real.Config{
+		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: confOf(policy),
+		Nodes: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, c.stop(ctx)) }()
-	histories, err := c.run(ctx, cfg.Plan)
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	plan := cfg.Plan
+	plan.Jobs = slices.Clone(plan.Jobs)
+	for i, j := range plan.Jobs {
+		if j.Out != "" {
+			plan.Jobs[i].Out = filepath.Join(cfg.Work, policy, "output", j.Out)
+		}
+	}
+	r, err := c.Run(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	if real, err = readSojourns(histories, policy); err != nil {
+	if outcomes, err = sojourns(r, policy); err != nil {
 		return nil, nil, err
 	}
-	w, err = workload.ReadFile(histories, workload.Options{Format: workload.HistoryLogs})
-	return w, real, err
+	w, err = workload.ReadFile(c.Histories(), workload.Options{Format: workload.HistoryLogs})
+	return w, outcomes, err
 }
 
 // appendOutcomes adds predictions to what was observed.
-func appendOutcomes(ctx context.Context, cfg Config, policy string, to, real []Outcome, w, first *workload.Workload) ([]Outcome, error) {
+func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed []Outcome, w, first *workload.Workload) ([]Outcome, error) {
 	replay, err := predict(ctx, cfg, w, policy)
 	if err != nil {
 		return nil, err
@@ -84,54 +93,22 @@ func appendOutcomes(ctx context.Context, cfg Config, policy string, to, real []O
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range real {
+	for _, o := range observed {
 		o.Replay, o.Forecast = replay[o.Job], forecast[o.Job]
 		to = append(to, o)
 	}
 	return to, nil
 }
 
-// readSojourns reads how long the jobs of a directory of histories were there.
-func readSojourns(dir, policy string) (outcomes []Outcome, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range files { // Glob sorts them, and ids rise
-		o, err := readSojourn(name)
-		if err != nil {
-			return nil, fmt.Errorf("history %s: %w", name, err)
+// sojourns are how long the jobs of a run were there. All have succeeded.
+func sojourns(r *real.Run, policy string) (outcomes []Outcome, err error) {
+	for _, j := range r.Jobs {
+		if j.State != wire.JobState_SUCCEEDED {
+			return nil, fmt.Errorf("job %s (%s) is %v: %s", j.Name, j.JobId, j.State, j.Cause)
 		}
-		o.Policy = policy
+		o := Outcome{Policy: policy, Job: j.Name, Submitted: time.UnixMilli(j.SubmitTime), End: time.UnixMilli(j.FinishTime)}
+		o.Real = o.End.Sub(o.Submitted)
 		outcomes = append(outcomes, o)
 	}
 	return outcomes, nil
-}
-
-// readSojourn reads the first line of a history.
-func readSojourn(name string) (o Outcome, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return o, err
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(f).ReadBytes('\n')
-	if err != nil {
-		return o, err
-	}
-	var head struct {
-		Job struct{ Name, State, SubmitTime, FinishTime string }
-	}
-	if err := json.Unmarshal(line, &head); err != nil {
-		return o, err
-	}
-	if head.Job.State != "SUCCEEDED" {
-		return o, fmt.Errorf("job %s is %s", head.Job.Name, head.Job.State)
-	}
-	o.Job = head.Job.Name
-	submitted, err := strconv.ParseInt(head.Job.SubmitTime, 10, 64)
-	finished, err2 := strconv.ParseInt(head.Job.FinishTime, 10, 64)
-	o.Submitted, o.End = time.UnixMilli(submitted), time.UnixMilli(finished)
-	o.Real = o.End.Sub(o.Submitted)
-	return o, errors.Join(err, err2)
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/bench/calibrate"
+	"github.com/hammr/hammr/bench/real"
 )
 
 func main() {
@@ -54,12 +55,15 @@ func run(ctx context.Context, hammr, out string, policies []string, only string,
 	if err := os.WriteFile(text, words(megabytes<<20), 0o666); err != nil {
 		return err
 	}
+	if err := real.EnvironmentOf(work, nil).Write(out); err != nil {
+		return err
+	}
 	f, err := os.Create(filepath.Join(out, "calibration.csv"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, plan := range []calibrate.Plan{calibrate.Sleeping(), calibrate.Busy(text)} {
+	for _, plan := range []real.Plan{calibrate.Sleeping(), calibrate.Busy(text)} {
 		if only != "" && only != plan.Name {
 			continue
 		}
