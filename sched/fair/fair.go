@@ -132,13 +132,19 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 func (p *Policy) survey(view cluster.View) {
 	if all := p.ledger.Slots(view); all != p.slots {
 		p.slots, p.dominant = all, byDominant(all)
+		p.tree.root.uneven = true
 		p.tree.root.seat.Reorder()
 	}
 }
 
-// divide finds the fair share of each queue.
+// divide finds the fair share of each queue. That follows from what they want, and
+// from all slots.
 func (p *Policy) divide() {
 	root := p.tree.root
+	if !root.uneven {
+		return
+	}
+	root.uneven = false
 	for kind := range p.slots {
 		root.share[kind] = float64(min(p.slots[kind], root.Max[kind]))
 		root.divide(kind)

@@ -23,8 +23,9 @@ type queue struct {
 	since int64 // when the oldest of its jobs that wait was submitted; what age says, unless stale
 	stale bool
 
-	share [2]float64 // of slots, as divide has found it last
-	seat  *deal.Seat
+	share  [2]float64 // of slots, as divide has found it last
+	uneven bool       // of the root: somebody's demand is another since then
+	seat   *deal.Seat
 }
 
 // tree is all pools that are described or have jobs.
@@ -94,10 +95,12 @@ func (t *tree) leaves() (leaves []*queue) {
 
 // change adds to what the queue, and those that it is in, have and want.
 func (q *queue) change(t tally) {
+	uneven := t.demand != slots{}
 	for ; q != nil; q = q.parent {
 		before := q.demand
 		q.wanted = q.wanted.Plus(t.demand)
 		q.tally, q.stale = q.plus(t), true
+		q.uneven = q.uneven || uneven
 		q.demand = q.wanted.AtMost(q.Max)
 		t.demand = q.demand.Minus(before)
 		q.seat.Sit(q.waiting)

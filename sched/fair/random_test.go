@@ -110,8 +110,10 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wak
 		rt.Fatalf("observing gives %q, reset gives %q", schedtest.Lines(plan), schedtest.Lines(again))
 	}
 	known, found := l.Policy.(*Policy), fresh
+	known.divide()
+	found.divide()
 	for name, q := range found.tree.byName {
-		if k := known.tree.byName[name]; k == nil || k.tally != q.tally || k.wanted != q.wanted {
+		if k := known.tree.byName[name]; k == nil || k.tally != q.tally || k.wanted != q.wanted || k.share != q.share {
 			rt.Fatalf("pool %q is known as %+v, and found as %+v", name, k, q)
 		}
 	}
