@@ -28,7 +28,9 @@ func (r *running) states() (states string) {
 // awaitStates waits until all processes of the task are as they are to be.
 func (r *running) awaitStates(still bool) {
 	r.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(time.Minute); ; <-look.C {
 		states := r.states()
 		if stopped := strings.Count(states, "T"); states != "" && stopped == len(states) == still && (still || stopped == 0) {
 			return
