@@ -26,6 +26,7 @@ type lead struct {
 	wake    int64           // ms since the epoch when to step at the latest, 0 for never
 	pools   following       // of Config.PoolFile
 	mute    bool            // the log has heard that decisions cannot be written
+	ask     bool            // a machine was lost: how far are those that are left?
 	review  int64           // ms since the epoch when to look for silent tasknodes, 0 for never
 }
 
@@ -120,6 +121,7 @@ func (m *Master) step() {
 	m.events = nil
 	m.wake = out.Wake
 	m.tell(out.Decisions)
+	m.askProgress()
 	if len(out.Commands) > 0 {
 		m.cfg.Log.Propose(out.Commands)
 	}

@@ -141,6 +141,7 @@ func (m *Master) machineChanged(name string) {
 	if machine == nil || machine.Lost {
 		m.forgetListener(name)
 		m.nodeLost(name, n)
+		m.ask = true
 		return
 	}
 	if a := n.attachment; a != nil && a.instance == machine.Instance {

@@ -2,6 +2,8 @@ package jobmaster
 
 import (
 	"context"
+
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // probe asks a tasknode for a sign of life, at once, whose connection has broken.
@@ -43,4 +45,19 @@ func (p *probed) handle(m *Master) {
 	}
 	m.node(p.machine).heard = m.now()
 	m.cfg.Logger.Info("tasknode has lost its connection, and answers", "tasknode", p.machine)
+}
+
+// askProgress asks for the progress of all that runs, once a machine has been
+// lost: which attempts make room for what was lost depends on it, and with the next
+// heartbeats it would come late.
+func (m *Master) askProgress() {
+	if !m.ask {
+		return
+	}
+	m.ask = false
+	for _, n := range m.nodes {
+		if n.attachment != nil {
+			n.attachment.send(&wire.Order{Order: &wire.Order_Probe_{Probe: new(wire.Order_Probe)}})
+		}
+	}
 }

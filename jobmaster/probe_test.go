@@ -3,9 +3,11 @@ package jobmaster_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -67,4 +69,36 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestALostMachineHasAllOthersAskedHowFarTheyAre wants the order, once for each
+// tasknode that is left, as soon as one is given up.
+func TestALostMachineHasAllOthersAskedHowFarTheyAre(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		crash := w.addNode("a", 1, 1)
+		w.sleep(time.Second)
+		var probes atomic.Int32
+		hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "b1", MapSlots: 1}}}
+		b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
+			if o.GetProbe() != nil {
+				probes.Add(1)
+			}
+		}, func(error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		crash()
+		for range 9 {
+			w.sleep(time.Second)
+			b.Report(&wire.Report{Machine: "b", Report: &wire.Report_Heartbeat_{Heartbeat: new(wire.Report_Heartbeat)}})
+		}
+		if n := probes.Load(); n != 0 {
+			t.Errorf("asked %d times before the verdict", n)
+		}
+		w.sleep(2 * time.Second)
+		if n := probes.Load(); n != 1 {
+			t.Errorf("asked %d times after it", n)
+		}
+	})
 }

@@ -160,7 +160,7 @@ func (o ordered) handle(ctx context.Context, n *Node) {
 }
 
 func (r reported) handle(_ context.Context, n *Node) {
-	if r.report.GetProgress() == nil || n.cfg.ProgressDelay == 0 {
+	if r.report.GetProgress() == nil || n.cfg.ProgressDelay == 0 || n.progress.answers(r.report.AttemptId) {
 		n.send(r.report)
 		return
 	}
@@ -215,6 +215,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 		n.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
 		delete(n.last, o.Acknowledge.AttemptId)
+	case *wire.Order_Probe_:
+		n.probe()
 	case *wire.Order_Repeat_:
 		n.repeat(o.Repeat.AttemptId)
 	}

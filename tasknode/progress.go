@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -14,6 +15,7 @@ import (
 type progress struct {
 	latest map[string]*wire.Report // by attempt
 	due    <-chan time.Time        // when it is to be told; nil while there is none
+	asked  map[string]bool         // attempts whose progress is told as soon as it is known
 }
 
 // put takes in what replaces earlier progress of the attempt. It is told within
@@ -28,8 +30,37 @@ func (p *progress) put(r *wire.Report, within time.Duration) {
 	}
 }
 
-// drop forgets the progress of an attempt that has ended.
-func (p *progress) drop(attempt string) { delete(p.latest, attempt) }
+// ask has the next progress of an attempt told as soon as it is known.
+func (p *progress) ask(attempt string) {
+	if p.asked == nil {
+		p.asked = make(map[string]bool)
+	}
+	p.asked[attempt] = true
+}
+
+// answers reports whether progress of an attempt is awaited. It replaces what was
+// to be told of the attempt later.
+func (p *progress) answers(attempt string) bool {
+	if !p.asked[attempt] {
+		return false
+	}
+	p.drop(attempt)
+	return true
+}
+
+// drop forgets the progress of an attempt, which has ended or been told.
+func (p *progress) drop(attempt string) {
+	delete(p.latest, attempt)
+	delete(p.asked, attempt)
+}
+
+// probe asks every attempt how far it is.
+func (n *Node) probe() {
+	for id, a := range n.attempts {
+		n.progress.ask(id)
+		a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Probe{Probe: new(taskproc.Probe)}})
+	}
+}
 
 // tell sends all progress, in the order of attempts.
 func (p *progress) tell(send func(*wire.Report)) {

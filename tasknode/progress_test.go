@@ -34,3 +34,23 @@ func TestLatestProgressOfEachAttemptIsToldTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestProgressThatIsAskedForIsToldAtOnce asks for what would be told much later.
+func TestProgressThatIsAskedForIsToldAtOnce(t *testing.T) {
+	var p progress
+	report := &wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}
+	p.put(report, time.Hour)
+	if p.answers("a") {
+		t.Error("told before it is asked for")
+	}
+	p.ask("a")
+	p.ask("b")
+	if !p.answers("a") || p.answers("a") || !p.answers("b") {
+		t.Error("what is asked for once is told once")
+	}
+	p.tell(func(r *wire.Report) { t.Errorf("told later too: %v", r) })
+	p.ask("a")
+	if p.drop("a"); p.answers("a") {
+		t.Error("an attempt that has ended answers")
+	}
+}

@@ -169,6 +169,8 @@ func (s *session) listen() {
 			s.stand(order.Suspend)
 		case *taskproc.ToTask_Resume:
 			s.attempt.still.goOn()
+		case *taskproc.ToTask_Probe:
+			s.tell()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
 			s.attempt.signal.epoch.Add(1)
@@ -188,10 +190,15 @@ func (s *session) tick(ended <-chan struct{}) {
 			s.attempt.signal.raise(&s.attempt.signal.sample)
 			if s.attempt.signal.alive.Swap(false) || s.group.inEngine() {
 				s.attempt.signs.Add(1)
-				_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
+				s.tell()
 			}
 		}
 	}
+}
+
+// tell says how far the attempt is; if nobody hears it, the tasknode is gone.
+func (s *session) tell() {
+	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
 }
 
 // stopAt ends a map at the first record boundary at or after position, or at

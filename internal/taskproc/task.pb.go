@@ -1359,6 +1359,7 @@ type ToTask struct {
 	//	*ToTask_Kill
 	//	*ToTask_Suspend
 	//	*ToTask_Resume
+	//	*ToTask_Probe
 	Message       isToTask_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1464,6 +1465,15 @@ func (x *ToTask) GetResume() *Resume {
 	return nil
 }
 
+func (x *ToTask) GetProbe() *Probe {
+	if x != nil {
+		if x, ok := x.Message.(*ToTask_Probe); ok {
+			return x.Probe
+		}
+	}
+	return nil
+}
+
 type isToTask_Message interface {
 	isToTask_Message()
 }
@@ -1496,6 +1506,10 @@ type ToTask_Resume struct {
 	Resume *Resume `protobuf:"bytes,7,opt,name=resume,proto3,oneof"`
 }
 
+type ToTask_Probe struct {
+	Probe *Probe `protobuf:"bytes,8,opt,name=probe,proto3,oneof"`
+}
+
 func (*ToTask_Start) isToTask_Message() {}
 
 func (*ToTask_Outputs) isToTask_Message() {}
@@ -1509,6 +1523,45 @@ func (*ToTask_Kill) isToTask_Message() {}
 func (*ToTask_Suspend) isToTask_Message() {}
 
 func (*ToTask_Resume) isToTask_Message() {}
+
+func (*ToTask_Probe) isToTask_Message() {}
+
+// Probe asks for progress at once.
+type Probe struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Probe) Reset() {
+	*x = Probe{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Probe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Probe) ProtoMessage() {}
+
+func (x *Probe) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Probe.ProtoReflect.Descriptor instead.
+func (*Probe) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+}
 
 // Progress is sent every so often while a task runs.
 type Progress struct {
@@ -1526,7 +1579,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1591,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[18]
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1604,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1618,7 +1671,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +1683,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +1696,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Done) GetRange() *Range {
@@ -1706,7 +1759,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1771,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1784,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Failure) GetCause() string {
@@ -1807,7 +1860,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1872,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1885,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Paused) GetCheckpoint() *Checkpoint {
@@ -1851,7 +1904,7 @@ type Killed struct {
 
 func (x *Killed) Reset() {
 	*x = Killed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1863,7 +1916,7 @@ func (x *Killed) String() string {
 func (*Killed) ProtoMessage() {}
 
 func (x *Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1876,7 +1929,7 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 // Still says that nothing which the task has open elsewhere suffers when it stands
@@ -1890,7 +1943,7 @@ type Still struct {
 
 func (x *Still) Reset() {
 	*x = Still{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +1955,7 @@ func (x *Still) String() string {
 func (*Still) ProtoMessage() {}
 
 func (x *Still) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +1968,7 @@ func (x *Still) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Still.ProtoReflect.Descriptor instead.
 func (*Still) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Still) GetNumber() int64 {
@@ -1936,7 +1989,7 @@ type Declined struct {
 
 func (x *Declined) Reset() {
 	*x = Declined{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1948,7 +2001,7 @@ func (x *Declined) String() string {
 func (*Declined) ProtoMessage() {}
 
 func (x *Declined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1961,7 +2014,7 @@ func (x *Declined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Declined.ProtoReflect.Descriptor instead.
 func (*Declined) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Declined) GetCause() string {
@@ -1997,7 +2050,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2062,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2075,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2160,7 +2213,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2225,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2238,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2271,7 +2324,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2336,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2349,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2388,7 +2441,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2453,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2466,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Pending) GetOutput() string {
@@ -2451,7 +2504,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2463,7 +2516,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2476,7 +2529,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2576,7 +2629,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2641,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2651,7 +2704,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2716,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2721,7 +2774,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2733,7 +2786,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2802,7 +2855,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2814,7 +2867,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2864,7 +2917,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +2929,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +2942,7 @@ func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
 func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27, 0}
 }
 
 func (x *Checkpoint_Copy) GetPath() string {
@@ -3049,7 +3102,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\"\b\n" +
 	"\x06Resume\"\x1c\n" +
 	"\x04Kill\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\"\xde\x02\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"\x8c\x03\n" +
 	"\x06ToTask\x12,\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartH\x00R\x05start\x122\n" +
 	"\aoutputs\x18\x02 \x01(\v2\x16.hammr.task.v1.OutputsH\x00R\aoutputs\x12)\n" +
@@ -3057,8 +3110,10 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x05pause\x18\x04 \x01(\v2\x14.hammr.task.v1.PauseH\x00R\x05pause\x12)\n" +
 	"\x04kill\x18\x05 \x01(\v2\x13.hammr.task.v1.KillH\x00R\x04kill\x122\n" +
 	"\asuspend\x18\x06 \x01(\v2\x16.hammr.task.v1.SuspendH\x00R\asuspend\x12/\n" +
-	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resumeB\t\n" +
-	"\amessage\"\xed\x01\n" +
+	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12,\n" +
+	"\x05probe\x18\b \x01(\v2\x14.hammr.task.v1.ProbeH\x00R\x05probeB\t\n" +
+	"\amessage\"\a\n" +
+	"\x05Probe\"\xed\x01\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
@@ -3170,7 +3225,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),               // 0: hammr.task.v1.Kind
 	(*Position)(nil),        // 1: hammr.task.v1.Position
@@ -3191,44 +3246,45 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*Resume)(nil),          // 16: hammr.task.v1.Resume
 	(*Kill)(nil),            // 17: hammr.task.v1.Kill
 	(*ToTask)(nil),          // 18: hammr.task.v1.ToTask
-	(*Progress)(nil),        // 19: hammr.task.v1.Progress
-	(*Done)(nil),            // 20: hammr.task.v1.Done
-	(*Failure)(nil),         // 21: hammr.task.v1.Failure
-	(*Paused)(nil),          // 22: hammr.task.v1.Paused
-	(*Killed)(nil),          // 23: hammr.task.v1.Killed
-	(*Still)(nil),           // 24: hammr.task.v1.Still
-	(*Declined)(nil),        // 25: hammr.task.v1.Declined
-	(*FromTask)(nil),        // 26: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),      // 27: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),  // 28: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),         // 29: hammr.task.v1.Pending
-	(*MergeInput)(nil),      // 30: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),      // 31: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),     // 32: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),      // 33: hammr.task.v1.Graph.Edge
-	nil,                     // 34: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),    // 35: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil), // 36: hammr.task.v1.Checkpoint.Copy
+	(*Probe)(nil),           // 19: hammr.task.v1.Probe
+	(*Progress)(nil),        // 20: hammr.task.v1.Progress
+	(*Done)(nil),            // 21: hammr.task.v1.Done
+	(*Failure)(nil),         // 22: hammr.task.v1.Failure
+	(*Paused)(nil),          // 23: hammr.task.v1.Paused
+	(*Killed)(nil),          // 24: hammr.task.v1.Killed
+	(*Still)(nil),           // 25: hammr.task.v1.Still
+	(*Declined)(nil),        // 26: hammr.task.v1.Declined
+	(*FromTask)(nil),        // 27: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),      // 28: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),  // 29: hammr.task.v1.CheckpointBody
+	(*Pending)(nil),         // 30: hammr.task.v1.Pending
+	(*MergeInput)(nil),      // 31: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),      // 32: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),     // 33: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),      // 34: hammr.task.v1.Graph.Edge
+	nil,                     // 35: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),    // 36: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil), // 37: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	31, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	32, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	33, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	32, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	33, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	34, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	34, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	35, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	27, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	28, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	35, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	36, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
 	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -3238,36 +3294,37 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	17, // 24: hammr.task.v1.ToTask.kill:type_name -> hammr.task.v1.Kill
 	15, // 25: hammr.task.v1.ToTask.suspend:type_name -> hammr.task.v1.Suspend
 	16, // 26: hammr.task.v1.ToTask.resume:type_name -> hammr.task.v1.Resume
-	7,  // 27: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
-	1,  // 28: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	2,  // 29: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
-	5,  // 30: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 31: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
-	7,  // 32: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
-	1,  // 33: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	27, // 34: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	19, // 35: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	20, // 36: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
-	21, // 37: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	22, // 38: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
-	23, // 39: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
-	24, // 40: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
-	25, // 41: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
-	36, // 42: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 43: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	5,  // 44: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 45: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 46: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	6,  // 47: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	30, // 48: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	6,  // 49: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	29, // 50: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 51: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	19, // 27: hammr.task.v1.ToTask.probe:type_name -> hammr.task.v1.Probe
+	7,  // 28: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
+	1,  // 29: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
+	2,  // 30: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
+	5,  // 31: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
+	6,  // 32: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
+	7,  // 33: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
+	1,  // 34: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	28, // 35: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	20, // 36: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	21, // 37: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
+	22, // 38: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	23, // 39: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
+	24, // 40: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
+	25, // 41: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
+	26, // 42: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
+	37, // 43: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 44: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	5,  // 45: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 46: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	2,  // 47: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
+	6,  // 48: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
+	31, // 49: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	6,  // 50: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	30, // 51: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	1,  // 52: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3283,8 +3340,9 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Kill)(nil),
 		(*ToTask_Suspend)(nil),
 		(*ToTask_Resume)(nil),
+		(*ToTask_Probe)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[25].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[26].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
@@ -3299,7 +3357,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

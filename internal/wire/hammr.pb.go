@@ -1058,6 +1058,7 @@ type Order struct {
 	//	*Order_Suspend
 	//	*Order_Resume
 	//	*Order_TakeOver_
+	//	*Order_Probe_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1199,6 +1200,15 @@ func (x *Order) GetTakeOver() *Order_TakeOver {
 	return nil
 }
 
+func (x *Order) GetProbe() *Order_Probe {
+	if x != nil {
+		if x, ok := x.Order.(*Order_Probe_); ok {
+			return x.Probe
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1247,6 +1257,10 @@ type Order_TakeOver_ struct {
 	TakeOver *Order_TakeOver `protobuf:"bytes,11,opt,name=take_over,json=takeOver,proto3,oneof"`
 }
 
+type Order_Probe_ struct {
+	Probe *Order_Probe `protobuf:"bytes,12,opt,name=probe,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1268,6 +1282,8 @@ func (*Order_Suspend) isOrder_Order() {}
 func (*Order_Resume) isOrder_Order() {}
 
 func (*Order_TakeOver_) isOrder_Order() {}
+
+func (*Order_Probe_) isOrder_Order() {}
 
 // Orders are orders that belong together, in their order.
 type Orders struct {
@@ -4555,6 +4571,43 @@ func (x *Order_TakeOver) GetToken() string {
 	return ""
 }
 
+// Probe asks how far each attempt is: it is told at once.
+type Order_Probe struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_Probe) Reset() {
+	*x = Order_Probe{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_Probe) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_Probe) ProtoMessage() {}
+
+func (x *Order_Probe) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_Probe.ProtoReflect.Descriptor instead.
+func (*Order_Probe) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 11}
+}
+
 type Report_Joined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
@@ -4574,7 +4627,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4586,7 +4639,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4691,7 +4744,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4703,7 +4756,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4748,7 +4801,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4760,7 +4813,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4787,7 +4840,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4799,7 +4852,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4840,7 +4893,7 @@ type Report_TookOver struct {
 
 func (x *Report_TookOver) Reset() {
 	*x = Report_TookOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4852,7 +4905,7 @@ func (x *Report_TookOver) String() string {
 func (*Report_TookOver) ProtoMessage() {}
 
 func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4894,7 +4947,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4906,7 +4959,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4962,7 +5015,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4974,7 +5027,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5032,7 +5085,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5044,7 +5097,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5099,7 +5152,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5111,7 +5164,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5161,7 +5214,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5173,7 +5226,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5287,7 +5340,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5299,7 +5352,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5366,7 +5419,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5378,7 +5431,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5458,7 +5511,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5470,7 +5523,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5545,7 +5598,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5557,7 +5610,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5704,7 +5757,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xca\v\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x82\f\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -5718,7 +5771,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\asuspend\x18\t \x01(\v2\x1e.hammr.v1.Order.SuspendAttemptH\x00R\asuspend\x127\n" +
 	"\x06resume\x18\n" +
 	" \x01(\v2\x1d.hammr.v1.Order.ResumeAttemptH\x00R\x06resume\x127\n" +
-	"\ttake_over\x18\v \x01(\v2\x18.hammr.v1.Order.TakeOverH\x00R\btakeOver\x1a:\n" +
+	"\ttake_over\x18\v \x01(\v2\x18.hammr.v1.Order.TakeOverH\x00R\btakeOver\x12-\n" +
+	"\x05probe\x18\f \x01(\v2\x15.hammr.v1.Order.ProbeH\x00R\x05probe\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -5760,7 +5814,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12'\n" +
 	"\x04done\x18\x03 \x01(\v2\x13.hammr.task.v1.DoneR\x04done\x12\x14\n" +
-	"\x05token\x18\x04 \x01(\tR\x05tokenB\a\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\x1a\a\n" +
+	"\x05ProbeB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
 	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xc0\t\n" +
@@ -6097,7 +6152,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 82)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -6169,41 +6224,42 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_Acknowledge)(nil),          // 67: hammr.v1.Order.Acknowledge
 	(*Order_Repeat)(nil),               // 68: hammr.v1.Order.Repeat
 	(*Order_TakeOver)(nil),             // 69: hammr.v1.Order.TakeOver
-	(*Report_Joined)(nil),              // 70: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 71: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 72: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 73: hammr.v1.Report.Killed
-	(*Report_TookOver)(nil),            // 74: hammr.v1.Report.TookOver
-	(*Report_Heartbeat_Directory)(nil), // 75: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 76: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 77: hammr.v1.Info.LogWrites
-	nil,                                // 78: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 79: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 80: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 81: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 82: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 83: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 84: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 85: hammr.v1.Queue.Slots
-	(*taskproc.Graph)(nil),             // 86: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 87: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 88: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 89: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 90: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 91: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 92: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 93: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 94: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 95: hammr.task.v1.MapOutput
+	(*Order_Probe)(nil),                // 70: hammr.v1.Order.Probe
+	(*Report_Joined)(nil),              // 71: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 72: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 73: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 74: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 75: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 76: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 77: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 78: hammr.v1.Info.LogWrites
+	nil,                                // 79: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 80: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 81: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 82: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 83: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 84: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 85: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 86: hammr.v1.Queue.Slots
+	(*taskproc.Graph)(nil),             // 87: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 88: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 89: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 90: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 91: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 92: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 93: hammr.task.v1.Paused
+	(*taskproc.Start)(nil),             // 94: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 95: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 96: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	56, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	86, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	87, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	87, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	88, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	57, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	88, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	89, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -6220,95 +6276,96 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	63, // 20: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
 	64, // 21: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
 	69, // 22: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
-	10, // 23: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	70, // 24: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	72, // 25: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	89, // 26: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	90, // 27: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	91, // 28: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	92, // 29: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	73, // 30: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	71, // 31: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	74, // 32: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	3,  // 33: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	76, // 34: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	77, // 35: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 36: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 37: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	75, // 38: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	38, // 39: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	78, // 40: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	79, // 41: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	48, // 42: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	80, // 43: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	81, // 44: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	82, // 45: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	84, // 46: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	85, // 47: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	85, // 48: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	85, // 49: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	85, // 50: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	52, // 51: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 52: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	93, // 53: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	94, // 54: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	95, // 55: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	90, // 56: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	75, // 57: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	95, // 58: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	83, // 59: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	82, // 60: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 61: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 62: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 63: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 64: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 65: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 66: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 67: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 68: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 69: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 70: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	33, // 71: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	35, // 72: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	37, // 73: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	40, // 74: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	42, // 75: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	44, // 76: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	46, // 77: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49, // 78: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	51, // 79: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	54, // 80: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	54, // 81: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	54, // 82: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 83: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 84: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 85: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 86: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 87: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 88: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 89: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 90: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 91: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 92: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 93: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	34, // 94: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	36, // 95: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	39, // 96: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41, // 97: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	43, // 98: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	45, // 99: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	47, // 100: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	50, // 101: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	53, // 102: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	55, // 103: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	55, // 104: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	55, // 105: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 106: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	84, // [84:107] is the sub-list for method output_type
-	61, // [61:84] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	70, // 23: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
+	10, // 24: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	71, // 25: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	73, // 26: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	90, // 27: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	91, // 28: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	92, // 29: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	93, // 30: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	74, // 31: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	72, // 32: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	75, // 33: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	3,  // 34: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	77, // 35: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	78, // 36: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 37: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 38: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	76, // 39: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	38, // 40: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	79, // 41: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	80, // 42: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	48, // 43: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	81, // 44: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	82, // 45: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	83, // 46: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	85, // 47: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	86, // 48: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	86, // 49: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	86, // 50: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	86, // 51: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	52, // 52: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 53: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	94, // 54: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	95, // 55: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	96, // 56: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	91, // 57: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	76, // 58: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	96, // 59: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	84, // 60: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	83, // 61: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 62: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 63: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 64: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 65: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 66: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 67: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 68: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 69: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 70: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 71: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	33, // 72: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	35, // 73: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	37, // 74: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	40, // 75: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	42, // 76: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	44, // 77: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	46, // 78: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49, // 79: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	51, // 80: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	54, // 81: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	54, // 82: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	54, // 83: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 84: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 85: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 86: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 87: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 88: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 89: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 90: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 91: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 92: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 93: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32, // 94: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	34, // 95: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	36, // 96: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	39, // 97: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41, // 98: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	43, // 99: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	45, // 100: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	47, // 101: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	50, // 102: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	53, // 103: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	55, // 104: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	55, // 105: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	55, // 106: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 107: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	85, // [85:108] is the sub-list for method output_type
+	62, // [62:85] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -6328,6 +6385,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Suspend)(nil),
 		(*Order_Resume)(nil),
 		(*Order_TakeOver_)(nil),
+		(*Order_Probe_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -6346,7 +6404,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   82,
+			NumMessages:   83,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
