@@ -93,7 +93,7 @@ what looks after them, and what helps to write programs of your own.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
-	root.AddCommand(newDAG(), newSim(), newBench())
+	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
 	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
 	root.AddCommand(newRemotes().commands()...)
 	for _, cmd := range root.Commands() {

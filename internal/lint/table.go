@@ -106,6 +106,13 @@ var importTable = []row{
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
+	{"chaos", nil},
+	{"chaos/rig", []string{
+		"shuffle", "internal/client/remote", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/rpc",
+	}},
+	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
+	{"chaos/simulate", []string{"chaos", "cluster", "sched/fifo", "sim", "sim/workload"}},
+	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
 	{"bench/real", []string{

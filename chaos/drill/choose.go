@@ -1,0 +1,105 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// errNothing is why a fault is not injected: there is nothing that it could hit.
+var errNothing = errors.New("nothing of that kind is there")
+
+// victims are the daemons that a fault hits, by name. A machine has its DataNode
+// too.
+func (d *drill) victims(ctx context.Context, t chaos.Target) ([]string, error) {
+	switch t.Role {
+	case chaos.Jobmaster:
+		return d.masters(ctx, t.Name)
+	case chaos.NameNode:
+		return []string{rig.NameNode}, nil
+	}
+	n := t.Number()
+	if n == 0 {
+		n = d.busiest()
+	}
+	switch {
+	case t.Role == chaos.DataNode:
+		return []string{fmt.Sprintf("dn%d", n)}, nil
+	case t.Role == chaos.Machine && d.plan.HDFS:
+		return []string{fmt.Sprintf("n%d", n), fmt.Sprintf("dn%d", n)}, nil
+	}
+	return []string{fmt.Sprintf("n%d", n)}, nil
+}
+
+// busiest is the number of the tasknode with the most attempts that run, the
+// first of those that have equally many.
+func (d *drill) busiest() int {
+	load := make([]int, d.plan.Tasknodes)
+	for _, a := range d.watch.running(chaos.Any) {
+		var n int
+		if _, err := fmt.Sscanf(a.Node, "n%d", &n); err == nil && n >= 1 && n <= len(load) {
+			load[n-1]++
+		}
+	}
+	return slices.Index(load, slices.Max(load)) + 1
+}
+
+// masters are the jobmasters of a name.
+func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
+	all, _ := d.rig.Names()
+	switch name {
+	case chaos.All:
+		return all, nil
+	case chaos.Leader, chaos.Follower:
+	default:
+		return []string{name}, nil
+	}
+	leader, err := d.leader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name == chaos.Leader {
+		return []string{leader}, nil
+	}
+	followers := slices.DeleteFunc(all, func(m string) bool { return m == leader })
+	return []string{followers[d.random.IntN(len(followers))]}, nil
+}
+
+// leader is the id of the master that leads.
+func (d *drill) leader(ctx context.Context) (string, error) {
+	call, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	info, err := d.rig.Client().Info(call)
+	if err != nil || info.Leader == "" {
+		return "", errNothing
+	}
+	return info.Leader, nil
+}
+
+// attempt is one that runs.
+func (d *drill) attempt(kind string) (*wire.TaskStatus_Attempt, error) {
+	running := d.watch.running(kind)
+	if len(running) == 0 {
+		return nil, errNothing
+	}
+	return running[d.random.IntN(len(running))], nil
+}
+
+// taskProcess is the process of a task of that kind: one of its tasknode's, as
+// processes run one task after the other and bear no names.
+func (d *drill) taskProcess(kind string) (node string, pid int, err error) {
+	a, err := d.attempt(kind)
+	if err != nil {
+		return "", 0, err
+	}
+	pids := d.rig.Tasks(a.Node)
+	if len(pids) == 0 {
+		return "", 0, errNothing
+	}
+	return a.Node, pids[d.random.IntN(len(pids))], nil
+}

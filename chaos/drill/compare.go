@@ -1,0 +1,81 @@
+package drill
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// readOutput reads a directory of output; a job that has committed has left its
+// mark there.
+func readOutput(dir string) (output, error) {
+	out := make(output)
+	marked := false
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		marked = marked || d.Name() == "_SUCCESS"
+		if strings.HasPrefix(d.Name(), "_") || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		out[name], err = os.ReadFile(path)
+		return err
+	})
+	if err == nil && !marked {
+		err = errors.New("_SUCCESS is missing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("output %s: %w", dir, err)
+	}
+	return out, nil
+}
+
+// fetchOutput reads output from wherever it lies.
+func (s *Session) fetchOutput(ctx context.Context, at place, out string) (output, error) {
+	if at.hdfs == nil {
+		return readOutput(out)
+	}
+	local, err := os.MkdirTemp(s.dir, "got-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(local)
+	got := filepath.Join(local, "out")
+	if _, err := s.command(ctx, nil, "fs", "-get", out, got); err != nil {
+		return nil, err
+	}
+	return readOutput(got)
+}
+
+// compare counts the bytes that are equal or not, and names the files that are
+// not as they are to be.
+func compare(got, want output) (size int64, wrong []string) {
+	for name, text := range want {
+		has, there := got[name]
+		switch {
+		case !there:
+			wrong = append(wrong, name+" is missing")
+		case !bytes.Equal(has, text):
+			wrong = append(wrong, fmt.Sprintf("%s has %d bytes that differ from the %d of an undisturbed run", name, len(has), len(text)))
+		}
+		size += int64(len(text))
+	}
+	for name := range got {
+		if _, known := want[name]; !known {
+			wrong = append(wrong, name+" is one too many")
+		}
+	}
+	slices.Sort(wrong)
+	return size, wrong
+}

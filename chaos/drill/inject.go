@@ -1,0 +1,138 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// injury is a fault that has been injected.
+type injury struct {
+	target string
+	undo   func(ctx context.Context) error // nil where nothing is to be undone
+}
+
+// inject does what a fault says. errNothing says that it had nothing to hit.
+func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
+	switch {
+	case f.Kind == chaos.Preempt:
+		return d.preempt(ctx, f)
+	case f.Target.Role == chaos.Task:
+		return d.hitTask(f)
+	}
+	names, err := d.victims(ctx, f.Target)
+	if err != nil {
+		return injury{}, err
+	}
+	in := injury{target: strings.Join(names, "+")}
+	hit, undo := d.means(f)
+	for _, name := range names {
+		err = errors.Join(err, hit(ctx, name))
+	}
+	if undo != nil {
+		in.undo = func(ctx context.Context) (err error) {
+			for _, name := range names {
+				err = errors.Join(err, undo(ctx, name))
+			}
+			return err
+		}
+	}
+	if f.Kind == chaos.Restart && err == nil {
+		err, in.undo = in.undo(ctx), nil
+	}
+	return in, err
+}
+
+// deed does something to a daemon.
+type deed func(ctx context.Context, name string) error
+
+// means are what a kind of fault does to a daemon, and what undoes it.
+func (d *drill) means(f chaos.Fault) (hit, undo deed) {
+	r, agent := d.rig, d.rig.Agent()
+	switch f.Kind {
+	case chaos.Kill, chaos.Restart:
+		return r.Kill, r.Start
+	case chaos.Stop:
+		return d.freeze(f, syscall.SIGSTOP), d.freeze(f, syscall.SIGCONT)
+	case chaos.Partition:
+		return ignoring(r.Partition), ignoring(r.Heal)
+	case chaos.FullDisk:
+		return ignoring(r.FillDisk), ignoring(r.EmptyDisk)
+	case chaos.Corrupt:
+		return func(_ context.Context, name string) error { return d.corrupt(name) }, nil
+	case chaos.SlowDisk:
+		return func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, f.By) },
+			func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, 0) }
+	case chaos.IOError:
+		return func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, ioErrorOneOf) },
+			func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, 0) }
+	}
+	return func(ctx context.Context, name string) error { return agent.JumpClock(ctx, r, name, f.By) }, nil
+}
+
+// ioErrorOneOf is of how many operations one fails.
+const ioErrorOneOf = 20
+
+// ignoring is a deed that takes no time.
+func ignoring(f func(string) error) deed {
+	return func(_ context.Context, name string) error { return f(name) }
+}
+
+// freeze stops or continues a daemon; of a machine the tasks too.
+func (d *drill) freeze(f chaos.Fault, sig syscall.Signal) deed {
+	return func(_ context.Context, name string) error {
+		var err error
+		if f.Target.Role == chaos.Machine {
+			for _, pid := range d.rig.Tasks(name) {
+				err = errors.Join(err, d.rig.SignalTask(name, pid, sig))
+			}
+		}
+		if sig == syscall.SIGSTOP {
+			return errors.Join(err, d.rig.Stop(name))
+		}
+		return errors.Join(err, d.rig.Continue(name))
+	}
+}
+
+// corrupt damages a segment.
+func (d *drill) corrupt(name string) error {
+	_, err := d.rig.Corrupt(name, d.random.IntN(1<<20))
+	if errors.Is(err, rig.ErrNoSegment) {
+		return errNothing
+	}
+	return err
+}
+
+// hitTask kills or stops the process of a task.
+func (d *drill) hitTask(f chaos.Fault) (injury, error) {
+	node, pid, err := d.taskProcess(f.Target.Name)
+	if err != nil {
+		return injury{}, err
+	}
+	in := injury{target: fmt.Sprintf("task process %d of %s", pid, node)}
+	if f.Kind == chaos.Kill {
+		return in, d.rig.SignalTask(node, pid, syscall.SIGKILL)
+	}
+	in.undo = func(context.Context) error { return d.rig.SignalTask(node, pid, syscall.SIGCONT) }
+	return in, d.rig.SignalTask(node, pid, syscall.SIGSTOP)
+}
+
+// preempt takes its slot from an attempt.
+func (d *drill) preempt(ctx context.Context, f chaos.Fault) (injury, error) {
+	a, err := d.attempt(f.Target.Name)
+	if err != nil {
+		return injury{}, err
+	}
+	in := injury{target: a.Id}
+	call, cancel := context.WithTimeout(ctx, 2*answerPatience)
+	defer cancel()
+	if err := d.rig.Preempt(call, a.Id, f.How); err != nil {
+		return in, fmt.Errorf("%w: %w", errNothing, err)
+	}
+	return in, nil
+}

@@ -1,0 +1,110 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// judge tells what came of the drill, once the jobs are over or nobody waits for
+// them any more.
+func (d *drill) judge(ctx context.Context) *chaos.Verdict {
+	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.faults, Wrong: d.wrong, Elapsed: time.Since(d.began).Milliseconds()}
+	if err := d.mend(ctx); err != nil {
+		v.Wrong = append(v.Wrong, fmt.Sprintf("HDFS is not whole again: %v", err))
+	}
+	for i, j := range d.plan.Jobs {
+		result, wrong := d.judgeJob(ctx, i, j)
+		v.Jobs = append(v.Jobs, result)
+		v.Wrong = append(v.Wrong, wrong...)
+		v.WorkLost += workLost(d.watch.job(d.watch.ids[i]))
+	}
+	v.Sum()
+	return v
+}
+
+func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobResult, wrong []string) {
+	r = chaos.JobResult{Name: j.Name, Program: j.Program, ID: d.watch.ids[i], State: "UNKNOWN"}
+	status := d.watch.job(r.ID)
+	if status == nil {
+		return r, []string{fmt.Sprintf("job %s: no master has ever told of it", j.Name)}
+	}
+	r.State, r.Cause, r.Again = status.State.String(), status.Cause, again(status)
+	if status.State != wire.JobState_SUCCEEDED {
+		return r, []string{fmt.Sprintf("job %s is %s after %v: %s%s", j.Name, r.State, time.Since(d.began).Round(time.Millisecond), r.Cause, status.Reason)}
+	}
+	want, err := d.session.expected(ctx, d.at, j.Program)
+	var got output
+	if err == nil {
+		got, err = d.session.fetchOutput(ctx, d.at, d.outs[i])
+	}
+	if err != nil {
+		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
+	}
+	size, different := compare(got, want)
+	r.Bytes, r.Lost = size, int64(len(different))
+	for _, file := range different {
+		wrong = append(wrong, fmt.Sprintf("job %s: %s", j.Name, file))
+	}
+	return r, wrong
+}
+
+// again is how many attempts were made beyond one a task.
+func again(s *wire.JobStatus) (n int) {
+	for _, t := range s.Tasks {
+		n += max(0, len(t.Attempts)-1)
+	}
+	return n
+}
+
+// workLost is how many ms attempts ran whose work is in no output: all but the
+// last that succeeded of each task, and those whose work was kept when they made
+// room.
+func workLost(s *wire.JobStatus) (ms int64) {
+	if s == nil {
+		return 0
+	}
+	for _, t := range s.Tasks {
+		var last int64
+		for _, a := range t.Attempts {
+			took := max(0, a.FinishTime-a.StartTime)
+			switch a.State {
+			case wire.AttemptState_ATTEMPT_SUCCEEDED:
+				ms, last = ms+last, took
+			case wire.AttemptState_ATTEMPT_FAILED, wire.AttemptState_ATTEMPT_KILLED:
+				ms += took
+			}
+		}
+	}
+	return ms
+}
+
+// end ends the cluster and keeps what it has to say.
+func (d *drill) end(report string) error {
+	faults := []error{d.rig.Close()}
+	for _, name := range []string{"logs", "history"} {
+		from := filepath.Join(d.rig.Dir(), name)
+		if _, err := os.Stat(from); err == nil {
+			faults = append(faults, copyTree(filepath.Join(report, name), from))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// copyTree copies a directory; what an earlier drill has left there goes.
+func copyTree(to, from string) error {
+	return errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from)))
+}
+
+func writeFile(dir, name string, text []byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name), text, 0o644)
+}

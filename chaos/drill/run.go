@@ -1,0 +1,165 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// drill is one plan that is being played.
+type drill struct {
+	session *Session
+	plan    *chaos.Plan
+	rig     *rig.Rig
+	at      place
+	outs    []string // of the plan's jobs
+	began   time.Time
+	watch   *watch
+	random  *rand.Rand // of the goroutine that injects
+	faults  []chaos.FaultResult
+	wrong   []string
+	mu      sync.Mutex // guards faults and wrong while faults last
+}
+
+// Run plays a plan and writes its report into a directory, which is made. The
+// verdict is nil where the error tells that there was no drill.
+func (s *Session) Run(ctx context.Context, plan *chaos.Plan, report string) (*chaos.Verdict, error) {
+	if err := s.CanPlay(plan); err != nil {
+		return nil, err
+	}
+	if err := writeFile(report, "plan", plan.Format()); err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp(s.dir, "run-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	d := &drill{session: s, plan: plan, random: rand.New(rand.NewPCG(plan.Seed, 7))}
+	v, err := d.play(ctx, scratch, report)
+	if err != nil {
+		return nil, err
+	}
+	text, err := v.JSON()
+	return v, errors.Join(err, writeFile(report, "verdict.json", text))
+}
+
+// play starts the cluster, plays the plan, and ends the cluster again.
+func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verdict, err error) {
+	if err := d.prepare(ctx, scratch); err != nil {
+		return nil, err
+	}
+	v, err = d.perform(ctx, scratch)
+	if ended := d.end(report); ended != nil {
+		err = errors.Join(err, ended)
+	}
+	if left := d.rig.Left(); v != nil && len(left) > 0 {
+		v.Wrong = append(v.Wrong, fmt.Sprintf("processes are left: %q", left))
+		v.Sum()
+	}
+	return v, err
+}
+
+// prepare has input and expected output made, and starts the cluster.
+func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
+	cfg := rig.Config{
+		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
+		Expiry: d.session.cfg.Expiry, Agent: d.session.cfg.Agent,
+	}
+	if d.plan.HDFS {
+		if cfg.HDFS, err = d.session.obtainHDFS(ctx, d.plan.Tasknodes); err != nil {
+			return err
+		}
+	}
+	network, disks := isolation(d.plan)
+	if cfg.Network = network; disks {
+		cfg.SmallDisks = smallDisk
+	}
+	d.at = d.session.place(cfg.HDFS)
+	for _, j := range d.plan.Jobs {
+		if _, err := d.session.expected(ctx, d.at, j.Program); err != nil {
+			return err
+		}
+	}
+	d.rig, err = rig.Start(ctx, cfg)
+	return err
+}
+
+// smallDisk has room for the program, for spills, and for little more.
+const smallDisk = 160 << 20
+
+// perform submits the jobs, breaks things while they run, and judges.
+func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, error) {
+	var ids []string
+	d.began = time.Now()
+	for i, j := range d.plan.Jobs {
+		out := filepath.Join(scratch, j.Name)
+		if d.at.hdfs != nil {
+			out = fmt.Sprintf("%s/%s-%s", d.at.dir, filepath.Base(scratch), j.Name)
+		}
+		id, err := d.session.submit(ctx, d.rig.Environ(), d.at, j, out)
+		if err != nil {
+			return nil, err
+		}
+		if d.outs, ids = append(d.outs, out), append(ids, id); i == 0 {
+			d.began = time.Now()
+		}
+	}
+	d.watch = newWatch(d.rig, ids)
+	d.disturb(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return d.judge(ctx), nil
+}
+
+// disturb injects the plan's faults until all jobs are over, or take too long.
+func (d *drill) disturb(ctx context.Context) {
+	d.faults = make([]chaos.FaultResult, len(d.plan.Faults))
+	watching, cancel := context.WithTimeout(ctx, d.session.cfg.Patience)
+	defer cancel()
+	var all sync.WaitGroup
+	all.Go(func() { d.watch.run(watching) })
+	all.Go(func() { d.injectAll(watching) })
+	all.Wait()
+}
+
+// injectAll injects each fault when it is due. Those that last are undone by
+// goroutines of their own, which it waits for.
+func (d *drill) injectAll(ctx context.Context) {
+	var lasting sync.WaitGroup
+	defer lasting.Wait()
+	pending := make([]int, len(d.plan.Faults))
+	for i, f := range d.plan.Faults {
+		pending[i], d.faults[i] = i, chaos.FaultResult{Fault: f.String(), Why: "its trigger never came"}
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for len(pending) > 0 {
+		rest := pending[:0]
+		for _, i := range pending {
+			if !d.due(d.plan.Faults[i].When) || !d.begin(ctx, i, &lasting) {
+				rest = append(rest, i)
+			}
+		}
+		if pending = rest; time.Since(d.began) > d.plan.Limit {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.watch.over:
+			return
+		case <-tick.C:
+		case <-d.watch.news:
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package drill
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// How often jobs are looked at, and how long an answer may take before another
+// master is asked.
+const (
+	lookEvery      = 25 * time.Millisecond
+	answerPatience = 700 * time.Millisecond
+)
+
+// watch is what is known of the jobs of a drill. Statuses are not changed once
+// they are here.
+type watch struct {
+	rig *rig.Rig
+	ids []string // in the order of the plan
+
+	mu struct {
+		sync.Mutex
+		jobs  map[string]*wire.JobStatus
+		moves map[string]*move // by job
+		final int              // jobs that are over
+	}
+	news chan struct{} // has room for one: something was heard
+	over chan struct{} // closed when all jobs are over
+}
+
+// move is when a job was last seen to go on.
+type move struct {
+	progress float64
+	at       time.Time // zero before the first look
+	answered time.Time // the call began that a leading master answered last
+}
+
+func newWatch(r *rig.Rig, ids []string) *watch {
+	w := &watch{rig: r, ids: ids, news: make(chan struct{}, 1), over: make(chan struct{})}
+	w.mu.jobs, w.mu.moves = make(map[string]*wire.JobStatus), make(map[string]*move)
+	for _, id := range ids {
+		w.mu.moves[id] = new(move)
+	}
+	return w
+}
+
+// run watches until all jobs are over or ctx ends.
+func (w *watch) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, id := range w.ids {
+		all.Go(func() { w.follow(ctx, id) })
+	}
+	all.Wait()
+}
+
+// follow looks at one job until it is over.
+func (w *watch) follow(ctx context.Context, id string) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		asked := time.Now()
+		call, cancel := context.WithTimeout(ctx, answerPatience)
+		status, err := w.rig.Client().Job(call, id, true)
+		cancel()
+		if err == nil && w.hear(status, asked) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// hear takes a status; it is true for the last one.
+func (w *watch) hear(s *wire.JobStatus, asked time.Time) (final bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.jobs[s.JobId] = s
+	m := w.mu.moves[s.JobId]
+	m.answered = asked
+	if now := progress(s); now > m.progress || m.at.IsZero() {
+		m.at = time.Now()
+		m.progress = now
+	} else {
+		m.progress = now // it may have lost some, and go on from there
+	}
+	if final = isFinal(s.State); final {
+		if w.mu.final++; w.mu.final == len(w.ids) {
+			close(w.over)
+		}
+	}
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+	return final
+}
+
+func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
+
+// progress is a number that rises as a job goes on.
+func progress(s *wire.JobStatus) float64 {
+	return float64(s.State)*1e6 + float64(s.MapsDone+s.ReducesDone) +
+		s.MapProgress*float64(s.Maps) + s.ReduceProgress*float64(s.Reduces)
+}
+
+// job is what is known of a job, nil for nothing yet.
+func (w *watch) job(id string) *wire.JobStatus {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mu.jobs[id]
+}
+
+// wentOn is when, after since, a job first was seen to go on, or all were over;
+// for a master, when one that leads first answered a call made after since. Zero is
+// not yet.
+func (w *watch) wentOn(since time.Time, master bool) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.mu.moves {
+		if master && m.answered.After(since) {
+			return time.Now()
+		}
+		if !master && m.at.After(since) {
+			return m.at
+		}
+	}
+	if w.mu.final == len(w.ids) {
+		return time.Now()
+	}
+	return time.Time{}
+}
+
+// running are the attempts that run of any job.
+func (w *watch) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range w.ids {
+		s := w.mu.jobs[id]
+		if s == nil {
+			continue
+		}
+		for _, t := range s.Tasks {
+			if kind == "map" && t.Kind != taskproc.Kind_MAP || kind == "reduce" && t.Kind != taskproc.Kind_REDUCE {
+				continue
+			}
+			for _, a := range t.Attempts {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING {
+					attempts = append(attempts, a)
+				}
+			}
+		}
+	}
+	return attempts
+}

@@ -1,0 +1,162 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// header is the first line of a plan.
+const header = "hammr-plan 1"
+
+// maxPlanBytes is how long the text of a plan may be.
+const maxPlanBytes = 1 << 20
+
+// Parse reads a plan and checks it. Every line that is wrong is named, with file
+// and line; file is only a name.
+func Parse(file string, text []byte) (*Plan, error) {
+	p := NewPlan()
+	p.File = file
+	if len(text) > maxPlanBytes {
+		return nil, p.at(0, fmt.Errorf("it has %d bytes; a plan has at most %d", len(text), maxPlanBytes))
+	}
+	lines := strings.Split(string(text), "\n")
+	if strings.TrimSpace(lines[0]) != header {
+		return nil, p.at(1, fmt.Errorf("%.40q: a plan begins with %q", strings.TrimSpace(lines[0]), header))
+	}
+	var faults []error
+	for i, line := range lines[1:] {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if err := p.parseLine(words, i+2); err != nil {
+			faults = append(faults, p.at(i+2, err))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// parseLine reads one line that has words.
+func (p *Plan) parseLine(words []string, line int) (err error) {
+	args := words[1:]
+	want := func(n int, form string) error {
+		if len(args) != n {
+			return fmt.Errorf("expected %q", form)
+		}
+		return nil
+	}
+	switch words[0] {
+	case "seed":
+		if err = want(1, "seed NUMBER"); err == nil {
+			p.Seed, err = strconv.ParseUint(args[0], 10, 64)
+		}
+	case "masters":
+		if err = want(1, "masters NUMBER"); err == nil {
+			p.Masters, err = number(args[0])
+		}
+	case "tasknodes":
+		if err = want(1, "tasknodes NUMBER"); err == nil {
+			p.Tasknodes, err = number(args[0])
+		}
+	case "limit":
+		if err = want(1, "limit TIME"); err == nil {
+			p.Limit, err = time.ParseDuration(args[0])
+		}
+	case "hdfs":
+		err = want(0, "hdfs")
+		p.HDFS = true
+	case "job":
+		if err = want(2, "job NAME PROGRAM"); err == nil {
+			p.Jobs = append(p.Jobs, Job{Name: args[0], Program: args[1], Line: line})
+		}
+	case "fault":
+		err = p.parseFault(args, line)
+	default:
+		err = fmt.Errorf("%q: expected seed, masters, tasknodes, limit, hdfs, job or fault", words[0])
+	}
+	return err
+}
+
+// parseFault reads "TRIGGER do KIND ROLE [NAME] [by AMOUNT] [for TIME]".
+func (p *Plan) parseFault(words []string, line int) (err error) {
+	f := Fault{Line: line}
+	if f.When, words, err = parseTrigger(words); err != nil {
+		return err
+	}
+	if len(words) < 3 || words[0] != "do" {
+		return errors.New("expected 'do KIND TARGET' behind the trigger, such as 'do kill tasknode 2'")
+	}
+	f.Kind, f.Target.Role, words = Kind(words[1]), Role(words[2]), words[3:]
+	if len(words)%2 == 1 {
+		f.Target.Name, words = words[0], words[1:]
+	}
+	for ; len(words) > 0; words = words[2:] {
+		if err := f.set(words[0], words[1]); err != nil {
+			return err
+		}
+	}
+	p.Faults = append(p.Faults, f)
+	return nil
+}
+
+// set takes one of the options behind a target.
+func (f *Fault) set(option, value string) (err error) {
+	switch {
+	case option == "for" && f.For == 0:
+		if f.For, err = time.ParseDuration(value); err == nil && f.For <= 0 {
+			err = fmt.Errorf("for %s: expected more than 0s", value)
+		}
+	case option == "by" && f.Kind == Preempt && f.How == "":
+		f.How = value
+	case option == "by" && f.Kind != Preempt && f.By == 0:
+		f.By, err = time.ParseDuration(value)
+	default:
+		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' behind the target, each once", option+" "+value)
+	}
+	return err
+}
+
+// parseTrigger reads "at TIME" or "when JOB EVENT NUMBER" and returns the words
+// behind it.
+func parseTrigger(words []string) (t Trigger, rest []string, err error) {
+	switch {
+	case len(words) >= 2 && words[0] == "at":
+		t.Event = AtTime
+		t.At, err = time.ParseDuration(words[1])
+		return t, words[2:], err
+	case len(words) >= 4 && words[0] == "when":
+		t.Job, t.Event = words[1], Event(words[2])
+		t.N, err = parseCount(t.Event, words[3])
+		return t, words[4:], err
+	}
+	return t, nil, errors.New("expected 'at TIME' or 'when JOB map|reduce|spill|commit NUMBER' behind 'fault'")
+}
+
+func parseCount(event Event, text string) (int, error) {
+	switch event {
+	case OfMaps, OfReduce:
+		digits, percent := strings.CutSuffix(text, "%")
+		n, err := strconv.Atoi(digits)
+		if !percent || err != nil {
+			return 0, fmt.Errorf("%s %q: expected a whole number of percent, such as 50%%", event, text)
+		}
+		return n, nil
+	case OfSpill, OfCommit:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, fmt.Errorf("%s %q: expected a number", event, text)
+		}
+		return n, nil
+	}
+	return 0, fmt.Errorf("%q: expected map, reduce, spill or commit", event)
+}

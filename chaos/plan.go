@@ -1,0 +1,176 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of plans.
+const (
+	// DefaultLimit is how long the faults of a plan may take to come.
+	DefaultLimit = 15 * time.Second
+
+	maxLimit  = 24 * time.Hour
+	maxJobs   = 100
+	maxFaults = 1000
+)
+
+// Plan is a cluster, what runs on it, and what goes wrong.
+type Plan struct {
+	Seed      uint64        // of random plans, and of the jobs' input
+	Masters   int           // 1, 3 or 5
+	Tasknodes int           // 1 to 100
+	HDFS      bool          // input and output lie in a real HDFS, with a DataNode a tasknode
+	Limit     time.Duration // after which no fault is injected any more, since the first job
+	Jobs      []Job
+	Faults    []Fault
+
+	File string // it was read from, "" for none
+}
+
+// Job is one of the jobs of a plan.
+type Job struct {
+	Name    string // in the plan
+	Program string // of Programs
+	Line    int    // of the plan's file, 0 for none
+}
+
+// Programs are what jobs of plans may run.
+func Programs() []string { return []string{"wordcount", "terasort", "invertedindex"} }
+
+// NewPlan has 3 masters, 4 tasknodes and nothing that runs.
+func NewPlan() *Plan { return &Plan{Masters: 3, Tasknodes: 4, Limit: DefaultLimit} }
+
+// Format is the plan as text, which Parse reads.
+func (p *Plan) Format() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nseed %d\nmasters %d\ntasknodes %d\nlimit %v\n", header, p.Seed, p.Masters, p.Tasknodes, p.Limit)
+	if p.HDFS {
+		b.WriteString("hdfs\n")
+	}
+	for _, j := range p.Jobs {
+		fmt.Fprintf(&b, "job %s %s\n", j.Name, j.Program)
+	}
+	for _, f := range p.Faults {
+		fmt.Fprintf(&b, "%v\n", f)
+	}
+	return []byte(b.String())
+}
+
+// With is the same plan with other faults.
+func (p *Plan) With(faults []Fault) *Plan {
+	other := *p
+	other.Faults = slices.Clone(faults)
+	return &other
+}
+
+// Kinds are those of the plan's faults, each once.
+func (p *Plan) Kinds() (used []Kind) {
+	for _, f := range p.Faults {
+		if !contains(used, f.Kind) {
+			used = append(used, f.Kind)
+		}
+	}
+	return used
+}
+
+// Check names everything that is wrong with the plan, with file and line.
+func (p *Plan) Check() error {
+	var faults []error
+	fault := func(line int, err error) {
+		if err != nil {
+			faults = append(faults, p.at(line, err))
+		}
+	}
+	fault(0, p.checkSizes())
+	for i, j := range p.Jobs {
+		fault(j.Line, p.checkJob(i))
+	}
+	for _, f := range p.Faults {
+		fault(f.Line, p.checkFault(f))
+	}
+	return errors.Join(faults...)
+}
+
+// at says where in the plan something is wrong.
+func (p *Plan) at(line int, err error) error {
+	file := p.File
+	if file == "" {
+		file = "plan"
+	}
+	if line == 0 {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s:%d: %w", file, line, err)
+}
+
+func (p *Plan) checkSizes() error {
+	switch {
+	case p.Masters != 1 && p.Masters != 3 && p.Masters != 5:
+		return fmt.Errorf("%d masters; a cluster has 1, 3 or 5", p.Masters)
+	case p.Tasknodes < 1 || p.Tasknodes > 100:
+		return fmt.Errorf("%d tasknodes; expected 1 to 100", p.Tasknodes)
+	case p.Limit <= 0 || p.Limit > maxLimit:
+		return fmt.Errorf("limit %v; expected more than 0s, up to %v", p.Limit, maxLimit)
+	case len(p.Jobs) == 0:
+		return errors.New("no job; a line such as 'job j1 wordcount' is missing")
+	case len(p.Jobs) > maxJobs || len(p.Faults) > maxFaults:
+		return fmt.Errorf("%d jobs and %d faults; at most %d and %d", len(p.Jobs), len(p.Faults), maxJobs, maxFaults)
+	}
+	return nil
+}
+
+func (p *Plan) checkJob(i int) error {
+	j := p.Jobs[i]
+	if !isName(j.Name) {
+		return fmt.Errorf("job %q: a name has letters, digits, - and _, at most 64", j.Name)
+	}
+	if slices.ContainsFunc(p.Jobs[:i], func(other Job) bool { return other.Name == j.Name }) {
+		return fmt.Errorf("job %s is there twice", j.Name)
+	}
+	if !contains(Programs(), j.Program) {
+		return fmt.Errorf("job %s: no program %q; there are %s", j.Name, j.Program, join(Programs()))
+	}
+	return nil
+}
+
+// checkFault holds a fault against itself and the plan.
+func (p *Plan) checkFault(f Fault) error {
+	if err := errors.Join(f.When.check(), f.check()); err != nil {
+		return err
+	}
+	if f.When.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.When.Job }) {
+		return fmt.Errorf("when %s: the plan has no such job", f.When.Job)
+	}
+	return p.checkTarget(f)
+}
+
+func (p *Plan) checkTarget(f Fault) error {
+	t, n := f.Target, f.Target.Number()
+	count := p.Tasknodes
+	if t.Role == Jobmaster {
+		count = p.Masters
+	}
+	switch {
+	case n > count:
+		return fmt.Errorf("%v: there are %d", t, count)
+	case (t.Role == DataNode || t.Role == NameNode) && !p.HDFS:
+		return fmt.Errorf("%v: the plan has no HDFS; add a line 'hdfs'", t)
+	case t.Role == Jobmaster && t.Name == Follower && p.Masters == 1:
+		return errors.New("jobmaster follower: there is one master only")
+	}
+	return nil
+}
+
+// isName reports whether a job may be called so.
+func isName(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
+}

@@ -1,0 +1,149 @@
+package chaos_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/chaos"
+)
+
+// unplaced is a plan without what only a file tells.
+func unplaced(p *chaos.Plan) *chaos.Plan {
+	p = p.With(p.Faults)
+	p.File = ""
+	p.Jobs = append([]chaos.Job(nil), p.Jobs...)
+	for i := range p.Jobs {
+		p.Jobs[i].Line = 0
+	}
+	for i := range p.Faults {
+		p.Faults[i].Line = 0
+	}
+	return p
+}
+
+// TestRandomPlansAreTextAndBack says of many seeds that their plans are in
+// order, the same each time, and what their text says.
+func TestRandomPlansAreTextAndBack(t *testing.T) {
+	different := make(map[string]bool)
+	for seed := range uint64(500) {
+		kinds := chaos.Kinds()
+		if seed%2 == 0 {
+			kinds = nil
+		}
+		p := chaos.Random(seed, kinds)
+		if err := p.Check(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, p.Format())
+		}
+		if again := chaos.Random(seed, kinds); !reflect.DeepEqual(p, again) {
+			t.Fatalf("seed %d has another plan the second time:\n%s\n%s", seed, p.Format(), again.Format())
+		}
+		read, err := chaos.Parse("p", p.Format())
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, p.Format())
+		}
+		if !reflect.DeepEqual(p, unplaced(read)) {
+			t.Fatalf("seed %d:\n%s\nis read as\n%s", seed, p.Format(), read.Format())
+		}
+		different[string(p.Format())] = true
+	}
+	if len(different) < 490 {
+		t.Errorf("500 seeds have only %d plans", len(different))
+	}
+}
+
+// TestRandomPlansLeaveAWayToGoOn looks for what would end a cluster for good.
+func TestRandomPlansLeaveAWayToGoOn(t *testing.T) {
+	for seed := range uint64(500) {
+		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
+			lasts := f.Kind != chaos.Restart && f.Kind != chaos.Clock
+			if f.Target.Role == chaos.Jobmaster && lasts && f.For == 0 {
+				t.Errorf("seed %d: %v never ends", seed, f)
+			}
+			if f.Target.Number() == 4 || f.Target.Name == chaos.Any && f.Target.Role != chaos.Task {
+				t.Errorf("seed %d: %v may hit the tasknode that is to stay in order", seed, f)
+			}
+		}
+	}
+}
+
+const head = "hammr-plan 1\njob j wordcount\n"
+
+func TestFaultsOfPlans(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         `p:1: "": a plan begins with "hammr-plan 1"`,
+		"hammr-plan 2\n":           `p:1: "hammr-plan 2": a plan begins`,
+		"hammr-plan 1\n":           "p: no job; a line such as 'job j1 wordcount' is missing",
+		head + "color red":         `p:3: "color": expected seed, masters`,
+		head + "seed -1":           `p:3: strconv.ParseUint: parsing "-1"`,
+		head + "masters 2":         "p: 2 masters; a cluster has 1, 3 or 5",
+		head + "masters 3 4":       `p:3: expected "masters NUMBER"`,
+		head + "tasknodes 0":       `p:3: "0": expected a number from 1`,
+		head + "limit 0s":          "p: limit 0s",
+		head + "job j sort":        "p:3: job j is there twice",
+		head + "job a/b wordcount": `p:3: job "a/b": a name has letters`,
+		head + "job k wordcounter": `p:3: job k: no program "wordcounter"`,
+		head + "fault":             "p:3: expected 'at TIME' or 'when JOB",
+		head + "fault at 1s":       "p:3: expected 'do KIND TARGET'",
+		head + "fault at soon do kill tasknode 1":                  `p:3: time: invalid duration "soon"`,
+		head + "fault at -1s do kill tasknode 1":                   "p:3: at -1s: expected 0s to",
+		head + "fault when k map 5% do kill tasknode 1":            "p:3: when k: the plan has no such job",
+		head + "fault when j map 5 do kill tasknode 1":             `p:3: map "5": expected a whole number of percent`,
+		head + "fault when j map 105% do kill tasknode 1":          "p:3: map 105%: expected 0% to 100%",
+		head + "fault when j sort 1 do kill tasknode 1":            `p:3: "sort": expected map, reduce, spill or commit`,
+		head + "fault when j spill x do kill tasknode 1":           `p:3: spill "x": expected a number`,
+		head + "fault at 0s do tickle tasknode 1":                  `p:3: "tickle" is no kind of fault; there are kill, restart`,
+		head + "fault at 0s do corrupt jobmaster leader":           `p:3: corrupt of a "jobmaster"; it can be done to tasknode`,
+		head + "fault at 0s do kill tasknode":                      `p:3: tasknode "": expected its number from 1, or any`,
+		head + "fault at 0s do kill tasknode 5":                    "p:3: tasknode 5: there are 4",
+		head + "fault at 0s do kill tasknode 01":                   `p:3: tasknode "01": expected its number`,
+		head + "fault at 0s do kill jobmaster m4":                  "p:3: jobmaster m4: there are 3",
+		head + "fault at 0s do kill jobmaster king":                `p:3: jobmaster "king": expected leader, follower, all`,
+		head + "fault at 0s do kill task n1":                       `p:3: task "n1": expected map, reduce or any`,
+		head + "fault at 0s do kill namenode":                      "p:3: namenode: the plan has no HDFS",
+		head + "hdfs\nfault at 0s do kill namenode 1":              `p:4: namenode "1": there is only one`,
+		head + "fault at 0s do restart tasknode 1 for 1s":          "p:3: restart for 1s: it does not last",
+		head + "fault at 0s do kill tasknode 1 for -1s":            "p:3: for -1s: expected more than 0s",
+		head + "fault at 0s do kill tasknode 1 by 1s":              "p:3: kill by 1s: it has no amount",
+		head + "fault at 0s do kill tasknode 1 until 1s":           `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
+		head + "fault at 0s do slow-disk tasknode 1 for 1s":        "p:3: slow-disk by 0s: expected how much longer",
+		head + "fault at 0s do clock tasknode 1":                   "p:3: clock: by how much is missing",
+		head + "fault at 0s do preempt task map by kindness":       `p:3: preempt by "kindness"; there are split, checkpoint`,
+		head + "masters 1\nfault at 0s do kill jobmaster follower": "p:4: jobmaster follower: there is one master only",
+	} {
+		_, err := chaos.Parse("p", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// TestAllFaultsAreNamed reads on behind the first one.
+func TestAllFaultsAreNamed(t *testing.T) {
+	_, err := chaos.Parse("p", []byte("hammr-plan 1\nsee 1\n# nothing\njob j\n"))
+	if err == nil || !strings.Contains(err.Error(), "p:2: ") || !strings.Contains(err.Error(), "p:4: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzParse says that whatever is read is written as the same plan.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(head))
+	for seed := range uint64(20) {
+		f.Add(chaos.Random(seed, chaos.Kinds()).Format())
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := chaos.Parse("p", text)
+		if err != nil {
+			return
+		}
+		again, err := chaos.Parse("p", p.Format())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, p.Format())
+		}
+		if !bytes.Equal(p.Format(), again.Format()) {
+			t.Fatalf("%s\nbecame\n%s", p.Format(), again.Format())
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package chaos
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// randomLimit is the time in which all faults of a random plan come. With their
+// ends and what is left of the jobs a drill stays within 15 s on an idle machine.
+const randomLimit = 6 * time.Second
+
+// Random is the plan of a seed: one or two jobs and one to four faults of these
+// kinds, EasyKinds when there are none. What it breaks leaves a way to go on: a
+// tasknode that never does anything wrong, and a majority of masters sooner or
+// later.
+func Random(seed uint64, of []Kind) *Plan {
+	if len(of) == 0 {
+		of = EasyKinds()
+	}
+	r := &random{Rand: rand.New(rand.NewPCG(seed, 0x68616d6d72)), plan: NewPlan(), kinds: of}
+	r.plan.Seed, r.plan.Limit = seed, randomLimit
+	r.plan.Jobs = []Job{{Name: "j1", Program: Programs()[r.IntN(len(Programs()))]}}
+	if r.IntN(3) == 0 {
+		r.plan.Jobs = append(r.plan.Jobs, Job{Name: "j2", Program: Programs()[r.IntN(len(Programs()))]})
+	}
+	for range 1 + r.IntN(4) {
+		r.plan.Faults = append(r.plan.Faults, r.fault())
+	}
+	return r.plan
+}
+
+type random struct {
+	*rand.Rand
+	plan  *Plan
+	kinds []Kind
+}
+
+func (r *random) fault() Fault {
+	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], When: r.trigger()}
+	f.Target = r.target(f.Kind)
+	if lasting[f.Kind] && (r.IntN(2) == 0 || r.mustEnd(f)) {
+		f.For = r.time(200*time.Millisecond, 2500*time.Millisecond)
+	}
+	switch f.Kind {
+	case SlowDisk:
+		f.By = r.time(5*time.Millisecond, 100*time.Millisecond)
+	case Clock:
+		if f.By = r.time(time.Second, time.Minute); r.IntN(2) == 0 {
+			f.By = -f.By
+		}
+	case Preempt:
+		f.How = ways[r.IntN(len(ways))]
+	}
+	return f
+}
+
+// mustEnd reports whether a fault that never ends could leave no way to go on:
+// masters need a majority, whatever else happens to them, and what is frozen or
+// cannot write is not given up by anybody.
+func (r *random) mustEnd(f Fault) bool {
+	return f.Target.Role == Jobmaster || f.Kind != Kill && f.Kind != Stop
+}
+
+// time is one in whole tens of milliseconds.
+func (r *random) time(from, to time.Duration) time.Duration {
+	d := from + time.Duration(r.Int64N(int64(to-from)))
+	return max(d.Truncate(10*time.Millisecond), 5*time.Millisecond)
+}
+
+func (r *random) trigger() Trigger {
+	job := r.plan.Jobs[r.IntN(len(r.plan.Jobs))].Name
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		return Trigger{Event: OfMaps, Job: job, N: r.IntN(101)}
+	case 3, 4:
+		return Trigger{Event: OfReduce, Job: job, N: r.IntN(101)}
+	case 5:
+		return Trigger{Event: OfSpill, Job: job, N: 1 + r.IntN(8)}
+	case 6:
+		return Trigger{Event: OfCommit, Job: job, N: r.IntN(2)}
+	}
+	return Trigger{Event: AtTime, At: r.time(0, 4*time.Second)}
+}
+
+// target is one for a kind. The last tasknode is never chosen, so that one is
+// always in order; HDFS is left to plans by hand.
+func (r *random) target(kind Kind) Target {
+	var roles []Role
+	for _, role := range targets[kind] {
+		if role != DataNode && role != NameNode {
+			roles = append(roles, role)
+		}
+	}
+	t := Target{Role: roles[r.IntN(len(roles))]}
+	switch t.Role {
+	case Task:
+		t.Name = []string{"map", "reduce", Any}[r.IntN(3)]
+	case Jobmaster:
+		t.Name = []string{Leader, Leader, Follower, All}[r.IntN(4)]
+	default:
+		t.Name = string(rune('1' + r.IntN(r.plan.Tasknodes-1)))
+	}
+	return t
+}

@@ -1,0 +1,89 @@
+package rig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hammr/hammr/shuffle"
+)
+
+// ErrNoSegment is why nothing was corrupted: the tasknode holds no segments.
+var ErrNoSegment = errors.New("rig: the tasknode holds no segment to corrupt")
+
+// tasksDir is where a tasknode keeps what its tasks write.
+func (r *Rig) tasksDir(name string) string { return filepath.Join(r.daemonDir(name), "tasks") }
+
+// Segments are the files of finished attempts with segments that a tasknode
+// holds for a job, "" for all jobs, in order of name.
+func (r *Rig) Segments(name, job string) (files []string) {
+	r.walk(name, job, func(path string) {
+		if _, err := os.Stat(shuffle.IndexPath(path)); err == nil && !strings.Contains(path, ".tmp/") {
+			files = append(files, path)
+		}
+	})
+	return files
+}
+
+// Spills is how many sorted files of a job's maps and reduces lie on a tasknode,
+// of attempts that run too.
+func (r *Rig) Spills(name, job string) (n int) {
+	r.walk(name, job, func(path string) {
+		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") {
+			n++
+		}
+	})
+	return n
+}
+
+// walk visits the files below a tasknode's directory of tasks. What goes in the
+// meantime is passed over.
+func (r *Rig) walk(name, job string, visit func(path string)) {
+	_ = filepath.WalkDir(filepath.Join(r.tasksDir(name), job), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			visit(path)
+		}
+		return nil
+	})
+}
+
+// Corrupt makes a byte in the middle of one of a tasknode's segments another one,
+// and returns the file. choice, at least 0, chooses among those that are there;
+// ErrNoSegment says that there are none.
+func (r *Rig) Corrupt(name string, choice int) (file string, err error) {
+	files := r.Segments(name, "")
+	if len(files) == 0 {
+		return "", ErrNoSegment
+	}
+	file = files[choice%len(files)]
+	if err := flip(file); err != nil {
+		return file, fmt.Errorf("corruption of %s: %w", file, err)
+	}
+	return file, nil
+}
+
+// flip changes a byte in the middle of a file.
+func flip(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	var b [1]byte
+	at := info.Size() / 2
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		return err
+	}
+	b[0] ^= 0x55
+	if _, err := f.WriteAt(b[:], at); err != nil {
+		return err
+	}
+	return f.Close()
+}

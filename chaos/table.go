@@ -1,0 +1,161 @@
+package chaos
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Row is a drill in the table of all drills, which only ever grows.
+type Row struct {
+	Seed       uint64
+	Faults     int // injected
+	Planned    int
+	Kinds      string // of the faults injected, joined by +
+	Jobs       int
+	Bytes      int64 // compared
+	Lost       int64 // files of output
+	Again      int   // attempts
+	WorkLost   int64 // ms
+	RecoveryMS int64
+	ElapsedMS  int64
+	Verdict    string
+}
+
+// columns are the table's first line.
+var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "lost", "attempts_again",
+	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict"}
+
+// RowOf is the row of a drill.
+func RowOf(plan *Plan, v *Verdict) Row {
+	var kinds []Kind
+	for i, f := range v.Faults {
+		if f.Injected && !contains(kinds, plan.Faults[i].Kind) {
+			kinds = append(kinds, plan.Faults[i].Kind)
+		}
+	}
+	return Row{
+		Seed: v.Seed, Faults: v.Injected(), Planned: len(plan.Faults), Kinds: strings.ReplaceAll(join(kinds), ", ", "+"),
+		Jobs: len(v.Jobs), Bytes: v.Bytes, Lost: v.Lost, Again: v.AttemptsAgain, WorkLost: v.WorkLost,
+		RecoveryMS: v.Recovery, ElapsedMS: v.Elapsed, Verdict: v.Word(),
+	}
+}
+
+func (r Row) fields() []string {
+	n := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return []string{
+		strconv.FormatUint(r.Seed, 10), n(int64(r.Faults)), n(int64(r.Planned)), r.Kinds, n(int64(r.Jobs)), n(r.Bytes), n(r.Lost),
+		n(int64(r.Again)), n(r.WorkLost), n(r.RecoveryMS), n(r.ElapsedMS), r.Verdict,
+	}
+}
+
+// Append adds a row to the table in a file, and makes the file if there is none.
+func (r Row) Append(file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	if info.Size() == 0 {
+		err = w.Write(columns)
+	} else {
+		_, err = readHeader(csv.NewReader(f), file)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.Write(r.fields()); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	w.Flush()
+	return errors.Join(w.Error(), f.Close())
+}
+
+func readHeader(r *csv.Reader, file string) (*csv.Reader, error) {
+	r.FieldsPerRecord = len(columns)
+	head, err := r.Read()
+	if err == nil && strings.Join(head, ",") != strings.Join(columns, ",") {
+		err = errors.New("other columns")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is no table of drills; move it away: %w", file, err)
+	}
+	return r, nil
+}
+
+// ReadTable reads all rows.
+func ReadTable(from io.Reader, file string) (rows []Row, err error) {
+	r, err := readHeader(csv.NewReader(from), file)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		row, err := parseRow(fields)
+		if err != nil {
+			line, _ := r.FieldPos(0)
+			return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+		}
+		rows = append(rows, row)
+	}
+}
+
+func parseRow(fields []string) (r Row, err error) {
+	var faults []error
+	n := func(i int) int64 {
+		v, err := strconv.ParseInt(fields[i], 10, 64)
+		faults = append(faults, err)
+		return v
+	}
+	seed, err := strconv.ParseUint(fields[0], 10, 64)
+	r = Row{
+		Seed: seed, Faults: int(n(1)), Planned: int(n(2)), Kinds: fields[3], Jobs: int(n(4)), Bytes: n(5), Lost: n(6),
+		Again: int(n(7)), WorkLost: n(8), RecoveryMS: n(9), ElapsedMS: n(10), Verdict: fields[11],
+	}
+	return r, errors.Join(err, errors.Join(faults...))
+}
+
+// Total adds up drills.
+type Total struct {
+	Drills, Bad, Faults, Jobs, Again int
+	Bytes, Lost, WorkLost            int64
+	MaxRecoveryMS                    int64
+}
+
+// Sum adds up rows.
+func Sum(rows []Row) (t Total) {
+	for _, r := range rows {
+		t.Drills++
+		if r.Verdict != "good" {
+			t.Bad++
+		}
+		t.Faults += r.Faults
+		t.Jobs += r.Jobs
+		t.Again += r.Again
+		t.Bytes += r.Bytes
+		t.Lost += r.Lost
+		t.WorkLost += r.WorkLost
+		t.MaxRecoveryMS = max(t.MaxRecoveryMS, r.RecoveryMS)
+	}
+	return t
+}
+
+func (t Total) String() string {
+	return fmt.Sprintf("%d drills, %d bad: %d faults, %d jobs, %d bytes compared, %d lost, %d attempts again, %d ms of work lost, recovery within %d ms",
+		t.Drills, t.Bad, t.Faults, t.Jobs, t.Bytes, t.Lost, t.Again, t.WorkLost, t.MaxRecoveryMS)
+}

@@ -1,0 +1,93 @@
+package chaos_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/chaos"
+)
+
+// drilled is a verdict of a plan with two faults, of which one was injected.
+func drilled(good bool) (*chaos.Plan, *chaos.Verdict) {
+	p := chaos.NewPlan()
+	p.Faults = []chaos.Fault{{Kind: chaos.Kill}, {Kind: chaos.Stop}}
+	v := &chaos.Verdict{
+		Seed: 7, WorkLost: 30, Elapsed: 900,
+		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Why: "its trigger never came"}},
+		Jobs:   []chaos.JobResult{{Bytes: 10, Again: 1}, {Bytes: 5, Again: 2}},
+	}
+	if !good {
+		v.Jobs[1].Lost = 1
+	}
+	v.Sum()
+	return p, v
+}
+
+func TestTableGrows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "drills.csv")
+	var want []chaos.Row
+	for _, good := range []bool{true, false, true} {
+		row := chaos.RowOf(drilled(good))
+		want = append(want, row)
+		if err := row.Append(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := chaos.ReadTable(f, file)
+	if err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%v\ngot  %v\nwant %v", err, rows, want)
+	}
+	if got, want := chaos.Sum(rows).String(), "3 drills, 1 bad: 3 faults, 6 jobs, 45 bytes compared, 1 lost, 9 attempts again, 90 ms of work lost, recovery within 120 ms"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestTablesOfOthers are not written to.
+func TestTablesOfOthers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "drills.csv")
+	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := chaos.RowOf(drilled(true)).Append(file)
+	text, _ := os.ReadFile(file)
+	if err == nil || !strings.Contains(err.Error(), "is no table of drills") || string(text) != "a,b\n1,2\n" {
+		t.Errorf("%v; the file is now %q", err, text)
+	}
+}
+
+func TestVerdictIsReadBack(t *testing.T) {
+	_, v := drilled(false)
+	text, err := v.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := chaos.ParseVerdict(text)
+	if err != nil || !reflect.DeepEqual(got, v) || got.Good || got.Lost != 1 || got.Recovery != 120 {
+		t.Errorf("%v: %+v", err, got)
+	}
+	for _, text := range []string{"", "{", `{"version":9}`} {
+		if _, err := chaos.ParseVerdict([]byte(text)); err == nil {
+			t.Errorf("%q is taken for a verdict", text)
+		}
+	}
+}
+
+// FuzzReadTable says that no table makes it panic, and that what it reads can be
+// added up.
+func FuzzReadTable(f *testing.F) {
+	f.Add("seed,faults,planned,kinds,jobs,bytes,lost,attempts_again,work_lost_ms,recovery_ms,elapsed_ms,verdict\n1,1,2,kill,1,10,0,0,0,5,9,good\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, err := chaos.ReadTable(strings.NewReader(text), "t")
+		if err == nil && chaos.Sum(rows).Drills != len(rows) {
+			t.Errorf("%d rows are %d drills", len(rows), chaos.Sum(rows).Drills)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// VerdictVersion is the version of a Verdict as JSON.
+const VerdictVersion = 1
+
+// Verdict is what came of a drill. Times are in ms.
+type Verdict struct {
+	Version int           `json:"version"`
+	Seed    uint64        `json:"seed"`
+	Good    bool          `json:"good"`
+	Wrong   []string      `json:"wrong"` // what makes it bad, a sentence each
+	Faults  []FaultResult `json:"faults"`
+	Jobs    []JobResult   `json:"jobs"`
+
+	Bytes         int64 `json:"bytes"`         // of output that were compared with an undisturbed run
+	Lost          int64 `json:"lost"`          // files of output that are missing, too many, or different
+	AttemptsAgain int   `json:"attemptsAgain"` // beyond one a task
+	WorkLost      int64 `json:"workLostMs"`    // ms of attempts whose work is in no output
+	Recovery      int64 `json:"recoveryMs"`    // the longest of any fault; 0 when nothing was injected
+	Elapsed       int64 `json:"elapsedMs"`     // from the first job's submission to the end of the last
+}
+
+// FaultResult is what came of one fault.
+type FaultResult struct {
+	Fault    string `json:"fault"`              // as in the plan
+	Target   string `json:"target,omitempty"`   // what it hit, by name
+	Injected bool   `json:"injected"`           // it was due, and there was something to hit
+	At       int64  `json:"atMs,omitempty"`     // since the first job was submitted
+	Recovery int64  `json:"recoveryMs"`         // until a master leads, or work goes on; 0 when nothing was injected
+	Why      string `json:"why,omitempty"`      // it was not injected
+	TimedOut bool   `json:"timedOut,omitempty"` // nothing went on before the drill ended
+}
+
+// JobResult is what became of one job.
+type JobResult struct {
+	Name    string `json:"name"` // in the plan
+	Program string `json:"program"`
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Cause   string `json:"cause,omitempty"`
+	Again   int    `json:"attemptsAgain"`
+	Bytes   int64  `json:"bytes"`
+	Lost    int64  `json:"lost"`
+}
+
+// Sum fills in what follows from faults and jobs.
+func (v *Verdict) Sum() {
+	v.Version = VerdictVersion
+	v.Bytes, v.Lost, v.AttemptsAgain, v.Recovery = 0, 0, 0, 0
+	for _, j := range v.Jobs {
+		v.Bytes += j.Bytes
+		v.Lost += j.Lost
+		v.AttemptsAgain += j.Again
+	}
+	for _, f := range v.Faults {
+		v.Recovery = max(v.Recovery, f.Recovery)
+	}
+	v.Good = len(v.Wrong) == 0 && v.Lost == 0
+}
+
+// Injected is how many faults were.
+func (v *Verdict) Injected() (n int) {
+	for _, f := range v.Faults {
+		if f.Injected {
+			n++
+		}
+	}
+	return n
+}
+
+// Word is the verdict in one word.
+func (v *Verdict) Word() string {
+	if v.Good {
+		return "good"
+	}
+	return "bad"
+}
+
+// JSON is the verdict as a document.
+func (v *Verdict) JSON() ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return append(text, '\n'), err
+}
+
+// ParseVerdict reads a document.
+func ParseVerdict(text []byte) (*Verdict, error) {
+	v := new(Verdict)
+	if err := json.Unmarshal(text, v); err != nil {
+		return nil, fmt.Errorf("verdict: %w", err)
+	}
+	if v.Version != VerdictVersion {
+		return nil, fmt.Errorf("verdict of version %d; this program reads version %d", v.Version, VerdictVersion)
+	}
+	return v, nil
+}
+
+// String is the verdict for people, in lines.
+func (v *Verdict) String() string {
+	var b strings.Builder
+	for _, f := range v.Faults {
+		switch {
+		case !f.Injected:
+			fmt.Fprintf(&b, "  %s: not injected, %s\n", f.Fault, f.Why)
+		case f.TimedOut:
+			fmt.Fprintf(&b, "  %s: hit %s at %d ms, and nothing went on\n", f.Fault, f.Target, f.At)
+		default:
+			fmt.Fprintf(&b, "  %s: hit %s at %d ms, recovered after %d ms\n", f.Fault, f.Target, f.At, f.Recovery)
+		}
+	}
+	for _, wrong := range v.Wrong {
+		fmt.Fprintf(&b, "  wrong: %s\n", wrong)
+	}
+	return b.String()
+}

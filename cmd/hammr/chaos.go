@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/chaos"
+)
+
+func newChaos() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "chaos",
+		Short: "Drills: break a cluster on purpose, and see that nothing is lost",
+		Example: "  hammr chaos run --seed 1 --runs 20 --report drills\n" +
+			"  hammr chaos run --plan drills/run-7/plan --report again\n" +
+			"  hammr chaos plan --seed 7",
+	}, newChaosRun(), newChaosPlan())
+}
+
+// newChaosPlan prints the plan of a seed.
+func newChaosPlan() *cobra.Command {
+	var seed uint64
+	var kinds []string
+	cmd := &cobra.Command{
+		Use:   "plan --seed N [--kinds KIND,...]",
+		Short: "Print the plan of a seed",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			of, err := parseKinds(kinds)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(chaos.Random(seed, of).Format())
+			return err
+		},
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "`number` that the plan follows from")
+	kindsFlag(cmd, &kinds)
+	_ = cmd.MarkFlagRequired("seed") // fails for a flag that does not exist only
+	return cmd
+}
+
+func kindsFlag(cmd *cobra.Command, kinds *[]string) {
+	cmd.Flags().StringSliceVar(kinds, "kinds", nil, "`kinds` of faults that a seed's plan has, joined by commas: "+
+		words(chaos.Kinds())+", or all (default those that any user may inject: "+words(chaos.EasyKinds())+")")
+}
+
+func words(kinds []chaos.Kind) string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, string(k))
+	}
+	return strings.Join(out, ", ")
+}
+
+func parseKinds(names []string) (kinds []chaos.Kind, err error) {
+	if len(names) == 1 && names[0] == "all" {
+		return chaos.Kinds(), nil
+	}
+	for _, name := range names {
+		kind := chaos.Kind(name)
+		if !strings.Contains(", "+words(chaos.Kinds())+",", ", "+name+",") {
+			return nil, fmt.Errorf("--kinds %q: expected all or some of %s", name, words(chaos.Kinds()))
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}

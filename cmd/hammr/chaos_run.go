@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/drill"
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// chaosRun is what `hammr chaos run` is told.
+type chaosRun struct {
+	plan     string // file
+	seed     uint64
+	runs     int
+	duration time.Duration
+	report   string // directory
+	kinds    []string
+	hdfs     bool
+	sim      bool
+	shrink   int
+
+	of       []chaos.Kind
+	seeded   bool
+	fromFile *chaos.Plan
+}
+
+func newChaosRun() *cobra.Command {
+	cfg := new(chaosRun)
+	cmd := &cobra.Command{
+		Use:   "run --plan FILE | --seed N --report DIR [--runs N | --duration TIME]",
+		Short: "Run drills",
+		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
+output is known, breaks what its plan says, and compares the output with an
+undisturbed run. Drills of a seed go on with the next seeds.
+
+DIR gets drills.csv, to which every drill adds a line, and a directory for each
+drill: its plan, verdict.json, the logs of all daemons and the histories of the
+jobs. A plan that fails is played again with fewer faults, and the smallest one
+that still fails is kept beside it.
+
+Only processes that the drill has started are touched. Partitions and full disks
+take Linux namespaces, which root may make, and any user on many machines.`,
+		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
+  hammr chaos run --seed 100 --kinds all --duration 1h --report drills
+  hammr chaos run --plan drills/run-7/plan --report again`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&cfg.plan, "plan", "", "`file` with a plan")
+	flags.Uint64Var(&cfg.seed, "seed", 0, "`number` that the plan of the first drill follows from")
+	flags.IntVar(&cfg.runs, "runs", 1, "`number` of drills")
+	flags.DurationVar(&cfg.duration, "duration", 0, "go on for that `time` instead")
+	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
+	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java")
+	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator")
+	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
+	kindsFlag(cmd, &cfg.kinds)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg.seeded = cmd.Flags().Changed("seed")
+		if err := cfg.settle(); err != nil {
+			return err
+		}
+		return work(cfg.run)(cmd, args)
+	}
+	return cmd
+}
+
+// settle checks the command line and reads the plan.
+func (c *chaosRun) settle() (err error) {
+	switch {
+	case (c.plan == "") == !c.seeded:
+		return errors.New("expected either --plan or --seed")
+	case c.report == "" && !c.sim:
+		return errors.New("--report is missing: the directory for the reports")
+	case c.runs < 1 || c.duration < 0:
+		return fmt.Errorf("--runs %d, --duration %v: expected at least 1, and no time below 0", c.runs, c.duration)
+	}
+	if c.of, err = parseKinds(c.kinds); err != nil || c.plan == "" {
+		return err
+	}
+	text, err := os.ReadFile(c.plan)
+	if err != nil {
+		return fmt.Errorf("--plan: %w", err)
+	}
+	c.fromFile, err = chaos.Parse(c.plan, text)
+	return err
+}
+
+// planOf is the plan of the i-th drill, from 0.
+func (c *chaosRun) planOf(i int) *chaos.Plan {
+	if c.fromFile != nil {
+		return c.fromFile
+	}
+	p := chaos.Random(c.seed+uint64(i), c.of)
+	p.HDFS = c.hdfs
+	return p
+}
+
+// more reports whether there is an i-th drill.
+func (c *chaosRun) more(ctx context.Context, i int, began time.Time) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if c.duration > 0 {
+		return time.Since(began) < c.duration
+	}
+	return i < c.runs
+}
+
+func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) error {
+	out := cmd.OutOrStdout()
+	if c.sim {
+		return c.simulate(ctx, out)
+	}
+	if rig.Isolated() {
+		if err := rig.EnterIsolation(); err != nil {
+			return err
+		}
+	} else if c.needsIsolation() {
+		return c.runIsolated(ctx, cmd)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("own program, for the daemons to run: %w", err)
+	}
+	s, err := drill.NewSession(drill.Config{Hammr: self})
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.drills(ctx, s, out), s.Close())
+}
+
+// needsIsolation is whether there will be plans that take namespaces.
+func (c *chaosRun) needsIsolation() bool {
+	if c.fromFile != nil {
+		return drill.NeedsIsolation(c.fromFile)
+	}
+	for _, k := range c.of {
+		if k == chaos.Partition || k == chaos.FullDisk {
+			return true
+		}
+	}
+	return false
+}
+
+// runIsolated runs the same command in namespaces of its own.
+func (c *chaosRun) runIsolated(ctx context.Context, cmd *cobra.Command) error {
+	if err := rig.CanIsolate(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	inner := exec.CommandContext(ctx, self, os.Args[1:]...)
+	inner.Stdout, inner.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	inner.Cancel = func() error { return inner.Process.Signal(os.Interrupt) }
+	rig.Isolate(inner)
+	err = lasting(inner.Run)
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return exitWith(ended.ExitCode())
+	}
+	return err
+}
+
+// drills runs one drill after the other.
+func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) error {
+	table := filepath.Join(c.report, "drills.csv")
+	printHead(out)
+	bad, began := 0, time.Now()
+	for i := 0; c.more(ctx, i, began); i++ {
+		plan := c.planOf(i)
+		dir := filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
+		if c.fromFile != nil {
+			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
+		}
+		v, err := s.Run(ctx, plan, dir)
+		if err != nil {
+			return err
+		}
+		row := chaos.RowOf(plan, v)
+		printRow(out, row)
+		if err := row.Append(table); err != nil {
+			return err
+		}
+		if !v.Good {
+			bad++
+			fmt.Fprintf(out, "%v", v)
+			c.shrinkPlan(ctx, s, plan, dir, out)
+		}
+	}
+	if err := tellTotal(out, table); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// shrinkPlan looks for a smaller plan that fails too, and keeps it.
+func (c *chaosRun) shrinkPlan(ctx context.Context, s *drill.Session, plan *chaos.Plan, dir string, out io.Writer) {
+	n := 0
+	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {
+		n++
+		v, err := s.Run(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
+		return err == nil && !v.Good
+	})
+	name := filepath.Join(dir, "shrunk")
+	if ctx.Err() == nil && os.WriteFile(name, small.Format(), 0o644) == nil {
+		fmt.Fprintf(out, "  %d of %d faults fail as well: hammr chaos run --plan %s --report DIR\n", len(small.Faults), len(plan.Faults), name)
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hammr/hammr/chaos/simulate"
+)
+
+// simulate plays the plans in virtual time.
+func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
+	bad, began := 0, time.Now()
+	for i := 0; c.more(ctx, i, began); i++ {
+		plan := c.planOf(i)
+		r, err := simulate.Run(ctx, plan)
+		if err != nil {
+			return err
+		}
+		for _, f := range r.NotModelled {
+			fmt.Fprintf(out, "  %s\n", f)
+		}
+		for _, l := range r.Result.Lost {
+			fmt.Fprintf(out, "  machine %d is lost at %d ms\n", l.Node+1, l.At)
+		}
+		for _, j := range r.Result.Jobs {
+			fmt.Fprintf(out, "  job %s is %v after %d ms\n", j.ID, j.State, j.Sojourn())
+		}
+		word := "good"
+		if !r.Good {
+			bad, word = bad+1, "bad"
+		}
+		fmt.Fprintf(out, "seed %d, %d of %d faults played: %s\n", plan.Seed, len(r.Played), len(plan.Faults), word)
+	}
+	if bad > 0 {
+		return exitError(exitFailed)
+	}
+	return nil
+}

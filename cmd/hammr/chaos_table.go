@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/hammr/hammr/chaos"
+)
+
+const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %v\n"
+
+func printHead(out io.Writer) {
+	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
+}
+
+func printRow(out io.Writer, r chaos.Row) {
+	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.Again,
+		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)
+}
+
+// tellTotal adds up the whole table, earlier drills too.
+func tellTotal(out io.Writer, table string) error {
+	f, err := os.Open(table)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows, err := chaos.ReadTable(f, table)
+	if err == nil {
+		fmt.Fprintf(out, "%s: %v\n", table, chaos.Sum(rows))
+	}
+	return err
+}
+
+// lasting runs something on a thread that it does not leave: the kernel ends a
+// child with the thread that has started it.
+func lasting(run func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return run()
+}
