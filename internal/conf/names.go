@@ -60,6 +60,10 @@ const (
 	ChannelConnectTimeout     = "hammr.channel.connect.timeout"
 	FaultDecay                = "hammr.job.fault.decay"
 	JobLogDir                 = "hammr.job.log.dir"
+	BoundaryTimeout           = "hammr.preempt.boundary.timeout"
+	MapPreemption             = "hammr.job.map.preemption"
+	ReducePreemption          = "hammr.job.reduce.preemption"
+	MayPreempt                = "hammr.job.may.preempt"
 	PartitionRanges           = "hammr.job.partition.ranges"
 
 	RecordSleep = "hammr.debug.record.sleep"

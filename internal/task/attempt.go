@@ -41,6 +41,7 @@ type Attempt struct {
 	resumed *taskproc.CheckpointBody // nil for a fresh start
 	origin  origin                   // where that, and what it names, was read
 	origins []origin                 // that have it too
+	again   int                      // pauses that were declined, after which its Node began again from memory
 
 	mu struct {
 		sync.Mutex
@@ -91,8 +92,12 @@ func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	}
 }
 
-// attemptFile is the path of a file in the attempt's local directory.
+// attemptFile is the path of a file in the attempt's local directory. What was
+// written before a pause that was declined keeps its names.
 func (a *Attempt) attemptFile(name string) string {
+	if a.again > 0 {
+		name = fmt.Sprintf("again%d-%s", a.again, name)
+	}
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)
 }
 

@@ -25,21 +25,30 @@ const (
 	maxCheckpoint     = 1 << 30 // bytes
 )
 
-// writeCheckpoint writes body into the attempt's directory.
-func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
-	body.JobId, body.Task, body.Kind = n.Start.JobId, n.Start.Task, n.Start.Kind
-	body.Counters = counterMessages(n.Counters)
-	var err error
-	if body.Pieces, body.Pending, err = n.files.close(true); err != nil {
-		return nil, err
+// beginCheckpoint is what the Node has done so far, with the state that the user's
+// code keeps. It closes the output.
+func (n *Node) beginCheckpoint(save func() ([]byte, error)) (body *taskproc.CheckpointBody, err error) {
+	body = &taskproc.CheckpointBody{JobId: n.Start.JobId, Task: n.Start.Task, Kind: n.Start.Kind}
+	if save != nil {
+		if body.UserState, err = save(); err != nil {
+			return nil, fmt.Errorf("saving the state of the user's code: %w", err)
+		}
 	}
+	body.Pieces, body.Pending, err = n.files.close(true)
+	return body, err
+}
+
+// writeCheckpoint writes body into the attempt's directory. What keeps it from
+// that is an *unwrittenError.
+func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
+	body.Counters = counterMessages(n.Counters)
 	encoded, err := EncodeCheckpoint(body)
 	if err != nil {
-		return nil, err
+		return nil, &unwrittenError{body, err}
 	}
 	path := n.attemptFile("checkpoint")
 	if err := writeFile(n.Attempt, path, encoded); err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
+		return nil, &unwrittenError{body, err}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
 		Checkpoint: &taskproc.Checkpoint{
@@ -102,41 +111,22 @@ func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
 
 // checkpoint records a map that ends before its range does.
 func (m *Map) checkpoint(published []*taskproc.MapOutput) (*taskproc.FromTask, error) {
-	body := &taskproc.CheckpointBody{
-		Remaining: taskproc.FromRange(dag.Range{Start: m.processed.End, End: m.work.End}),
-		Published: published,
-	}
-	if m.save != nil {
-		state, err := m.save()
-		if err != nil {
-			return nil, fmt.Errorf("saving the mapper's state: %w", err)
-		}
-		body.UserState = state
-	}
-	return m.writeCheckpoint(body)
-}
-
-// checkpoint records a reduce between two groups, or before the first.
-func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
-	state, err := r.mergeState()
+	body, err := m.beginCheckpoint(m.save)
 	if err != nil {
 		return nil, err
 	}
-	r.countMerges()
-	body := &taskproc.CheckpointBody{Fetched: r.fetched}
-	for _, s := range state {
-		body.Merge = append(body.Merge, mergeInputMessage(s))
-	}
-	if r.save != nil {
-		if body.UserState, err = r.save(); err != nil {
-			return nil, fmt.Errorf("saving the reducer's state: %w", err)
-		}
-	}
-	return r.writeCheckpoint(body)
+	body.Remaining = taskproc.FromRange(dag.Range{Start: m.processed.End, End: m.work.End})
+	body.Published = published
+	return m.writeCheckpoint(body)
 }
 
-// mergeState is what is left to be merged; files that hold it stay.
-func (r *Reduce) mergeState() ([]shuffle.MergeInputState, error) {
+// checkpoint records a reduce between two groups, or before the first. The files
+// that hold what is left to be merged stay.
+func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
+	body, err := r.beginCheckpoint(r.save)
+	if err != nil {
+		return nil, err
+	}
 	if r.groups != nil {
 		r.groups.Boundary()
 		if err := r.groups.Err(); err != nil {
@@ -145,9 +135,18 @@ func (r *Reduce) mergeState() ([]shuffle.MergeInputState, error) {
 	}
 	state, err := r.intake.State(r.ctx)
 	if err != nil {
+		return nil, &unwrittenError{body, err}
+	}
+	r.countMerges()
+	body.Fetched = r.fetched
+	for _, s := range state {
+		body.Merge = append(body.Merge, mergeInputMessage(s))
+	}
+	last, err := r.writeCheckpoint(body)
+	if err != nil {
 		return nil, err
 	}
-	return state, r.intake.Detach()
+	return last, r.intake.Detach()
 }
 
 func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {

@@ -94,7 +94,7 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 	p := r.newCopyPhase()
 	defer p.close()
 	for !p.finished() {
-		if r.signal.pause.Load() && r.mayPause() {
+		if r.mayPause() && r.signal.heed() {
 			p.pause()
 			return false, nil
 		}
@@ -139,7 +139,7 @@ func (p *copyPhase) paused() <-chan struct{} {
 	if !p.r.mayPause() {
 		return nil
 	}
-	return p.r.signal.paused
+	return p.r.signal.whenPaused()
 }
 
 // expected is how many outputs will be taken in, as far as known.
@@ -169,7 +169,7 @@ func (p *copyPhase) hear(e *copyEdge, news *taskproc.Outputs) error {
 		if p.have[writerOf(o)] || !e.reads(o.Task) {
 			continue
 		}
-		if p.r.signal.pause.Load() && p.r.mayPause() {
+		if p.r.mayPause() && p.r.signal.heed() {
 			return nil // what is left is asked for again after the resume
 		}
 		if err := p.take(e, o); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
 
@@ -172,7 +173,7 @@ func (p *reducer) RunNode(n *Node) error {
 		}
 		if p.until > 0 && groups == p.until {
 			close(p.reached)
-			<-n.signal.paused
+			<-n.signal.whenPaused()
 		}
 		if r.Signalled() {
 			if act, err := r.Attend(); act == Stop {
@@ -193,16 +194,22 @@ func (p *reducer) RunNode(n *Node) error {
 type reduceRun struct {
 	t    testing.TB
 	node taskproc.NodeEnd
-	last chan *taskproc.FromTask // the last message
+	last chan *taskproc.FromTask // the last message, and what came before it but for progress
 	end  chan error              // of Serve
 }
 
 // startReduce starts an attempt of the reduce.
 func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
 	t.Helper()
+	return startReduceOn(t, p, start, local.New(local.Options{}))
+}
+
+// startReduceOn starts it with a local disk of the caller's.
+func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage.FS) *reduceRun {
+	t.Helper()
 	ours, theirs := net.Pipe()
-	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 1), end: make(chan error, 1)}
-	server := &Server{Programs: Programs{"p": p}, Local: local.New(local.Options{})}
+	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1)}
+	server := &Server{Programs: Programs{"p": p}, Local: disk}
 	go func() { run.end <- server.Serve(context.Background(), theirs) }()
 	start.JobId, start.Program, start.Kind, start.Part = testJob, "p", taskproc.Kind_REDUCE, testPart
 	start.ShuffleToken = cmp.Or(start.ShuffleToken, testToken)

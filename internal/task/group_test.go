@@ -215,7 +215,7 @@ func TestOthersGoOnWhenTheyAreToPause(t *testing.T) {
 			if n.Stage() == "from" && n.Number() == 0 {
 				r.send("from", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
 				for !n.signal.pause.Load() {
-					<-n.signal.paused
+					<-n.signal.whenPaused()
 				}
 				if act, err := n.Map().Attend(dag.Position{Offset: 50}); act != Continue || err != nil {
 					return fmt.Errorf("action %v, %w", act, err)

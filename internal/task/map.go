@@ -99,6 +99,9 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 		m.attendAgain()
 		return Continue, nil
 	}
+	if !m.signal.heed() && !m.signal.stop.Load() {
+		return Continue, nil // nobody wants it any more
+	}
 	m.processed.End = position
 	return Stop, nil
 }

@@ -24,6 +24,7 @@ type Node struct {
 	attended   uint64 // epoch of the signals that were attended to last
 	source     *Map   // nil for a Node that other Nodes write to
 	reduces    []*Reduce
+	declined   *Reduce                // whose pause was declined; the next one takes over
 	collectors map[int]*openCollector // by edge
 	shared     map[sharedEnd]*SharedWriter
 	streams    streams
@@ -133,10 +134,19 @@ func (n *Node) run(prog Program) (err error) {
 	}
 	n.openStreams()
 	n.enterPhase(n.firstPhase())
-	if err := prog.RunNode(n); err != nil {
-		return n.blame(err)
+	for {
+		if err := prog.RunNode(n); err != nil {
+			return n.blame(err)
+		}
+		err := n.finish()
+		var unwritten *unwrittenError
+		if !errors.As(err, &unwritten) {
+			return err
+		}
+		if err := n.goOn(unwritten); err != nil {
+			return err
+		}
 	}
-	return n.finish()
 }
 
 // firstPhase is what progress shows until the Node's own code says otherwise.
@@ -207,6 +217,9 @@ func (n *Node) blame(err error) error {
 func (n *Node) close() {
 	for _, r := range n.reduces {
 		r.Close()
+	}
+	if n.declined != nil {
+		n.declined.Close()
 	}
 	for _, c := range n.collectors {
 		_ = c.Abort()

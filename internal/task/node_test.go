@@ -309,7 +309,7 @@ func TestAPausedMapKeepsWhatItWroteForEachEdge(t *testing.T) {
 		}
 		for at := m.Work().Start.Offset; at < 100; at++ {
 			if at == 40 && n.resumed == nil {
-				<-n.signal.paused
+				<-n.signal.whenPaused()
 			}
 			if n.Signalled() {
 				if act, err := m.Attend(dag.Position{Offset: at}); act == Stop {

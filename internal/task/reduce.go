@@ -32,6 +32,10 @@ type Reduce struct {
 	paused  bool
 	closed  bool
 	save    func() ([]byte, error)
+	counted struct { // in the attempt's counters
+		records int64
+		intake  shuffle.IntakeStats
+	}
 }
 
 // Reduce reads the inputs named, which are files, merged into one sorted stream;
@@ -46,8 +50,18 @@ func (n *Node) Reduce(inputs ...string) *Reduce {
 	if len(r.reads) == 0 && r.fault == nil {
 		r.fault = &FatalError{Err: fmt.Errorf("node %v: no file leads into it", n)}
 	}
+	if n.declined != nil {
+		r.takeOver(n.declined)
+		n.declined = nil
+	}
 	n.reduces = append(n.reduces, r)
 	return r
+}
+
+// takeOver goes on with all that another reduce has, which is not used any more.
+func (r *Reduce) takeOver(last *Reduce) {
+	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
+	r.total, r.counted = last.total, last.counted
 }
 
 // named are the inputs of those names, in the order of edges.
@@ -79,8 +93,14 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 	if r.fault != nil {
 		return nil, r.fault
 	}
-	if err := r.openIntake(prefix); err != nil {
-		return nil, err
+	if r.groups != nil { // it goes on after a pause that was declined
+		r.enterPhase("reduce")
+		return r.groups, nil
+	}
+	if r.intake == nil {
+		if err := r.openIntake(prefix); err != nil {
+			return nil, err
+		}
 	}
 	r.enterPhase("copy")
 	complete, err := r.copyAll()
@@ -154,7 +174,7 @@ func (r *Reduce) Attend() (Action, error) {
 		return Stop, err
 	}
 	r.Sample()
-	if r.signal.pause.Load() && r.mayPause() {
+	if r.mayPause() && r.signal.heed() {
 		r.paused = true
 		return Stop, nil
 	}
@@ -184,7 +204,8 @@ func (r *Reduce) OnPause(save func() ([]byte, error)) { r.save = save }
 func (r *Reduce) countInput() {
 	r.Counters.Add(counter.ReduceInputGroups, r.done)
 	if r.groups != nil {
-		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records())
+		r.Counters.Add(counter.ReduceInputRecords, r.groups.Records()-r.counted.records)
+		r.counted.records = r.groups.Records()
 	}
 }
 
@@ -193,10 +214,12 @@ func (r *Reduce) countMerges() {
 	if r.intake == nil {
 		return
 	}
-	if s := r.intake.Stats(); s.SpilledRecords > 0 {
-		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords)
-		r.Counters.Add(counter.MergedMapOutputs, s.Merges)
+	s, before := r.intake.Stats(), r.counted.intake
+	if s.SpilledRecords > 0 {
+		r.Counters.Add(counter.SpilledRecords, s.SpilledRecords-before.SpilledRecords)
+		r.Counters.Add(counter.MergedMapOutputs, s.Merges-before.Merges)
 	}
+	r.counted.intake = s
 }
 
 // Close gives up the files and the memory of the reduce. It may be called twice.

@@ -74,6 +74,10 @@ type session struct {
 	cancel  context.CancelCauseFunc // of all that belongs to the connection
 	attempt *Attempt
 	group   *group
+	fault   error // in the properties; then there is no configuration
+
+	// boundary ends the wait for a place to pause at. It belongs to listen.
+	boundary *time.Timer
 }
 
 func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start) (done bool, err error) {
@@ -96,6 +100,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	err = s.conn.Send(last)
 	_ = s.conn.Close() // ends listen
 	workers.Wait()
+	s.boundary.Stop()
 	return last.GetDone() != nil, err
 }
 
@@ -128,26 +133,23 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 	}
 	s.attempt.signal.paused = make(chan struct{})
 	s.group = &group{Attempt: s.attempt, server: server}
+	s.attempt.Conf, s.fault = conf.FromMap(start.Properties)
+	s.boundary = time.NewTimer(0)
+	s.boundary.Stop()
 }
 
 // prepare builds the rest of the attempt and finds what runs it. It may take a
 // while where the attempt goes on from another machine's checkpoint.
 func (s *session) prepare(server *Server) (Program, error) {
 	prog, unknown := server.Programs.find(s.attempt.Start.Program)
-	err := s.attempt.configure()
+	if s.fault != nil {
+		return prog, errors.Join(unknown, &FatalError{Err: s.fault})
+	}
+	err := s.attempt.resume()
 	if err == nil {
 		err = s.group.open()
 	}
 	return prog, errors.Join(unknown, err)
-}
-
-func (a *Attempt) configure() error {
-	c, err := conf.FromMap(a.Start.Properties)
-	if err != nil {
-		return &FatalError{Err: err}
-	}
-	a.Conf = c
-	return a.resume()
 }
 
 // listen reads orders until the tasknode hangs up.
@@ -164,7 +166,7 @@ func (s *session) listen() {
 		case *taskproc.ToTask_Stop:
 			s.attempt.stopAt(order.Stop.Position)
 		case *taskproc.ToTask_Pause:
-			s.attempt.signal.raisePause()
+			s.pause()
 		case *taskproc.ToTask_Suspend:
 			s.stand(order.Suspend)
 		case *taskproc.ToTask_Resume:

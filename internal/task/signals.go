@@ -1,6 +1,7 @@
 package task
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/hammr/hammr/dag"
@@ -13,9 +14,12 @@ type signals struct {
 	sample atomic.Bool                  // progress is wanted
 	stop   atomic.Bool                  // end early, publish
 	stopAt atomic.Pointer[dag.Position] // the earliest end after a stop; nil: at once
-	pause  atomic.Bool                  // write a checkpoint, end
+	pause  atomic.Bool                  // write a checkpoint, end; written under mu
 	alive  atomic.Bool                  // user code showed life since the last report
-	paused chan struct{}                // closed when pause is set
+
+	mu     sync.Mutex
+	heeded bool          // a place has been come to at which the pause takes effect
+	paused chan struct{} // closed when pause is set
 }
 
 func (s *signals) raise(flag *atomic.Bool) {
@@ -23,11 +27,64 @@ func (s *signals) raise(flag *atomic.Bool) {
 	s.epoch.Add(1)
 }
 
-// raisePause is called by one goroutine.
-func (s *signals) raisePause() {
-	if !s.pause.Load() {
-		s.raise(&s.pause)
-		close(s.paused)
+// raisePause reports whether nobody had asked for a pause before.
+func (s *signals) raisePause() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pause.Load() {
+		return false
+	}
+	s.raise(&s.pause)
+	close(s.paused)
+	return true
+}
+
+// whenPaused is closed when a pause is asked for.
+func (s *signals) whenPaused() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paused
+}
+
+// heed reports whether there is to be a pause, which is not withdrawn from then
+// on. Nodes call it where they can stop.
+func (s *signals) heed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pause.Load() {
+		s.heeded = true
+	}
+	return s.heeded
+}
+
+// withdraw takes back a pause for which no place has come, and reports whether
+// there was one.
+func (s *signals) withdraw() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heeded || !s.pause.Load() {
+		return false
+	}
+	s.withdrawLocked()
+	return true
+}
+
+func (s *signals) withdrawLocked() {
+	s.heeded = false
+	s.pause.Store(false)
+	s.paused = make(chan struct{})
+}
+
+// decline takes back a pause that has come to nothing, and an end at once that was
+// to become one.
+func (s *signals) decline() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pause.Load() {
+		s.withdrawLocked()
+	}
+	if s.stopAt.Load() == nil {
+		s.stop.Store(false)
 	}
 }
 

@@ -15,6 +15,7 @@ type stillness struct {
 	mu      sync.Mutex
 	writers int           // files that are open elsewhere
 	again   chan struct{} // closed when the attempt goes on; nil unless it is to stand still
+	owed    int64         // number of the order that was answered with a pause; 0: none was
 }
 
 // stand has nothing be opened until goOn. It is false while something is open.
@@ -33,10 +34,37 @@ func (s *stillness) stand() bool {
 func (s *stillness) goOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.owed = 0
 	if s.again != nil {
 		close(s.again)
 		s.again = nil
 	}
+}
+
+// owes notes an order to stand still that cannot be followed while a file is open.
+func (s *stillness) owes(number int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owed = number
+}
+
+// standNow has nothing be opened if an order to stand still is owed that can be
+// followed now, and returns its number; 0 for none.
+func (s *stillness) standNow() int64 {
+	s.mu.Lock()
+	number := s.owed
+	s.mu.Unlock()
+	if number == 0 || !s.stand() {
+		return 0
+	}
+	return number
+}
+
+// idle reports whether the attempt could stand still now.
+func (s *stillness) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writers == 0
 }
 
 // open counts a file that is opened elsewhere, once the attempt goes on.
@@ -69,10 +97,15 @@ func (s *stillness) closed() {
 // that would not bear it.
 func (s *session) stand(order *taskproc.Suspend) {
 	if !s.attempt.still.stand() {
-		s.attempt.signal.raisePause()
+		s.attempt.still.owes(order.Number)
+		s.pause()
 		return
 	}
-	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: order.Number}}}) // else the tasknode is gone
+	s.attempt.standsStill(order.Number)
+}
+
+func (a *Attempt) standsStill(number int64) {
+	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: number}}}) // else the tasknode is gone
 }
 
 // create makes a file of the attempt's output. One elsewhere keeps the attempt
