@@ -23,6 +23,11 @@ func (l *lane) spread(o offer) {
 			continue
 		}
 		failedOn := l.failedOn(t)
+		if i, ok := l.home(t); ok && !slices.Contains(avoid, l.machines[i].Name) && !slices.Contains(failedOn, l.machines[i].Name) {
+			l.put(i, o, t, affinity)
+			placed++
+			continue
+		}
 		if failedOn == nil {
 			plain = append(plain, t)
 			continue
@@ -36,6 +41,16 @@ func (l *lane) spread(o offer) {
 		l.put(i, o, plain[n], locality.Affinity{})
 	}
 	l.recount()
+}
+
+// home is the machine that has what a paused task goes on from, if a slot is free
+// there: elsewhere it would have to be fetched.
+func (l *lane) home(t *cluster.Task) (i int, ok bool) {
+	if t.Checkpoint == nil {
+		return 0, false
+	}
+	i, ok = l.place(t.Checkpoint.Machine)
+	return i, ok && l.free[i] > 0
 }
 
 func (l *lane) put(i int, o offer, t *cluster.Task, a locality.Affinity) {
