@@ -1,0 +1,203 @@
+package raftlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+// cable is a Stream that can be pulled out: connections end, and none are made
+// until it is plugged in again.
+type cable struct {
+	Stream
+	mu struct {
+		sync.Mutex
+		out  bool
+		open []net.Conn
+	}
+}
+
+func (c *cable) set(out bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.out = out
+	if out {
+		for _, conn := range c.mu.open {
+			conn.Close()
+		}
+		c.mu.open = nil
+	}
+}
+
+func (c *cable) keep(conn net.Conn, err error) (net.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && c.mu.out {
+		conn.Close()
+		return nil, errors.New("the cable is out")
+	}
+	if err == nil {
+		c.mu.open = append(c.mu.open, conn)
+	}
+	return conn, err
+}
+
+func (c *cable) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	return c.keep(c.Stream.Dial(address, timeout))
+}
+
+func (c *cable) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Stream.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if kept, err := c.keep(conn, nil); err == nil {
+			return kept, nil
+		}
+	}
+}
+
+// server is a whole jobmaster on a real log.
+type server struct {
+	t     testing.TB
+	cfg   Config
+	fs    storage.FS
+	cable *cable
+	end   func() // of what runs now, and waits for it
+
+	mu struct {
+		sync.Mutex
+		log    *Log
+		master *jobmaster.Master
+	}
+}
+
+// startServers starts a cluster of whole jobmasters.
+func startServers(t testing.TB, n int) (servers []*server) {
+	fsys := mem.New(mem.Options{})
+	var peers []Peer
+	for _, id := range []string{"m1", "m2", "m3", "m4", "m5"}[:n] {
+		stream, err := ListenTCP("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &server{t: t, cfg: testConfig(t, id), fs: fsys, cable: &cable{Stream: stream}}
+		s.cfg.Bind = stream.Addr().String()
+		peers = append(peers, Peer{id, s.cfg.Bind})
+		servers = append(servers, s)
+	}
+	for _, s := range servers {
+		s.cfg.Bootstrap = peers
+		s.start()
+		t.Cleanup(func() { s.end() })
+	}
+	return servers
+}
+
+// start opens the log, on the stream that is there or a new one, and runs a master
+// on it.
+func (s *server) start() {
+	s.t.Helper()
+	if s.cable == nil {
+		stream, err := ListenTCP(s.cfg.Bind)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.cable = &cable{Stream: stream}
+	}
+	s.cfg.Stream = s.cable
+	s.cfg.Fatal = func(err error) { s.t.Errorf("%s cannot serve: %v", s.cfg.ID, err) }
+	log, err := Open(s.cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m, err := jobmaster.New(jobmaster.Config{
+		ClusterID: s.cfg.ClusterID, Log: log, KeepJobs: 1 << 20,
+		Policy: func(string, map[string]string) (sched.Policy, error) { return fifo.New(sched.DefaultPlacement()), nil },
+		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+			return s.fs, strings.TrimPrefix(name, "mem://"), nil
+		},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { m.Run(ctx) })
+	s.end = func() {
+		cancel()
+		running.Wait()
+		if err := log.Close(); err != nil {
+			s.t.Error(err)
+		}
+		s.cable = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.log, s.mu.master = log, m
+}
+
+func (s *server) now() (*Log, *jobmaster.Master) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.log, s.mu.master
+}
+
+// leads reports whether a majority says so.
+func (s *server) leads() bool {
+	log, _ := s.now()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return log.ConfirmLead(ctx) == nil
+}
+
+// stage leaves the splits of a job with so many maps, and returns the job.
+func stage(t testing.TB, fsys storage.FS, name string, maps int) *wire.JobSpec {
+	splits := make([]*taskproc.Split, maps)
+	for i := range splits {
+		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 100, Length: 100, FileSize: int64(maps) * 100}}}
+	}
+	data, hash, err := taskproc.EncodeSplits(splits)
+	if err != nil {
+		t.Error(err)
+	}
+	f, err := fsys.Create(context.Background(), "/staging/"+name, storage.CreateOptions{})
+	if err != nil {
+		panic(err) // of a file system in memory
+	}
+	_, err = io.Copy(f, bytes.NewReader(data))
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Error(err)
+	}
+	g := dag.MapReduce(maps, 0)
+	return &wire.JobSpec{
+		Program: "fake", User: "me", Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(),
+		SplitsPath: "mem:///staging/" + name, SplitsHash: hash,
+	}
+}
+
+// numberOf is the number in the id of a job.
+func numberOf(t testing.TB, id string) int {
+	parsed, err := cluster.ParseJobID(id)
+	if err != nil {
+		t.Error(err)
+	}
+	return parsed.Number
+}

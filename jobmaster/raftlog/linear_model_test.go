@@ -1,0 +1,107 @@
+package raftlog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// What clients of masters do, and what the state of a cluster is to them: the jobs
+// in the order of their numbers, each with a letter for what has become of it.
+//
+//	R: it goes on, as far as was seen     O: it was killed, if it was not done before
+//	D: it was seen to be done             K: it was seen to be killed
+//
+// A job may be done at any time, but only once: that is its commit.
+type (
+	submission struct{ name string } // with the client and the sequence that are its name
+	killing    struct{ job int }
+	listing    struct{}
+)
+
+// jobList is a state, as "name:letter name:letter".
+type jobList string
+
+// linearModel is a cluster that does one thing at a time. Submissions yield the
+// number of the job, listings a jobList of R, D and K, killings nothing.
+var linearModel = porcupine.Model{
+	Init: func() any { return jobList("") },
+	Step: func(state, input, output any) (bool, any) {
+		jobs := strings.Fields(string(state.(jobList)))
+		ok := true
+		switch in := input.(type) {
+		case submission:
+			jobs, ok = submitted(jobs, in.name, output.(int))
+		case killing:
+			if ok = in.job <= len(jobs); ok {
+				if name, goesOn := strings.CutSuffix(jobs[in.job-1], ":R"); goesOn {
+					jobs[in.job-1] = name + ":O"
+				}
+			}
+		case listing:
+			jobs, ok = seen(jobs, strings.Fields(string(output.(jobList))))
+		}
+		return ok, jobList(strings.Join(jobs, " "))
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%T%v = %v", input, input, output) },
+}
+
+// submitted adds a job, unless it is there: then it has the number that it had.
+func submitted(jobs []string, name string, number int) ([]string, bool) {
+	for i, job := range jobs {
+		if strings.HasPrefix(job, name+":") {
+			return jobs, number == i+1
+		}
+	}
+	return append(jobs, name+":R"), number == len(jobs)+1
+}
+
+// seen holds what a client saw against what may be, and keeps it.
+func seen(jobs, saw []string) ([]string, bool) {
+	if len(jobs) != len(saw) {
+		return jobs, false
+	}
+	for i, job := range jobs {
+		name, may, _ := strings.Cut(job, ":")
+		sawName, is, _ := strings.Cut(saw[i], ":")
+		next := map[string]string{"R": "RD", "O": "DK", "D": "D", "K": "K"}[may]
+		if name != sawName || !strings.Contains(next, is) {
+			return jobs, false
+		}
+	}
+	return saw, true
+}
+
+// TestWhatTheModelForbids tells it of one thing after the other.
+func TestWhatTheModelForbids(t *testing.T) {
+	type op struct{ input, output any }
+	list := func(jobs string) op { return op{listing{}, jobList(jobs)} }
+	a, b := op{submission{"a"}, 1}, op{submission{"b"}, 2}
+	kill := op{killing{1}, nil}
+	for name, c := range map[string]struct {
+		ops []op
+		ok  bool
+	}{
+		"submitted again":     {[]op{a, b, a, list("a:R b:D")}, true},
+		"submitted twice":     {[]op{a, {submission{"a"}, 2}}, false},
+		"a submission lost":   {[]op{a, b, list("a:R")}, false},
+		"killed":              {[]op{a, kill, list("a:K"), kill, list("a:K")}, true},
+		"done before":         {[]op{a, kill, list("a:D"), list("a:D")}, true},
+		"killed and goes on":  {[]op{a, kill, list("a:R")}, false},
+		"done after all":      {[]op{a, kill, list("a:K"), list("a:D")}, false},
+		"killed by nobody":    {[]op{a, list("a:K")}, false},
+		"done and not":        {[]op{a, list("a:D"), list("a:R")}, false},
+		"fails":               {[]op{a, list("a:F")}, false},
+		"killed before it is": {[]op{kill}, false},
+	} {
+		var history []porcupine.Operation
+		for i, o := range c.ops {
+			history = append(history, porcupine.Operation{Input: o.input, Output: o.output, Call: int64(2 * i), Return: int64(2*i + 1)})
+		}
+		if got := porcupine.CheckOperations(linearModel, history); got != c.ok {
+			t.Errorf("%s: linearizable is %v", name, got)
+		}
+	}
+}

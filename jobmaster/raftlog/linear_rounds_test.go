@@ -1,0 +1,6 @@
+//go:build !soak
+
+package raftlog
+
+// linearRounds is how many faults TestMastersAreLinearizable injects.
+const linearRounds = 6
