@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak bench bench-cluster calibrate microbench proto clean
+.PHONY: all build test race lint fuzz soak bench bench-cluster calibrate drills microbench proto clean
 
 all: build
 
@@ -70,6 +70,14 @@ bench:
 # A cluster of processes on this machine against the same program in one process.
 bench-cluster:
 	go run ./bench/cmd/bench -case 'cluster-*' -rounds $(ROUNDS) -size $(SIZE)
+
+# RUNS random drills of the seeds from SEED on, with OUT/drills.csv and a report of
+# each: ten seconds a drill. KINDS=all has partitions and full disks too.
+RUNS ?= 20
+SEED ?= 1
+KINDS ?= kill,restart,stop,corrupt
+drills: build
+	bin/hammr chaos run --seed $(SEED) --runs $(RUNS) --kinds $(KINDS) --report $(OUT)
 
 # The simulator held against a cluster of processes on this machine; OUT gets
 # calibration.csv. It takes ten minutes, most of which tasks sleep.

@@ -1,0 +1,96 @@
+package hammrtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// Kill ends a daemon at once, as a crash does; the tasks of a tasknode end with
+// it.
+func (c *C) Kill(name string) {
+	c.t.Helper()
+	c.must("kill "+name, c.rig.Kill(c.t.Context(), name))
+}
+
+// Restart starts a daemon that was killed, or kills and starts one that runs, and
+// waits until it is ready.
+func (c *C) Restart(name string) {
+	c.t.Helper()
+	c.Kill(name)
+	c.must("start of "+name, c.rig.Start(c.t.Context(), name))
+}
+
+// Stop freezes a daemon: its ports accept, nothing answers. The tasks of a
+// tasknode go on.
+func (c *C) Stop(name string) {
+	c.t.Helper()
+	c.must("stop of "+name, c.rig.Stop(name))
+}
+
+// Continue ends what Stop began.
+func (c *C) Continue(name string) {
+	c.t.Helper()
+	c.must("continue "+name, c.rig.Continue(name))
+}
+
+// Leader is the name of the master that leads; it waits until there is one.
+func (c *C) Leader() (name string) {
+	c.t.Helper()
+	c.await("a master leads", func(ctx context.Context) bool {
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		info, err := c.rig.Client().Info(call)
+		if err == nil {
+			name = info.Leader
+		}
+		return name != ""
+	})
+	return name
+}
+
+// KillLeader kills the master that leads, and returns its name.
+func (c *C) KillLeader() string {
+	c.t.Helper()
+	name := c.Leader()
+	c.Kill(name)
+	return name
+}
+
+// Partition cuts a daemon off from all others, until Heal. The test is skipped
+// where daemons have no networks of their own: it takes the tests to run in
+// namespaces, see rig.Isolate.
+func (c *C) Partition(name string) {
+	c.t.Helper()
+	if !rig.Isolated() {
+		c.t.Skip("partitions take a process with network namespaces of its own")
+	}
+	c.must("partition of "+name, c.rig.Partition(name))
+}
+
+// Heal ends what Partition began.
+func (c *C) Heal(name string) {
+	c.t.Helper()
+	c.must("heal "+name, c.rig.Heal(name))
+}
+
+// Failpoint sets a point inside of a daemon, by its name, to an action; "" ends
+// that. The test is skipped where daemons take no such orders.
+func (c *C) Failpoint(name, point, action string) {
+	c.t.Helper()
+	if err := c.rig.Agent().Available(); err != nil {
+		c.t.Skip(err)
+	}
+	c.must("failpoint "+point+" of "+name, c.rig.Agent().Failpoint(c.t.Context(), c.rig, name, point, action))
+}
+
+// CorruptSegment changes a byte of one of the segments that a tasknode holds, and
+// returns the file; it waits until there is one.
+func (c *C) CorruptSegment(name string) (file string) {
+	c.t.Helper()
+	c.await(name+" holds a segment", func(context.Context) bool { return len(c.rig.Segments(name, "")) > 0 })
+	file, err := c.rig.Corrupt(name, 0)
+	c.must("corruption on "+name, err)
+	return file
+}

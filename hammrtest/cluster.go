@@ -1,0 +1,89 @@
+package hammrtest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// patience is how long a cluster may take to become what a test waits for.
+const patience = 2 * time.Minute
+
+// C is a cluster. It ends with its test.
+type C struct {
+	t    testing.TB
+	rig  *rig.Rig
+	outs int // that Output has named
+}
+
+// Cluster starts a cluster of so many masters (1, 3 or 5) and tasknodes, each
+// with two slots for maps and one for reduces, and waits until it is ready. A
+// tasknode that is silent for a second is given up. When the test fails, the ends
+// of the daemons' logs are shown.
+func Cluster(t testing.TB, masters, tasknodes int) *C {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := rig.Start(ctx, rig.Config{
+		Dir: filepath.Join(t.TempDir(), "cluster"), Hammr: program(t), Masters: masters, Tasknodes: tasknodes, Network: rig.Isolated(),
+	})
+	if err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	c := &C{t: t, rig: r}
+	t.Cleanup(c.end)
+	return c
+}
+
+func (c *C) end() {
+	if err := c.rig.Close(); err != nil {
+		c.t.Errorf("end of the cluster: %v", err)
+	}
+	if left := c.rig.Left(); len(left) > 0 {
+		c.t.Errorf("processes are left: %q", left)
+	}
+	if c.t.Failed() {
+		c.t.Logf("ends of the daemons' logs:\n%s", c.rig.LogEnds(2000))
+	}
+}
+
+// Environ is what a command such as hammr needs in its environment, beside what
+// this process has, to use the cluster.
+func (c *C) Environ() []string { return c.rig.Environ() }
+
+// Dir has the daemons' logs in logs/, and everything else that they write.
+func (c *C) Dir() string { return c.rig.Dir() }
+
+// Output names a directory that is not there yet, for a job's output.
+func (c *C) Output() string {
+	c.outs++
+	return filepath.Join(filepath.Dir(c.rig.Dir()), fmt.Sprintf("out%d", c.outs))
+}
+
+// must fails the test with what could not be done.
+func (c *C) must(what string, err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// await looks again and again until something is so.
+func (c *C) await(what string, so func(ctx context.Context) bool) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !so(ctx) {
+		select {
+		case <-ctx.Done():
+			c.t.Fatalf("%s: not so after %v", what, patience)
+		case <-tick.C:
+		}
+	}
+}

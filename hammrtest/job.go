@@ -1,0 +1,155 @@
+package hammrtest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/mr"
+)
+
+// Job is one that was submitted.
+type Job struct {
+	c       *C
+	program mr.Runnable
+	args    []string // as given to Submit
+	id      string
+	status  *wire.JobStatus // as heard last, nil before
+}
+
+// Submit submits a job or program of this binary with its command line, and
+// returns once the cluster has it. The last argument is the output directory. The
+// program has one job; one with more is run by the program hammr, with Environ.
+func (c *C) Submit(program mr.Runnable, args ...string) *Job {
+	c.t.Helper()
+	j := &Job{c: c, program: program, args: args}
+	environ := c.Environ()
+	master, token := strings.SplitN(environ[0], "=", 2)[1], strings.SplitN(environ[1], "=", 2)[1]
+	line := append([]string{"--quiet", "--detach", "--master", master, "--token-file", token}, args...)
+	var stdout, stderr bytes.Buffer
+	if code := mr.Run(c.t.Context(), program, line, &stdout, &stderr); code != mr.ExitDone {
+		c.t.Fatalf("submission of %q: exit code %d\n%s", args, code, stderr.String())
+	}
+	j.id = strings.TrimSpace(stdout.String())
+	return j
+}
+
+// ID is the job's.
+func (j *Job) ID() string { return j.id }
+
+// look asks for the job's status; false is for no answer.
+func (j *Job) look(ctx context.Context) bool {
+	call, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	status, err := j.c.rig.Client().Job(call, j.id, true)
+	if err == nil {
+		j.status = status
+	}
+	return err == nil
+}
+
+// AwaitMaps waits until this percentage of the work of maps is done. The test
+// fails if the job does.
+func (j *Job) AwaitMaps(percent float64) {
+	j.c.t.Helper()
+	j.await("maps", func(s *wire.JobStatus) bool { return s.MapProgress*100 >= percent && s.MapsRunning+s.MapsDone > 0 })
+}
+
+// AwaitReduces is AwaitMaps of reduces; at 0 one runs.
+func (j *Job) AwaitReduces(percent float64) {
+	j.c.t.Helper()
+	j.await("reduces", func(s *wire.JobStatus) bool {
+		return s.ReduceProgress*100 >= percent && s.ReducesRunning+s.ReducesDone > 0
+	})
+}
+
+// Succeeds waits for the end of the job, which must have succeeded.
+func (j *Job) Succeeds() {
+	j.c.t.Helper()
+	j.await("success", func(s *wire.JobStatus) bool { return s.State == wire.JobState_SUCCEEDED })
+}
+
+func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
+	j.c.t.Helper()
+	j.c.await(what+" of "+j.id, func(ctx context.Context) bool {
+		if !j.look(ctx) {
+			return false
+		}
+		switch j.status.State {
+		case wire.JobState_FAILED, wire.JobState_KILLED:
+			j.c.t.Fatalf("%s is %v: %s", j.id, j.status.State, j.status.Cause)
+		case wire.JobState_SUCCEEDED:
+			return true // whatever is waited for has been
+		}
+		return so(j.status)
+	})
+}
+
+// Again is how many attempts were made beyond one for each task, as heard last.
+func (j *Job) Again() (n int) {
+	for _, t := range j.status.GetTasks() {
+		n += max(0, len(t.Attempts)-1)
+	}
+	return n
+}
+
+// SameAsUndisturbed runs the same command line in this process, into another
+// directory, and compares the files of both, byte by byte.
+func (j *Job) SameAsUndisturbed() {
+	j.c.t.Helper()
+	out := j.args[len(j.args)-1]
+	want := filepath.Join(j.c.t.TempDir(), "want")
+	line := append([]string{"--quiet", "--master", "local"}, j.args[:len(j.args)-1]...)
+	var stderr bytes.Buffer
+	line = append([]string{"-D", "hammr.debug.record.sleep=0"}, append(withoutSleep(line), want)...)
+	if code := mr.Run(j.c.t.Context(), j.program, line, &stderr, &stderr); code != mr.ExitDone {
+		j.c.t.Fatalf("undisturbed run: exit code %d\n%s", code, stderr.String())
+	}
+	same(j.c, out, want)
+}
+
+// withoutSleep leaves out what makes a job slow and changes none of its output.
+func withoutSleep(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-D" && i+1 < len(args) && strings.HasPrefix(args[i+1], "hammr.debug.record.sleep=") {
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
+}
+
+// same compares two directories of local output.
+func same(c *C, got, want string) {
+	c.t.Helper()
+	names := func(dir string) (names []string) {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
+				name, _ := filepath.Rel(dir, path) // path lies below dir
+				names = append(names, name)
+			}
+			return err
+		})
+		c.must("output", err)
+		return names
+	}
+	if g, w := names(got), names(want); !slices.Equal(g, w) {
+		c.t.Errorf("%s has %q, an undisturbed run %q", got, g, w)
+		return
+	}
+	for _, name := range names(want) {
+		g, err := os.ReadFile(filepath.Join(got, name))
+		c.must("output", err)
+		w, err := os.ReadFile(filepath.Join(want, name))
+		c.must("output", err)
+		if !bytes.Equal(g, w) {
+			c.t.Errorf("%s of %s has %d bytes that differ from the %d of an undisturbed run", name, got, len(g), len(w))
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package hammrtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/mr"
+)
+
+// ProgramVariable is the environment variable that names the program of the
+// daemons.
+const ProgramVariable = "HAMMR_PROGRAM"
+
+// built is the program of the daemons for all tests of the binary.
+var built struct {
+	sync.Once
+	dir, file string
+	err       error
+}
+
+// Main runs the tests of a binary whose jobs run on clusters, and exits. On a
+// tasknode the same binary is a task of these programs.
+func Main(m *testing.M, programs ...mr.Runnable) {
+	mr.ServeTask(programs...)
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir) // a directory for temporary files
+	}
+	os.Exit(code)
+}
+
+// program is the file of the daemons' program.
+func program(t testing.TB) string {
+	t.Helper()
+	if file := os.Getenv(ProgramVariable); file != "" {
+		return file
+	}
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "hammrtest-"); built.err != nil {
+			return
+		}
+		built.file = filepath.Join(built.dir, "hammr")
+		cmd := exec.Command("go", "build", "-o", built.file, "github.com/hammr/hammr/cmd/hammr")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("build of hammr: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("no program for the daemons; name one in %s: %v", ProgramVariable, built.err)
+	}
+	return built.file
+}
