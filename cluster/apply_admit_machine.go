@@ -3,7 +3,7 @@ package cluster
 import "fmt"
 
 // AdmitMachine excludes a machine from new tasks, or admits it again. What it
-// runs goes on, and its output is served.
+// runs goes on, and its output is served. It is not drained any more.
 type AdmitMachine struct {
 	Name     string
 	Excluded bool
@@ -14,7 +14,7 @@ func (c AdmitMachine) apply(tx *transition) error {
 	if m == nil {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
 	}
-	m.Excluded = c.Excluded
+	m.Excluded, m.Draining = c.Excluded, false
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
@@ -24,28 +24,28 @@ func (c AdmitMachine) apply(tx *transition) error {
 // still need: attempts, output or checkpoints. It looks at every task of the
 // jobs that run.
 func (v View) Holds(m *Machine) bool {
-	if len(m.Attempts) > 0 {
-		return true
-	}
+	outputs, checkpoints := v.Remains(m)
+	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
+}
+
+// Remains are the tasks whose output, and those whose checkpoint lies on a machine
+// and is needed. It looks at every task of the jobs that run.
+func (v View) Remains(m *Machine) (outputs, checkpoints []*Task) {
 	for j := range v.Jobs() {
+		if j.State != JobRunning {
+			continue
+		}
 		for _, stage := range j.Stages {
-			if j.State == JobRunning && j.holds(stage, m.Name) {
-				return true
+			needed := !stage.Stored && j.needed(stage)
+			for _, t := range stage.Tasks {
+				switch {
+				case needed && t.Winner != nil && t.Winner.Home() == m.Name:
+					outputs = append(outputs, t)
+				case t.Winner == nil && t.Checkpoint != nil && t.Checkpoint.Machine == m.Name && t.Checkpoint.Copy == nil:
+					checkpoints = append(checkpoints, t)
+				}
 			}
 		}
 	}
-	return false
-}
-
-func (j *Job) holds(stage *Stage, machine string) bool {
-	needed := j.needed(stage)
-	for _, t := range stage.Tasks {
-		switch {
-		case needed && t.Winner != nil && t.Winner.Machine == machine:
-			return true
-		case t.Winner == nil && t.Checkpoint != nil && t.Checkpoint.Machine == machine:
-			return true
-		}
-	}
-	return false
+	return outputs, checkpoints
 }

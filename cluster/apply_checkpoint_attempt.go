@@ -18,8 +18,23 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 		if !p.stage.Bundle.Gang { // whose tasks start anew together
 			p.task.Checkpoint = &saved
 		}
+		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
 		tx.end(p, AttemptPreempted, p.attempt.Cause)
 	}
 	tx.leave(p)
 	return nil
+}
+
+// noteCheckpoint counts a checkpoint that an attempt has written: since it was told
+// to, or instead of standing still.
+func (s *Stage) noteCheckpoint(a *Attempt, c Checkpoint, at int64) {
+	s.Taken.Checkpoints++
+	s.Taken.CheckpointBytes += c.Bytes
+	switch {
+	case a.Suspended:
+		s.Taken.CheckpointMillis += at - a.SuspendedAt
+	case a.Pausing:
+		s.Taken.CheckpointMillis += at - a.PausingAt
+		s.Taken.KeptMillis += a.Held(at)
+	}
 }

@@ -23,9 +23,10 @@ func (c ExpireMachine) apply(tx *transition) error {
 	return nil
 }
 
-// lose ends what runs on a machine and takes away its slots and its output, but
-// for that of the attempts in held, which are in order.
+// lose ends what runs on a machine and takes away its slots, its output and its
+// checkpoints, but for those of the attempts in held, which are in order.
 func (tx *transition) lose(m *Machine, cause string, held []AttemptID) {
+	tx.loseCheckpoints(m.Name, held)
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
 		if err != nil {
@@ -61,7 +62,7 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptI
 
 func (tx *transition) loseStage(j *Job, stage *Stage, machine, cause string, held []AttemptID) (found bool) {
 	for _, t := range stage.Tasks {
-		if t.Winner == nil || t.Winner.Machine != machine {
+		if t.Winner == nil || t.Winner.Home() != machine {
 			continue
 		}
 		if _, there := slices.BinarySearchFunc(held, t.Winner.ID, AttemptID.Compare); there {

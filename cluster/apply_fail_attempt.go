@@ -14,6 +14,10 @@ type FailAttempt struct {
 	Failure   Failure
 	Uncharged bool // it is not the task's fault
 	OnMachine bool // it still runs, and its machine is to kill it
+
+	// BadCheckpoint says that it could not go on from its task's checkpoint, which
+	// is dropped. It is not the task's fault.
+	BadCheckpoint bool
 }
 
 func (c FailAttempt) apply(tx *transition) error {
@@ -32,6 +36,9 @@ func (c FailAttempt) apply(tx *transition) error {
 
 func (c FailAttempt) fail(tx *transition, p place) {
 	f := c.Failure
+	if c.BadCheckpoint && p.rejectCheckpoint() {
+		c.Uncharged = true
+	}
 	f.Skipped = !c.Uncharged && !f.Fatal && p.skip(f.Record)
 	tx.record(p, f)
 	tx.end(p, AttemptFailed, f.Cause)

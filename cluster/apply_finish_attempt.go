@@ -22,6 +22,9 @@ func (c FinishAttempt) apply(tx *transition) error {
 	case c.Range != p.task.Range:
 		tx.end(p, AttemptKilled, "it finished "+c.Range.String()+" of "+p.task.Range.String())
 	default:
+		if p.attempt.Splitting {
+			p.stage.Taken.KeptMillis += p.attempt.Held(tx.at)
+		}
 		tx.succeed(p, c.Output, c.Counters)
 	}
 	tx.leave(p)

@@ -64,8 +64,8 @@ func (v View) Referred() map[string]bool {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				if t.Winner != nil {
-					names[t.Winner.Machine] = true
-				} else if t.Checkpoint != nil {
+					names[t.Winner.Home()] = true
+				} else if t.Checkpoint != nil && t.Checkpoint.Machine != "" {
 					names[t.Checkpoint.Machine] = true
 				}
 			}

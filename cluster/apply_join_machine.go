@@ -7,8 +7,8 @@ import (
 
 // JoinMachine adds a machine, or changes what is known of one that is there.
 // Another Instance than before means that its tasknode was started anew: what
-// ran under the old one is gone, with the output that lay there and is not among
-// Held.
+// ran under the old one is gone, with the output and the checkpoints that lay
+// there and are not among Held.
 //
 // One that is excluded may join, and gets nothing to do.
 type JoinMachine struct {
@@ -19,7 +19,7 @@ type JoinMachine struct {
 	Rack     string
 	Hosts    []string
 	Slots    [slotKinds]int
-	Held     []AttemptID // finished attempts whose output it has found again, ascending
+	Held     []AttemptID // attempts whose output or checkpoint it has found again, ascending
 }
 
 func (c JoinMachine) apply(tx *transition) error {

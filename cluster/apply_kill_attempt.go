@@ -7,6 +7,7 @@ import "fmt"
 type KillAttempt struct {
 	Attempt AttemptID
 	Cause   string
+	Preempt bool // its slot is wanted for somebody else
 }
 
 func (c KillAttempt) apply(tx *transition) error {
@@ -17,6 +18,10 @@ func (c KillAttempt) apply(tx *transition) error {
 	if p.attempt.State != AttemptRunning {
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Attempt, p.attempt.State)
 	}
-	tx.kill(p, c.Cause)
+	if c.Preempt {
+		tx.waste(p, c.Cause)
+	} else {
+		tx.kill(p, c.Cause)
+	}
 	return nil
 }

@@ -24,7 +24,11 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if p.stage.Bundle.Gang {
 		return fmt.Errorf("%w: %v runs in a gang, whose members cannot be paused one by one", ErrRefused, c.Attempt)
 	}
-	p.attempt.Pausing, p.attempt.Splitting, p.attempt.Cause = true, c.Split, c.Cause
+	if p.stage.Barred.Has(WayCheckpoint) && (!c.Split || p.stage.Barred.Has(WaySplit)) {
+		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out, or its nodes cannot", ErrRefused, c.Attempt)
+	}
+	p.attempt.Pausing, p.attempt.Splitting, p.attempt.PausingAt, p.attempt.Cause = true, c.Split, tx.at, c.Cause
+	p.stage.Taken.Asked++
 	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
 	return nil
 }

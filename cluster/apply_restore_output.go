@@ -21,7 +21,7 @@ func (c RestoreOutput) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	m := tx.byName[p.attempt.Machine] // nil when it is forgotten
+	m := tx.byName[p.attempt.Home()] // nil when it is forgotten
 	switch {
 	case !p.attempt.Lost || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)

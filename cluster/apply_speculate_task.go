@@ -36,6 +36,8 @@ func (c SpeculateTask) check(p place, m *Machine) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case p.job.Suspended:
+		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Task)
 	case p.job.State != JobRunning || running != 1:
 		return fmt.Errorf("%w: %v has %d running attempts, not 1", ErrRefused, c.Task, running)
 	case !p.stage.Alone():

@@ -23,6 +23,13 @@ func (j *Job) Splittable(s *Stage) bool {
 	})
 }
 
+// Cuttable reports whether a task can be cut where it is now, and its parts read
+// for what they are.
+func (j *Job) Cuttable(t *Task) bool {
+	split, ok := j.SplitOf(t)
+	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage))
+}
+
 func (c SplitTask) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)
 	if err != nil {

@@ -53,5 +53,13 @@ func (s JobSpec) validate() error {
 	if s.SkipRecords < 0 || s.TimeoutMillis < 0 {
 		faults = append(faults, errors.New("cluster: negative limit"))
 	}
+	if len(s.Barred) > len(s.Graph.Stages) {
+		faults = append(faults, fmt.Errorf("cluster: ways barred for %d stages, of which there are %d", len(s.Barred), len(s.Graph.Stages)))
+	}
+	for i, w := range s.Barred {
+		if !AllWays.Has(w) {
+			faults = append(faults, fmt.Errorf("cluster: ways %#x barred for stage %d: unknown", w, i))
+		}
+	}
 	return errors.Join(faults...)
 }

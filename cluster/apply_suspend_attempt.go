@@ -24,8 +24,13 @@ func (c SuspendAttempt) apply(tx *transition) error {
 		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v, alone: %v",
 			ErrRefused, c.Attempt, a.State, a.Pausing, a.Suspended, p.stage.Alone())
 	}
+	if p.stage.Barred.Has(WaySuspend) {
+		return fmt.Errorf("%w: tasks like %v are not suspended: their job rules it out", ErrRefused, c.Attempt)
+	}
 	m := tx.byName[a.Machine]
 	a.Suspended, a.SuspendedAt, a.Cause = true, tx.at, c.Cause
+	p.stage.Taken.Asked++
+	p.stage.Taken.KeptMillis += a.Held(tx.at)
 	m.Used = minus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	p.stage.noteSuspended(a)

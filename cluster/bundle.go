@@ -132,12 +132,17 @@ func (tx *transition) breakUp(p place) {
 	if p.job.State != JobRunning {
 		return
 	}
+	wasted := p.attempt != nil && p.attempt.Wasted
 	cause := fmt.Sprintf("its gang starts anew, since %v ended", p.task.ID)
 	for _, o := range p.others() {
 		for _, a := range o.task.Attempts {
 			if a.State == AttemptRunning {
 				o.attempt = a
-				tx.kill(o, cause)
+				if wasted {
+					tx.waste(o, cause)
+				} else {
+					tx.kill(o, cause)
+				}
 			}
 		}
 		if o.task.Winner != nil {

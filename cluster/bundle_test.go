@@ -166,7 +166,7 @@ func TestOutputOfAGangCountsWhenAllHaveFinished(t *testing.T) {
 func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 	for name, end := range map[string]func(j *Job) Command{
 		"failed":  func(j *Job) Command { return FailAttempt{Attempt: newest(j, 0, 0), Failure: Failure{Cause: "bad"}} },
-		"killed":  func(j *Job) Command { return KillAttempt{newest(j, 0, 0), "enough"} },
+		"killed":  func(j *Job) Command { return KillAttempt{Attempt: newest(j, 0, 0), Cause: "enough"} },
 		"gone":    func(j *Job) Command { return EndAttempt{Attempt: newest(j, 0, 0), Cause: "gone"} },
 		"expired": func(*Job) Command { return ExpireMachine{"n0", 1} },
 		"wrong range": func(j *Job) Command {

@@ -34,6 +34,8 @@ var verbs = []verb{
 	verbOf[CheckpointAttempt]("checkpoint_attempt"),
 	verbOf[CloseJob]("close_job"),
 	verbOf[CommitJob]("commit_job"),
+	verbOf[DeclinePause]("decline_pause"),
+	verbOf[DrainMachine]("drain_machine"),
 	verbOf[EndAttempt]("end_attempt"),
 	verbOf[ExpireMachine]("expire_machine"),
 	verbOf[FailAttempt]("fail_attempt"),
@@ -44,9 +46,11 @@ var verbs = []verb{
 	verbOf[KillAttempt]("kill_attempt"),
 	verbOf[KillJob]("kill_job"),
 	verbOf[LoseOutput]("lose_output"),
+	verbOf[MoveOutput]("move_output"),
 	verbOf[PauseAttempt]("pause_attempt"),
 	verbOf[RestoreOutput]("restore_output"),
 	verbOf[ResumeAttempt]("resume_attempt"),
+	verbOf[ResumeJob]("resume_job"),
 	verbOf[RetireJob]("retire_job"),
 	verbOf[SetPolicy]("set_policy"),
 	verbOf[SetPool]("set_pool"),
@@ -59,6 +63,7 @@ var verbs = []verb{
 	verbOf[StartJob]("start_job"),
 	verbOf[SubmitJob]("submit_job"),
 	verbOf[SuspendAttempt]("suspend_attempt"),
+	verbOf[SuspendJob]("suspend_job"),
 }
 
 var (

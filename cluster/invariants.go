@@ -15,6 +15,7 @@ func (s *State) CheckInvariants() error {
 	c := &checker{held: make(map[string][slotKinds]int), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
 		c.job(j)
+		c.checkpoints(s, j)
 	}
 	lost := 0
 	for i, m := range s.machines {
@@ -67,6 +68,7 @@ func (c *checker) job(j *Job) {
 	c.that(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
 	c.that(j.State != JobRunning || unmet > 0, "%v is RUNNING with nothing left to do", j.ID)
 	c.that(j.State != JobCommitting && j.State != JobSucceeded || unmet == 0, "%v is %v with %d tasks to do", j.ID, j.State, unmet)
+	c.that(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
 	c.that((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
 }
 
@@ -91,6 +93,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 			c.that(s.byHost[host].has(n) == waits, "%v is %v, indexed under %s: %v", t.ID, t.State, host, !waits)
 		}
 	}
+	c.that(s.halted == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.halted, j.Suspended)
 	c.that(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
 	c.that(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
 	c.that(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
@@ -171,6 +174,7 @@ func (c *checker) machine(s *State, i int, m *Machine) {
 	c.that(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
 	c.that(c.held[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.held[m.Name])
 	c.that(m.Slots == m.slots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
+	c.that(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
 	for kind := range m.Used {
 		free := m.Free(Slot(kind)) > 0
 		c.that(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)

@@ -73,6 +73,9 @@ type JobSpec struct {
 
 	Speculative [slotKinds]bool // slow tasks may be tried a second time beside the first
 
+	Barred  []Ways // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
+	Passive bool   // no slots are taken from others for its tasks
+
 	Document []byte // the job as submitted, encoded by the body
 }
 
@@ -97,6 +100,10 @@ type Job struct {
 
 	Failures []Failure // the first maxFailures
 	Occupied int       // attempts that hold a slot; 0 when State is final
+
+	// Suspended says that no task of the job gets a slot until it is resumed.
+	// It is false from Committing on.
+	Suspended bool
 
 	names     []CounterName       // of the counters below
 	nameIndex map[CounterName]int // place of each name in names
@@ -164,6 +171,9 @@ func (j *Job) lay() {
 	j.Layout = j.Spec.Graph.Layout()
 	j.Stages = newStages(j.Spec.Graph, j.Layout)
 	j.Bundles = newBundles(j.Layout, j.Stages)
+	for _, s := range j.Stages {
+		s.Barred = j.barred(s)
+	}
 }
 
 // SplitOf is where the input of a task lies: its split; several in one, without

@@ -106,7 +106,7 @@ func (l *lifetime) mishap() Command {
 	a := t.Attempts[l.random.IntN(len(t.Attempts))].ID
 	return []Command{
 		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0},
-		KillAttempt{a, "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, EndAttempt{Attempt: a},
+		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, EndAttempt{Attempt: a},
 	}[l.random.IntN(5)]
 }
 

@@ -15,6 +15,7 @@ type Machine struct {
 	Lost     bool           // it has expired and not joined since
 	LostAt   int64          // when it last expired, ms since the epoch; 0 for never
 	Excluded bool           // it is to take no new tasks; what it runs goes on and its output is served
+	Draining bool           // it is Excluded, and what it runs and holds is to go elsewhere
 
 	// FreeSince is when a slot of a kind last became free while none was: for
 	// so long one at least is free. It means nothing while none is.

@@ -42,7 +42,7 @@ func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Counters())
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters())
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
@@ -61,7 +61,7 @@ func dump(s *State) string {
 		}
 	}
 	for _, m := range s.machines {
-		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
+		fmt.Fprintln(&b, m.Name, m.Instance, m.Lost, m.LostAt, m.Excluded, m.Draining, m.Offered, m.Slots, m.Used, m.Epoch, len(m.Attempts))
 	}
 	return b.String() + s.policy + fmt.Sprint(s.policyConf, s.pools)
 }
@@ -92,8 +92,8 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 
 func drawCommand(t *rapid.T, s *State) Command {
 	verb := rapid.SampledFrom([]string{
-		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "split",
-		"pause", "suspend", "suspend", "resume", "checkpoint", "kill", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "forget", "policy", "retire", "killattempt", "speculate",
+		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "split",
+		"pause", "decline", "suspend", "suspend", "resume", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb")
 	switch verb {
 	case "submit":
@@ -121,6 +121,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return FailAttempt{
 			Attempt: drawAttempt(t, s), Failure: Failure{Cause: "bad", Record: drawRecord(t), Fatal: rapid.IntRange(0, 9).Draw(t, "fatal") == 0},
 			Uncharged: rapid.Bool().Draw(t, "uncharged"), OnMachine: rapid.Bool().Draw(t, "stays"),
+			BadCheckpoint: rapid.Bool().Draw(t, "bad checkpoint"),
 		}
 	case "end":
 		c := EndAttempt{Attempt: drawAttempt(t, s), Cause: "told to"}
@@ -130,12 +131,22 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return c
 	case "lose":
 		return LoseOutput{drawAttempt(t, s), "unreadable"}
+	case "move":
+		c := MoveOutput{Attempt: drawAttempt(t, s), Machine: drawMachine(t)}
+		if p, err := s.attempt(c.Attempt); err == nil && p.task.Output != nil {
+			c.Segments = p.task.Output.Segments
+		}
+		return c
 	case "split":
 		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
-	case "pause", "suspend", "resume", "checkpoint":
+	case "pause", "decline", "suspend", "resume", "checkpoint":
 		return drawPreemption(t, verb, drawAttempt(t, s))
 	case "kill":
 		return KillJob{drawJob(t, s), "because"}
+	case "suspendjob":
+		return SuspendJob{Job: drawJob(t, s), Cause: "later", Split: rapid.Bool().Draw(t, "split"), Still: rapid.Bool().Draw(t, "still")}
+	case "resumejob":
+		return ResumeJob{drawJob(t, s)}
 	case "failjob":
 		return FailJob{drawJob(t, s), "broken"}
 	case "commit":
@@ -152,6 +163,8 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return SetPools{rapid.SliceOfN(rapid.SampledFrom([]string{"", "default", "a", "b"}), 0, 3).Draw(t, "pools")}
 	case "admit":
 		return AdmitMachine{drawMachine(t), rapid.Bool().Draw(t, "excluded")}
+	case "drain":
+		return DrainMachine{drawMachine(t), "it is to be stopped"}
 	case "forget":
 		return ForgetMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "speculate":
@@ -162,7 +175,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 	case "retire":
 		return RetireJob{drawJob(t, s)}
 	case "killattempt":
-		return KillAttempt{drawAttempt(t, s), "enough"}
+		return KillAttempt{Attempt: drawAttempt(t, s), Cause: "enough"}
 	case "policy":
 		return drawPolicy(t)
 	}
@@ -174,12 +187,18 @@ func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	switch verb {
 	case "pause":
 		return PauseAttempt{Attempt: a, Split: rapid.Bool().Draw(t, "split")}
+	case "decline":
+		return DeclinePause{Attempt: a}
 	case "suspend":
 		return SuspendAttempt{Attempt: a}
 	case "resume":
 		return ResumeAttempt{a}
 	}
-	return CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}}
+	c := CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}}
+	if rapid.Bool().Draw(t, "copied") {
+		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
+	}
+	return c
 }
 
 func drawGraph(t *rapid.T) dag.Graph {

@@ -35,7 +35,7 @@ func (tx *transition) settleShares(j *Job, writers *Stage) {
 func (tx *transition) shareOut(edge int, writers *Stage, readers int) share {
 	var machines []*Machine
 	for _, t := range writers.Tasks {
-		if m := tx.byName[t.Winner.Machine]; !slices.Contains(machines, m) {
+		if m := tx.byName[t.Winner.Home()]; !slices.Contains(machines, m) {
 			machines = append(machines, m)
 		}
 	}
@@ -47,7 +47,7 @@ func (tx *transition) shareOut(edge int, writers *Stage, readers int) share {
 		}
 	}
 	for n, t := range writers.Tasks {
-		out.Readers[n] = slices.Index(machines, tx.byName[t.Winner.Machine]) % readers
+		out.Readers[n] = slices.Index(machines, tx.byName[t.Winner.Home()]) % readers
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func (s *State) Snapshot() *Snapshot {
 func recordMachine(m *Machine) machineRecord {
 	r := machineRecord{
 		Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-		Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, FreeSince: m.FreeSince,
+		Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, FreeSince: m.FreeSince,
 	}
 	for _, a := range m.Attempts {
 		r.Attempts = append(r.Attempts, a.ID)
@@ -66,7 +66,7 @@ func recordJob(j *Job) jobRecord {
 	r := jobRecord{
 		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
-		Failures: j.Failures, Counters: j.names, Faults: j.faults,
+		Failures: j.Failures, Counters: j.names, Faults: j.faults, Suspended: j.Suspended,
 		Stages: make([]stageRecord, len(j.Stages)), tasks: make([][]taskRecord, len(j.Stages)),
 	}
 	for i, stage := range j.Stages {
@@ -85,7 +85,7 @@ func recordStage(s *Stage) stageRecord {
 	return stageRecord{
 		Tasks: len(s.Tasks), Writes: s.Writes, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
 		Launched: s.Launched, LocalStarts: s.LocalStarts, RackStarts: s.RackStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
-		Shares: slices.Clone(s.shares),
+		Shares: slices.Clone(s.shares), Taken: s.Taken,
 	}
 }
 
@@ -113,9 +113,10 @@ func recordTasks(s *Stage) []taskRecord {
 
 func recordAttempt(a *Attempt) attemptRecord {
 	return attemptRecord{
-		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), Pausing: a.Pausing, Splitting: a.Splitting,
+		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), From: a.From, DeclinedAt: a.DeclinedAt, Pausing: a.Pausing, Splitting: a.Splitting,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
 		Suspended: a.Suspended, SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis,
+		PausingAt: a.PausingAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo,
 	}
 }
 

@@ -32,6 +32,7 @@ type machineRecord struct {
 	FreeSince [slotKinds]int64 `cbor:"11,keyasint,omitzero"`
 	Excluded  bool             `cbor:"12,keyasint,omitempty"`
 	LostAt    int64            `cbor:"13,keyasint,omitempty"`
+	Draining  bool             `cbor:"14,keyasint,omitempty"`
 }
 
 type sessionRecord struct {
@@ -65,6 +66,7 @@ type jobRecord struct {
 	Retired bool            `cbor:"13,keyasint,omitempty"` // and nothing else is set
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty where none was started whole
+	Suspended    bool    `cbor:"15,keyasint,omitempty"`
 
 	tasks [][]taskRecord // by stage; each is written by itself after the job
 }
@@ -84,6 +86,7 @@ type stageRecord struct {
 	RackStarts  int   `cbor:"10,keyasint,omitempty"`
 
 	Shares []share `cbor:"11,keyasint,omitempty"`
+	Taken  Taken   `cbor:"12,keyasint,omitzero"`
 }
 
 type taskRecord struct {
@@ -116,6 +119,13 @@ type attemptRecord struct {
 	Suspended       bool  `cbor:"11,keyasint,omitempty"`
 	SuspendedAt     int64 `cbor:"12,keyasint,omitempty"`
 	SuspendedMillis int64 `cbor:"13,keyasint,omitempty"`
+	PausingAt       int64 `cbor:"14,keyasint,omitempty"`
+	ResumedAt       int64 `cbor:"15,keyasint,omitempty"`
+	Wasted          bool  `cbor:"16,keyasint,omitempty"`
+	DeclinedAt      int64 `cbor:"18,keyasint,omitempty"`
+	From            int   `cbor:"19,keyasint,omitempty"`
+
+	MovedTo string `cbor:"17,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

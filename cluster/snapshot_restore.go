@@ -53,7 +53,7 @@ func (r *restorer) addMachines(records []machineRecord) {
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
-			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, index: i,
+			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, index: i,
 		}
 		machine.Slots = machine.slots()
 		r.machines = append(r.machines, machine)
@@ -99,6 +99,7 @@ func (r *restorer) addJob(record *jobRecord) {
 	if len(j.names) > 0 {
 		j.nameIndex = maps.Collect(indexed(j.names))
 	}
+	j.suspend(record.Suspended)
 	r.that(j.takeStarts(record.BundleStarts))
 	for i, stage := range j.Stages {
 		r.that(stage.take(record.Stages[i]))
@@ -144,7 +145,7 @@ func (s *Stage) take(r stageRecord) error {
 	if len(r.Shares) != len(s.shares) {
 		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.Shares), len(s.shares))
 	}
-	s.shares = slices.Clone(r.Shares)
+	s.shares, s.Taken = slices.Clone(r.Shares), r.Taken
 	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
 	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.Killed, r.SlotMillis
 	return nil
@@ -183,9 +184,10 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 		*a = Attempt{
 			ID:      AttemptID{Task: p.task.ID, Number: n},
 			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
-			Range: record.Range.asRange(), Pausing: record.Pausing, Splitting: record.Splitting,
+			Range: record.Range.asRange(), From: record.From, DeclinedAt: record.DeclinedAt, Pausing: record.Pausing, Splitting: record.Splitting,
 			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
-			Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
+			MovedTo: record.MovedTo, Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
+			PausingAt: record.PausingAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
 		if a.State == AttemptSucceeded {

@@ -12,6 +12,8 @@ type Split struct {
 	Hosts   []string // that hold most of its bytes, best first
 	Bytes   int64
 	Ordinal int // of its file among all files of the job's input
+
+	Whole bool // no part of it can be read without all before it
 }
 
 // Load makes the splits of a job known. They come from the staging file that

@@ -24,6 +24,7 @@ type Stage struct {
 	Sink   bool           // what some of its Nodes write is read by nobody: it is the job's output
 	Stored bool           // what it writes for other stages does not lie on its machines
 	Writes bool           // its tasks write files of the job's output beside what other stages read
+	Barred Ways           // in which its tasks do not give up their slots
 	Tasks  []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
@@ -38,11 +39,13 @@ type Stage struct {
 	Failed      int   // attempts failed
 	Killed      int   // attempts killed, lost or preempted
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
+	Taken       Taken
 
 	shares    []share               // of the per-machine edges that it reads, in order of edges
 	upstream  []upstream            // stages whose files it reads, in order of edges
 	pending   numberSet             // tasks to be started
 	suspended []*Attempt            // that run and stand still, in order of start
+	halted    bool                  // its job is suspended: nobody is to see what waits
 	byHost    map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
 }
 
@@ -109,9 +112,10 @@ func stageCode(name string, index int) string {
 }
 
 // Ready reports whether tasks of the stage may start: enough of each stage that
-// it reads is finished, or all of it where both take slots of one kind.
+// it reads is finished, or all of it where both take slots of one kind. None may
+// while the job is suspended.
 func (j *Job) Ready(s *Stage) bool {
-	if j.State != JobRunning {
+	if j.State != JobRunning || j.Suspended {
 		return false
 	}
 	for _, up := range s.upstream {
@@ -166,15 +170,36 @@ func (s *Stage) Upstream() iter.Seq[*Stage] {
 	}
 }
 
-// Waiting is how many tasks of the stage are to be started.
-func (s *Stage) Waiting() int { return s.pending.count }
+// Waiting is how many tasks of the stage wait for a slot: those to be started,
+// but none while the job is suspended. So whoever gives out slots need not know
+// that it is.
+func (s *Stage) Waiting() int {
+	if s.halted {
+		return 0
+	}
+	return s.pending.count
+}
+
+// ToStart is how many tasks of the stage are to be started, now or once the job is
+// not suspended any more.
+func (s *Stage) ToStart() int { return s.pending.count }
 
 // Pending yields the tasks to be started, in order of number.
 func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
 
 // Suspended are the attempts that wait for a slot on the machine that they are
-// on, those that began first before others. It is not to be changed.
-func (s *Stage) Suspended() []*Attempt { return s.suspended }
+// on, those that began first before others; none while the job is suspended. It is
+// not to be changed.
+func (s *Stage) Suspended() []*Attempt {
+	if s.halted {
+		return nil
+	}
+	return s.suspended
+}
+
+// StandingStill is how many attempts of the stage are suspended, whether they wait
+// for a slot or their job is suspended too.
+func (s *Stage) StandingStill() int { return len(s.suspended) }
 
 // Located reports whether some split of the stage says where it lies. None does
 // before the splits are loaded.

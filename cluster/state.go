@@ -65,6 +65,7 @@ type Delta struct {
 	Freed     []AttemptID // that left their slot
 	Published []AttemptID // whose output other tasks may read
 	Revoked   []AttemptID // whose output is gone
+	Moved     []AttemptID // whose output lies on another machine than before
 	Machines  []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
 	Retired   []JobID     // that left the state
 	Policy    bool        // another policy gives out slots, or one that is set otherwise

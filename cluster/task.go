@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hammr/hammr/dag"
@@ -84,10 +85,12 @@ type Piece struct {
 // Checkpoint names the file from which a paused task goes on.
 type Checkpoint struct {
 	Attempt  AttemptID // that wrote it
-	Machine  string    // where it lies
+	Machine  string    // where it lies; "" when only the copy is left
 	Path     string
 	Bytes    int64
 	Checksum uint64 // xxhash64 over the file
+
+	Copy *CheckpointCopy `cbor:",omitempty"` // nil where there is none
 }
 
 // AttemptState is the verdict over an attempt.
@@ -103,7 +106,8 @@ const (
 	// AttemptKilled is final for one that was told to end. One that was lost
 	// with its machine may be made Succeeded by RestoreOutput.
 	AttemptKilled
-	// AttemptPreempted is final: its work is kept in a checkpoint.
+	// AttemptPreempted is final: its slot was taken for somebody else. Its work is
+	// kept in a checkpoint, or Wasted.
 	AttemptPreempted
 )
 
@@ -119,6 +123,7 @@ func (s AttemptState) String() string {
 type Attempt struct {
 	ID        AttemptID
 	Machine   string
+	From      int // number, counted from 1, of the attempt whose checkpoint it went on from; 0: it began anew
 	Slot      Slot
 	State     AttemptState
 	OnMachine bool      // holds its slot; true while Running, and until its machine says that it is gone
@@ -127,13 +132,26 @@ type Attempt struct {
 	Splitting bool      // it is asked to finish what it has read, and to leave the rest to another task
 	Suspended bool      // it stands still and holds memory instead of its slot
 	Lost      bool      // it is Killed because its machine was lost, which may come back with its output
+	MovedTo   string    // the machine to which its output was moved, "" while it lies on Machine
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running
 	Cause     string // why it was killed or failed, or what it makes room for
 
+	DeclinedAt int64 // when it went on last instead of keeping its work and ending as it was asked to; 0 if never
+
 	SuspendedAt     int64 // when it was suspended last; 0 if never
 	SuspendedMillis int64 // for how long it was, but for the time since SuspendedAt while it is
+
+	PausingAt int64 // when it was asked to keep its work and end; 0 if never
+	ResumedAt int64 // when it went on last: after it stood still, or with what another attempt had left; 0 if never
+	Wasted    bool  // it is Preempted, and its work lost
 }
+
+// Kept reports whether the attempt is preempted and its work is kept.
+func (a *Attempt) Kept() bool { return a.State == AttemptPreempted && !a.Wasted }
+
+// Home is the machine on which the attempt's output lies, if it has any.
+func (a *Attempt) Home() string { return cmp.Or(a.MovedTo, a.Machine) }
 
 // HoldsSlot reports whether the attempt keeps others from its slot.
 func (a *Attempt) HoldsSlot() bool { return a.OnMachine && !a.Suspended }

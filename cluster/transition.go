@@ -9,6 +9,9 @@ import (
 
 func (tx *transition) setJobState(j *Job, s JobState) {
 	j.State = s
+	if s > JobRunning {
+		j.suspend(false)
+	}
 	if s.Final() {
 		j.FinishedAt = tx.at
 	}
@@ -77,12 +80,27 @@ func (tx *transition) kill(p place, cause string) {
 	tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
 }
 
+// waste tells a running attempt to end whose slot is wanted for somebody else.
+func (tx *transition) waste(p place, cause string) {
+	p.attempt.Wasted = true
+	p.stage.Taken.Asked++
+	p.stage.Taken.LostMillis += p.attempt.Held(tx.at)
+	tx.end(p, AttemptPreempted, cause)
+	tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+}
+
 // occupy makes a new attempt at a task and gives it a slot of a machine.
 func (tx *transition) occupy(p place, m *Machine) {
 	a := &Attempt{
 		ID:      AttemptID{Task: p.task.ID, Number: len(p.task.Attempts)},
 		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
 		Range: p.task.Range, StartedAt: tx.at,
+	}
+	if c := p.task.Checkpoint; c != nil {
+		a.From = c.Attempt.Number + 1
+	}
+	if p.task.Checkpoint != nil || p.task.Part != p.task.ID.Number {
+		a.ResumedAt = tx.at
 	}
 	p.task.Attempts = append(p.task.Attempts, a)
 	p.job.Occupied++

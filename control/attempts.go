@@ -27,10 +27,10 @@ func (c *Controller) failed(ev AttemptFailed) {
 	_, _, _, known := c.view.Attempt(ev.LostMap)
 	if known && ev.LostMap.Task.Job == ev.Attempt.Task.Job {
 		c.fact(cluster.LoseOutput{Attempt: ev.LostMap, Cause: ev.Failure.Cause})
-		c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true})
+		c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true, BadCheckpoint: ev.BadCheckpoint})
 		return
 	}
-	c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure})
+	c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, BadCheckpoint: ev.BadCheckpoint})
 }
 
 func (c *Controller) ended(ev AttemptEnded) {

@@ -19,6 +19,8 @@ type Controller struct {
 	progress progress
 	known    sched.Facts            // what the policy is told beside the state
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
+	halted   map[cluster.JobID]bool // suspended jobs, whose attempts are not watched
+	moves    moves                  // of output, from machines that are drained
 
 	trace trace
 
@@ -46,10 +48,11 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	for _, attempt := range c.watch.expired(now) {
 		c.timeOut(attempt)
 	}
+	c.evacuate(now)
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), c.slow.wake)
+	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, c.moves.retry))
 	return c.out
 }
 
@@ -75,6 +78,9 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.decide = true
 	case MachineConnected:
 		c.remind(ev.Name)
+		c.moves.forget(ev.Name)
+	case OutputTaken:
+		c.taken(now, ev)
 	case AttemptProgressed:
 		c.watch.progressed(now, ev.Attempt, ev.Mark)
 		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.State == cluster.AttemptRunning {
@@ -86,6 +92,8 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.failed(ev)
 	case AttemptPaused:
 		c.fact(cluster.CheckpointAttempt{Attempt: ev.Attempt, Checkpoint: ev.Checkpoint})
+	case AttemptDeclined:
+		c.declined(ev)
 	case AttemptEnded:
 		c.ended(ev)
 	}
@@ -93,17 +101,16 @@ func (c *Controller) handle(now int64, ev Event) {
 
 // lead takes over what earlier leaders have begun.
 func (c *Controller) lead(now int64) {
-	c.decide = true
+	c.decide, c.moves = true, moves{due: true}
 	c.policy.Reset(now, c.seen())
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
-			if a.State == cluster.AttemptRunning && !a.Suspended {
-				c.watch.add(now, a.ID, c.view.Job(a.ID.Task.Job).Spec.TimeoutMillis)
-			}
+			c.watchOver(now, a)
 		}
 	}
 	for j := range c.view.Jobs() {
 		c.slow.follow(j.ID, j)
+		c.halt(now, j.ID)
 		switch {
 		case j.State == cluster.JobRunning:
 			c.redo(j.ID)

@@ -66,12 +66,22 @@ type AttemptFailed struct {
 	Attempt cluster.AttemptID
 	Failure cluster.Failure
 	LostMap cluster.AttemptID
+
+	BadCheckpoint bool // it could not go on from its task's checkpoint
 }
 
 // AttemptPaused says that an attempt has written a checkpoint and is gone.
 type AttemptPaused struct {
 	Attempt    cluster.AttemptID
 	Checkpoint cluster.Checkpoint
+}
+
+// AttemptDeclined says that an attempt goes on as if it had not been asked to keep
+// its work and end. MayStand says that it may be suspended instead.
+type AttemptDeclined struct {
+	Attempt  cluster.AttemptID
+	Cause    string
+	MayStand bool
 }
 
 // AttemptEnded says that an attempt is gone because it was told to, or for a
@@ -83,6 +93,16 @@ type AttemptEnded struct {
 	StuckStack string
 }
 
+// OutputTaken answers OrderTakeOver: a machine has a copy of an attempt's output now,
+// or has not, for a Fault.
+type OutputTaken struct {
+	Attempt  cluster.AttemptID
+	Machine  string
+	Segments []cluster.Segments // as they lie there
+	Fault    string             // "" for none
+}
+
+func (OutputTaken) event()       {}
 func (Applied) event()           {}
 func (Leading) event()           {}
 func (SplitsLoaded) event()      {}
@@ -94,4 +114,5 @@ func (AttemptProgressed) event() {}
 func (AttemptFinished) event()   {}
 func (AttemptFailed) event()     {}
 func (AttemptPaused) event()     {}
+func (AttemptDeclined) event()   {}
 func (AttemptEnded) event()      {}

@@ -10,7 +10,7 @@ import (
 // applied follows one change of the state: what machines are to hear, what the
 // body has to do, whom to watch.
 func (c *Controller) applied(now int64, delta cluster.Delta) {
-	c.decide = true
+	c.decide, c.moves.due = true, true
 	c.policy.Observe(now, c.seen(), delta)
 	for _, id := range delta.Started {
 		c.start(now, id)
@@ -28,6 +28,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Jobs {
 		c.slow.follow(id, c.view.Job(id))
+		c.halt(now, id)
 		c.trace.forget(id, c.view.Job(id))
 	}
 	jobs := slices.Clone(delta.Jobs)
@@ -81,13 +82,13 @@ func (c *Controller) wake(a *cluster.Attempt) {
 // watchAgain stops the clock of an attempt that stands still, and winds it up
 // when it goes on.
 func (c *Controller) watchAgain(now int64, id cluster.AttemptID) {
-	j, _, a, ok := c.view.Attempt(id)
+	_, _, a, ok := c.view.Attempt(id)
 	switch {
 	case !ok || a.State != cluster.AttemptRunning || a.SuspendedAt == 0:
 	case a.Suspended:
 		c.watch.remove(id)
 	default:
-		c.watch.add(now, id, j.Spec.TimeoutMillis)
+		c.watchOver(now, a)
 	}
 }
 
@@ -148,7 +149,7 @@ func machinesOf(j *cluster.Job) []string {
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
-				been[a.Machine] = true
+				been[a.Machine], been[a.Home()] = true, true
 			}
 		}
 	}

@@ -46,12 +46,15 @@ const (
 	OrderSuspend
 	// OrderResume has an attempt go on that stands still.
 	OrderResume
+	// OrderTakeOver has a machine copy the output of a finished attempt from where
+	// it lies.
+	OrderTakeOver
 	// OrderRemoveJob says that nothing of a job is needed any more.
 	OrderRemoveJob
 )
 
 func (k OrderKind) String() string {
-	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "remove-job"}
+	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "take-over", "remove-job"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("OrderKind(%d)", int(k))
 	}

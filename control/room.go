@@ -34,6 +34,7 @@ func (c *Controller) makeRoom(now int64) {
 			continue
 		}
 		waits := false
+		waits = j.Suspended
 		for _, stage := range j.Stages {
 			if stage.Waiting() > 0 && j.State == cluster.JobRunning && len(readers(j, stage)) > 0 {
 				waits = true

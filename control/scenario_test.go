@@ -129,6 +129,9 @@ func describe(c cluster.Command) string {
 	case cluster.SubmitJob:
 		return verb
 	case cluster.FailAttempt:
+		if c.BadCheckpoint {
+			return fmt.Sprintf("%s %v %q bad checkpoint", verb, c.Attempt, c.Failure.Cause)
+		}
 		return fmt.Sprintf("%s %v %q uncharged=%v", verb, c.Attempt, c.Failure.Cause, c.Uncharged)
 	case cluster.FinishAttempt:
 		return fmt.Sprintf("%s %v %v", verb, c.Attempt, c.Range)
@@ -160,7 +163,7 @@ func (s *stage) event(words []string) []Event {
 		s.now = s.number(arg(1))
 		return nil
 	case "join": // NAME MAP-SLOTS REDUCE-SLOTS
-		return request(cluster.JoinMachine{Name: arg(1), Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}})
+		return request(cluster.JoinMachine{Name: arg(1), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}})
 	case "expire": // NAME EPOCH
 		return request(cluster.ExpireMachine{Name: arg(1), Epoch: int(s.number(arg(2)))})
 	case "reconnect": // NAME
@@ -175,6 +178,18 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.CommitJob{Job: s.job(arg(1))})
 	case "cleaned": // JOB
 		return request(cluster.CloseJob{Job: s.job(arg(1))})
+	case "suspend": // JOB [still]
+		return request(cluster.SuspendJob{Job: s.job(arg(1)), Cause: "later", Split: true, Still: arg(2) == "still"})
+	case "resume": // JOB
+		return request(cluster.ResumeJob{Job: s.job(arg(1))})
+	case "lead": // the controller begins anew
+		s.brain = New(s.state.View(), new(fifo.Policy))
+		return []Event{Leading{}}
+	case "drain": // MACHINE
+		return request(cluster.DrainMachine{Name: arg(1), Cause: "to be stopped"})
+	case "taken": // ATTEMPT MACHINE [FAULT]
+		id := s.attempt(arg(1))
+		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3)}}
 	case "pause": // ATTEMPT
 		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
 	case "split": // ATTEMPT OFFSET
@@ -191,10 +206,12 @@ func (s *stage) event(words []string) []Event {
 			r = dag.Range{Start: dag.Position{Offset: s.number(arg(2))}, End: dag.Position{Offset: s.number(arg(3))}}
 		}
 		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r}}
-	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT]
+	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "paused": // ATTEMPT
 		return []Event{AttemptPaused{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
+	case "declined": // ATTEMPT [still]
+		return []Event{AttemptDeclined{s.attempt(arg(1)), "disk full", arg(2) == "still"}}
 	case "ended": // ATTEMPT [STACK]
 		return []Event{AttemptEnded{s.attempt(arg(1)), "", arg(2)}}
 	}
@@ -210,6 +227,8 @@ func (s *stage) failure(id cluster.AttemptID, option string) []Event {
 		ev.Failure.Record = &dag.Position{Offset: s.number(value)}
 	case "lost":
 		ev.LostMap = s.attempt(value)
+	case "checkpoint":
+		ev.BadCheckpoint = true
 	}
 	return []Event{ev}
 }

@@ -29,7 +29,7 @@ type slowTasks struct {
 
 // follow takes over the state of a job.
 func (s *slowTasks) follow(id cluster.JobID, j *cluster.Job) {
-	speculates := j != nil && j.State == cluster.JobRunning && slices.Contains(j.Spec.Speculative[:], true)
+	speculates := j != nil && j.State == cluster.JobRunning && !j.Suspended && slices.Contains(j.Spec.Speculative[:], true)
 	i, known := slices.BinarySearchFunc(s.jobs, id, cluster.JobID.Compare)
 	switch {
 	case speculates && !known:

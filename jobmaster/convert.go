@@ -66,15 +66,28 @@ func head(text string) string {
 }
 
 func checkpointOf(c *taskproc.Checkpoint) cluster.Checkpoint {
-	return cluster.Checkpoint{Path: c.GetPath(), Bytes: c.GetBytes(), Checksum: c.GetChecksum()}
+	out := cluster.Checkpoint{Path: c.GetPath(), Bytes: c.GetBytes(), Checksum: c.GetChecksum()}
+	if c.GetCopy() != nil {
+		out.Copy = &cluster.CheckpointCopy{Path: c.Copy.Path, Bytes: c.Copy.Bytes, Checksum: c.Copy.Checksum}
+	}
+	return out
 }
 
-func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint) *taskproc.Checkpoint {
+// checkpointMessage is where a task goes on, as an attempt on a machine needs to
+// know it. Another machine's files are asked for at address.
+func checkpointMessage(id cluster.TaskID, c *cluster.Checkpoint, machine, address string) *taskproc.Checkpoint {
 	if c == nil {
 		return nil
 	}
-	return &taskproc.Checkpoint{
+	out := &taskproc.Checkpoint{
 		Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum, Attempt: c.Attempt.String(),
-		JobId: id.Job.String(), Task: int32(id.Number),
+		JobId: id.Job.String(), Task: int32(id.Number), Gone: c.Machine == "",
 	}
+	if c.Machine != machine {
+		out.Address = address
+	}
+	if c.Copy != nil {
+		out.Copy = &taskproc.Checkpoint_Copy{Path: c.Copy.Path, Bytes: c.Copy.Bytes, Checksum: c.Copy.Checksum}
+	}
+	return out
 }

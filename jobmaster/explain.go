@@ -69,6 +69,8 @@ func (e *explainer) explain() *wire.Explanation {
 // halted is why no task of the job can have a slot, whatever the policy says.
 func (e *explainer) halted() []string {
 	switch j := e.job; {
+	case j.State == cluster.JobRunning && j.Suspended:
+		return []string{suspension(j)}
 	case j.State == cluster.JobRunning && !j.Loaded():
 		return []string{"its splits are being loaded"}
 	case j.State == cluster.JobRunning:
@@ -84,7 +86,7 @@ func (e *explainer) halted() []string {
 func (e *explainer) ofStage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
-		Suspended: int32(len(stage.Suspended())), Waiting: int32(stage.Waiting()), Avoids: e.m.view.Avoided(e.job, e.now),
+		Suspended: int32(stage.StandingStill()), Waiting: int32(stage.ToStart()), Avoids: e.m.view.Avoided(e.job, e.now),
 		Free: int32(e.m.freeSlots()[stage.Slot]),
 	}
 	for machine := range e.m.view.Machines() {
@@ -99,6 +101,9 @@ func (e *explainer) ofStage(stage *cluster.Stage) *wire.Explanation_Stage {
 // whyWaiting is why tasks of a stage wait or are suspended, and when they get
 // another chance though nothing changes; 0 is never.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
+	if e.job.Suspended {
+		return e.halted(), 0
+	}
 	if stage.Waiting() > 0 && !e.job.Ready(stage) {
 		return e.unready(stage), 0
 	}

@@ -15,7 +15,7 @@ import (
 func (m *Master) heldBy(machine string, names []string) (held []cluster.AttemptID) {
 	for _, name := range names {
 		id, err := cluster.ParseAttemptID(name)
-		if _, _, a, known := m.view.Attempt(id); err == nil && known && a.Machine == machine {
+		if _, _, a, known := m.view.Attempt(id); err == nil && known && a.Home() == machine {
 			held = append(held, id)
 		}
 	}

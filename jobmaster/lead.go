@@ -162,6 +162,9 @@ func (m *Master) follow(delta cluster.Delta) {
 	for _, id := range delta.Revoked {
 		m.revoked(id)
 	}
+	for _, id := range delta.Moved {
+		m.moved(id)
+	}
 	for _, name := range delta.Machines {
 		m.machineChanged(name)
 	}

@@ -243,9 +243,19 @@ func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
 		LastHeartbeat: n.heard, Directories: n.vitals.GetDirectories(), Load: n.vitals.GetLoad(), ClockSkew: n.skew,
+		Draining: machine.Draining,
 	}
 	for _, a := range machine.Attempts {
 		s.Attempts = append(s.Attempts, a.ID.String())
+	}
+	if machine.Excluded {
+		outputs, checkpoints := m.remains(machine)
+		for _, t := range outputs {
+			s.Outputs = append(s.Outputs, t.Winner.ID.String())
+		}
+		for _, t := range checkpoints {
+			s.Checkpoints = append(s.Checkpoints, t.ID.String())
+		}
 	}
 	return s
 }
@@ -254,7 +264,7 @@ func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
 // whose connection is gone and that is not given up yet.
 func (m *Master) nodeState(machine *cluster.Machine, n *node) string {
 	switch {
-	case machine.Excluded && !machine.Lost && m.view.Holds(machine):
+	case machine.Excluded && !machine.Lost && m.holds(machine):
 		return "DECOMMISSIONING"
 	case machine.Excluded:
 		return "DECOMMISSIONED"

@@ -33,6 +33,8 @@ func (m *Master) send(o control.Order) {
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderResume:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Resume{Resume: &wire.Order_ResumeAttempt{AttemptId: o.Attempt.String()}}})
+	case control.OrderTakeOver:
+		m.orderTakeOver(o)
 	case control.OrderRemoveJob:
 		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
 	}
@@ -55,7 +57,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		Task: int32(t.ID.Number), Attempt: int32(id.Number), Part: int32(t.Part),
 		Properties: r.spec.Properties, Config: r.spec.Config,
 		Maps: int32(mapTasks(j)), Reduces: r.spec.Reduces,
-		Checkpoint: checkpointMessage(t.ID, t.Checkpoint), Fingerprint: r.spec.Fingerprint,
+		Checkpoint: m.checkpointFor(a, t), Fingerprint: r.spec.Fingerprint,
 		User: r.spec.User, Binary: r.spec.Binary, BinarySha256: r.spec.BinarySha256,
 		NodeAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
@@ -74,6 +76,15 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 	}
 	start.Sources = sourcesMessage(j, t, r.splits)
 	return start, true
+}
+
+// checkpointFor is where an attempt at a task goes on, nil for one that begins
+// anew.
+func (m *Master) checkpointFor(a *cluster.Attempt, t *cluster.Task) *taskproc.Checkpoint {
+	if t.Checkpoint == nil {
+		return nil
+	}
+	return checkpointMessage(t.ID, t.Checkpoint, a.Machine, m.addressOf(t.Checkpoint.Machine))
 }
 
 // kindOf is MAP for tasks that read input, REDUCE for those that read only what

@@ -93,7 +93,7 @@ func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
 		if i < len(reported) {
 			out.PartitionBytes = reported[i].PartitionBytes
 		}
-		if machine := m.view.Machine(t.Winner.Machine); machine != nil && !out.Stored {
+		if machine := m.view.Machine(t.Winner.Home()); machine != nil && !out.Stored {
 			out.Address = machine.Address
 		}
 		l := r.outputs.log(s.Edge)

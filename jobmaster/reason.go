@@ -16,6 +16,8 @@ func (m *Master) reason(j *cluster.Job) string {
 		return "its tasks are being stopped and its output removed"
 	case j.State != cluster.JobRunning:
 		return ""
+	case j.Suspended:
+		return suspension(j)
 	}
 	for _, stage := range j.Stages {
 		if stage.Running > 0 {
@@ -36,6 +38,32 @@ func (m *Master) reason(j *cluster.Job) string {
 		}
 	}
 	return ""
+}
+
+// suspension tells that a job is suspended, and what of it still has slots.
+func suspension(j *cluster.Job) string {
+	ending, going := 0, 0
+	for _, stage := range j.Stages {
+		for _, t := range stage.Tasks {
+			for _, a := range t.Attempts {
+				switch {
+				case !a.HoldsSlot():
+				case a.Pausing || a.State != cluster.AttemptRunning:
+					ending++
+				default:
+					going++
+				}
+			}
+		}
+	}
+	text := fmt.Sprintf("it is suspended ('hammr job resume %v')", j.ID)
+	if ending > 0 {
+		text += fmt.Sprintf("; %d attempts are ending", ending)
+	}
+	if going > 0 {
+		text += fmt.Sprintf("; %d attempts cannot be preempted and run to their end", going)
+	}
+	return text
 }
 
 // bundleReason tells what bundles wait for, whose tasks start together.

@@ -39,9 +39,13 @@ func (r *reported) handle(m *Master) {
 		return
 	}
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
+	if took := r.report.GetTookOver(); took != nil && err == nil {
+		m.tookOver(a.machine, id, took)
+		return
+	}
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
-		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.Machine == a.machine {
+		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.Home() == a.machine {
 			m.restored(attempt, done)
 		}
 		a.send(acknowledgeOrder(r.report.AttemptId))
@@ -58,9 +62,11 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 		m.finished(a, r.Done)
 	case *wire.Report_Failure:
 		lost, _ := cluster.ParseAttemptID(r.Failure.LostMapAttempt) // zero when it names none
-		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostMap: lost})
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostMap: lost, BadCheckpoint: r.Failure.BadCheckpoint})
 	case *wire.Report_Paused:
 		m.events = append(m.events, control.AttemptPaused{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
+	case *wire.Report_Declined:
+		m.events = append(m.events, control.AttemptDeclined{Attempt: a.ID, Cause: head(r.Declined.Cause), MayStand: r.Declined.MayStand})
 	case *wire.Report_Killed_:
 		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, Cause: head(r.Killed.Cause), StuckStack: head(r.Killed.StuckStack)})
 	}

@@ -1,6 +1,10 @@
 package preempt
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // Means are the ways in which slots may be taken: by kind of task, one way or
 // Auto. The zero value kills maps and reduces.
@@ -8,8 +12,16 @@ type Means struct {
 	Map    How // "" is Kill; Split, Checkpoint, Suspend, Kill, Wait or Auto
 	Reduce How // likewise, but a Split becomes a Checkpoint
 
+	// MinRunMillis is how long an attempt runs at least that goes on with what was
+	// there before, until its slot may be taken again; default 10,000 ms. Negative
+	// is not at all.
+	MinRunMillis int64
+
 	Costs
 }
+
+// MinRun is MinRunMillis, or its default.
+func (m Means) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 
 // Costs is what the ways cost on a machine of the cluster. Zero values stand for
 // the defaults.
@@ -32,6 +44,8 @@ type Victim struct {
 	Splits     bool  // it is a map whose input can be cut
 	Alone      bool  // it does not run in a bundle: those of a bundle can only be killed
 	MaySuspend bool  // its machine takes one more that stands still
+
+	Barred cluster.Ways // that its job rules out
 }
 
 // Choose says how to take the slot of a victim; Wait is not at all.
@@ -49,16 +63,27 @@ func (m Means) Choose(v Victim) How {
 	return v.able(way)
 }
 
-// able is a way that the victim knows, for one that it may not.
+// able is a way that the victim knows, for one that it may not: the next of those
+// that keep work, then Kill, at last Wait.
 func (v Victim) able(way How) How {
-	switch {
-	case way == Wait || way == Kill:
-		return way
-	case !v.Alone:
+	if !v.Alone && way != Kill {
 		return Wait
-	case way == Split && v.Reduce, way == Split && !v.Splits:
-		return Checkpoint
-	case way == Suspend && !v.MaySuspend:
+	}
+	if way == Split && (v.Reduce || !v.Splits || v.Barred.Has(cluster.WaySplit)) {
+		way = Checkpoint
+	}
+	if way == Checkpoint && v.Barred.Has(cluster.WayCheckpoint) {
+		way = Suspend
+	}
+	switch {
+	case way == Suspend && !v.Barred.Has(cluster.WaySuspend):
+		if !v.MaySuspend {
+			return Wait
+		}
+	case way == Suspend:
+		way = Kill
+	}
+	if way == Kill && v.Barred.Has(cluster.WayKill) {
 		return Wait
 	}
 	return way

@@ -24,7 +24,7 @@ type attempt struct {
 	told  chan struct{} // closed when the attempt is to end
 	once  sync.Once     // closes told
 	last  *wire.Report  // how it ended; holds once run has returned
-	held  bool          // its segments are there, with a record; likewise
+	held  bool          // its segments or its checkpoint are there, with a record; likewise
 }
 
 func newAttempt(n *Node, start *taskproc.Start) *attempt {
@@ -58,7 +58,7 @@ func (a *attempt) keepFiles() {
 		a.cfg.Logger.Warn("what an attempt left will not be found after a restart", "attempt", a.start.AttemptId, "error", err)
 		return
 	}
-	a.held = a.last.GetDone() != nil
+	a.held = true
 }
 
 // logTime bounds how long the logs of an attempt may take to be kept.

@@ -23,7 +23,8 @@ type Node struct {
 	attempts map[string]*attempt     // that are not over, by id
 	last     map[string]*wire.Report // how attempts ended, until the jobmaster acknowledges it
 	seen     map[string]string       // every attempt ever ordered and its job, so that it is started once
-	held     map[string]string       // records of finished attempts with segments, by attempt
+	held     map[string]string       // records of attempts with segments or checkpoints, by attempt
+	copying  map[string]bool         // attempts whose segments are being copied from another node
 	jobs     map[string]*job
 	progress progress
 	session  Session // nil while there is none
@@ -58,6 +59,7 @@ func New(cfg Config) (*Node, error) {
 		last:     make(map[string]*wire.Report),
 		seen:     make(map[string]string),
 		held:     make(map[string]string),
+		copying:  make(map[string]bool),
 		jobs:     make(map[string]*job),
 	}, nil
 }
@@ -215,6 +217,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 		n.removeJob(o.RemoveJob.JobId)
 	case *wire.Order_Acknowledge_:
 		delete(n.last, o.Acknowledge.AttemptId)
+	case *wire.Order_TakeOver_:
+		n.takeOver(ctx, o.TakeOver)
 	case *wire.Order_Probe_:
 		n.probe()
 	case *wire.Order_Repeat_:

@@ -62,9 +62,7 @@ func (n *Node) recoverAttempt(job, dir string) bool {
 		return false
 	}
 	n.seen[last.AttemptId] = job
-	if last.GetDone() != nil {
-		n.held[last.AttemptId] = dir + heldSuffix
-	}
+	n.held[last.AttemptId] = dir + heldSuffix
 	n.cfg.Logger.Info("what an attempt left before the restart is there", "attempt", last.AttemptId)
 	return true
 }

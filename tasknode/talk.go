@@ -61,6 +61,10 @@ func (t *talk) read(a *attempt) {
 		case *taskproc.FromTask_Progress:
 			a.report(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
 			continue
+		case *taskproc.FromTask_Declined:
+			a.cfg.Logger.Warn("a task goes on that was to keep its work and end", "attempt", a.start.AttemptId, "reason", m.Declined.Cause)
+			a.report(&wire.Report{Report: &wire.Report_Declined{Declined: m.Declined}})
+			continue
 		case *taskproc.FromTask_Still:
 			a.ready(m.Still.Number)
 			continue

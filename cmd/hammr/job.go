@@ -24,7 +24,7 @@ func (r remotes) newJob() *cobra.Command {
 		Example: `  hammr job list --all
   hammr job wait job_1763700000000_0001`,
 	}, r.newJobList(), r.newJobStatus(), r.newJobCounters(), r.newJobWait(), r.newJobHistory(), r.newJobLogs(),
-		r.newJobKill(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
+		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
 // document is what --report would write of a job.
@@ -93,7 +93,7 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "Number of reduces", "%d (%d done, %d running)", s.Reduces, s.ReducesDone, s.ReducesRunning)
 	field(w, "map() completion", "%g", s.MapProgress)
 	field(w, "reduce() completion", "%g", s.ReduceProgress)
-	field(w, "Job state", "%s", hadoopState(s.State))
+	field(w, "Job state", "%s", listedState(s))
 	if s.Reason != "" {
 		field(w, "waits for", "%s", s.Reason)
 	}

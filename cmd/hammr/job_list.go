@@ -34,7 +34,7 @@ func (r remotes) newJobList() *cobra.Command {
 		return q.answer(summaries(jobs), func(w io.Writer) { q.writeJobs(w, jobs) })
 	})
 	cmd.Flags().BoolVar(&f.all, "all", false, "list also those that are over")
-	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list those in one of these `states`, over or not: prep, running, succeeded, failed, killed")
+	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list those in one of these `states`, over or not: prep, running, suspended, succeeded, failed, killed")
 	cmd.Flags().StringVar(&f.user, "user", "", "list those of one `user`")
 	cmd.Flags().StringVar(&f.queue, "queue", "", "list those in one `queue`")
 	return cmd
@@ -53,8 +53,8 @@ var hadoopStates = []string{"PREP", "RUNNING", "SUCCEEDED", "FAILED", "KILLED"}
 func (f *jobFilter) check() error {
 	for i, s := range f.states {
 		f.states[i] = strings.ToUpper(strings.TrimSpace(s))
-		if !slices.Contains(hadoopStates, f.states[i]) {
-			return fmt.Errorf("--state %q: expected one of %s", s, strings.ToLower(strings.Join(hadoopStates, ", ")))
+		if !slices.Contains(hadoopStates, f.states[i]) && f.states[i] != suspendedState {
+			return fmt.Errorf("--state %q: expected one of %s, %s", s, strings.ToLower(strings.Join(hadoopStates, ", ")), strings.ToLower(suspendedState))
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func (f *jobFilter) wantsOver() bool {
 
 func (f *jobFilter) wants(j *wire.JobStatus) bool {
 	switch {
-	case len(f.states) > 0 && !slices.Contains(f.states, hadoopState(j.State)):
+	case len(f.states) > 0 && !slices.Contains(f.states, hadoopState(j.State)) && !slices.Contains(f.states, listedState(j)):
 	case f.user != "" && j.User != f.user:
 	case f.queue != "" && j.Queue != f.queue:
 	default:
@@ -80,7 +80,7 @@ func (q *query) writeJobs(w io.Writer, jobs []*wire.JobStatus) {
 	fmt.Fprintf(w, "Total jobs:%d\n", len(jobs))
 	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Queue", "Priority", "Maps", "Reduces", "JobName", "Waits for"}}
 	for _, j := range jobs {
-		t.add(j.JobId, hadoopState(j.State), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, share(j.MapsDone, j.Maps),
+		t.add(j.JobId, listedState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, share(j.MapsDone, j.Maps),
 			share(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
 	}
 	t.write(w)
@@ -88,6 +88,18 @@ func (q *query) writeJobs(w io.Writer, jobs []*wire.JobStatus) {
 
 // share is how many of so many are done.
 func share(done, all int32) string { return fmt.Sprintf("%d/%d", done, all) }
+
+// suspendedState is what people read of a job that gets no slots until it is
+// resumed. Hadoop has no such word: in JSON it is a field beside the state.
+const suspendedState = "SUSPENDED"
+
+// listedState is a job's state as people read it.
+func listedState(j *wire.JobStatus) string {
+	if j.Suspended {
+		return suspendedState
+	}
+	return hadoopState(j.State)
+}
 
 // hadoopState is a job's state in Hadoop's words, which know no more.
 func hadoopState(s wire.JobState) string {
@@ -106,6 +118,7 @@ type summary struct {
 	Queue      string   `json:"queue"`
 	Priority   string   `json:"priority"`
 	State      string   `json:"state"`
+	Suspended  bool     `json:"suspended,omitempty"` // it gets no slots until it is resumed
 	WaitsFor   string   `json:"waitsFor,omitempty"`
 	Cause      string   `json:"cause,omitempty"`
 	Maps       progress `json:"maps"`
@@ -128,7 +141,7 @@ func summaries(jobs []*wire.JobStatus) []summary {
 	out := []summary{}
 	for _, j := range jobs {
 		out = append(out, summary{
-			JobID: j.JobId, Name: j.Name, User: j.User, Queue: j.Queue, Priority: j.Priority, State: hadoopState(j.State), WaitsFor: j.Reason, Cause: j.Cause,
+			JobID: j.JobId, Name: j.Name, User: j.User, Queue: j.Queue, Priority: j.Priority, State: hadoopState(j.State), Suspended: j.Suspended, WaitsFor: j.Reason, Cause: j.Cause,
 			Maps:       progress{j.Maps, j.MapsDone, j.MapsRunning, j.MapProgress},
 			Reduces:    progress{j.Reduces, j.ReducesDone, j.ReducesRunning, j.ReduceProgress},
 			SubmitTime: j.SubmitTime, StartTime: j.StartTime, FinishTime: j.FinishTime, OutputDir: j.OutputDir,

@@ -16,7 +16,7 @@ func (r remotes) newNode() *cobra.Command {
 		Use:     "node",
 		Short:   "Look at the tasknodes of a cluster, and take them out of work",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdmit(false), r.newNodeAdmit(true))
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdmit(false), r.newNodeAdmit(true), r.newNodeDrain())
 }
 
 // nodeDocument is a tasknode as JSON.
@@ -36,6 +36,9 @@ type nodeDocument struct {
 	Load           float64             `json:"load"`
 	Directories    []directoryDocument `json:"directories"`
 	Attempts       []string            `json:"attempts"`
+	Draining       bool                `json:"draining,omitempty"`    // what is there is being moved elsewhere
+	Outputs        []string            `json:"outputs,omitempty"`     // attempts whose output lies there and is needed, of one that takes no tasks
+	Checkpoints    []string            `json:"checkpoints,omitempty"` // tasks whose checkpoints lie there, likewise
 }
 
 type directoryDocument struct {
@@ -51,6 +54,7 @@ func documentOf(n *wire.Node) nodeDocument {
 		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
 		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
 		Directories: []directoryDocument{}, Attempts: append([]string{}, n.Attempts...),
+		Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
 	}
 	for _, d := range n.Directories {
 		doc.Directories = append(doc.Directories, directoryDocument{d.Path, d.Free, d.Total, d.Fault})
@@ -160,5 +164,11 @@ func (q *query) writeNode(w io.Writer, n nodeDocument) {
 	}
 	for _, a := range n.Attempts {
 		line("Attempt", "%s", a)
+	}
+	for _, a := range n.Outputs {
+		line("Output", "%s", a)
+	}
+	for _, t := range n.Checkpoints {
+		line("Checkpoint", "%s", t)
 	}
 }

@@ -121,6 +121,43 @@ func (f *fakeCluster) AdmitNode(_ context.Context, name string, excluded bool) e
 	return f.change("exclude %s: %v", name, excluded)
 }
 
+func (f *fakeCluster) PreemptAttempt(_ context.Context, id, how string) (string, error) {
+	switch {
+	case strings.HasSuffix(id, "_9"):
+		return "", fmt.Errorf("%w: %s", client.ErrUnknown, id)
+	case strings.Contains(id, "_r_") && how == "split":
+		return "", fmt.Errorf("%s reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
+	case how == "auto":
+		how = "split"
+	}
+	return how, f.change("preempt %s: %s", id, how)
+}
+
+func (f *fakeCluster) ResumeAttempt(_ context.Context, id string) error {
+	return f.change("resume %s", id)
+}
+
+func (f *fakeCluster) SuspendJob(_ context.Context, id, how string) error {
+	if strings.HasSuffix(id, "_0003") {
+		return fmt.Errorf("job %s is FAILED", id)
+	}
+	return f.change("suspend %s: %s", id, how)
+}
+
+func (f *fakeCluster) ResumeJob(_ context.Context, id string) error {
+	if id == "job_7_0001" {
+		return fmt.Errorf("%w: %s", client.ErrUnknownJob, id)
+	}
+	return f.change("resume %s", id)
+}
+
+func (f *fakeCluster) DrainNode(_ context.Context, name string) error {
+	if name == "n9" {
+		return fmt.Errorf("%w: %s", client.ErrUnknown, name)
+	}
+	return f.change("drain %s", name)
+}
+
 func (f *fakeCluster) SetPolicy(_ context.Context, name string, conf map[string]string) error {
 	return f.change("policy %s %v", name, conf)
 }
@@ -143,12 +180,16 @@ func (f *fakeCluster) Nodes(_ context.Context, all bool) ([]*wire.Node, error) {
 		Attempts:    []string{"attempt_1763700000000_0001_m_000001_1"},
 	}, {
 		Name: "n3", State: "DECOMMISSIONING", Address: "n3:7071", Http: "n3:7081", MapSlots: 2, ReduceSlots: 1, LastHeartbeat: submitted + 5000,
+		Draining: true, Attempts: []string{"attempt_1763700000000_0001_m_000007_0"}, Outputs: []string{"attempt_1763700000000_0001_m_000003_0"},
+		Checkpoints: []string{"task_1763700000000_0001_r_000000"},
+	}, {
+		Name: "n4", State: "DECOMMISSIONED", Draining: true,
 	}, {
 		Name: "n2", State: "LOST", Address: "n2:7071", Http: "n2:7081", MapSlots: 2, ReduceSlots: 1,
 		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Fault: "input/output error"}},
 	}}
 	if !all {
-		nodes = nodes[:2]
+		nodes = nodes[:3]
 	}
 	return nodes, nil
 }
@@ -191,6 +232,18 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 	waiting := &wire.JobStatus{
 		JobId: "job_1763700000000_0002", Name: "sort", User: "bob", Queue: "default", Priority: "NORMAL", State: wire.JobState_RUNNING, Maps: 4, SubmitTime: submitted + 2000,
 		Reason: "4 map tasks wait for map slots",
+		Tasks: []*wire.TaskStatus{
+			{Id: "task_1763700000000_0002_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_PAUSED, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0002_m_000000_0", Node: "n1", State: wire.AttemptState_ATTEMPT_PREEMPTED, StartTime: submitted + 2100, FinishTime: submitted + 2350},
+			}},
+			{Id: "task_1763700000000_0002_m_000001", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_RUNNING, Attempts: []*wire.TaskStatus_Attempt{
+				{Id: "attempt_1763700000000_0002_m_000001_0", Node: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: submitted + 2300, Suspended: true},
+			}},
+		},
+	}
+	halted := &wire.JobStatus{
+		JobId: "job_1763700000000_0004", Name: "later", User: "cy", Queue: "default", Priority: "NORMAL", State: wire.JobState_RUNNING, Maps: 1, SubmitTime: submitted + 4000,
+		Suspended: true, Reason: "it is suspended ('hammr job resume job_1763700000000_0004')",
 	}
 	failed := &wire.JobStatus{
 		JobId: "job_1763700000000_0003", Name: "grep", User: "bob", Queue: "default", Priority: "NORMAL", Properties: map[string]string{"mapreduce.map.maxattempts": "1"}, State: wire.JobState_FAILED, Cause: "task_1763700000000_0003_m_000000 failed 4 times",
@@ -203,7 +256,7 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 			Task: "task_1763700000000_0003_m_000000", Attempt: "attempt_1763700000000_0003_m_000000_0", Node: "n1", Cause: "boom", Offset: -1,
 		}},
 	}
-	return []*wire.JobStatus{running, waiting, failed}
+	return []*wire.JobStatus{running, waiting, failed, halted}
 }
 
 // ask runs a command on the fake cluster.

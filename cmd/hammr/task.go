@@ -19,9 +19,9 @@ import (
 func (r remotes) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
-		Short:   "Look at tasks of a job, and end attempts at them",
+		Short:   "Look at tasks of a job, and end or preempt attempts at them",
 		Example: "  hammr task list job_1763700000000_0001",
-	}, r.newTaskList(), r.newTaskLogs(), r.newTaskEnd(false), r.newTaskEnd(true))
+	}, r.newTaskList(), r.newTaskLogs(), r.newTaskEnd(false), r.newTaskEnd(true), r.newTaskPreempt())
 }
 
 func (r remotes) newTaskList() *cobra.Command {
@@ -47,17 +47,38 @@ func (r remotes) newTaskList() *cobra.Command {
 		}
 		return q.answer(tasks, func(w io.Writer) { q.writeTasks(w, tasks) })
 	})
-	cmd.Flags().StringVar(&state, "state", "", "list those in one `state`: pending, running, succeeded, failed or killed")
+	cmd.Flags().StringVar(&state, "state", "", "list those in one `state`: pending, paused, running, suspended, succeeded, failed or killed")
 	cmd.Flags().StringVar(&kind, "type", "", "list those of one `kind`: map or reduce")
 	return cmd
 }
 
-// taskState tells what waits for a slot from what runs.
+// taskState tells what waits for a slot, from the beginning or from a checkpoint,
+// and what stands still from what runs.
 func taskState(t report.Task, s *wire.TaskStatus) string {
-	if t.State == report.Running && s.State == wire.TaskState_TASK_PENDING {
+	switch {
+	case t.State != report.Running:
+	case s.State == wire.TaskState_TASK_PENDING:
 		return "PENDING"
+	case s.State == wire.TaskState_TASK_PAUSED:
+		return "PAUSED"
+	case standsStill(s):
+		return "SUSPENDED"
 	}
 	return string(t.State)
+}
+
+// standsStill reports whether all attempts at a task that run are suspended.
+func standsStill(s *wire.TaskStatus) bool {
+	still := false
+	for _, a := range s.Attempts {
+		if a.State == wire.AttemptState_ATTEMPT_RUNNING {
+			if !a.Suspended {
+				return false
+			}
+			still = true
+		}
+	}
+	return still
 }
 
 func (q *query) writeTasks(w io.Writer, tasks []report.Task) {

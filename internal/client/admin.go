@@ -30,6 +30,16 @@ type Admin interface {
 	// EndAttempt ends an attempt that runs, so that its task is tried again.
 	// With fail it is charged like one that failed by itself.
 	EndAttempt(ctx context.Context, attemptID string, fail bool) error
+	// PreemptAttempt takes its slot from an attempt that runs, and tells how:
+	// by split, checkpoint, suspend or kill, or the cheapest of them for auto.
+	PreemptAttempt(ctx context.Context, attemptID, how string) (string, error)
+	// ResumeAttempt gives a slot of its machine to an attempt that stands still.
+	ResumeAttempt(ctx context.Context, attemptID string) error
+	// SuspendJob takes its slots from a job and gives it none until ResumeJob; its
+	// work is kept by auto, checkpoint or suspend.
+	SuspendJob(ctx context.Context, jobID, how string) error
+	// ResumeJob lets a suspended job have slots again.
+	ResumeJob(ctx context.Context, jobID string) error
 
 	// Nodes describes every tasknode, by name; those that are lost only when all
 	// is set.
@@ -37,6 +47,10 @@ type Admin interface {
 	// AdmitNode excludes a tasknode from new tasks, or admits it again. What it
 	// runs goes on.
 	AdmitNode(ctx context.Context, name string, excluded bool) error
+
+	// DrainNode excludes a tasknode from new tasks and has what is there go
+	// elsewhere, until AdmitNode.
+	DrainNode(ctx context.Context, name string) error
 
 	// SetPolicy chooses the policy that gives out slots, and sets it to conf and
 	// nothing else.

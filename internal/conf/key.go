@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,8 @@ func (k Key) from(lo float64) Key { return k.in(lo, math.Inf(1)) }
 // over bounds a number, lo excluded and hi included.
 func (k Key) over(lo, hi float64) Key { k.above = true; return k.in(lo, hi) }
 
-// of lists the only values that are accepted, in any case of letters.
+// of lists the only values that are accepted, of a List the only elements, in any
+// case of letters.
 func (k Key) of(choices ...string) Key { k.choices = choices; return k }
 
 // note has a warning for a value that is accepted.
@@ -86,16 +88,24 @@ func (k *Key) check(value string) error {
 // checkRange tells whether a value that passed check lies within the bounds.
 func (k *Key) checkRange(value string) error {
 	if len(k.choices) > 0 {
-		for _, choice := range k.choices {
-			if strings.EqualFold(choice, strings.TrimSpace(value)) {
-				return nil
-			}
-		}
-		return fmt.Errorf("expected one of %s; the default is %s", strings.Join(k.choices, ", "), quote(k.Default))
+		return k.checkChoice(value)
 	}
 	n, err := k.parse(value)
 	if err == nil && (n < k.lo || n > k.hi || k.above && n == k.lo) {
 		return fmt.Errorf("expected %s; the default is %s", k.bounds(), quote(k.Default))
+	}
+	return nil
+}
+
+func (k *Key) checkChoice(value string) error {
+	values, expected := []string{strings.TrimSpace(value)}, "one of"
+	if k.Kind == List {
+		values, expected = splitList(value), "some of"
+	}
+	for _, v := range values {
+		if !slices.ContainsFunc(k.choices, func(choice string) bool { return strings.EqualFold(choice, v) }) {
+			return fmt.Errorf("expected %s %s; the default is %s", expected, strings.Join(k.choices, ", "), quote(k.Default))
+		}
 	}
 	return nil
 }

@@ -1346,6 +1346,7 @@ type Report struct {
 	//	*Report_Killed_
 	//	*Report_Heartbeat_
 	//	*Report_TookOver_
+	//	*Report_Declined
 	Report        isReport_Report `protobuf_oneof:"report"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1483,6 +1484,15 @@ func (x *Report) GetTookOver() *Report_TookOver {
 	return nil
 }
 
+func (x *Report) GetDeclined() *taskproc.Declined {
+	if x != nil {
+		if x, ok := x.Report.(*Report_Declined); ok {
+			return x.Declined
+		}
+	}
+	return nil
+}
+
 type isReport_Report interface {
 	isReport_Report()
 }
@@ -1523,6 +1533,10 @@ type Report_TookOver_ struct {
 	TookOver *Report_TookOver `protobuf:"bytes,11,opt,name=took_over,json=tookOver,proto3,oneof"`
 }
 
+type Report_Declined struct {
+	Declined *taskproc.Declined `protobuf:"bytes,12,opt,name=declined,proto3,oneof"` // the attempt goes on
+}
+
 func (*Report_Joined_) isReport_Report() {}
 
 func (*Report_Started_) isReport_Report() {}
@@ -1540,6 +1554,8 @@ func (*Report_Killed_) isReport_Report() {}
 func (*Report_Heartbeat_) isReport_Report() {}
 
 func (*Report_TookOver_) isReport_Report() {}
+
+func (*Report_Declined) isReport_Report() {}
 
 // NotLeader tells where to ask instead.
 type NotLeader struct {
@@ -4620,7 +4636,7 @@ type Report_Joined struct {
 	Http          string                 `protobuf:"bytes,8,opt,name=http,proto3" json:"http,omitempty"`         // host:port of its page of metrics and logs, "" when there is none
 	Clock         int64                  `protobuf:"varint,9,opt,name=clock,proto3" json:"clock,omitempty"`      // of the machine, ms since the epoch
 	Jobs          []string               `protobuf:"bytes,10,rep,name=jobs,proto3" json:"jobs,omitempty"`        // whose files it holds
-	Held          []string               `protobuf:"bytes,11,rep,name=held,proto3" json:"held,omitempty"`        // finished attempts whose segments it holds
+	Held          []string               `protobuf:"bytes,11,rep,name=held,proto3" json:"held,omitempty"`        // attempts whose segments or checkpoints it holds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5818,7 +5834,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05ProbeB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xc0\t\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xf7\t\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -5832,7 +5848,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06killed\x18\t \x01(\v2\x17.hammr.v1.Report.KilledH\x00R\x06killed\x12:\n" +
 	"\theartbeat\x18\n" +
 	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x128\n" +
-	"\ttook_over\x18\v \x01(\v2\x19.hammr.v1.Report.TookOverH\x00R\btookOver\x1a\x96\x02\n" +
+	"\ttook_over\x18\v \x01(\v2\x19.hammr.v1.Report.TookOverH\x00R\btookOver\x125\n" +
+	"\bdeclined\x18\f \x01(\v2\x17.hammr.task.v1.DeclinedH\x00R\bdeclined\x1a\x96\x02\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -6248,9 +6265,10 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*taskproc.Done)(nil),              // 91: hammr.task.v1.Done
 	(*taskproc.Failure)(nil),           // 92: hammr.task.v1.Failure
 	(*taskproc.Paused)(nil),            // 93: hammr.task.v1.Paused
-	(*taskproc.Start)(nil),             // 94: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 95: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 96: hammr.task.v1.MapOutput
+	(*taskproc.Declined)(nil),          // 94: hammr.task.v1.Declined
+	(*taskproc.Start)(nil),             // 95: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 96: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 97: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	56, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
@@ -6287,85 +6305,86 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	74, // 31: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
 	72, // 32: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
 	75, // 33: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	3,  // 34: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	77, // 35: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	78, // 36: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 37: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 38: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	76, // 39: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	38, // 40: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	79, // 41: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	80, // 42: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	48, // 43: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	81, // 44: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	82, // 45: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	83, // 46: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	85, // 47: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	86, // 48: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	86, // 49: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	86, // 50: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	86, // 51: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	52, // 52: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 53: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	94, // 54: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	95, // 55: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	96, // 56: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	91, // 57: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	76, // 58: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	96, // 59: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	84, // 60: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	83, // 61: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 62: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 63: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 64: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 65: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 66: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 67: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 68: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 69: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 70: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 71: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	33, // 72: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	35, // 73: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	37, // 74: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	40, // 75: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	42, // 76: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	44, // 77: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	46, // 78: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49, // 79: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	51, // 80: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	54, // 81: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	54, // 82: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	54, // 83: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 84: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 85: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 86: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 87: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 88: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 89: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 90: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 91: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 92: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 93: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 94: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	34, // 95: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	36, // 96: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	39, // 97: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41, // 98: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	43, // 99: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	45, // 100: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	47, // 101: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	50, // 102: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	53, // 103: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	55, // 104: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	55, // 105: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	55, // 106: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 107: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	85, // [85:108] is the sub-list for method output_type
-	62, // [62:85] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	94, // 34: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
+	3,  // 35: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	77, // 36: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	78, // 37: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 38: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 39: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	76, // 40: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	38, // 41: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	79, // 42: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	80, // 43: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	48, // 44: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	81, // 45: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	82, // 46: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	83, // 47: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	85, // 48: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	86, // 49: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	86, // 50: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	86, // 51: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	86, // 52: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	52, // 53: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 54: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	95, // 55: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	96, // 56: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	97, // 57: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	91, // 58: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	76, // 59: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	97, // 60: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	84, // 61: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	83, // 62: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 63: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 64: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 65: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 66: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 67: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 68: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 69: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 70: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 71: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 72: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	33, // 73: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	35, // 74: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	37, // 75: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	40, // 76: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	42, // 77: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	44, // 78: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	46, // 79: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49, // 80: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	51, // 81: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	54, // 82: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	54, // 83: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	54, // 84: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 85: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 86: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 87: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 88: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 89: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 90: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 91: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 92: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 93: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 94: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32, // 95: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	34, // 96: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	36, // 97: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	39, // 98: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41, // 99: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	43, // 100: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	45, // 101: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	47, // 102: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	50, // 103: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	53, // 104: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	55, // 105: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	55, // 106: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	55, // 107: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 108: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	86, // [86:109] is the sub-list for method output_type
+	63, // [63:86] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -6397,6 +6416,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_Killed_)(nil),
 		(*Report_Heartbeat_)(nil),
 		(*Report_TookOver_)(nil),
+		(*Report_Declined)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -85,6 +86,26 @@ func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wir
 	return new(wire.EndAttemptResponse), c.cfg.answer(c.cfg.Master.EndAttempt(ctx, q.AttemptId, q.Fail))
 }
 
+func (c *calls) PreemptAttempt(ctx context.Context, q *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
+	if q.Resume {
+		return new(wire.PreemptAttemptResponse), c.cfg.answer(c.cfg.Master.ResumeAttempt(ctx, q.AttemptId))
+	}
+	how, err := preempt.Parse(q.How)
+	if err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	how, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, how)
+	return &wire.PreemptAttemptResponse{How: string(how)}, c.cfg.answer(err)
+}
+
+func (c *calls) SuspendJob(ctx context.Context, q *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
+	return new(wire.SuspendJobResponse), c.cfg.answer(c.cfg.Master.SuspendJob(ctx, q.JobId, preempt.How(q.How)))
+}
+
+func (c *calls) ResumeJob(ctx context.Context, q *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
+	return new(wire.ResumeJobResponse), c.cfg.answer(c.cfg.Master.ResumeJob(ctx, q.JobId))
+}
+
 func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
 	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Nodes(ctx, q.All) })
 	return &wire.ListNodesResponse{Nodes: nodes}, err
@@ -92,6 +113,10 @@ func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.
 
 func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
 	return new(wire.AdmitNodeResponse), c.cfg.answer(c.cfg.Master.AdmitNode(ctx, q.Name, q.Excluded))
+}
+
+func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
+	return new(wire.DrainNodeResponse), c.cfg.answer(c.cfg.Master.DrainNode(ctx, q.Name))
 }
 
 func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {

@@ -41,6 +41,30 @@ func (c *Client) EndAttempt(ctx context.Context, attemptID string, fail bool) er
 	return known(err, client.ErrUnknown)
 }
 
+// PreemptAttempt implements client.Admin.
+func (c *Client) PreemptAttempt(ctx context.Context, attemptID, how string) (string, error) {
+	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, How: how})
+	return a.GetHow(), known(err, client.ErrUnknown)
+}
+
+// ResumeAttempt implements client.Admin.
+func (c *Client) ResumeAttempt(ctx context.Context, attemptID string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).PreemptAttempt, &wire.PreemptAttemptRequest{AttemptId: attemptID, Resume: true})
+	return known(err, client.ErrUnknown)
+}
+
+// SuspendJob implements client.Admin.
+func (c *Client) SuspendJob(ctx context.Context, jobID, how string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).SuspendJob, &wire.SuspendJobRequest{JobId: jobID, How: how})
+	return known(err, client.ErrUnknownJob)
+}
+
+// ResumeJob implements client.Admin.
+func (c *Client) ResumeJob(ctx context.Context, jobID string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ResumeJob, &wire.ResumeJobRequest{JobId: jobID})
+	return known(err, client.ErrUnknownJob)
+}
+
 // Nodes implements client.Admin.
 func (c *Client) Nodes(ctx context.Context, all bool) ([]*wire.Node, error) {
 	a, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).ListNodes, &wire.ListNodesRequest{All: all})
@@ -50,6 +74,12 @@ func (c *Client) Nodes(ctx context.Context, all bool) ([]*wire.Node, error) {
 // AdmitNode implements client.Admin.
 func (c *Client) AdmitNode(ctx context.Context, name string, excluded bool) error {
 	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).AdmitNode, &wire.AdmitNodeRequest{Name: name, Excluded: excluded})
+	return known(err, client.ErrUnknown)
+}
+
+// DrainNode implements client.Admin.
+func (c *Client) DrainNode(ctx context.Context, name string) error {
+	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).DrainNode, &wire.DrainNodeRequest{Name: name})
 	return known(err, client.ErrUnknown)
 }
 

@@ -1,0 +1,62 @@
+package cluster
+
+import "fmt"
+
+// DrainMachine excludes a machine from new tasks and has what runs there go on
+// elsewhere, without what it has done being lost: it ends early or writes a
+// checkpoint. What can do neither runs on until it ends by itself. AdmitMachine
+// puts an end to it.
+//
+// The last machine that takes tasks is not drained: nothing could go on.
+type DrainMachine struct {
+	Name  string
+	Cause string // for people: why what runs there ends
+}
+
+func (c DrainMachine) apply(tx *transition) error {
+	m := tx.byName[c.Name]
+	switch {
+	case m == nil:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
+	case m.Lost:
+		return fmt.Errorf("%w: tasknode %s is lost: nothing can be moved from it", ErrRefused, c.Name)
+	case !tx.takesTasksBeside(m):
+		return fmt.Errorf("%w: no other tasknode takes tasks, so nothing can go elsewhere: "+
+			"start one, or give tasks again to one that was removed ('hammr node add'), or let the work of %s end ('hammr node remove %s')",
+			ErrRefused, c.Name, c.Name)
+	}
+	m.Excluded, m.Draining = true, true
+	tx.setSlots(m)
+	for _, a := range m.Attempts {
+		if p, err := tx.attempt(a.ID); err == nil && a.State == AttemptRunning {
+			tx.sendAway(p, c.Cause)
+		}
+	}
+	tx.delta.Machines = append(tx.delta.Machines, c.Name)
+	return nil
+}
+
+// takesTasksBeside reports whether another machine has slots to give out.
+func (tx *transition) takesTasksBeside(m *Machine) bool {
+	for _, other := range tx.machines {
+		if other != m && other.Slots != [slotKinds]int{} {
+			return true
+		}
+	}
+	return false
+}
+
+// sendAway has an attempt keep its work and end, so that another machine may go
+// on. One that stands still is woken for that, in a slot more than the machine has.
+func (tx *transition) sendAway(p place, cause string) {
+	cut := PauseAttempt{Attempt: p.attempt.ID, Cause: cause, Split: true}
+	save := PauseAttempt{Attempt: p.attempt.ID, Cause: cause}
+	if p.attempt.Suspended {
+		tx.wake(p)
+		tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+	}
+	if p.splits() && cut.apply(tx) == nil {
+		return
+	}
+	_ = save.apply(tx) // else it ends by itself
+}

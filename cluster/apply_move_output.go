@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MoveOutput says that another machine has a copy of what a finished attempt left,
+// and that readers are to go there.
+type MoveOutput struct {
+	Attempt  AttemptID
+	Machine  string
+	Segments []Segments // as they lie there, in the order of those that the attempt reported
+}
+
+func (c MoveOutput) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	m := tx.byName[c.Machine]
+	switch {
+	case m == nil || m.Lost:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case p.task.Winner != p.attempt || p.job.State != JobRunning:
+		return fmt.Errorf("%w: nobody needs the output of %v", ErrRefused, c.Attempt)
+	case !slices.EqualFunc(c.Segments, p.task.Output.Segments, sameBytes):
+		return fmt.Errorf("%w: %s has something else than %v has written", ErrRefused, c.Machine, c.Attempt)
+	}
+	moved := *p.task.Output // which a snapshot may share
+	moved.Segments = c.Segments
+	p.task.Output = &moved
+	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
+		p.attempt.MovedTo = ""
+	}
+	tx.delta.Moved = append(tx.delta.Moved, c.Attempt)
+	return nil
+}
+
+// sameBytes reports whether segments differ at most in where they lie.
+func sameBytes(a, b Segments) bool {
+	a.Path = b.Path
+	return a == b
+}

@@ -1,0 +1,19 @@
+package cluster
+
+import "fmt"
+
+// ResumeJob lets a suspended job have slots again.
+type ResumeJob struct{ Job JobID }
+
+func (c ResumeJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	if !j.Suspended {
+		return fmt.Errorf("%w: %v is not suspended", ErrRefused, c.Job)
+	}
+	j.suspend(false)
+	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
+	return nil
+}

@@ -1,0 +1,79 @@
+package cluster
+
+import "fmt"
+
+// SuspendJob takes its slots from a job that is not over, and gives it none until
+// ResumeJob. What runs keeps its work: it ends early or writes a checkpoint, or
+// stands still where it can do neither. A gang runs on until it ends by itself,
+// since its members cannot be preempted one by one.
+type SuspendJob struct {
+	Job   JobID
+	Cause string // for people: what its attempts make room for
+
+	Split bool // maps finish what they have read, where that can be, instead of writing checkpoints
+	Still bool // what runs stands still instead of ending, where that can be
+}
+
+func (c SuspendJob) apply(tx *transition) error {
+	j, err := tx.job(c.Job)
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.State > JobRunning:
+		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Job, j.State)
+	case j.Suspended:
+		return fmt.Errorf("%w: %v is suspended already", ErrRefused, c.Job)
+	}
+	j.suspend(true)
+	for p := range j.running() {
+		tx.takeSlot(p, c.Cause, c.Split, c.Still)
+	}
+	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
+	return nil
+}
+
+// suspend hides what waits in a job from those who give out slots, or shows it
+// again.
+func (j *Job) suspend(on bool) {
+	j.Suspended = on
+	for _, s := range j.Stages {
+		s.halted = on
+	}
+}
+
+// running yields the attempts of a job that run, those that stand still too.
+func (j *Job) running() func(yield func(place) bool) {
+	return func(yield func(place) bool) {
+		for _, s := range j.Stages {
+			for _, t := range s.Tasks {
+				for _, a := range t.Attempts {
+					if a.State == AttemptRunning && !yield(place{j, s, t, a}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// takeSlot takes its slot from an attempt that runs in the first way that it knows
+// and that keeps its work. One that knows none runs on.
+func (tx *transition) takeSlot(p place, cause string, split, still bool) {
+	id := p.attempt.ID
+	ways := []Command{PauseAttempt{Attempt: id, Cause: cause}, SuspendAttempt{Attempt: id, Cause: cause}}
+	if split && p.splits() {
+		ways = append([]Command{PauseAttempt{Attempt: id, Cause: cause, Split: true}}, ways...)
+	}
+	if still {
+		ways[0], ways[len(ways)-1] = ways[len(ways)-1], ways[0]
+	}
+	for _, way := range ways {
+		if way.apply(tx) == nil {
+			return
+		}
+	}
+}
+
+// splits reports whether an attempt reads a range that can be cut.
+func (p place) splits() bool { return p.task.Ranged && p.job.Splittable(p.stage) }

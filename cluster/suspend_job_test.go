@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// busy is a job on a machine of four slots of a kind, of which two maps and a
+// reduce run and a map waits.
+func busy(t *testing.T) (*State, *Job) {
+	t.Helper()
+	s := New("1")
+	job := submit(3, 1)
+	mustApply(t, s, JoinMachine{Name: "n", Slots: [2]int{4, 4}}, job)
+	loadSplits(s)
+	mustApply(t, s, StartJob{job1})
+	for n := range 2 {
+		mustApply(t, s, StartAttempt{Task: mapTask(n), Machine: "n", Range: whole})
+	}
+	mustApply(t, s, StartAttempt{Task: TaskID{job1, "r", 0}, Machine: "n"})
+	return s, s.jobs[0]
+}
+
+func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
+	for name, tt := range map[string]struct {
+		command SuspendJob
+		want    string // of what runs: pausing, splitting, suspended
+	}{
+		"by splits":      {SuspendJob{Job: job1, Split: true}, "split split pause"},
+		"by checkpoints": {SuspendJob{Job: job1}, "pause pause pause"},
+		"still":          {SuspendJob{Job: job1, Split: true, Still: true}, "still still still"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := busy(t)
+			mustApply(t, s, tt.command)
+			if got := asked(j); got != tt.want {
+				t.Errorf("attempts are asked for %q, want %q", got, tt.want)
+			}
+			maps := j.Stages[0]
+			if j.Ready(maps) || maps.Waiting() != 0 || len(maps.Suspended()) != 0 || maps.ToStart() != 1 {
+				t.Errorf("ready: %v, %d wait, %d stand still, %d are to start", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.ToStart())
+			}
+			wantRefused(t, s, "job is not at that point", StartAttempt{Task: mapTask(2), Machine: "n", Range: whole})
+			wantRefused(t, s, "already", tt.command)
+			again := restored(t, encoded(t, s))
+			if dump(again) != dump(s) {
+				t.Error("a snapshot gives another state")
+			}
+			mustApply(t, s, ResumeJob{job1})
+			wantRefused(t, s, "not suspended", ResumeJob{job1})
+			if !j.Ready(maps) || maps.Waiting() != 1 || len(maps.Suspended()) != maps.StandingStill() {
+				t.Errorf("after it: ready: %v, %d wait, %d of %d stand still", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.StandingStill())
+			}
+		})
+	}
+}
+
+// asked is what running attempts of a job are asked for.
+func asked(j *Job) (text string) {
+	for p := range j.running() {
+		word := "nothing"
+		switch {
+		case p.attempt.Suspended:
+			word = "still"
+		case p.attempt.Splitting:
+			word = "split"
+		case p.attempt.Pausing:
+			word = "pause"
+		}
+		if text != "" {
+			text += " "
+		}
+		text += word
+	}
+	return text
+}
+
+func TestWhatStandsStillInASuspendedJobIsNotResumed(t *testing.T) {
+	s, j := busy(t)
+	mustApply(t, s, SuspendAttempt{Attempt: attemptAt(mapTask(0), 0)}, SuspendJob{Job: job1})
+	wantRefused(t, s, "is suspended", ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
+	mustApply(t, s, ResumeJob{job1}, ResumeAttempt{Attempt: attemptAt(mapTask(0), 0)})
+	if got := asked(j); got != "nothing pause pause" {
+		t.Errorf("attempts are asked for %q", got)
+	}
+}
+
+func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
+	s, j := busy(t)
+	mustApply(t, s, SuspendJob{Job: job1}, KillJob{job1, "enough"})
+	if j.Suspended || j.State != JobAborting {
+		t.Errorf("the job is %v, suspended: %v", j.State, j.Suspended)
+	}
+	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
+}
+
+func TestAGangOfASuspendedJobRunsOn(t *testing.T) {
+	s, j := running(t, gangGraph(1))
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
+	for p := range j.running() {
+		if p.attempt.Pausing || p.attempt.Suspended {
+			t.Errorf("%v is preempted alone", p.attempt.ID)
+		}
+	}
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADrainedMachine(t *testing.T) {
+	s, j := busy(t)
+	wantRefused(t, s, "no other tasknode takes tasks", DrainMachine{Name: "n"})
+	mustApply(t, s, JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, SuspendAttempt{Attempt: attemptAt(mapTask(1), 0)})
+	mustApply(t, s, DrainMachine{Name: "n", Cause: "it goes"})
+	if got := asked(j); got != "split split pause" {
+		t.Errorf("attempts are asked for %q", got)
+	}
+	m := s.View().Machine("n")
+	if !m.Excluded || !m.Draining || m.Used != [2]int{2, 1} || m.Free(MapSlot) > 0 {
+		t.Errorf("the machine is %+v", m)
+	}
+	if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
+		t.Error("a snapshot gives another state")
+	}
+	half := dag.Range{End: dag.Position{Offset: 40}}
+	mustApply(t, s, SplitTask{attemptAt(mapTask(0), 0), half.End}, FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: half})
+	wantRefused(t, s, "no other tasknode", DrainMachine{Name: "n2"})
+	mustApply(t, s, AdmitMachine{Name: "n"})
+	if m.Excluded || m.Draining || m.Free(MapSlot) == 0 {
+		t.Errorf("taken back, the machine is %+v", m)
+	}
+	mustApply(t, s, ExpireMachine{"n", 1})
+	wantRefused(t, s, "is lost", DrainMachine{Name: "n"})
+}

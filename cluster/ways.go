@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Ways are ways to take its slot from a running attempt, beside waiting for its
+// end. Logs hold their numbers.
+type Ways uint8
+
+const (
+	WaySplit      Ways = 1 << iota // a map finishes what it has read
+	WayCheckpoint                  // the attempt writes down how far it is, and ends
+	WaySuspend                     // it stands still
+	WayKill                        // it ends, and its work is lost
+
+	AllWays = WaySplit | WayCheckpoint | WaySuspend | WayKill
+)
+
+// Has reports whether all of other are among the ways.
+func (w Ways) Has(other Ways) bool { return w&other == other }
+
+// barred are the ways in which no slot may be taken from the tasks of a stage: its
+// job rules them out, or their Nodes cannot end in the middle of their work.
+func (j *Job) barred(s *Stage) (w Ways) {
+	for _, n := range s.Nodes {
+		if n < len(j.Spec.Barred) {
+			w |= j.Spec.Barred[n]
+		}
+	}
+	if !j.resumable(s) {
+		w |= WaySplit | WayCheckpoint
+	}
+	return w
+}
+
+// resumable reports whether an attempt at a task of a stage can end in the middle,
+// and another go on: its only Node reads a split and writes files, or reads files
+// and writes the job's output.
+func (j *Job) resumable(s *Stage) bool {
+	if len(s.Nodes) != 1 || j.Spec.Graph.Stages[s.Nodes[0]].Nodes != j.Layout.Groups[s.Index].Count {
+		return false
+	}
+	return !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
+		return e.From == s.Name && (!s.Source || e.Channel != dag.ChannelFile) || e.To == s.Name && e.Channel != dag.ChannelFile
+	})
+}
+
+// Taken is what it has come to that slots were taken from the attempts of a stage.
+type Taken struct {
+	Asked            int   // attempts that were to give up their slots
+	Checkpoints      int   // that have been written
+	CheckpointBytes  int64 // of all of them
+	CheckpointMillis int64 // from the orders until they were there
+	LostMillis       int64 // for which killed attempts had held slots since their last checkpoint
+	KeptMillis       int64 // for which attempts had held slots that ended early or stood still
+}

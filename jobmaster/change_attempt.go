@@ -1,0 +1,117 @@
+package jobmaster
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// preempted is the cause that people read of attempts which a user preempts.
+const preempted = "preempted by the user"
+
+// PreemptAttempt takes its slot from an attempt that runs, in a way that it knows,
+// and returns the way; Auto is the cheapest. What it does not know, and what is
+// preempted already, is refused.
+func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, how preempt.How) (preempt.How, error) {
+	err := m.change(ctx, func() (change, error) {
+		s, err := m.subject(attemptID)
+		if err != nil {
+			return change{}, err
+		}
+		how, err = s.choose(how)
+		if err != nil {
+			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
+		}
+		return s.preempt(how), nil
+	})
+	return how, err
+}
+
+// ResumeAttempt gives a slot of its machine to an attempt that stands still.
+func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
+	return m.change(ctx, func() (change, error) {
+		s, err := m.subject(attemptID)
+		switch {
+		case err != nil:
+			return change{}, err
+		case !s.attempt.Suspended:
+			return change{}, fmt.Errorf("%w: %v does not stand still", cluster.ErrRefused, s.attempt.ID)
+		}
+		a := s.attempt
+		return change{cluster.ResumeAttempt{Attempt: a.ID}, func() bool { return !a.Suspended }}, nil
+	})
+}
+
+// subject is an attempt that runs, from which a user wants something.
+type subject struct {
+	m       *Master
+	job     *cluster.Job
+	stage   *cluster.Stage
+	task    *cluster.Task
+	attempt *cluster.Attempt
+}
+
+// subject finds an attempt that runs. Unknown ones wrap cluster.ErrUnknown.
+func (m *Master) subject(attemptID string) (s subject, err error) {
+	id, err := cluster.ParseAttemptID(attemptID)
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+	}
+	j, t, a, known := m.view.Attempt(id)
+	switch {
+	case !known:
+		return s, fmt.Errorf("%w: %v", cluster.ErrUnknown, id)
+	case a.State != cluster.AttemptRunning:
+		return s, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
+	}
+	_, stage, _, _ := m.view.Task(t.ID)
+	return subject{m, j, stage, t, a}, nil
+}
+
+// choose is the way for one that the user has named, or why there is none.
+func (s subject) choose(how preempt.How) (preempt.How, error) {
+	id := s.attempt.ID
+	switch {
+	case how == preempt.Kill:
+	case s.attempt.Pausing:
+		return "", fmt.Errorf("%v is preempted already: it keeps its work and ends", id)
+	case s.attempt.Suspended:
+		return "", fmt.Errorf("%v stands still already; it can be killed, or resumed ('hammr task preempt %v --resume')", id, id)
+	}
+	if how == preempt.Auto {
+		return s.cheapest()
+	}
+	return how, s.fault(how)
+}
+
+// cheapest is the way that costs least among those that the attempt knows.
+func (s subject) cheapest() (preempt.How, error) {
+	const unknown = 1e15 // ms that it would run still: waiting is no way that the user wants
+	way := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
+		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.Held(s.m.now()), Remaining: unknown,
+		Splits: s.fault(preempt.Split) == nil, Alone: s.stage.Alone(), MaySuspend: s.fault(preempt.Suspend) == nil,
+		Barred: s.stage.Barred,
+	})
+	return way, s.fault(way)
+}
+
+// preempt is the change that takes the slot in a way that the attempt knows.
+func (s subject) preempt(how preempt.How) change {
+	a, stood := s.attempt, s.attempt.SuspendedAt
+	over := func() bool { return a.State != cluster.AttemptRunning }
+	switch how {
+	case preempt.Split, preempt.Checkpoint:
+		return change{
+			cluster.PauseAttempt{Attempt: a.ID, Split: how == preempt.Split, Cause: preempted},
+			func() bool { return a.Pausing || over() },
+		}
+	case preempt.Suspend:
+		return change{
+			cluster.SuspendAttempt{Attempt: a.ID, Cause: preempted},
+			func() bool { return a.SuspendedAt != stood || over() },
+		}
+	}
+	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preempted, Preempt: true}, over}
+}

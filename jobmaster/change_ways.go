@@ -1,0 +1,68 @@
+package jobmaster
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// fault is why an attempt that runs cannot be preempted in a way, and which one to
+// choose instead; nil when it can.
+func (s subject) fault(how preempt.How) error {
+	id := s.attempt.ID
+	if s.stage.Bundle.Gang && how != preempt.Kill {
+		return fmt.Errorf("%v runs in a gang, whose members are not preempted one by one; --how kill has all of them start anew", id)
+	}
+	switch how {
+	case preempt.Split:
+		return s.splitFault()
+	case preempt.Checkpoint:
+		if s.stage.Barred.Has(cluster.WayCheckpoint) {
+			return fmt.Errorf("%v writes no checkpoint: its job rules that out, or what it does cannot end in the middle; choose suspend or kill", id)
+		}
+	case preempt.Suspend:
+		return s.suspendFault()
+	case preempt.Kill:
+		if s.stage.Barred.Has(cluster.WayKill) {
+			return fmt.Errorf("%v is not preempted by kill: its job rules that out; 'hammr task kill' ends it all the same", id)
+		}
+	default:
+		return fmt.Errorf("%v cannot be preempted by %q; choose split, checkpoint, suspend, kill or auto", id, how)
+	}
+	return nil
+}
+
+func (s subject) splitFault() error {
+	id := s.attempt.ID
+	split, _ := s.job.SplitOf(s.task)
+	switch {
+	case !s.task.Ranged:
+		return fmt.Errorf("%v reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
+	case split.Whole:
+		return fmt.Errorf("%v reads input that cannot be read from the middle; choose checkpoint, suspend or kill", id)
+	case !s.job.Splittable(s.stage), s.stage.Barred.Has(cluster.WaySplit):
+		return fmt.Errorf("%v cannot be split: its job rules that out, or others read what it writes as one; choose checkpoint, suspend or kill", id)
+	}
+	return nil
+}
+
+func (s subject) suspendFault() error {
+	id, machine := s.attempt.ID, s.m.view.Machine(s.attempt.Machine)
+	switch {
+	case !s.stage.Alone():
+		return fmt.Errorf("%v takes several slots at once: it cannot be suspended; choose checkpoint or kill", id)
+	case s.stage.Barred.Has(cluster.WaySuspend):
+		return fmt.Errorf("%v is not suspended: its job rules that out; choose split, checkpoint or kill", id)
+	}
+	still := 0
+	for _, a := range machine.Attempts {
+		if a.Suspended && a.Slot == s.attempt.Slot {
+			still++
+		}
+	}
+	if limit := machine.Offered[s.attempt.Slot]; still >= limit {
+		return fmt.Errorf("%d attempts stand still on %s, which has the memory for %d; choose split, checkpoint or kill", still, machine.Name, limit)
+	}
+	return nil
+}

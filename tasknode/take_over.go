@@ -1,0 +1,155 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
+)
+
+// takenOver says that the copy of what an attempt has left on another node is made,
+// or why it is not.
+type takenOver struct {
+	order *wire.Order_TakeOver
+	dir   string       // for the attempt's files
+	last  *wire.Report // the attempt's last report, as it would be had it run here
+	err   error
+}
+
+// takeOver begins to copy what a finished attempt has left on another node. What is
+// here already is not copied again.
+func (n *Node) takeOver(ctx context.Context, o *wire.Order_TakeOver) {
+	id := o.AttemptId
+	if path, held := n.held[id]; held {
+		if last, err := readHeld(path); err == nil {
+			n.tookOver(id, last.GetDone().GetOutputs(), nil)
+			return
+		}
+	}
+	if n.copying[id] {
+		return
+	}
+	local, release, err := n.cfg.Places.Take()
+	if err != nil {
+		n.tookOver(id, nil, err)
+		return
+	}
+	n.copying[id] = true
+	n.job(o.JobId).busy++
+	t := takenOver{order: o, dir: filepath.Join(local, o.JobId, id)}
+	n.workers.Go(func() {
+		t.last, t.err = t.copy(ctx)
+		release()
+		n.inbox.Put(t)
+	})
+}
+
+// handle takes charge of the files as if the attempt had run here.
+func (t takenOver) handle(_ context.Context, n *Node) {
+	id := t.order.AttemptId
+	delete(n.copying, id)
+	if t.err == nil {
+		n.seen[id], n.held[id] = t.order.JobId, t.dir+heldSuffix
+	}
+	n.tookOver(id, t.last.GetDone().GetOutputs(), t.err)
+	j := n.job(t.order.JobId)
+	if j.busy--; j.removed {
+		n.removeJob(t.order.JobId)
+	}
+}
+
+func (n *Node) tookOver(id string, outputs []*taskproc.MapOutput, err error) {
+	took := &wire.Report_TookOver{Outputs: outputs}
+	if err != nil {
+		took.Fault = err.Error()
+	}
+	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_TookOver_{TookOver: took}})
+}
+
+// copy leaves all files or none.
+func (t *takenOver) copy(ctx context.Context) (last *wire.Report, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(t.dir))
+		}
+	}()
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return nil, err
+	}
+	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Token: t.order.Token})
+	defer fetcher.Close()
+	done := proto.CloneOf(t.order.Done)
+	for _, o := range done.Outputs {
+		if o.Stored {
+			continue
+		}
+		if err := t.copyOutput(ctx, fetcher, o); err != nil {
+			return nil, fmt.Errorf("copy of %s from %s: %w", o.Path, o.Address, err)
+		}
+		o.Path, o.Address = filepath.Join(t.dir, filepath.Base(o.Path)), ""
+	}
+	last = &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Done{Done: done}}
+	if err := checkHeld(t.dir, last); err != nil {
+		return nil, err
+	}
+	return last, writeHeld(t.dir, last)
+}
+
+// copyOutput copies a data file and its index, and reads what it has copied: bytes
+// that were damaged on their way, or before, are not taken over.
+func (t *takenOver) copyOutput(ctx context.Context, f *transfer.Fetcher, o *taskproc.MapOutput) error {
+	for _, path := range []string{o.Path, shuffle.IndexPath(o.Path)} {
+		if err := t.copyFile(ctx, f, o.Address, path); err != nil {
+			return err
+		}
+	}
+	local := filepath.Join(t.dir, filepath.Base(o.Path))
+	encoded, err := readBounded(shuffle.IndexPath(local), maxIndex)
+	if err != nil {
+		return err
+	}
+	index, err := shuffle.DecodeIndex(encoded)
+	if err != nil {
+		return err
+	}
+	data, err := os.Open(local)
+	if err != nil {
+		return err
+	}
+	defer data.Close() // it was only read
+	for _, runs := range index.Partitions {
+		for _, run := range runs {
+			if err := shuffle.VerifyRun(ctx, io.NewSectionReader(data, run.Offset, run.Length), run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *takenOver) copyFile(ctx context.Context, f *transfer.Fetcher, address, path string) error {
+	file, err := transfer.FileOf(address, t.order.JobId, path)
+	if err != nil {
+		return err
+	}
+	from, err := f.Open(ctx, file, 0, -1)
+	if err != nil {
+		return err
+	}
+	defer from.Close() // it was only read
+	to, err := os.OpenFile(filepath.Join(t.dir, filepath.Base(path)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
