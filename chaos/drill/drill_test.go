@@ -1,0 +1,166 @@
+package drill
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+func TestCompare(t *testing.T) {
+	want := output{"part-0": []byte("abc"), "part-1": []byte("de"), "part-2": nil}
+	size, wrong := compare(output{"part-0": []byte("abc"), "part-1": []byte("dx"), "part-3": []byte("f")}, want)
+	if size != 5 || !reflect.DeepEqual(wrong, []string{
+		"part-1 has 2 bytes that differ from the 2 of an undisturbed run", "part-2 is missing", "part-3 is one too many",
+	}) {
+		t.Errorf("%d bytes, %q", size, wrong)
+	}
+	if size, wrong := compare(want, want); size != 5 || wrong != nil {
+		t.Errorf("the same: %d bytes, %q", size, wrong)
+	}
+}
+
+func TestOutputWithoutItsMark(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("part-r-00000")
+	if _, err := readOutput(dir); err == nil || !strings.Contains(err.Error(), "_SUCCESS is missing") {
+		t.Errorf("got %v", err)
+	}
+	write("_SUCCESS")
+	if out, err := readOutput(dir); err != nil || len(out) != 1 || string(out["part-r-00000"]) != "part-r-00000" {
+		t.Errorf("%v: %q", err, out)
+	}
+}
+
+// TestRefusedFaults are told of all at once, and nothing is started.
+func TestRefusedFaults(t *testing.T) {
+	if rig.Isolated() {
+		t.Skip("this process can do more")
+	}
+	s, err := NewSession(Config{Hammr: "/no/such/program"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	plan, err := chaos.Parse("p", []byte(`hammr-plan 1
+job j wordcount
+fault at 1s do clock tasknode 1 by 5s
+fault at 1s do slow-disk tasknode 1 by 5ms
+fault at 1s do partition tasknode 1
+fault at 1s do kill tasknode 1
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(t.TempDir(), "report")
+	_, err = s.Run(t.Context(), plan, report)
+	for _, want := range []string{
+		"clock tasknode 1 by 5s: rig: these daemons take no orders", "slow-disk tasknode 1 by 5ms: rig: these", "partition tasknode 1: this process has no namespaces",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := os.Stat(report); err == nil {
+		t.Error("there is a report")
+	}
+	if !NeedsIsolation(plan) || NeedsIsolation(plan.With(plan.Faults[:2])) {
+		t.Error("partitions alone need isolation")
+	}
+}
+
+// TestWorkLost adds up attempts by hand: what was done twice and what was thrown
+// away, but not what was kept by a preemption.
+func TestWorkLost(t *testing.T) {
+	attempt := func(state wire.AttemptState, from, to int64) *wire.TaskStatus_Attempt {
+		return &wire.TaskStatus_Attempt{State: state, StartTime: from, FinishTime: to}
+	}
+	s := &wire.JobStatus{Tasks: []*wire.TaskStatus{
+		{Attempts: []*wire.TaskStatus_Attempt{attempt(wire.AttemptState_ATTEMPT_SUCCEEDED, 10, 110), attempt(wire.AttemptState_ATTEMPT_SUCCEEDED, 200, 240)}},
+		{Attempts: []*wire.TaskStatus_Attempt{attempt(wire.AttemptState_ATTEMPT_KILLED, 10, 17), attempt(wire.AttemptState_ATTEMPT_FAILED, 10, 15)}},
+		{Attempts: []*wire.TaskStatus_Attempt{attempt(wire.AttemptState_ATTEMPT_PREEMPTED, 10, 500), attempt(wire.AttemptState_ATTEMPT_SUCCEEDED, 500, 600)}},
+	}}
+	if got := workLost(s); got != 112 {
+		t.Errorf("%d ms", got)
+	}
+	if got := again(s); got != 3 {
+		t.Errorf("%d attempts again", got)
+	}
+	if workLost(nil) != 0 {
+		t.Error("a job that nobody knows has lost work")
+	}
+}
+
+// TestWentOn plays statuses: a fall in progress is no step forward, and what comes
+// next is.
+func TestWentOn(t *testing.T) {
+	w := newWatch(nil, []string{"j"})
+	hear := func(done int32) {
+		w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, MapsDone: done}, time.Now())
+	}
+	hear(3)
+	since := time.Now()
+	hear(1)
+	if at := w.wentOn(since, false); !at.IsZero() {
+		t.Error("a loss is taken for a step forward")
+	}
+	if w.wentOn(since, true).IsZero() {
+		t.Error("a master has answered")
+	}
+	hear(2)
+	if w.wentOn(since, false).IsZero() {
+		t.Error("a step forward is not seen")
+	}
+	if !w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, time.Now()) {
+		t.Error("the job is over")
+	}
+	<-w.over
+}
+
+func TestTriggersAndTargets(t *testing.T) {
+	running := func(node string) []*wire.TaskStatus_Attempt {
+		return []*wire.TaskStatus_Attempt{{Node: node, State: wire.AttemptState_ATTEMPT_RUNNING}}
+	}
+	w := newWatch(nil, []string{"job_1"})
+	w.hear(&wire.JobStatus{
+		JobId: "job_1", State: wire.JobState_RUNNING, MapProgress: 0.5, MapsRunning: 2,
+		Tasks: []*wire.TaskStatus{
+			{Kind: taskproc.Kind_MAP, Attempts: running("n3")}, {Kind: taskproc.Kind_MAP, Attempts: running("n3")},
+			{Kind: taskproc.Kind_REDUCE},
+		},
+	}, time.Now())
+	d := &drill{plan: &chaos.Plan{Tasknodes: 4, Jobs: []chaos.Job{{Name: "j"}}}, watch: w, outs: []string{t.TempDir()}, began: time.Now().Add(-time.Second)}
+	for _, c := range []struct {
+		trigger chaos.Trigger
+		due     bool
+	}{
+		{chaos.Trigger{Event: chaos.AtTime, At: time.Second}, true},
+		{chaos.Trigger{Event: chaos.AtTime, At: time.Hour}, false},
+		{chaos.Trigger{Event: chaos.OfMaps, Job: "j", N: 50}, true},
+		{chaos.Trigger{Event: chaos.OfMaps, Job: "j", N: 51}, false},
+		{chaos.Trigger{Event: chaos.OfReduce, Job: "j"}, false},
+		{chaos.Trigger{Event: chaos.OfCommit, Job: "j"}, false},
+	} {
+		if got := d.due(c.trigger); got != c.due {
+			t.Errorf("%v is due: %v", c.trigger, got)
+		}
+	}
+	if n := d.busiest(); n != 3 {
+		t.Errorf("tasknode %d is the busiest", n)
+	}
+	if _, err := d.attempt("reduce"); err == nil {
+		t.Error("a reduce is found that does not run")
+	}
+}

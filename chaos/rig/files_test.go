@@ -1,0 +1,85 @@
+package rig
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// files makes a tasknode's directory with these files.
+func files(t *testing.T, names ...string) *Rig {
+	t.Helper()
+	r := &Rig{cfg: Config{Dir: t.TempDir()}}
+	for _, name := range names {
+		path := filepath.Join(r.tasksDir("n1"), name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("0123456789"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// TestCorruptChangesOneByteOfASegment and nothing of attempts that run.
+func TestCorruptChangesOneByteOfASegment(t *testing.T) {
+	r := files(t, "job_1/attempt_1/edge0.out", "job_1/attempt_1/edge0.out.index", "job_1/attempt_1.held",
+		"job_1/attempt_2.tmp/edge0.out", "job_1/attempt_2.tmp/edge0.out.index", "job_2/attempt_3/x")
+	if n := r.Spills("n1", "job_1"); n != 2 {
+		t.Errorf("%d spills", n)
+	}
+	file, err := r.Corrupt("n1", 5)
+	if err != nil || filepath.Base(filepath.Dir(file)) != "attempt_1" {
+		t.Fatalf("%s: %v", file, err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || len(text) != 10 || bytes.Equal(text, []byte("0123456789")) || !bytes.HasPrefix(text, []byte("01234")) || !bytes.HasSuffix(text, []byte("6789")) {
+		t.Errorf("%v: %q", err, text)
+	}
+	if _, err := r.Corrupt("n2", 0); !errors.Is(err, ErrNoSegment) {
+		t.Errorf("a tasknode without segments: %v", err)
+	}
+}
+
+// TestChildren finds the processes of this one, and those only.
+func TestChildren(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if found := children(os.Getpid()); !slices.Equal(found, []int{cmd.Process.Pid}) {
+		t.Errorf("children are %v, want %d", found, cmd.Process.Pid)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if found := children(os.Getpid()); len(found) != 0 {
+		t.Errorf("children are %v", found)
+	}
+}
+
+// TestNoNamespaces refuses what takes them.
+func TestNoNamespaces(t *testing.T) {
+	if Isolated() {
+		t.Skip("this process has them")
+	}
+	r := &Rig{cfg: Config{Network: true}}
+	if err := r.isolate(nil); err == nil {
+		t.Error("networks are made outside of namespaces")
+	}
+	if err := EnterIsolation(); err == nil {
+		t.Error("namespaces are entered that are not there")
+	}
+	for name, err := range map[string]error{"partition": r.Partition("n1"), "full disk": r.FillDisk("n1")} {
+		if err == nil {
+			t.Errorf("%s without namespaces", name)
+		}
+	}
+}

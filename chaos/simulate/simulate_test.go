@@ -1,0 +1,67 @@
+package simulate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/simulate"
+)
+
+func parse(t *testing.T, lines ...string) *chaos.Plan {
+	t.Helper()
+	p, err := chaos.Parse("p", []byte("hammr-plan 1\njob j1 wordcount\njob j2 terasort\n"+strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestLossesArePlayed has two machines go, one of them for good.
+func TestLossesArePlayed(t *testing.T) {
+	r, err := simulate.Run(t.Context(), parse(t,
+		"fault at 500ms do kill machine 2",
+		"fault when j2 map 50% do restart tasknode 1",
+		"fault at 1s do stop tasknode 3",
+		"fault at 1s do kill jobmaster leader for 1s",
+		"fault when j1 spill 3 do kill tasknode 1",
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Good || len(r.Played) != 2 || len(r.NotModelled) != 3 || len(r.Result.Lost) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if l := r.Result.Lost[0]; l.Node != 1 || l.At != 500 || l.Back != -1 || l.Running == 0 {
+		t.Errorf("machine 2: %+v", l)
+	}
+	if l := r.Result.Lost[1]; l.Node != 0 || l.Back != l.At+300 {
+		t.Errorf("machine 1: %+v", l)
+	}
+	for i, want := range []string{"stop is not modelled", "the loss of a jobmaster is not modelled", "the trigger is not modelled"} {
+		if !strings.HasSuffix(r.NotModelled[i], want) {
+			t.Errorf("%q, want %q", r.NotModelled[i], want)
+		}
+	}
+}
+
+// TestRandomPlansEndWell plays the plans of many seeds.
+func TestRandomPlansEndWell(t *testing.T) {
+	played := 0
+	for seed := range uint64(100) {
+		r, err := simulate.Run(t.Context(), chaos.Random(seed, nil))
+		if err != nil || !r.Good {
+			t.Fatalf("seed %d: %v, %+v", seed, err, r)
+		}
+		played += len(r.Played)
+	}
+	if played < 20 {
+		t.Errorf("only %d faults were played", played)
+	}
+}
+
+func TestFaultyPlan(t *testing.T) {
+	if _, err := simulate.Run(t.Context(), chaos.NewPlan()); err == nil || !strings.Contains(err.Error(), "no job") {
+		t.Errorf("got %v", err)
+	}
+}
