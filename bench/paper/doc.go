@@ -10,13 +10,13 @@
 //	Plan ──► Experiments ──► Trials ──► Runner ──► Outcomes ──► Findings ──► Report
 //	         (data)          arm×point×seed        by seed      median, 95 %
 //
-// A Runner is where trials are run: Simulator is the only one, in virtual time,
-// and bit for bit the same each time. What a Runner for machines has to do is to
-// bring back the same Outcome.
+// A Runner is where trials are run: Simulator does so in virtual time, bit for bit
+// the same each time; bench/real has one for clusters of processes, which brings
+// back the same Outcome from their histories.
 //
 //	report, err := paper.Run(ctx, "hfsp", paper.Options{Runs: 20, Seed: 1, WorkloadDir: dir}, paper.Simulator{})
 //	err = report.Write("out")
 //
-// Run has GOMAXPROCS goroutines, one for each trial under way, and waits for all of
-// them. What a trial gives does not depend on which others run.
+// Run has a goroutine for each trial under way, GOMAXPROCS of them if Options does
+// not say otherwise, and waits for all of them. What a trial gives does not depend on which others run.
 package paper

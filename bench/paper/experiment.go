@@ -59,6 +59,8 @@ type Measure struct {
 	// Of is the number in one repetition; NaN when it has none.
 	Of  func(Repeat) float64
 	Why string // ours may differ from the paper's
+
+	Blocks bool // it is about where input lies, which jobs without input cannot tell
 }
 
 // Chart is a picture of an experiment.

@@ -38,7 +38,7 @@ func hfspSmall(o Options, t traces) Experiment {
 			Why: "how far jobs get in each other's way depends on the load, which is a matter of the times of tasks",
 		})
 		for i, arm := range compared {
-			e.Measures = append(e.Measures, Measure{What: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i],
+			e.Measures = append(e.Measures, Measure{Blocks: true, What: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i],
 				Of: func(r Repeat) float64 { return localMaps(r.At(arm, p.Name)) }, Why: "the paper's waits for local tasks are not said"})
 		}
 	}

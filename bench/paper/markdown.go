@@ -13,9 +13,13 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 	fmt.Fprintf(&b, "# %s\n\n", r.Paper.Title)
 	fmt.Fprintf(&b, "Made by\n\n    %s\n\nwith %s.\n\n", r.Command, r.Versions)
 	fmt.Fprintf(&b, "%s\n\n%s\n", r.Paper.Intro, r.repetitions())
+	if r.Real != nil {
+		r.besideMarkdown(&b)
+	}
 	for i := range r.Sections {
 		r.Sections[i].markdown(&b)
 	}
+	r.leftMarkdown(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

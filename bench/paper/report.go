@@ -15,6 +15,31 @@ type Report struct {
 	Command  string // that made it, for people who want to make it again
 	Versions string // of what made it
 	Sections []Section
+	Left     []Left // experiments that were not run
+
+	// Real is what came of the same trials on a real cluster, nil when they were
+	// run in the simulator only.
+	Real        *Report
+	Environment string // of Real, Markdown
+}
+
+// Left is an experiment that was not run.
+type Left struct{ Title, Why string }
+
+// leave notes the experiments that are not run, and returns the others.
+func (r *Report) leave(plan []Experiment) (run []Experiment) {
+	for i := range plan {
+		why := ""
+		if r.Options.Leave != nil {
+			why = r.Options.Leave(&plan[i])
+		}
+		if why != "" {
+			r.Left = append(r.Left, Left{plan[i].Title, why})
+			continue
+		}
+		run = append(run, plan[i])
+	}
+	return run
 }
 
 // Section is an experiment with its outcomes.
@@ -33,6 +58,9 @@ func sectionOf(e *Experiment, trials []Trial, outcomes []*Outcome) Section {
 
 // WriteTable writes the paper's figures beside ours, for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
+	if r.Real != nil {
+		return r.writeBeside(w)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s\n", r.Paper.Name, r.Paper.Title)
 	for _, s := range r.Sections {
@@ -65,6 +93,11 @@ func (r *Report) Write(dir string) error {
 	}
 	if err := writeTo(dir, "findings.csv", r.writeFindings); err != nil {
 		return err
+	}
+	if r.Real != nil {
+		if err := r.Real.Write(filepath.Join(dir, "real")); err != nil {
+			return err
+		}
 	}
 	return writeTo(dir, "report.md", r.writeMarkdown)
 }

@@ -25,6 +25,12 @@ type Options struct {
 	// workload presets in their place when it is "".
 	WorkloadDir string
 
+	// Leave says why an experiment is not run, "" for one that is; nil leaves none.
+	Leave func(*Experiment) (why string)
+	// Workers is how many trials run at a time; 0 is as many as there are
+	// processors.
+	Workers int
+
 	Progress func(done, all int) // is called by one goroutine after the other; may be nil
 }
 
@@ -75,15 +81,16 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	if err != nil {
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}
+	r := &Report{Paper: p, Options: o}
+	plan = r.leave(plan)
 	var trials []Trial
 	for i := range plan {
 		trials = append(trials, plan[i].trials(o)...)
 	}
-	outcomes, err := RunAll(ctx, trials, on, o.Progress)
+	outcomes, err := runAll(ctx, trials, on, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}
-	r := &Report{Paper: p, Options: o}
 	for i := range plan {
 		own := plan[i].trials(o)
 		r.Sections = append(r.Sections, sectionOf(&plan[i], own, outcomes[:len(own)]))
@@ -105,9 +112,13 @@ func (o *Options) ensureDefaults(p Paper) {
 // RunAll runs as many trials at a time as there are processors. Outcomes are in
 // the order of trials.
 func RunAll(ctx context.Context, trials []Trial, on Runner, progress func(done, all int)) ([]*Outcome, error) {
+	return runAll(ctx, trials, on, runtime.GOMAXPROCS(0), progress)
+}
+
+func runAll(ctx context.Context, trials []Trial, on Runner, atOnce int, progress func(done, all int)) ([]*Outcome, error) {
 	outcomes := make([]*Outcome, len(trials))
 	workers, ctx := errgroup.WithContext(ctx)
-	workers.SetLimit(runtime.GOMAXPROCS(0))
+	workers.SetLimit(atOnce)
 	var mu sync.Mutex // guards done, and calls of progress
 	done := 0
 	for i, t := range trials {

@@ -19,6 +19,7 @@ import (
 // benchPaper is what `hammr bench paper` is asked for.
 type benchPaper struct {
 	name, out      string
+	only           string // the one experiment to run; "" for all
 	sim, cluster   bool
 	workloadDir    string
 	namesWorkloads bool // the user has named the directory
@@ -32,11 +33,18 @@ func newBenchPaper() *cobra.Command {
 	var b benchPaper
 	names := strings.Join(paper.Names(), "|")
 	cmd := &cobra.Command{
-		Use:   "paper " + names + " --sim --out DIR",
+		Use:   "paper " + names + " --sim|--cluster --out DIR",
 		Short: "A paper's experiments, and its figures beside ours",
 		Long: `Run the experiments of one of the papers that Hammr implements, and print the
-paper's figures beside ours. They run in the simulator, in virtual time: two
-runs with the same flags write the same bytes. docs/sim.md has the model.
+paper's figures beside ours. With --sim they run in the simulator, in virtual
+time: two runs with the same flags write the same bytes. docs/sim.md has the model.
+
+With --cluster they run on real clusters of this machine as well, one process for
+each daemon and task, one trial after the other, and the report has the paper, the
+simulator and the real cluster side by side. Tasks sleep, times are divided by a
+factor, and machines fail by the end of their tasknode; docs/benchmarks.md has the
+rest. What cannot be run so is listed with the reason. An experiment that was
+interrupted goes on when it is run again with the same --out.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.
@@ -45,7 +53,8 @@ hfsp reads the traces hfsp_fb2009.csv and hfsp_fb2010.csv of --workload-dir.
 Where that is not given and there are none, it takes workloads that are drawn by
 the same quotas.`,
 		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
-  hammr bench paper chronos --sim --short --out chronos`,
+  hammr bench paper chronos --sim --short --out chronos
+  hammr bench paper chronos --cluster --only fifo-maps --runs 3 --out chronos`,
 		Args:      one("the name of a paper"),
 		ValidArgs: paper.Names(),
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -55,7 +64,8 @@ the same quotas.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&b.sim, "sim", false, "in the simulator")
-	flags.BoolVar(&b.cluster, "cluster", false, "on a real cluster: not there yet")
+	flags.BoolVar(&b.cluster, "cluster", false, "on real clusters of this machine, and in the simulator")
+	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, with --cluster")
 	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
 	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own; 0: the paper's")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` from which all chance of the first repetition comes; the others' follow")
@@ -69,6 +79,9 @@ func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := b.prepare(); err != nil {
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitError(exitUsage)
+	}
+	if b.cluster {
+		return b.runReal(ctx, stdout, stderr)
 	}
 	progress := counterOn(stderr)
 	b.Progress = progress.show
@@ -91,16 +104,16 @@ func (b *benchPaper) prepare() error {
 	switch {
 	case err != nil:
 		return err
-	case b.cluster:
-		return errors.New("--cluster: experiments on real clusters are not there yet; --sim runs them in the simulator")
-	case !b.sim:
-		return errors.New("say where: --sim is the only way so far")
+	case b.cluster == b.sim:
+		return errors.New("say where: --sim in the simulator, or --cluster on real clusters of this machine")
+	case b.only != "" && !b.cluster:
+		return errors.New("--only: it goes with --cluster")
 	case b.Runs < 0:
 		return fmt.Errorf("--runs %d: expected 1 or more, or 0 for the paper's number", b.Runs)
 	case b.Seed == 0:
 		return errors.New("--seed 0: expected 1 or more")
 	}
-	if _, err := os.Lstat(b.out); err == nil {
+	if _, err := os.Lstat(b.out); err == nil && !(b.cluster && resumable(b.out)) {
 		return fmt.Errorf("%s exists; remove it, or name another directory with --out", b.out)
 	}
 	if b.name == "hfsp" {
@@ -124,12 +137,19 @@ func (b *benchPaper) findWorkloads() error {
 
 // command is what makes the same report again.
 func (b *benchPaper) command() string {
-	words := []string{"hammr bench paper", b.name, "--sim", fmt.Sprintf("--seed %d", b.Seed)}
+	where := "--sim"
+	if b.cluster {
+		where = "--cluster"
+	}
+	words := []string{"hammr bench paper", b.name, where, fmt.Sprintf("--seed %d", b.Seed)}
 	if b.Runs > 0 {
 		words = append(words, fmt.Sprintf("--runs %d", b.Runs))
 	}
 	if b.Short {
 		words = append(words, "--short")
+	}
+	if b.only != "" {
+		words = append(words, "--only "+b.only)
 	}
 	if b.WorkloadDir != "" {
 		words = append(words, "--workload-dir "+b.WorkloadDir)

@@ -47,8 +47,10 @@ func TestBenchPaperFaults(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"hfsp", "--out", out}, "--sim is the only way"},
-		{[]string{"hfsp", "--cluster", "--out", out}, "not there yet"},
+		{[]string{"hfsp", "--out", out}, "say where: --sim"},
+		{[]string{"hfsp", "--cluster", "--sim", "--out", out}, "say where: --sim"},
+		{[]string{"hfsp", "--sim", "--only", "fig3", "--out", out}, "--only"},
+		{[]string{"hfsp", "--cluster", "--out", dir}, dir + " exists"},
 		{[]string{"yarn", "--sim", "--out", out}, `"yarn": not one of hfsp`},
 		{[]string{"--sim", "--out", out}, "the name of a paper is missing"},
 		{[]string{"hfsp", "--sim"}, "out"},

@@ -1,0 +1,45 @@
+package real
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Keep copies the histories of a run, and the logs of the daemons, into a directory
+// that it makes.
+func (c *Cluster) Keep(r *Run, dir string) error {
+	files := r.Files
+	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, name := range append(files[:len(files):len(files)], logs...) {
+		if err := copyFile(name, filepath.Join(dir, filepath.Base(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFile copies a regular file. A log may grow in the meantime.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,181 @@
+package real
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Scale is how an experiment of a paper is made small enough for one machine.
+type Scale struct {
+	Fast  float64 // times are divided by it
+	Thin  int     // tasks of a job, and slots of a machine, are divided by it; 0 is 1
+	Until string  // the job at whose end a trial is over; "" for all
+	Tasks int     // most maps of a job; 0 is as many as it has
+	Note  string  // what else is not as in the paper
+}
+
+// About says, for reports, what is not as in the papers, whichever the experiment.
+const About = `The trials of the tables below were run on a mini-cluster of processes of one
+machine, one trial at a time, and in the simulator with as many tasks and slots.
+All tasks of a phase of a job sleep for their mean, since a few cores are not a
+cluster. Times are the paper's: what the clock said, times the factor by which the
+trial was faster. So what does not shrink with it, such as the start of a task, counts
+that many times over. Machines fail by SIGKILL to their tasknode. Tasks read no blocks, so
+nothing is said of locality.
+`
+
+// String is the scale for people.
+func (s Scale) String() string {
+	text := fmt.Sprintf("%g times as fast", s.Fast)
+	if s.Thin > 1 {
+		text += fmt.Sprintf(", one task and one slot of a machine in %d", s.Thin)
+	}
+	if s.Tasks > 0 {
+		text += fmt.Sprintf(", %d tasks of a phase at most", s.Tasks)
+	}
+	if s.Note != "" {
+		text += ". " + s.Note
+	}
+	return text
+}
+
+// whyBlocks is why experiments on locality cannot run with jobs that sleep.
+const whyBlocks = "it is about where blocks lie, and tasks that sleep read none"
+
+// notRun are the experiments that are not run on a real cluster, and why.
+var notRun = map[string]string{
+	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots, which says nothing about processes", "fair/delay": whyBlocks,
+	"hammr/locality":   whyBlocks + "; the soak test of locality runs word counts over blocks of a real HDFS",
+	"chronos/same-job": "it needs links of 256 Mbit/s and input that is read over them",
+	"chronos/table1":   "16 machines with 48 slots are more processes than two cores start in time", "chronos/table2": "32 machines are more than two cores can play",
+	"chronos/moments": "16 machines with 48 slots are more processes than two cores start in time",
+	"hfsp/fig4":       "11,000 maps, thinned already, are more than two cores start in an hour", "hfsp/fig5": "it varies the machines up to 100",
+	"hfsp/fig6": "it is of the sizes' errors alone, which are drawn alike here and there: eleven hours for what the simulator shows",
+}
+
+// scales are those of the experiments that are run; others have none.
+var scales = map[string]Scale{
+	"chronos/fifo-maps": {Fast: 10, Thin: 4}, "chronos/fair-maps": {Fast: 10, Thin: 4},
+	"chronos/fifo-reduces": {Fast: 15, Thin: 4}, "chronos/kill": {Fast: 12, Thin: 4},
+	"chronos/double": {Fast: 10, Thin: 4}, "chronos/overhead": {Fast: 10, Thin: 4},
+	"disco/jobs":    {Fast: 8, Note: "Tasknodes have slots for reduces of their own, so stages do not share slots as in Disco, and nothing waits between two of them."},
+	"fair/timeouts": {Fast: 15, Tasks: 80, Until: "production", Note: "Research has 80 maps in place of 400, and is killed when production is over."},
+	"hammr/shares":  {Fast: 2},
+	"hfsp/fig3":     {Fast: 30, Thin: 2, Tasks: 40, Note: "Jobs have 40 maps and 40 reduces at most: the largest of the trace would take hours."},
+}
+
+// ScaleOf is how an experiment of a paper is scaled; why not when it is not run.
+func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
+	if e.Workload == nil {
+		return s, "it is worked out, and nothing is run"
+	}
+	key := name + "/" + e.ID
+	if why, known := notRun[key]; known {
+		return s, why
+	}
+	s, known := scales[key]
+	if !known {
+		return s, "there is no scale for it at which two cores could play it"
+	}
+	return s, ""
+}
+
+// shrunk is a trial with fewer tasks and slots, in the paper's time. All tasks of a
+// phase take their mean, as they do when they sleep.
+func (s Scale) shrunk(t paper.Trial) paper.Trial {
+	thin := max(s.Thin, 1)
+	t.Cluster.MapSlots = slotsOf(t.Cluster.MapSlots, thin)
+	t.Cluster.ReduceSlots = slotsOf(t.Cluster.ReduceSlots, thin)
+	t.Cluster.Series = true
+	whole := t.Workload
+	t.Workload = func(seed uint64) (*workload.Workload, error) {
+		w, err := whole(seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Jobs {
+			j := &w.Jobs[i]
+			j.Maps, j.Reduces = level(j.Maps, thin, s.Tasks), level(j.Reduces, thin, s.Tasks)
+		}
+		return w, nil
+	}
+	return t
+}
+
+// slotsOf leaves what says none or the default as it is.
+func slotsOf(slots, thin int) int {
+	if slots <= 0 {
+		return slots
+	}
+	return max(slots/thin, 1)
+}
+
+// level leaves one task in so many, and so many at most, that all take the mean.
+func level(tasks []workload.Task, thin, most int) []workload.Task {
+	n := (len(tasks) + thin - 1) / thin
+	if most > 0 {
+		n = min(n, most)
+	}
+	some := append([]workload.Task(nil), tasks[:n]...)
+	for i := range some {
+		some[i].Millis = int64(Mean(tasks))
+	}
+	return some
+}
+
+// millis are settings of policies that are times, in ms.
+var millis = []string{"hammr.disco.transition.hold", "hammr.scheduler.preemption.timeout"}
+
+var timeout = regexp.MustCompile(`(PreemptionTimeout>)(\d+)<`)
+
+// settings are those of the trial's policy on a cluster that is so many times as
+// fast. Time-outs of allocation files are whole seconds, at least one.
+func (s Scale) settings(t paper.Trial) map[string]string {
+	conf := maps.Clone(t.Conf)
+	if conf == nil {
+		conf = map[string]string{}
+	}
+	for _, name := range millis {
+		if ms, err := strconv.ParseFloat(conf[name], 64); err == nil {
+			conf[name] = strconv.Itoa(int(math.Max(math.Round(ms/s.Fast), 1)))
+		}
+	}
+	if text, found := conf[all.Allocations]; found {
+		conf[all.Allocations] = timeout.ReplaceAllStringFunc(text, func(found string) string {
+			parts := timeout.FindStringSubmatch(found)
+			seconds, _ := strconv.ParseFloat(parts[2], 64) // digits
+			return fmt.Sprintf("%s%d<", parts[1], max(1, int(math.Round(seconds/s.Fast))))
+		})
+		delete(conf, all.AllocationFile)
+	}
+	setWay(conf, "hammr.scheduler.map-preemption", t.Setup.Means.Map)
+	setWay(conf, "hammr.scheduler.reduce-preemption", t.Setup.Means.Reduce)
+	return conf
+}
+
+func setWay(conf map[string]string, setting string, way preempt.How) {
+	if way != "" {
+		conf[setting] = string(way)
+	}
+}
+
+// wall is a time of the paper on the cluster.
+func (s Scale) wall(ms int64) time.Duration {
+	return time.Duration(float64(ms) / s.Fast * float64(time.Millisecond))
+}
+
+// mark tells trials apart that are scaled in different ways.
+func (s Scale) mark() string {
+	text, _ := json.Marshal(s) // has nothing that cannot be written
+	return string(text)
+}

@@ -1,0 +1,138 @@
+package real
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// someTrial is one of an experiment that is run.
+func someTrial() paper.Trial {
+	t := paper.Trial{
+		Experiment: "fifo-maps", Arm: "chronos", Seed: 7, Policy: "fifo",
+		Conf: map[string]string{
+			"hammr.disco.transition.hold": "10000", all.AllocationFile: "x.xml",
+			all.Allocations: `<allocations><pool name="b"><minSharePreemptionTimeout>30</minSharePreemptionTimeout></pool><pool name="a"></pool></allocations>`,
+		},
+		Cluster: sim.Config{Nodes: 8, MapSlots: 8, ReduceSlots: -1},
+		Workload: func(uint64) (*workload.Workload, error) {
+			return &workload.Workload{Jobs: []workload.Job{{
+				ID: "j", Pool: "a", Submit: 5000, SlowStart: -1, Priority: 1,
+				Maps: []workload.Task{{Millis: 1000}, {Millis: 2000}, {Millis: 3000}, {Millis: 4000}, {Millis: 5000}},
+			}}}, nil
+		},
+	}
+	t.Setup.Means = preempt.Means{Map: preempt.Split}
+	return t
+}
+
+func TestShrunkKeepsMeans(t *testing.T) {
+	small := Scale{Fast: 10, Thin: 4}.shrunk(someTrial())
+	w, err := small.Workload(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := w.Jobs[0]; len(j.Maps) != 2 || j.Maps[0].Millis != 3000 || j.Maps[1].Millis != 3000 || len(j.Reduces) != 0 {
+		t.Errorf("job %+v, expected 2 maps of 3000 ms", j)
+	}
+	if small.Cluster.MapSlots != 2 || small.Cluster.ReduceSlots != -1 || small.Cluster.Nodes != 8 {
+		t.Errorf("cluster %+v", small.Cluster)
+	}
+	p := Sleeping(w, 10)
+	const want = "sleep -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D mapreduce.job.queuename=a" +
+		" -D mapreduce.job.priority=HIGH -m 2 -mt 300 -r 0 -rt 0 -recordt 6"
+	if got := strings.Join(p.Jobs[0].Args, " "); got != want || p.Jobs[0].At.Milliseconds() != 500 {
+		t.Errorf("at %v: %s\nwant %s", p.Jobs[0].At, got, want)
+	}
+}
+
+func TestSettingsShrinkWithTime(t *testing.T) {
+	conf := Scale{Fast: 15}.settings(someTrial())
+	if conf["hammr.disco.transition.hold"] != "667" || conf["hammr.scheduler.map-preemption"] != "split" || conf[all.AllocationFile] != "" {
+		t.Errorf("settings %v", conf)
+	}
+	if !strings.Contains(conf[all.Allocations], "<minSharePreemptionTimeout>2</minSharePreemptionTimeout>") {
+		t.Errorf("allocations %s", conf[all.Allocations])
+	}
+	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
+		t.Errorf("pools %q", pools)
+	}
+}
+
+// TestEveryExperimentIsDecidedOn has each experiment of each paper scaled, or not
+// run for a reason of its own.
+func TestEveryExperimentIsDecidedOn(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, p := range paper.Papers() {
+		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := 0
+		for i := range plan {
+			key := p.Name + "/" + plan[i].ID
+			seen[key] = true
+			s, whyNot := ScaleOf(p.Name, &plan[i])
+			if whyNot == "" && s.Fast <= 0 {
+				t.Errorf("%s: scale %+v", key, s)
+			}
+			if whyNot == "" {
+				run++
+			}
+		}
+		if run == 0 {
+			t.Errorf("nothing of %s is run", p.Name)
+		}
+	}
+	for key := range scales {
+		if !seen[key] {
+			t.Errorf("scale of %s, which is no experiment", key)
+		}
+	}
+	for key := range notRun {
+		if !seen[key] {
+			t.Errorf("reason for %s, which is no experiment", key)
+		}
+	}
+}
+
+// TestRunnerResumes finds a trial that is kept, runs one that is kept with another
+// scale again, and tells of one that is damaged. There is no program to run one.
+func TestRunnerResumes(t *testing.T) {
+	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Tell: t.Logf}
+	trial := someTrial()
+	s, err := scaleOfTrial("chronos", trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
+	keep := func(scale string) {
+		t.Helper()
+		if err := save(file, kept{trial.String(), scale, &sim.Result{End: 42}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(s.mark())
+	if o, err := r.Run(context.Background(), trial); err != nil || o.End != 42 {
+		t.Errorf("outcome %+v, error %v; expected what was kept", o, err)
+	}
+	keep("another")
+	if _, err := r.Run(context.Background(), trial); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, expected that it was to be run", err)
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(context.Background(), trial); err == nil || !strings.Contains(err.Error(), "remove the file") {
+		t.Errorf("error %v, expected that the file is damaged", err)
+	}
+}

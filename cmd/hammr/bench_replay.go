@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// ownCluster stands for a cluster that the command starts for itself.
+const ownCluster = "own"
+
+// benchReplay is what `hammr bench replay` is asked for.
+type benchReplay struct {
+	source   simWorkload
+	policies []string
+	conf     settings
+	cluster  string
+	out      string
+	scale    float64
+	jobs     int
+	data     bool
+	real.Replay
+}
+
+func newBenchReplay() *cobra.Command {
+	b := benchReplay{conf: make(settings)}
+	cmd := &cobra.Command{
+		Use:   "replay --swim FILE --cluster[=DIR] --out DIR",
+		Short: "A workload on a real cluster, at the times of its trace",
+		Long: `Run a workload on a real cluster of this machine: jobs are submitted when the
+trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. Without
+--cluster=DIR of a cluster that 'hammr up' has started, the command starts one of
+its own for each policy, which ends with it.
+
+Tasks sleep for as long as the model says (--map-time and others), all tasks of a
+phase of a job the mean of what the workload has for them, so that slots are what
+jobs compete for, and not the cores of this machine. With --data the bytes are
+real: input is generated first, and jobs sort it.
+
+--scale is the part of a SWIM trace's bytes that there is to be; --speed divides
+the times of arrivals and of tasks. Times in jobs.csv are those of the workload.
+
+DIR, which must not exist, gets jobs.csv, environment.json with what it was run on,
+and raw, the histories of the jobs and the logs of the daemons.`,
+		Example: `  hammr bench replay --swim FB-2009.tsv --scale 0.001 --jobs 50 --cluster --out day
+  hammr bench replay --workload spec:fb2009 --policy fair,hfsp --speed 20 --cluster --out both`,
+		Args: cobra.NoArgs,
+		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			return b.run(ctx, cmd.Flags().Changed("scale"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}),
+	}
+	b.source.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&b.cluster, "cluster", "", "`directory` of a cluster that runs; without a value, one of its own")
+	flags.Lookup("cluster").NoOptDefVal = ownCluster
+	flags.StringVar(&b.out, "out", "", "`directory` to write, which must not exist")
+	flags.StringSliceVar(&b.policies, "policy", nil, "`names` of policies, one run each; none: what the cluster has")
+	flags.Var(b.conf, "conf", "a setting of the policies; may be given several times")
+	flags.IntVar(&b.Nodes, "nodes", 4, "`number` of tasknodes")
+	flags.IntVar(&b.MapSlots, "map-slots", 2, "`number` of map slots of a tasknode")
+	flags.IntVar(&b.ReduceSlots, "reduce-slots", 1, "`number` of reduce slots of a tasknode")
+	flags.Float64Var(&b.scale, "scale", 0, "`part` of the bytes of a SWIM trace, up to 1 (default --nodes over --swim-nodes)")
+	flags.Float64Var(&b.Fast, "speed", 1, "`factor` by which time passes faster than in the workload")
+	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload; 0: all")
+	flags.BoolVar(&b.data, "data", false, "generate the bytes, and sort them, in place of sleeping")
+	for _, flag := range []string{"cluster", "out"} {
+		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
+	}
+	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(all.Names(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Writer) error {
+	if err := b.prepare(scaled); err != nil {
+		fmt.Fprintln(stderr, "hammr:", err)
+		return exitError(exitUsage)
+	}
+	dir, err := stageDir(b.out)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	played, err := b.play(ctx, dir.path, stderr)
+	if err != nil {
+		return err
+	}
+	if err := dir.file("jobs.csv", func(w io.Writer) error { return sim.WriteJobs(w, played) }); err != nil {
+		return err
+	}
+	if err := dir.keep(); err != nil {
+		return err
+	}
+	return sim.WriteSummary(stdout, played)
+}
+
+// prepare fails for what is wrong with the command line and the workload only.
+func (b *benchReplay) prepare(scaled bool) (err error) {
+	if err := refuseExisting(b.out); err != nil {
+		return err
+	}
+	switch {
+	case b.Nodes < 1 || b.Nodes > 1000 || b.MapSlots < 1 || b.ReduceSlots < 1:
+		return fmt.Errorf("--nodes %d --map-slots %d --reduce-slots %d: expected at least 1 of each", b.Nodes, b.MapSlots, b.ReduceSlots)
+	case !(b.Fast > 0 && b.Fast <= 1e6):
+		return fmt.Errorf("--speed %g: expected a number above 0, up to a million", b.Fast)
+	case b.jobs < 0:
+		return fmt.Errorf("--jobs %d: expected 1 or more, or 0 for all", b.jobs)
+	case scaled && !(b.scale > 0 && b.scale <= 1):
+		return fmt.Errorf("--scale %g: expected a number above 0, up to 1", b.scale)
+	case scaled && b.source.swim == "":
+		return errors.New("--scale: it is of a trace that --swim names")
+	case scaled:
+		b.source.swimNodes = int(math.Round(min(float64(b.Nodes)/b.scale, 1e9)))
+	}
+	if err := errors.Join(b.source.check(), b.checkPolicies()); err != nil {
+		return err
+	}
+	b.Load, err = b.source.load(b.Nodes, 1)
+	if err == nil && b.jobs > 0 {
+		b.Load.Jobs = b.Load.Jobs[:min(b.jobs, len(b.Load.Jobs))]
+	}
+	return err
+}
+
+func (b *benchReplay) checkPolicies() error {
+	if len(b.policies) == 0 {
+		b.policies = []string{""}
+		return nil
+	}
+	if err := readAllocations(b.conf); err != nil {
+		return err
+	}
+	for _, name := range b.policies {
+		if _, err := policyNamed(name, b.conf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// play runs the workload under each policy.
+func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []sim.Played, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp("", "hammr-replay-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if err := real.EnvironmentOf(scratch, b.configuration()).Write(dir); err != nil {
+		return nil, err
+	}
+	for i, policy := range b.policies {
+		r := b.Replay
+		r.Hammr, r.Policy, r.Conf, r.Pools = self, policy, b.conf, poolsIn(b.Load)
+		r.Dir, r.Keep = filepath.Join(scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, policy))
+		if b.cluster != ownCluster {
+			r.Attach = b.cluster
+		}
+		if b.data {
+			r.Data = filepath.Join(scratch, fmt.Sprint("data", i))
+		}
+		fmt.Fprintf(stderr, "%s %s: %d jobs\n", b.Load.Name, policy, len(b.Load.Jobs))
+		result, err := r.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		played = append(played, sim.Played{Policy: policy, Result: result})
+	}
+	return played, nil
+}
+
+// configuration is what a run was set to, for its record.
+func (b *benchReplay) configuration() map[string]string {
+	maps, reduces := b.Load.Tasks()
+	return map[string]string{
+		"workload": b.Load.Name, "jobs": fmt.Sprint(len(b.Load.Jobs)), "maps": fmt.Sprint(maps), "reduces": fmt.Sprint(reduces),
+		"nodes": fmt.Sprint(b.Nodes), "map slots": fmt.Sprint(b.MapSlots), "reduce slots": fmt.Sprint(b.ReduceSlots),
+		"speed": fmt.Sprint(b.Fast), "scale": fmt.Sprint(b.scale), "cluster": b.cluster, "data": fmt.Sprint(b.data),
+	}
+}
+
+// poolsIn are the pools of the jobs of a workload.
+func poolsIn(w *workload.Workload) (names []string) {
+	seen := map[string]bool{"": true, "default": true}
+	for i := range w.Jobs {
+		if name := w.Jobs[i].Pool; !seen[name] {
+			seen[name], names = true, append(names, name)
+		}
+	}
+	return names
+}
