@@ -7,5 +7,5 @@ func newBench() *cobra.Command {
 		Use:     "bench",
 		Short:   "Experiments, and what they are held against",
 		Example: "  hammr bench paper hammr --sim --out results",
-	}, newBenchPaper(), newBenchReplay(), newBenchSchedulers())
+	}, newBenchPaper(), newBenchPreemption(), newBenchReplay(), newBenchSchedulers())
 }

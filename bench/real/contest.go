@@ -1,0 +1,189 @@
+package real
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Contest is the benchmark of preemption: a high-priority job comes to a cluster
+// that a low-priority one has filled, and tasknodes fail when half of the latter's
+// maps have finished. Slots are waited for, or taken by kill, or so that work is
+// kept, in turn.
+type Contest struct {
+	Hammr string // file of the hammr program
+	Work  string // directory for clusters
+	Keep  string // directory for histories and logs
+	Runs  int    // repetitions of each
+	Tell  func(format string, args ...any)
+}
+
+// contestArms are the ways to take slots, for maps and reduces.
+var contestArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
+
+// contestLoads are the pairs of jobs, times in ms; the second comes late.
+var contestLoads = []struct {
+	name      string
+	low, high workload.Job
+	late      int64
+}{
+	{"map-heavy", pair("low", 32, 8000, 2, 1000), pair("high", 8, 2000, 2, 1000), 4000},
+	{"reduce-heavy", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000},
+}
+
+func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
+	j := workload.Job{ID: id, Pool: id, SlowStart: -1, Priority: -1}
+	if id == "high" {
+		j.Priority = 2
+	}
+	j.Maps = slices.Repeat([]workload.Task{{Millis: mapMillis}}, maps)
+	j.Reduces = slices.Repeat([]workload.Task{{Millis: reduceMillis}}, reduces)
+	return j
+}
+
+// Bout is one run of a contest.
+type Bout struct {
+	Load      string
+	Failures  int
+	Arm       string
+	Run       int
+	High, Low time.Duration // sojourn times of the two jobs
+}
+
+// Bouts runs them all, each on a cluster of its own: one that has lost a machine is
+// another. The arms take turns, each first as often as the others. With an error it
+// returns those that are over.
+func (c Contest) Bouts(ctx context.Context) (list []Bout, err error) {
+	for run := range c.Runs {
+		for load := range contestLoads {
+			for failures := range 3 {
+				for turn := range contestArms {
+					arm := (turn + run) % len(contestArms)
+					b := Bout{Load: contestLoads[load].name, Failures: failures, Arm: contestArms[arm].name, Run: run}
+					c.Tell("%s, %d failures, %s, run %d", b.Load, failures, b.Arm, run+1)
+					if err := c.bout(ctx, &b, load, contestArms[arm].way); err != nil {
+						return list, fmt.Errorf("%s, %d failures, %s: %w", b.Load, failures, b.Arm, err)
+					}
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// contestAllocations have slots taken soon from a pool that has more than its share.
+const contestAllocations = `<allocations>
+  <fairSharePreemptionTimeout>1</fairSharePreemptionTimeout>
+  <pool name="low"><weight>1</weight></pool>
+  <pool name="high"><weight>9</weight><minMaps>6</minMaps><minReduces>3</minReduces><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>
+</allocations>
+`
+
+func (c Contest) bout(ctx context.Context, b *Bout, load int, way string) (err error) {
+	l := contestLoads[load]
+	cluster, err := Start(ctx, Config{
+		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Nodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
+		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
+			"mapred.fairscheduler.preemption": strconv.FormatBool(way != "wait"), all.Allocations: contestAllocations,
+			"hammr.scheduler.map-preemption": way, "hammr.scheduler.reduce-preemption": way,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	w := &workload.Workload{Name: l.name, Jobs: []workload.Job{l.low, l.high}}
+	w.Jobs[1].Submit = l.late
+	plan := Sleeping(w, 1)
+	for i := range b.Failures {
+		phase := "map"
+		if l.name == "reduce-heavy" {
+			phase = "reduce"
+		}
+		plan.Failures = append(plan.Failures, Failure{Node: (b.Run + i) % 4, Job: "low", Phase: phase, Percent: 50})
+	}
+	run, err := cluster.Run(ctx, plan)
+	if err == nil {
+		name := fmt.Sprintf("%s-%d-%s-%d", b.Load, b.Failures, b.Arm, b.Run+1)
+		err = errors.Join(run.Failed(), cluster.Keep(run, filepath.Join(c.Keep, name)))
+	}
+	if err != nil {
+		return err
+	}
+	if len(run.Lost) != b.Failures {
+		return fmt.Errorf("%d machines of %d failed before the jobs were over", len(run.Lost), b.Failures)
+	}
+	b.Low, b.High = sojournOf(run, 0), sojournOf(run, 1)
+	return nil
+}
+
+func sojournOf(r *Run, job int) time.Duration {
+	return time.Duration(r.Jobs[job].FinishTime-r.Jobs[job].SubmitTime) * time.Millisecond
+}
+
+// WriteBouts writes a line for each bout, as CSV with a heading.
+func WriteBouts(w io.Writer, bouts []Bout) error {
+	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
+	for _, b := range bouts {
+		lines = append(lines, []string{
+			b.Load, strconv.Itoa(b.Failures), b.Arm, strconv.Itoa(b.Run + 1),
+			strconv.FormatFloat(b.High.Seconds(), 'f', 3, 64), strconv.FormatFloat(b.Low.Seconds(), 'f', 3, 64),
+		})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// WriteContest writes medians and their ratios for people: the high-priority job
+// against wait and kill, the low-priority one against kill.
+func WriteContest(w io.Writer, bouts []Bout) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))
+	type group struct {
+		load     string
+		failures int
+		arm      string
+	}
+	of := make(map[group][]Bout)
+	var order []group
+	for _, b := range bouts {
+		g := group{b.Load, b.Failures, b.Arm}
+		if of[g] == nil {
+			order = append(order, g)
+		}
+		of[g] = append(of[g], b)
+	}
+	high, low := func(b Bout) time.Duration { return b.High }, func(b Bout) time.Duration { return b.Low }
+	slices.SortStableFunc(order, func(a, b group) int { return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.failures, b.failures)) })
+	for _, g := range order {
+		wait, kill := of[group{g.load, g.failures, "wait"}], of[group{g.load, g.failures, "kill"}]
+		h, l := medianOf(of[g], high), medianOf(of[g], low)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f s\t%.2f\t%.2f\t%.1f s\t%.2f\t%.2f\t\n", g.load, g.failures, g.arm, len(of[g]),
+			h, h/medianOf(wait, high), h/medianOf(kill, high), l, l/medianOf(wait, low), l/medianOf(kill, low))
+	}
+	return t.Flush()
+}
+
+// medianOf is of one time of bouts, in s; 0 of none.
+func medianOf(bouts []Bout, of func(Bout) time.Duration) float64 {
+	var values []time.Duration
+	for _, b := range bouts {
+		values = append(values, of(b))
+	}
+	if slices.Sort(values); len(values) == 0 {
+		return 0
+	}
+	return (values[(len(values)-1)/2] + values[len(values)/2]).Seconds() / 2
+}
