@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak bench bench-cluster calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak bench bench-cluster bench-recovery calibrate drills microbench proto clean
 
 all: build
 
@@ -84,6 +84,12 @@ drills: build
 calibrate:
 	go build -o bin/hammr ./cmd/hammr
 	go run ./bench/cmd/calibrate -hammr bin/hammr -out $(OUT)
+
+# How long tasks that were lost with a tasknode wait for a slot, over 20 kills under
+# each of two policies: a quarter of an hour, most of which tasks sleep.
+bench-recovery:
+	go build -o bin/hammr ./cmd/hammr
+	go run ./bench/cmd/recovery -hammr bin/hammr
 
 # The experiments of PAPERS in the simulator, into docs/papers: a quarter of an hour
 # of CPU time, nearly all of it for hfsp. PAPER_FLAGS=--short takes seconds.
