@@ -70,10 +70,13 @@ func (cfg *Config) flags() []string {
 	}
 	if cfg.Expiry > 0 {
 		beat := min(max(cfg.Expiry/5, 100*time.Millisecond), time.Second)
-		flags = append(flags, "--expiry", cfg.Expiry.String(), "--heartbeat", beat.String())
+		flags = append(flags, "--expiry", inMillis(cfg.Expiry), "--heartbeat", inMillis(beat))
 	}
 	return flags
 }
+
+// inMillis is a time as daemons take it, which know no fractions.
+func inMillis(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 
 // Attach finds the cluster of a directory, which goes on when it is stopped.
 func Attach(hammr, dir string) (*Cluster, error) {

@@ -66,6 +66,9 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	if o, err := find(file, t, s); o != nil || err != nil {
 		return o, err
 	}
+	if ctx.Err() != nil { // another trial has failed, or it is enough
+		return nil, context.Cause(ctx)
+	}
 	r.Tell("%v, %g times as fast", t, s.Fast)
 	o, err := r.play(ctx, t, s)
 	if err != nil {

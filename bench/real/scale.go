@@ -1,6 +1,7 @@
 package real
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -163,10 +164,10 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 	return conf
 }
 
+// setWay sets how slots are taken. Trials that say nothing kill; clusters would take
+// them in the way that costs least.
 func setWay(conf map[string]string, setting string, way preempt.How) {
-	if way != "" {
-		conf[setting] = string(way)
-	}
+	conf[setting] = string(cmp.Or(way, preempt.Kill))
 }
 
 // wall is a time of the paper on the cluster.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/preempt"
@@ -57,7 +58,7 @@ func TestShrunkKeepsMeans(t *testing.T) {
 
 func TestSettingsShrinkWithTime(t *testing.T) {
 	conf := Scale{Fast: 15}.settings(someTrial())
-	if conf["hammr.disco.transition.hold"] != "667" || conf["hammr.scheduler.map-preemption"] != "split" || conf[all.AllocationFile] != "" {
+	if conf["hammr.disco.transition.hold"] != "667" || conf["hammr.scheduler.map-preemption"] != "split" || conf["hammr.scheduler.reduce-preemption"] != "kill" || conf[all.AllocationFile] != "" {
 		t.Errorf("settings %v", conf)
 	}
 	if !strings.Contains(conf[all.Allocations], "<minSharePreemptionTimeout>2</minSharePreemptionTimeout>") {
@@ -65,6 +66,15 @@ func TestSettingsShrinkWithTime(t *testing.T) {
 	}
 	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
 		t.Errorf("pools %q", pools)
+	}
+}
+
+// TestFlagsHaveWholeTimes has no fractions in what daemons are told.
+func TestFlagsHaveWholeTimes(t *testing.T) {
+	cfg := Config{Dir: "d", Nodes: 2, MapSlots: 2, Expiry: 2500 * time.Millisecond, Pools: []string{"a", "b"}}
+	const want = "up --dir d --tasknodes 2 --map-slots 2 --reduce-slots 1 --pools a,b --expiry 2500ms --heartbeat 500ms"
+	if got := strings.Join(cfg.flags(), " "); got != want {
+		t.Errorf("flags %s\nwant %s", got, want)
 	}
 }
 
