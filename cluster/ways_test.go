@@ -85,8 +85,9 @@ func TestNodesThatCannotEndInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTaken counts what each way of taking a slot has come to; a command takes 1 ms.
+// TestTaken counts what each way of taking a slot has come to.
 func TestTaken(t *testing.T) {
+	const start = 4 // when the attempt does, in ms
 	id := attemptAt(mapTask(0), 0)
 	half := dag.Range{End: dag.Position{Offset: 50}}
 	for name, tt := range map[string]struct {
@@ -94,24 +95,24 @@ func TestTaken(t *testing.T) {
 		want     Taken
 		state    AttemptState
 	}{
-		"killed for others": {[]Entry{{At: 1000, Command: KillAttempt{Attempt: id, Preempt: true}}},
+		"killed for others": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id, Preempt: true}}},
 			Taken{Asked: 1, LostMillis: 1000}, AttemptPreempted},
-		"killed by hand": {[]Entry{{At: 1000, Command: KillAttempt{Attempt: id}}}, Taken{}, AttemptKilled},
+		"killed by hand": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id}}}, Taken{}, AttemptKilled},
 		"checkpointed": {[]Entry{
-			{At: 1000, Command: PauseAttempt{Attempt: id}},
-			{At: 1300, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
+			{At: start + 1000, Command: PauseAttempt{Attempt: id}},
+			{At: start + 1300, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
 		}, Taken{Asked: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 300, KeptMillis: 1300}, AttemptPreempted},
 		"split": {[]Entry{
-			{At: 1000, Command: PauseAttempt{Attempt: id, Split: true}},
-			{At: 1100, Command: SplitTask{Attempt: id, At: half.End}},
-			{At: 1100, Command: FinishAttempt{Attempt: id, Range: half}},
+			{At: start + 1000, Command: PauseAttempt{Attempt: id, Split: true}},
+			{At: start + 1100, Command: SplitTask{Attempt: id, At: half.End}},
+			{At: start + 1100, Command: FinishAttempt{Attempt: id, Range: half}},
 		}, Taken{Asked: 1, KeptMillis: 1100}, AttemptSucceeded},
 		"suspended": {[]Entry{
-			{At: 1000, Command: SuspendAttempt{Attempt: id}}, {At: 5000, Command: ResumeAttempt{Attempt: id}},
+			{At: start + 1000, Command: SuspendAttempt{Attempt: id}}, {At: start + 5000, Command: ResumeAttempt{Attempt: id}},
 		}, Taken{Asked: 1, KeptMillis: 1000}, AttemptRunning},
 		"with a checkpoint for an answer": {[]Entry{
-			{At: 1000, Command: SuspendAttempt{Attempt: id}},
-			{At: 1200, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
+			{At: start + 1000, Command: SuspendAttempt{Attempt: id}},
+			{At: start + 1200, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
 		}, Taken{Asked: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 200, KeptMillis: 1000}, AttemptPreempted},
 	} {
 		s := ran(t, nil)

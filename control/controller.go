@@ -185,7 +185,7 @@ func (c *Controller) preempt(p sched.Preempt) {
 	case preempt.Suspend:
 		c.fact(cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause})
 	case preempt.Kill:
-		c.fact(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause})
+		c.fact(cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause, Preempt: true})
 	}
 }
 

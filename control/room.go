@@ -121,7 +121,7 @@ func (c *Controller) endReaders(now int64, j *cluster.Job, stage *cluster.Stage,
 			return
 		}
 		cause := fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)
-		c.fact(cluster.KillAttempt{Attempt: a.ID, Cause: cause})
+		c.fact(cluster.KillAttempt{Attempt: a.ID, Cause: cause, Preempt: true})
 		c.tellOf(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, How: preempt.Kill, Cause: cause})
 		slots -= takes[a.ID]
 	}

@@ -13,7 +13,7 @@ import (
 // splitOf is what the state needs to know of a split. Its range begins where its
 // first part begins and is as long as its parts together.
 func splitOf(s *taskproc.Split) cluster.Split {
-	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s)}
+	out := cluster.Split{Hosts: s.Hosts, Bytes: partBytes(s), Whole: s.Whole}
 	if len(s.Parts) > 0 {
 		start := s.Parts[0].Start
 		out.Range = dag.Range{Start: dag.Position{Offset: start}, End: dag.Position{Offset: start + out.Bytes}}

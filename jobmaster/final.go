@@ -32,7 +32,7 @@ func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 			for _, a := range t.Attempts {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.State), StartTime: a.StartedAt, FinishTime: a.EndedAt,
-					ShuffleFinishTime: r.shuffled[a.ID], Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
+					ShuffleFinishTime: r.shuffled[a.ID], Wasted: a.Wasted, Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
 				})
 			}
 			out = append(out, status)

@@ -115,6 +115,12 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 		}
 	}
 	for _, s := range j.Stages {
+		add(counter.PreemptRequests, int64(s.Taken.Asked))
+		add(counter.Checkpoints, int64(s.Taken.Checkpoints))
+		add(counter.CheckpointBytes, s.Taken.CheckpointBytes)
+		add(counter.CheckpointMillis, s.Taken.CheckpointMillis)
+		add(counter.WorkLostMillis, s.Taken.LostMillis)
+		add(counter.WorkKeptMillis, s.Taken.KeptMillis)
 		if s.Source {
 			add(counter.LaunchedMaps, int64(s.Launched))
 			add(counter.FailedMaps, int64(s.Failed))

@@ -48,8 +48,9 @@ type stage struct {
 	slots  dag.SlotKind // as set
 	reads  []*link      // what it reads, sides aside
 	sides  []*link
-	read   bool // some stage reads it
-	writes bool // it writes some output
+	read   bool     // some stage reads it
+	writes bool     // it writes some output
+	barred []string // ways to take slots that its functions do not bear
 	run    func(t *Task, n *task.Node) error
 }
 

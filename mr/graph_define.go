@@ -76,6 +76,7 @@ func (d *Definition) details(config []byte) (details, error) {
 	}
 	det := details{properties: g.properties, graph: g.shape}
 	for _, s := range g.stages {
+		det.bar(s.name, s.bars())
 		if s.source {
 			det.inputs = append(det.inputs, s.input)
 			det.readers = append(det.readers, s.name)

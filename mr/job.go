@@ -37,6 +37,7 @@ type source[K, V, KO, VO any] struct {
 	input  splitter
 	mapAll func(j *Job[K, V, KO, VO], m *task.Map) error
 	sample func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
+	barred []string // ways to take slots that the mapper does not bear
 }
 
 // New makes a job with a reduce phase. A mapper whose output does not fit the
@@ -209,6 +210,7 @@ type details struct {
 	needReduce error // why it cannot run without reduces; nil when it can
 	totalOrder *sampling
 	properties map[string]string
+	barred     map[string][]string // by stage: ways to take slots that its functions do not bear
 
 	// graph is what the job is when the stages that read inputs have so many
 	// Nodes.
@@ -229,6 +231,10 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	for _, s := range j.sources {
 		d.inputs = append(d.inputs, s.input)
 		d.readers = append(d.readers, reader)
+		d.bar(reader, s.barred)
+	}
+	if j.reducer != nil {
+		d.bar("reduce", bars(j.reducer))
 	}
 	return d, nil
 }

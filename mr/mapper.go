@@ -10,14 +10,15 @@ type Emitter[K, V any] interface {
 }
 
 // Mapper turns one record of the input into any number of records. It may
-// also implement Setup, Closer and Stateful.
+// also implement Setup, Closer, and Stateful or NotResumable.
 type Mapper[KI, VI, KO, VO any] interface {
 	Map(t *Task, key KI, value VI, out Emitter[KO, VO]) error
 }
 
 // Reducer gets each key once with all its values, in order, and produces any
 // number of records. values may be ranged over once; what is not ranged over
-// is passed by. It may also implement Setup, Closer and Stateful.
+// is passed by. It may also implement Setup, Closer, and
+// Stateful or NotResumable.
 type Reducer[KI, VI, KO, VO any] interface {
 	Reduce(t *Task, key KI, values iter.Seq[VI], out Emitter[KO, VO]) error
 }
@@ -36,10 +37,20 @@ type Closer[KO, VO any] interface {
 // Stateful is for mappers and reducers that carry something from one record or
 // key to the next. When an attempt is paused its state is saved; Load is
 // called after Setup in the attempt that goes on. Without it such code gives
-// other results after a pause.
+// other results after a pause, and a mapper also when its input is split while it
+// runs: that of a Stateful mapper never is.
 type Stateful interface {
 	Save() ([]byte, error)
 	Load(state []byte) error
+}
+
+// NotResumable is for mappers and reducers that cannot go on where another attempt
+// has ended: they carry something along that cannot be saved, such as a connection
+// or another program's process. When others need the slot of such a task, it stands
+// still where it can, is killed and begins anew, or keeps its slot.
+type NotResumable interface {
+	// NotResumable is never called: to have it is to say so.
+	NotResumable()
 }
 
 // MapFunc makes a Mapper of a function.

@@ -11,7 +11,8 @@ import (
 // where a property leaves the reducer out.
 func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
-		input: in,
+		input:  in,
+		barred: bars(mapper),
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config)
 			if err != nil {
@@ -35,7 +36,8 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 // mapOnlySource is an input whose mapper writes the output.
 func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, KO, VO]) source[KO, VO, KO, VO] {
 	return source[KO, VO, KO, VO]{
-		input: in,
+		input:  in,
+		barred: bars(mapper),
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config)
 			if err != nil {

@@ -17,6 +17,7 @@ type Split struct {
 	Custom []byte   // what Open has to know besides; may be nil
 
 	unlocated bool // the engine looks up where it lies, once the job is accepted
+	whole     bool // no part of it can be read without all before it
 
 	// Range is what an attempt is to read. Splits leaves it empty; the engine
 	// sets it before Open, to the whole split or to what is left of it.
@@ -41,7 +42,7 @@ func (p Part) follows(before Part) bool {
 
 // message is the split as the engine passes it on; its files are not numbered.
 func (s Split) message() *taskproc.Split {
-	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated}
+	m := &taskproc.Split{Hosts: s.Hosts, Custom: s.Custom, Unlocated: s.unlocated, Whole: s.whole}
 	for _, p := range s.Parts {
 		m.Parts = append(m.Parts, &taskproc.Split_Part{
 			Path: p.Path, Start: p.Start, Length: p.Length, FileSize: p.FileSize,
@@ -52,7 +53,7 @@ func (s Split) message() *taskproc.Split {
 
 // splitOf is a split that came as a message.
 func splitOf(m *taskproc.Split, work Range) Split {
-	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated}
+	s := Split{Hosts: m.Hosts, Custom: m.Custom, Range: work, unlocated: m.Unlocated, whole: m.Whole}
 	for _, p := range m.Parts {
 		s.Parts = append(s.Parts, Part{p.Path, p.Start, p.Length, p.FileSize})
 	}

@@ -12,6 +12,10 @@ func setUp(t *Task, a *task.Attempt, user any, onPause func(save func() ([]byte,
 	if err := callSetup(t, user); err != nil {
 		return err
 	}
+	if _, ok := user.(NotResumable); ok {
+		t.node.NotResumable()
+		return nil
+	}
 	s, ok := user.(Stateful)
 	if !ok {
 		return nil

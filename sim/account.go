@@ -140,7 +140,7 @@ func (b *body) settleAsked(a *cluster.Attempt) {
 	delete(b.account.asked, a.ID)
 	p := &b.account.preempted[i]
 	switch {
-	case a.State == cluster.AttemptPreempted:
+	case a.Kept():
 		p.How = preempt.Checkpoint // also where a split was asked for and could not be
 	case a.Lost:
 		p.Conserved = 0

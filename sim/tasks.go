@@ -65,7 +65,7 @@ func (j *job) outcome(a *cluster.Attempt) Outcome {
 		return SplitOff
 	case a.State == cluster.AttemptSucceeded:
 		return Finished
-	case a.State == cluster.AttemptPreempted:
+	case a.Kept():
 		return Checkpointed
 	case j.revoked[a.ID]:
 		return OutputLost

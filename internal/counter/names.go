@@ -29,6 +29,8 @@ var (
 	Checkpoints          = ID{GroupJob, "Number of checkpoints reported"}
 	CheckpointBytes      = ID{GroupJob, "Total amount of bytes in checkpoints"}
 	CheckpointMillis     = ID{GroupJob, "Total time spent checkpointing (ms)"}
+	WorkLostMillis       = ID{GroupJob, "Work lost to preemption (ms)"}
+	WorkKeptMillis       = ID{GroupJob, "Work conserved by preemption (ms)"}
 	MillisMaps           = ID{GroupJob, "Total time spent by all map tasks (ms)"}
 	MillisReduces        = ID{GroupJob, "Total time spent by all reduce tasks (ms)"}
 	VcoreMillisMaps      = ID{GroupJob, "Total vcore-milliseconds taken by all map tasks"}

@@ -17,7 +17,7 @@ var groupOrder = []string{
 var counterOrder = []ID{
 	FailedMaps, FailedReduces, KilledMaps, KilledReduces, LaunchedMaps, LaunchedReduces,
 	OtherLocalMaps, DataLocalMaps, RackLocalMaps, SlotMillisMaps, SlotMillisReduces,
-	PreemptRequests, Checkpoints, CheckpointBytes, CheckpointMillis,
+	PreemptRequests, Checkpoints, CheckpointBytes, CheckpointMillis, WorkLostMillis, WorkKeptMillis,
 	MillisMaps, MillisReduces, VcoreMillisMaps, VcoreMillisReduces,
 	MegabyteMillisMaps, MegabyteMillisReduce,
 

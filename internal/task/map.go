@@ -155,5 +155,6 @@ func (m *Map) countInput() {
 
 // Pausing reports whether a loop that ended early is to go on in another
 // attempt of the same task: it was told to pause, or to stop where its output
-// cannot be cut without a trace.
-func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.files.framed() }
+// cannot be cut without a trace or user code has more to know than the records
+// that are left.
+func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.save != nil || m.files.framed() }

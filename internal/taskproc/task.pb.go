@@ -193,6 +193,7 @@ type Split struct {
 	Hosts         []string               `protobuf:"bytes,3,rep,name=hosts,proto3" json:"hosts,omitempty"`          // that hold most of the bytes, best first
 	Custom        []byte                 `protobuf:"bytes,4,opt,name=custom,proto3" json:"custom,omitempty"`        // of a custom input format
 	Unlocated     bool                   `protobuf:"varint,5,opt,name=unlocated,proto3" json:"unlocated,omitempty"` // nobody has asked where it lies
+	Whole         bool                   `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`         // no part of it can be read without all before it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,6 +259,13 @@ func (x *Split) GetCustom() []byte {
 func (x *Split) GetUnlocated() bool {
 	if x != nil {
 		return x.Unlocated
+	}
+	return false
+}
+
+func (x *Split) GetWhole() bool {
+	if x != nil {
+		return x.Whole
 	}
 	return false
 }
@@ -2976,13 +2984,14 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04skip\x18\x02 \x01(\x03R\x04skip\"a\n" +
 	"\x05Range\x12-\n" +
 	"\x05start\x18\x01 \x01(\v2\x17.hammr.task.v1.PositionR\x05start\x12)\n" +
-	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\x9b\x02\n" +
+	"\x03end\x18\x02 \x01(\v2\x17.hammr.task.v1.PositionR\x03end\"\xb1\x02\n" +
 	"\x05Split\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x05R\x05input\x12/\n" +
 	"\x05parts\x18\x02 \x03(\v2\x19.hammr.task.v1.Split.PartR\x05parts\x12\x14\n" +
 	"\x05hosts\x18\x03 \x03(\tR\x05hosts\x12\x16\n" +
 	"\x06custom\x18\x04 \x01(\fR\x06custom\x12\x1c\n" +
-	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x1a\x7f\n" +
+	"\tunlocated\x18\x05 \x01(\bR\tunlocated\x12\x14\n" +
+	"\x05whole\x18\x06 \x01(\bR\x05whole\x1a\x7f\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x16\n" +

@@ -169,7 +169,7 @@ const (
 	AttemptState_ATTEMPT_SUCCEEDED         AttemptState = 2
 	AttemptState_ATTEMPT_FAILED            AttemptState = 3
 	AttemptState_ATTEMPT_KILLED            AttemptState = 4
-	AttemptState_ATTEMPT_PREEMPTED         AttemptState = 5 // ended with its work kept in a checkpoint
+	AttemptState_ATTEMPT_PREEMPTED         AttemptState = 5 // ended for somebody else's sake, its work kept in a checkpoint or wasted
 )
 
 // Enum value maps for AttemptState.
@@ -291,10 +291,11 @@ type JobSpec struct {
 	SplitsHash    uint64                 `protobuf:"varint,12,opt,name=splits_hash,json=splitsHash,proto3" json:"splits_hash,omitempty"` // xxhash64 over that file
 	ClientId      string                 `protobuf:"bytes,13,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`        // with sequence: a submission sent twice is one job
 	Sequence      uint64                 `protobuf:"varint,14,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	Binary        string                 `protobuf:"bytes,15,opt,name=binary,proto3" json:"binary,omitempty"`                                 // full name of the staged program; "" in the embedded engine
-	BinarySha256  []byte                 `protobuf:"bytes,16,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"` // over its bytes
-	SubmitHost    string                 `protobuf:"bytes,17,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`       // name of the client's machine, "" when unknown
-	Group         string                 `protobuf:"bytes,18,opt,name=group,proto3" json:"group,omitempty"`                                   // primary Unix group of the user, "" when unknown
+	Binary        string                 `protobuf:"bytes,15,opt,name=binary,proto3" json:"binary,omitempty"`                                                                           // full name of the staged program; "" in the embedded engine
+	BinarySha256  []byte                 `protobuf:"bytes,16,opt,name=binary_sha256,json=binarySha256,proto3" json:"binary_sha256,omitempty"`                                           // over its bytes
+	SubmitHost    string                 `protobuf:"bytes,17,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                 // name of the client's machine, "" when unknown
+	Group         string                 `protobuf:"bytes,18,opt,name=group,proto3" json:"group,omitempty"`                                                                             // primary Unix group of the user, "" when unknown
+	Barred        map[string]string      `protobuf:"bytes,19,rep,name=barred,proto3" json:"barred,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // by stage of the graph: ways, with commas, in which its tasks cannot give up their slots
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -453,6 +454,13 @@ func (x *JobSpec) GetGroup() string {
 		return x.Group
 	}
 	return ""
+}
+
+func (x *JobSpec) GetBarred() map[string]string {
+	if x != nil {
+		return x.Barred
+	}
+	return nil
 }
 
 // Phase is a stretch of a job's life: setup, map, reduce or commit.
@@ -3903,13 +3911,14 @@ type TaskStatus_Attempt struct {
 	ShuffleFinishTime int64                  `protobuf:"varint,6,opt,name=shuffle_finish_time,json=shuffleFinishTime,proto3" json:"shuffle_finish_time,omitempty"` // when the master heard that a reduce had all its input, ms since the epoch; 0 for unknown
 	Suspended         bool                   `protobuf:"varint,7,opt,name=suspended,proto3" json:"suspended,omitempty"`                                            // it stands still and has no slot
 	Pausing           bool                   `protobuf:"varint,8,opt,name=pausing,proto3" json:"pausing,omitempty"`                                                // it is asked to keep its work and end
+	Wasted            bool                   `protobuf:"varint,9,opt,name=wasted,proto3" json:"wasted,omitempty"`                                                  // it is preempted, and its work is lost
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +3930,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3993,6 +4002,13 @@ func (x *TaskStatus_Attempt) GetPausing() bool {
 	return false
 }
 
+func (x *TaskStatus_Attempt) GetWasted() bool {
+	if x != nil {
+		return x.Wasted
+	}
+	return false
+}
+
 type Order_StartAttempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Start         *taskproc.Start        `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
@@ -4002,7 +4018,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4014,7 +4030,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4047,7 +4063,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4059,7 +4075,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4100,7 +4116,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4128,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4153,7 +4169,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4165,7 +4181,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4206,7 +4222,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4218,7 +4234,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4250,7 +4266,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4262,7 +4278,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4302,7 +4318,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +4330,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4389,7 +4405,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4401,7 +4417,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4435,7 +4451,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4447,7 +4463,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4481,7 +4497,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4493,7 +4509,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4531,7 +4547,7 @@ type Order_TakeOver struct {
 
 func (x *Order_TakeOver) Reset() {
 	*x = Order_TakeOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4543,7 +4559,7 @@ func (x *Order_TakeOver) String() string {
 func (*Order_TakeOver) ProtoMessage() {}
 
 func (x *Order_TakeOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4596,7 +4612,7 @@ type Order_Probe struct {
 
 func (x *Order_Probe) Reset() {
 	*x = Order_Probe{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4608,7 +4624,7 @@ func (x *Order_Probe) String() string {
 func (*Order_Probe) ProtoMessage() {}
 
 func (x *Order_Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4643,7 +4659,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4655,7 +4671,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4760,7 +4776,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4772,7 +4788,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4817,7 +4833,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4829,7 +4845,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4856,7 +4872,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4868,7 +4884,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4909,7 +4925,7 @@ type Report_TookOver struct {
 
 func (x *Report_TookOver) Reset() {
 	*x = Report_TookOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4921,7 +4937,7 @@ func (x *Report_TookOver) String() string {
 func (*Report_TookOver) ProtoMessage() {}
 
 func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4963,7 +4979,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4975,7 +4991,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5031,7 +5047,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5043,7 +5059,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5101,7 +5117,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5113,7 +5129,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5168,7 +5184,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5180,7 +5196,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5230,7 +5246,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5242,7 +5258,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5356,7 +5372,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5368,7 +5384,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5435,7 +5451,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5447,7 +5463,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5527,7 +5543,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5539,7 +5555,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5614,7 +5630,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5626,7 +5642,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5660,7 +5676,7 @@ var File_internal_wire_hammr_proto protoreflect.FileDescriptor
 
 const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
-	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xf3\x04\n" +
+	"\x19internal/wire/hammr.proto\x12\bhammr.v1\x1a\x1cinternal/taskproc/task.proto\"\xe5\x05\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aprogram\x18\x02 \x01(\tR\aprogram\x12\x12\n" +
@@ -5686,8 +5702,12 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\rbinary_sha256\x18\x10 \x01(\fR\fbinarySha256\x12\x1f\n" +
 	"\vsubmit_host\x18\x11 \x01(\tR\n" +
 	"submitHost\x12\x14\n" +
-	"\x05group\x18\x12 \x01(\tR\x05group\x1a=\n" +
+	"\x05group\x18\x12 \x01(\tR\x05group\x125\n" +
+	"\x06barred\x18\x13 \x03(\v2\x1d.hammr.v1.JobSpec.BarredEntryR\x06barred\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
+	"\vBarredEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"[\n" +
 	"\x05Phase\x12\x12\n" +
@@ -5695,13 +5715,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\xb0\x03\n" +
+	"finishTime\"\xc8\x03\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\x83\x02\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\x9b\x02\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -5712,7 +5732,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"finishTime\x12.\n" +
 	"\x13shuffle_finish_time\x18\x06 \x01(\x03R\x11shuffleFinishTime\x12\x1c\n" +
 	"\tsuspended\x18\a \x01(\bR\tsuspended\x12\x18\n" +
-	"\apausing\x18\b \x01(\bR\apausing\"\xeb\x01\n" +
+	"\apausing\x18\b \x01(\bR\apausing\x12\x16\n" +
+	"\x06wasted\x18\t \x01(\bR\x06wasted\"\xeb\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x12\n" +
@@ -6169,7 +6190,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 84)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -6228,163 +6249,165 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*MasterRequest)(nil),              // 54: hammr.v1.MasterRequest
 	(*MasterResponse)(nil),             // 55: hammr.v1.MasterResponse
 	nil,                                // 56: hammr.v1.JobSpec.PropertiesEntry
-	(*TaskStatus_Attempt)(nil),         // 57: hammr.v1.TaskStatus.Attempt
-	nil,                                // 58: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 59: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 60: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 61: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 62: hammr.v1.Order.PauseAttempt
-	(*Order_SuspendAttempt)(nil),       // 63: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),        // 64: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),              // 65: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 66: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 67: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 68: hammr.v1.Order.Repeat
-	(*Order_TakeOver)(nil),             // 69: hammr.v1.Order.TakeOver
-	(*Order_Probe)(nil),                // 70: hammr.v1.Order.Probe
-	(*Report_Joined)(nil),              // 71: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 72: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 73: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 74: hammr.v1.Report.Killed
-	(*Report_TookOver)(nil),            // 75: hammr.v1.Report.TookOver
-	(*Report_Heartbeat_Directory)(nil), // 76: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 77: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 78: hammr.v1.Info.LogWrites
-	nil,                                // 79: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 80: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 81: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 82: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 83: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 84: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 85: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 86: hammr.v1.Queue.Slots
-	(*taskproc.Graph)(nil),             // 87: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 88: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 89: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 90: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 91: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 92: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 93: hammr.task.v1.Paused
-	(*taskproc.Declined)(nil),          // 94: hammr.task.v1.Declined
-	(*taskproc.Start)(nil),             // 95: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 96: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 97: hammr.task.v1.MapOutput
+	nil,                                // 57: hammr.v1.JobSpec.BarredEntry
+	(*TaskStatus_Attempt)(nil),         // 58: hammr.v1.TaskStatus.Attempt
+	nil,                                // 59: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 60: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 61: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 62: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 63: hammr.v1.Order.PauseAttempt
+	(*Order_SuspendAttempt)(nil),       // 64: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),        // 65: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),              // 66: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 67: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 68: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 69: hammr.v1.Order.Repeat
+	(*Order_TakeOver)(nil),             // 70: hammr.v1.Order.TakeOver
+	(*Order_Probe)(nil),                // 71: hammr.v1.Order.Probe
+	(*Report_Joined)(nil),              // 72: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 73: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 74: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 75: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 76: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 77: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 78: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 79: hammr.v1.Info.LogWrites
+	nil,                                // 80: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 81: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 82: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 83: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 84: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 85: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 86: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 87: hammr.v1.Queue.Slots
+	(*taskproc.Graph)(nil),             // 88: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 89: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 90: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 91: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 92: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 93: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 94: hammr.task.v1.Paused
+	(*taskproc.Declined)(nil),          // 95: hammr.task.v1.Declined
+	(*taskproc.Start)(nil),             // 96: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 97: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 98: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	56, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	87, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	88, // 2: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
-	1,  // 3: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	57, // 4: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
-	0,  // 5: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	89, // 6: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
-	5,  // 7: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	7,  // 8: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
-	6,  // 9: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	8,  // 10: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	58, // 11: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	59, // 12: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	60, // 13: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	61, // 14: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	62, // 15: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	65, // 16: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	66, // 17: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	67, // 18: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	68, // 19: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	63, // 20: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	64, // 21: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	69, // 22: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
-	70, // 23: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
-	10, // 24: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	71, // 25: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	73, // 26: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	90, // 27: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	91, // 28: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	92, // 29: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	93, // 30: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	74, // 31: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	72, // 32: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	75, // 33: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	94, // 34: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
-	3,  // 35: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	77, // 36: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	78, // 37: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 38: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 39: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	76, // 40: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	38, // 41: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	79, // 42: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	80, // 43: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	48, // 44: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	81, // 45: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	82, // 46: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	83, // 47: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	85, // 48: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	86, // 49: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	86, // 50: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	86, // 51: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	86, // 52: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	52, // 53: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 54: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	95, // 55: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	96, // 56: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	97, // 57: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	91, // 58: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	76, // 59: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	97, // 60: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	84, // 61: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	83, // 62: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 63: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 64: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 65: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 66: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 67: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 68: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 69: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 70: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 71: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 72: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	33, // 73: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	35, // 74: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	37, // 75: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	40, // 76: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	42, // 77: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	44, // 78: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	46, // 79: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49, // 80: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	51, // 81: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	54, // 82: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	54, // 83: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	54, // 84: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 85: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 86: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 87: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 88: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 89: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 90: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 91: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 92: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 93: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 94: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 95: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	34, // 96: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	36, // 97: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	39, // 98: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41, // 99: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	43, // 100: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	45, // 101: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	47, // 102: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	50, // 103: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	53, // 104: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	55, // 105: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	55, // 106: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	55, // 107: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 108: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	86, // [86:109] is the sub-list for method output_type
-	63, // [63:86] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	88, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	57, // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
+	89, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	1,  // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
+	58, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	0,  // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
+	90, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	5,  // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
+	7,  // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	6,  // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
+	8,  // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	59, // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	60, // 13: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	61, // 14: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	62, // 15: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	63, // 16: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	66, // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	67, // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	68, // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	69, // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	64, // 21: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	65, // 22: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	70, // 23: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
+	71, // 24: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
+	10, // 25: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	72, // 26: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	74, // 27: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	91, // 28: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	92, // 29: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	93, // 30: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	94, // 31: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	75, // 32: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	73, // 33: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	76, // 34: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	95, // 35: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
+	3,  // 36: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	78, // 37: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	79, // 38: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,  // 39: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,  // 40: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	77, // 41: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	38, // 42: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	80, // 43: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	81, // 44: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	48, // 45: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	82, // 46: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	83, // 47: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	84, // 48: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	86, // 49: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	87, // 50: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	87, // 51: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	87, // 52: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	87, // 53: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	52, // 54: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	2,  // 55: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	96, // 56: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	97, // 57: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	98, // 58: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	92, // 59: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	77, // 60: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	98, // 61: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	85, // 62: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	84, // 63: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15, // 64: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17, // 65: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19, // 66: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24, // 67: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20, // 68: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22, // 69: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25, // 70: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27, // 71: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29, // 72: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31, // 73: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	33, // 74: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	35, // 75: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	37, // 76: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	40, // 77: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	42, // 78: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	44, // 79: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	46, // 80: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49, // 81: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	51, // 82: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	54, // 83: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	54, // 84: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	54, // 85: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12, // 86: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	16, // 87: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18, // 88: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,  // 89: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,  // 90: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21, // 91: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23, // 92: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26, // 93: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28, // 94: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30, // 95: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32, // 96: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	34, // 97: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	36, // 98: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	39, // 99: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41, // 100: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	43, // 101: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	45, // 102: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	47, // 103: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	50, // 104: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	53, // 105: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	55, // 106: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	55, // 107: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	55, // 108: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11, // 109: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	87, // [87:110] is the sub-list for method output_type
+	64, // [64:87] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -6424,7 +6447,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   83,
+			NumMessages:   84,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -37,9 +37,8 @@ func newHFSP(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 // hfsp is what HFSP's order depends on.
 func (s *settings) hfsp(setup sched.Setup) hfsp.Config {
 	c := hfsp.Config{
-		Estimator:    s.estimator(setup.Oracle),
-		DeltaMillis:  s.span(hadoopHFSP + "sojourn-trainer.reduce.time"),
-		MinRunMillis: s.span("hammr.hfsp.min-run"),
+		Estimator:   s.estimator(setup.Oracle),
+		DeltaMillis: s.span(hadoopHFSP + "sojourn-trainer.reduce.time"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
 		c.Samples[kind] = s.count(hadoopHFSP + "trainer.min-" + name + "s")

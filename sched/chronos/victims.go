@@ -41,7 +41,7 @@ type source struct {
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
 		recovery: r,
-		finder:   victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means},
+		finder:   victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means, Urgent: true},
 		all:      make(map[string][]*candidate),
 		alike:    make(map[source][]*candidate),
 		spared:   make(map[cluster.AttemptID]bool),
@@ -86,7 +86,7 @@ func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 // near are the candidates for a task: those beside its input. Tasks of a stage that
 // are at home everywhere have the same.
 func (h *hunt) near(t *task) []*candidate {
-	if h.never(t.kind()) {
+	if h.never(t.kind()) || t.job.Spec.Passive {
 		return nil
 	}
 	alike := t.homes == nil && len(t.avoid) == 0

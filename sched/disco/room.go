@@ -48,6 +48,9 @@ type need struct {
 func (p *Policy) needs(view sched.View, given map[*deal.Seat]slots) (needs [2][]need) {
 	coming := p.ledger.Leaving()
 	for _, j := range p.fresh {
+		if j.Claims == (slots{}) {
+			continue
+		}
 		lacks := j.rest(view).Minus(given[j.seat]).AtMost(j.share.Minus(j.made))
 		for kind, n := range lacks {
 			n = max(n, 0)

@@ -34,22 +34,25 @@ func (p *Policy) watch(now int64, leaves []*queue) {
 	p.clocks = clocks
 }
 
+// claim is what a queue has, and wants so that others may lose slots for it.
+func (q *queue) claim(kind int) int { return min(q.running[kind]+q.claims[kind], q.demand[kind]) }
+
 // guaranteed is the minimum of a queue, as far as it wants it.
-func (q *queue) guaranteed(kind int) int { return min(q.Min[kind], q.demand[kind]) }
+func (q *queue) guaranteed(kind int) int { return min(q.Min[kind], q.claim(kind)) }
 
 func (q *queue) belowMin(kind int) bool { return q.running[kind] < q.guaranteed(kind) }
 
 // belowFair reports whether a queue has less of its fair share than its threshold
 // says, and wants more.
 func (q *queue) belowFair(kind int) bool {
-	return float64(q.running[kind]) < min(q.Threshold*q.share[kind], float64(q.demand[kind]))
+	return float64(q.running[kind]) < min(q.Threshold*q.share[kind], float64(q.claim(kind)))
 }
 
 // starved is how many slots a queue may have freed for it now, where it is about
 // to get some, and when that may become more.
 func (q *queue) starved(now int64, c *clock, kind, given int) (lacks int, wake int64) {
 	has := q.running[kind] + given
-	owed := int(math.Floor(min(q.share[kind], float64(q.demand[kind]))))
+	owed := int(math.Floor(min(q.share[kind], float64(q.claim(kind)))))
 	for _, right := range []struct {
 		starved        bool
 		since, timeout int64

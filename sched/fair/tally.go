@@ -9,21 +9,24 @@ type tally struct {
 	running slots // of attempts that go on
 	leaving slots // of attempts that are told to end, and have not yet
 	waiting slots // of tasks that may start now
+	claims  slots // of those, what others may lose slots for
 	demand  slots // running and waiting; in a pool no more than its maximum
 	bundled int   // of those waiting, what bundles of several slots want
 }
 
 func (t tally) minus(o tally) tally {
 	return tally{
-		t.running.Minus(o.running), t.leaving.Minus(o.leaving), t.waiting.Minus(o.waiting), t.demand.Minus(o.demand),
-		t.bundled - o.bundled,
+		running: t.running.Minus(o.running), leaving: t.leaving.Minus(o.leaving),
+		waiting: t.waiting.Minus(o.waiting), claims: t.claims.Minus(o.claims),
+		demand: t.demand.Minus(o.demand), bundled: t.bundled - o.bundled,
 	}
 }
 
 func (t tally) plus(o tally) tally {
 	return tally{
-		t.running.Plus(o.running), t.leaving.Plus(o.leaving), t.waiting.Plus(o.waiting), t.demand.Plus(o.demand),
-		t.bundled + o.bundled,
+		running: t.running.Plus(o.running), leaving: t.leaving.Plus(o.leaving),
+		waiting: t.waiting.Plus(o.waiting), claims: t.claims.Plus(o.claims),
+		demand: t.demand.Plus(o.demand), bundled: t.bundled + o.bundled,
 	}
 }
 

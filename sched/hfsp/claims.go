@@ -170,7 +170,7 @@ func (cl *claimant) demand() int { return cl.has + cl.more }
 func (c *claims) run() (preempts []sched.Preempt) {
 	for _, cl := range c.sorted() {
 		lacks := min(cl.due-cl.has, cl.more)
-		if lacks <= 0 {
+		if account := c.policy.ledger.Account(cl.id.job); lacks <= 0 || account == nil || account.Claims[c.kind] == 0 {
 			continue
 		}
 		preempts = append(preempts, c.resume(cl, &lacks)...)

@@ -200,7 +200,9 @@ func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
 // TestNoMoreStandStill than there are slots, on a machine and in all, and when so
 // many did, none before a quarter has gone on.
 func TestNoMoreStandStill(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends, MinRunMillis: -1}, 1, 4, 1)
+	restless := suspends
+	restless.MinRunMillis = -1
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: restless}, 1, 4, 1)
 	var jobs []*cluster.Job
 	for i := range int64(3) {
 		jobs = append(jobs, s.submit(1000+i*1000, []int{400, 40, 4}[i], 0))

@@ -11,8 +11,8 @@ import (
 type Config struct {
 	Placement sched.Placement
 
-	// Means are how slots are taken from running tasks; the zero value takes
-	// none, unlike that of preempt.Means itself.
+	// Means are how slots are taken from running tasks. Where they name no way,
+	// none is taken, unlike by preempt.Means itself.
 	Means preempt.Means
 
 	// Estimator tells sizes from samples; default Mean.
@@ -40,10 +40,6 @@ type Config struct {
 	// DeltaMillis is after which time a sample that still runs is judged by its
 	// progress (the paper's Delta); default 60,000 ms. Negative is never.
 	DeltaMillis int64
-
-	// MinRunMillis is how long an attempt runs at least that has been suspended
-	// before it may be preempted again; default 10,000 ms. Negative is not at all.
-	MinRunMillis int64
 }
 
 // ensureDefaults fills in what is left out.
@@ -65,12 +61,8 @@ func (c *Config) ensureDefaults() {
 	if c.DeltaMillis == 0 {
 		c.DeltaMillis = 60_000
 	}
-	if c.MinRunMillis == 0 {
-		c.MinRunMillis = 10_000
-	}
-	c.MinRunMillis = max(c.MinRunMillis, 0)
-	if c.Means == (preempt.Means{}) {
-		c.Means = preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait}
+	if c.Means.Map == "" && c.Means.Reduce == "" {
+		c.Means.Map, c.Means.Reduce = preempt.Wait, preempt.Wait
 	}
 }
 

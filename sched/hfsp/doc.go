@@ -47,7 +47,6 @@
 //	mapred.hfsp-scheduler.initial-reduce-duration      InitialMillis   60000
 //	mapred.hfsp-scheduler.sojourn-trainer.reduce.time  DeltaMillis     60000; never
 //	mapred.hfsp-scheduler.preemption-strategy          Means           eager, wait, kill
-//	hammr.hfsp.min-run                                 MinRunMillis    10000; never
 //	hammr.hfsp.estimator                               Estimator       mean; lognormal, oracle
 //	hammr.hfsp.size-error                              Erring.Error    0
 //	hammr.hfsp.size-error-law                          Erring.Law      lognormal; uniform

@@ -10,7 +10,7 @@ import (
 )
 
 func bustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
-	conf.InitialMillis, conf.DeltaMillis, conf.MinRunMillis = [2]int64{20, 20}, 30, 10
+	conf.InitialMillis, conf.DeltaMillis, conf.Means.MinRunMillis = [2]int64{20, 20}, 30, 10
 	b := schedtest.NewBustle(t, seed, New(conf))
 	b.Facts = schedtest.Omniscient{}
 	return b

@@ -62,7 +62,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		c := newClaims(p, now, view, cluster.Slot(kind), plan)
 		plan.Preempts = append(plan.Preempts, c.run()...)
 		if c.lacking {
-			p.wake = sched.Earliest(p.wake, sched.Earliest(judge, c.wake))
+			p.wake = sched.Earliest(p.wake, sched.Earliest(judge, sched.Earliest(c.wake, c.finder.Wake)))
 		}
 	}
 	return plan

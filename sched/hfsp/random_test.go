@@ -24,15 +24,16 @@ var everyMeans = []preempt.Means{
 }
 
 func drawConfig(rt *rapid.T) Config {
+	means := rapid.SampledFrom(everyMeans).Draw(rt, "means")
+	means.MinRunMillis = 5
 	return Config{
-		Placement:    rapid.SampledFrom(placements).Draw(rt, "placement"),
-		Means:        rapid.SampledFrom(everyMeans).Draw(rt, "means"),
-		Estimator:    rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, Erring{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
-		Samples:      [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
-		TrainSlots:   [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
-		Doubt:        [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
-		DeltaMillis:  -1, // what progress tells is in no record
-		MinRunMillis: 5,
+		Placement:   rapid.SampledFrom(placements).Draw(rt, "placement"),
+		Means:       means,
+		Estimator:   rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, Erring{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
+		Samples:     [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
+		TrainSlots:  [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
+		Doubt:       [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
+		DeltaMillis: -1, // what progress tells is in no record
 
 		InitialMillis: rapid.SampledFrom([][2]int64{{3, 4}, {20_000, 30_000}}).Draw(rt, "initial"),
 	}

@@ -110,7 +110,7 @@ func timeOf(view cluster.View, a *cluster.Attempt) float64 {
 	_, stage, t, _ := view.Task(a.ID.Task)
 	held := a.Held(a.EndedAt)
 	for _, before := range t.Attempts {
-		if before.State == cluster.AttemptPreempted { // its checkpoint holds what it did
+		if before.Kept() { // its checkpoint holds what it did
 			held += before.Held(before.EndedAt)
 		}
 	}

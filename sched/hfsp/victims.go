@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/victim"
 )
 
@@ -20,7 +21,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 		}
 		for i, v := range c.suspectsOf(loser) {
 			_, _, a, there := c.view.Attempt(v.Attempt)
-			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.rests(a) || c.hitsLate(v) {
+			if !there || v.Slots[c.kind] > loser.spare(c) || !fits(a) || c.begins(a) || c.hitsLate(v) {
 				continue
 			}
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
@@ -98,27 +99,30 @@ func (c *claims) feeds(p *claimant) bool {
 func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
 	if account := c.policy.ledger.Account(loser.id.job); !loser.looked && account != nil {
 		loser.suspects, loser.looked = c.finder.Among(account, c.kind), true
-		if c.view.Facts != nil && len(loser.suspects) < len(account.Attempts) {
-			c.wake = sched.Earliest(c.wake, c.now+retry) // nothing is known of some
+		if c.view.Facts != nil && len(loser.suspects) < len(account.Attempts) && !c.allKnown(account) {
+			c.wake = sched.Earliest(c.wake, c.now+retry)
 		}
 	}
 	return loser.suspects
 }
 
-// rests reports whether an attempt has gone on so lately that it is to run for a
-// while first; or has started at this very moment, so that no two phases can take a
-// slot from each other without end. How long it stood still before the last time is
-// not known, so it may be some time that it has run already.
-func (c *claims) rests(a *cluster.Attempt) bool {
-	if a.StartedAt >= c.now {
-		c.wake = sched.Earliest(c.wake, c.now+1)
-		return true
+// allKnown reports whether something is known of each attempt of a job.
+func (c *claims) allKnown(account *ledger.Account) bool {
+	for id := range account.Attempts {
+		if _, known := c.view.Progress(id); !known {
+			return false
+		}
 	}
-	until := a.SuspendedAt + a.SuspendedMillis + c.policy.conf.MinRunMillis
-	if a.SuspendedAt == 0 || until <= c.now {
+	return true
+}
+
+// begins reports whether an attempt has started at this very moment, so that no two
+// phases can take a slot from each other without end.
+func (c *claims) begins(a *cluster.Attempt) bool {
+	if a.StartedAt < c.now {
 		return false
 	}
-	c.wake = sched.Earliest(c.wake, min(until, c.now+c.policy.conf.MinRunMillis))
+	c.wake = sched.Earliest(c.wake, c.now+1)
 	return true
 }
 

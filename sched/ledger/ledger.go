@@ -38,6 +38,7 @@ type Account struct {
 	Waiting   sched.Slots // wanted by tasks that may start or go on now, suspended ones too
 	Bundled   int         // of those wanted, by bundles of several slots
 	Suspended sched.Slots // wanted by attempts that stand still
+	Claims    sched.Slots // Waiting, as far as slots may be taken from others for it
 
 	Attempts map[cluster.AttemptID]Hold // those that hold slots
 }
@@ -166,7 +167,7 @@ func (l *Ledger) settle(view cluster.View, id cluster.JobID) {
 	}
 	j := view.Job(id)
 	account.Active = isActive(j)
-	account.Waiting, account.Suspended, account.Bundled = sched.Slots{}, sched.Slots{}, 0
+	account.Waiting, account.Suspended, account.Claims, account.Bundled = sched.Slots{}, sched.Slots{}, sched.Slots{}, 0
 	if account.Active {
 		account.want(j)
 	} else if len(account.Attempts) == 0 {
@@ -180,6 +181,9 @@ func (a *Account) want(j *cluster.Job) {
 		if w.Bundle != nil {
 			a.Bundled += w.All().Sum()
 		}
+	}
+	if !j.Spec.Passive {
+		a.Claims = a.Waiting
 	}
 	for _, s := range j.Stages {
 		a.Suspended = a.Suspended.Plus(sched.Slots(s.Slots).Times(len(s.Suspended())))

@@ -158,7 +158,7 @@ func taking(p sched.Preempt) cluster.Command {
 	case preempt.Suspend:
 		return cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause}
 	}
-	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause}
+	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause, Preempt: true}
 }
 
 // Omniscient knows of every attempt that it is half done.

@@ -39,13 +39,21 @@ type Finder struct {
 	View  sched.View
 	Means preempt.Means
 
+	// Urgent says that slots are wanted for what was lost, so that nobody is
+	// spared because it has just gone on.
+	Urgent bool
+
+	// Wake is when the first of those that are spared for that may be taken; 0
+	// when there is none.
+	Wake int64
+
 	taken   map[cluster.AttemptID]bool
 	stopped map[string]sched.Slots // attempts that are to stand still, by machine
 }
 
 // Among are the victims of a job that hold slots of a kind, in their order. What
-// nothing is known of is none, nor what holds slots that would not be given out
-// again.
+// nothing is known of is none, nor what has just gone on, nor what holds slots that
+// would not be given out again.
 func (f *Finder) Among(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
 	for id, hold := range account.Attempts {
 		if v, ok := f.victim(id, hold); ok && v.Slots[kind] > 0 {
@@ -91,7 +99,19 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bo
 func (f *Finder) useful(a *cluster.Attempt) bool {
 	_, known := f.View.Progress(a.ID)
 	m := f.View.Machine(a.Machine)
-	return known && m != nil && !m.Lost && !m.Excluded
+	return known && m != nil && !m.Lost && !m.Excluded && !f.rests(a)
+}
+
+// rests reports whether an attempt that goes on with what was there before has done
+// so for too short a time to be preempted again: else slots could go to and fro
+// between jobs without anything being done in them.
+func (f *Finder) rests(a *cluster.Attempt) bool {
+	until := a.ResumedAt + f.Means.MinRun()
+	if a.ResumedAt == 0 || f.Urgent || until <= f.Now {
+		return false
+	}
+	f.Wake = sched.Earliest(f.Wake, until)
+	return true
 }
 
 // Take is the order that takes a victim's slots; ok is false when they have been
@@ -106,15 +126,28 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		Reduce:     stage.Slot == cluster.ReduceSlot,
 		Elapsed:    a.Held(f.Now),
 		Remaining:  f.remaining(a),
-		Splits:     t.Ranged && j.Splittable(stage),
+		Splits:     j.Cuttable(t),
 		Alone:      stage.Alone(),
 		MaySuspend: f.mayStop(a),
+		Barred:     barred(stage),
 	})
 	if how == preempt.Wait {
 		return p, false
 	}
 	f.note(a, how)
 	return sched.Preempt{Attempt: v.Attempt, How: how, Cause: cause}, true
+}
+
+// barred are the ways in which no slot of a stage's task may be taken. A gang ends
+// whole, so what one of its tasks does not bear none does.
+func barred(s *cluster.Stage) (w cluster.Ways) {
+	if !s.Bundle.Gang {
+		return s.Barred
+	}
+	for _, mate := range s.Bundle.Stages {
+		w |= mate.Barred
+	}
+	return w
 }
 
 // note remembers what was taken.

@@ -49,6 +49,7 @@ type historyTask struct {
 		StartTime  wholeNumber `json:"startTime"`
 		FinishTime wholeNumber `json:"finishTime"`
 		Shuffled   wholeNumber `json:"shuffleFinishTime"`
+		Wasted     bool        `json:"wasted"`
 	} `json:"attempts"`
 }
 
@@ -170,7 +171,7 @@ func (o *openHistory) add(t *historyTask) error {
 	p := pastTask{id: t.ID, reduce: t.Kind == "REDUCE"}
 	for _, a := range t.Attempts {
 		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: a.State == "ATTEMPT_SUCCEEDED", kept: a.State == "ATTEMPT_PREEMPTED",
+			succeeded: a.State == "ATTEMPT_SUCCEEDED", kept: a.State == "ATTEMPT_PREEMPTED" && !a.Wasted,
 			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffled: int64(a.Shuffled), node: a.Node,
 		})
 	}

@@ -136,7 +136,8 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	}
 	c.flush()
 	var at int64
-	if c.opts.Splittable(f.Info.Path) {
+	splittable := c.opts.Splittable(f.Info.Path)
+	if splittable {
 		for ; float64(f.Info.Size-at)/float64(size) > slop; at += size {
 			c.emit(f, at, size, blocks)
 		}
@@ -144,6 +145,7 @@ func (c *cutter) add(f File, blocks []storage.Block) {
 	if at < f.Info.Size || at == 0 {
 		c.emit(f, at, c.length(f)-at, blocks)
 	}
+	c.splits[len(c.splits)-1].Whole = !splittable
 }
 
 // length is how long all parts of f are together, in bytes.

@@ -1,0 +1,91 @@
+package victim
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+)
+
+// TestWhatHasJustGoneOnIsSpared looks at attempts that stood still, that have a
+// checkpoint, that do what was cut off, and that have just begun.
+func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
+	s := newScene(t, dag.MapReduce(9, 0))
+	whole := dag.Range{End: dag.Position{Offset: 100}}
+	run := func(n int) cluster.AttemptID {
+		s.Apply(cluster.StartAttempt{Task: s.job.Stages[0].Tasks[n].ID, Machine: "m", Range: whole})
+		return s.job.Stages[0].Tasks[n].Attempts[0].ID
+	}
+	still := run(0)
+	s.Apply(cluster.SuspendAttempt{Attempt: still})
+	paused := run(1)
+	s.Apply(cluster.PauseAttempt{Attempt: paused})
+	s.Apply(cluster.CheckpointAttempt{Attempt: paused, Checkpoint: cluster.Checkpoint{Path: "/c"}})
+	s.Apply(cluster.StartAttempt{Task: paused.Task, Machine: "m", Range: whole})
+	cut := run(2)
+	s.Apply(cluster.SplitTask{Attempt: cut, At: dag.Position{Offset: 50}})
+	s.Apply(cluster.StartAttempt{Task: s.job.Stages[0].Tasks[9].ID, Machine: "m", Range: dag.Range{Start: dag.Position{Offset: 50}, End: whole.End}})
+	s.Now += 5000
+	s.Apply(cluster.ResumeAttempt{Attempt: still})
+	resumed := s.Now
+	for _, tt := range []struct {
+		after  int64 // ms since the resumption
+		means  preempt.Means
+		urgent bool
+		want   string
+		wake   int64 // likewise; 0 for never
+	}{
+		{after: 1, want: "[2]", wake: 10_000 - 5000 - 4},
+		{after: 1, means: preempt.Means{MinRunMillis: 100}, want: "[9 2 1]", wake: 100},
+		{after: 1, means: preempt.Means{MinRunMillis: -1}, want: "[9 2 1 0]"},
+		{after: 1, urgent: true, want: "[9 2 1 0]"},
+		{after: 6000, want: "[9 2 1]", wake: 10_000},
+		{after: 10_000, want: "[9 2 1 0]"},
+	} {
+		s.Now = resumed + tt.after
+		f := s.finder(tt.means)
+		f.Urgent = tt.urgent
+		want(t, "victims", numbers(s.among(f, cluster.MapSlot)), tt.want)
+		if tt.wake > 0 {
+			tt.wake += resumed
+		}
+		if f.Wake != tt.wake {
+			t.Errorf("%+v: it wakes at %d", tt, f.Wake)
+		}
+	}
+}
+
+// TestBarredWays leaves a victim what its job rules out.
+func TestBarredWays(t *testing.T) {
+	for _, tt := range []struct {
+		barred cluster.Ways
+		want   preempt.How
+	}{
+		{0, preempt.Split}, {cluster.WaySplit, preempt.Checkpoint}, {cluster.WaySplit | cluster.WayCheckpoint, preempt.Suspend},
+		{cluster.AllWays &^ cluster.WayKill, preempt.Kill}, {cluster.AllWays, ""},
+	} {
+		s := newScene(t, dag.MapReduce(0, 0))
+		spec := s.job.Spec
+		spec.Graph, spec.Barred = dag.MapReduce(1, 0), []cluster.Ways{tt.barred}
+		s.job = s.Run(spec)
+		v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}
+		p, _ := s.finder(preempt.Means{Map: preempt.Split}).Take(v, "test")
+		want(t, "taken", p.How, string(tt.want))
+	}
+}
+
+// TestInputThatIsReadWholeIsNotSplit leaves a map its range whose input can only be
+// read from its beginning.
+func TestInputThatIsReadWholeIsNotSplit(t *testing.T) {
+	s := &scene{World: newScene(t, dag.MapReduce(1, 0)).World}
+	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted
+	if err := s.State.Load(id, []cluster.Split{{Bytes: 1, Whole: true}}); err != nil {
+		t.Fatal(err)
+	}
+	s.Apply(cluster.StartJob{Job: id})
+	s.job = s.View().Job(id)
+	v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}
+	p, _ := s.finder(preempt.Means{Map: preempt.Split}).Take(v, "test")
+	want(t, "taken", p.How, string(preempt.Checkpoint))
+}
