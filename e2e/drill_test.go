@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// drilled runs drills, all of which must be good, and returns the rows of their
+// table.
+func drilled(t *testing.T, args ...string) []chaos.Row {
+	t.Helper()
+	dir := t.TempDir()
+	start(t, command{args: append([]string{"chaos", "run", "--shrink", "0", "--report", dir}, args...)}).wait(t).want(t, 0)
+	f, err := os.Open(filepath.Join(dir, "drills.csv"))
+	must(t, err)
+	defer f.Close()
+	rows, err := chaos.ReadTable(f, "drills.csv")
+	must(t, err)
+	for _, r := range rows {
+		if r.Lost != 0 || r.Bytes == 0 || r.Verdict != "good" {
+			t.Errorf("drill %+v", r)
+		}
+	}
+	return rows
+}
+
+// planned is a file with a plan of a wordcount and these faults.
+func planned(t *testing.T, lines ...string) string {
+	t.Helper()
+	return newFile(t, "plan", []byte("hammr-plan 1\nseed 1\njob j1 wordcount\n"+strings.Join(lines, "\n")+"\n"))
+}
+
+// TestDrill loses a tasknode, the leader, a task and a byte in one job.
+func TestDrill(t *testing.T) {
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault when j1 map 20% do kill task map",
+		"fault when j1 map 40% do kill tasknode 1 for 1s",
+		"fault when j1 map 60% do kill jobmaster leader for 1s",
+		"fault when j1 spill 4 do corrupt tasknode 2",
+		"fault when j1 reduce 0% do stop machine 3 for 500ms"))
+	if len(rows) != 1 || rows[0].Faults != 5 || rows[0].Again == 0 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
+// TestDrillOnHDFS loses a whole machine with its DataNode.
+func TestDrillOnHDFS(t *testing.T) {
+	cluster(t) // or is skipped where no HDFS can be had
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t, "hdfs", "fault when j1 map 30% do kill machine 2"))
+	if len(rows) != 1 || rows[0].Faults != 1 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
+// TestDrillOfNetworks cuts off a tasknode and the leader, and fills a disk.
+func TestDrillOfNetworks(t *testing.T) {
+	if err := rig.CanIsolate(); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault at 500ms do partition tasknode 1 for 2s",
+		"fault at 1s do full-disk tasknode 2 for 1s",
+		"fault when j1 map 50% do partition jobmaster leader for 2s"))
+	if len(rows) != 1 || rows[0].Faults != 3 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
+// TestDrillInterrupted leaves nothing behind at Ctrl-C.
+func TestDrillInterrupted(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	p := start(t, command{
+		args: []string{"chaos", "run", "--seed", "1", "--runs", "100", "--report", t.TempDir()}, env: []string{"TMPDIR=" + temp},
+	})
+	waitUntil(t, "daemons run", func() bool {
+		found, _ := filepath.Glob(filepath.Join(temp, "hammr-drill-*", "run-*", "cluster", "cluster.json"))
+		return len(found) > 0
+	})
+	must(t, p.cmd.Process.Signal(syscall.SIGINT))
+	p.wait(t).want(t, 130)
+	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+		t.Errorf("left are %q", left)
+	}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range lines {
+		if line, err := os.ReadFile(name); err == nil && strings.Contains(string(line), temp) {
+			t.Errorf("a process is left: %q", line)
+		}
+	}
+}
+
+// TestPlansThatCannotBePlayed are refused before anything starts.
+func TestPlansThatCannotBePlayed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		text string
+	}{
+		"no plan":   {[]string{"--report", "x"}, 2, "expected either --plan or --seed"},
+		"no report": {[]string{"--seed", "1"}, 2, "--report is missing"},
+		"no file":   {[]string{"--plan", "/no/such", "--report", "x"}, 2, "no such file"},
+		"kinds":     {[]string{"--seed", "1", "--kinds", "flood", "--report", "x"}, 2, `--kinds "flood": expected all or some of kill`},
+		"line":      {[]string{"--plan", planned(t, "fault at 1s do kill king"), "--report", "x"}, 2, `plan:4: kill of a "king"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start(t, command{args: append([]string{"chaos", "run"}, c.args...)}).wait(t).want(t, c.code, c.text)
+		})
+	}
+}
