@@ -161,72 +161,79 @@ func TestReduceGoesOnHereWithoutCopies(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfNoUse: whatever is wrong with it, or with what it names, the
-// failure says that it is the checkpoint's.
-func TestCheckpointOfNoUse(t *testing.T) {
-	damage := func(change func(b []byte) []byte) func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput) {
-		return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-			b, err := os.ReadFile(c.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(c.Path, change(b), 0o600); err != nil {
+// spoil makes a checkpoint, or what it names, one of no use.
+type spoil func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput)
+
+// rewriteFile changes the bytes of a file.
+func rewriteFile(t *testing.T, path string, change func(b []byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func damage(change func(b []byte) []byte) spoil {
+	return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) { rewriteFile(t, c.Path, change) }
+}
+
+// rewrite makes a checkpoint that verifies and says something else.
+func rewrite(change func(*taskproc.CheckpointBody)) spoil {
+	return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+		b, err := os.ReadFile(c.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := DecodeCheckpoint(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(body)
+		reencode(t, c, body)
+	}
+}
+
+var spoils = map[string]spoil{
+	"truncated":              damage(func(b []byte) []byte { return b[:len(b)/2] }),
+	"flipped":                damage(func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
+	"empty":                  damage(func([]byte) []byte { return nil }),
+	"of another job":         rewrite(func(b *taskproc.CheckpointBody) { b.JobId = "job_1_0002" }),
+	"of another task":        rewrite(func(b *taskproc.CheckpointBody) { b.Task++ }),
+	"that names other files": rewrite(func(b *taskproc.CheckpointBody) { b.Merge[0].Path = "/etc/passwd" }),
+	"gone": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+		if err := os.Remove(c.Path); err != nil {
+			t.Fatal(err)
+		}
+	},
+	"of another version": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
+		rewriteFile(t, c.Path, func(b []byte) []byte { b[len(checkpointMagic)]++; c.Checksum = xxhash.Sum64(b); return b })
+	},
+	"whose files are gone": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
+		for _, o := range outputs {
+			if err := os.Remove(o.Path); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	// rewrite makes a checkpoint that verifies and says something else.
-	rewrite := func(change func(*taskproc.CheckpointBody)) func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput) {
-		return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-			b, err := os.ReadFile(c.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := DecodeCheckpoint(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			change(body)
-			reencode(t, c, body)
-		}
-	}
-	for name, spoil := range map[string]func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput){
-		"truncated": damage(func(b []byte) []byte { return b[:len(b)/2] }),
-		"flipped":   damage(func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
-		"empty":     damage(func([]byte) []byte { return nil }),
-		"gone": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-			if err := os.Remove(c.Path); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"of another job":  rewrite(func(b *taskproc.CheckpointBody) { b.JobId = "job_1_0002" }),
-		"of another task": rewrite(func(b *taskproc.CheckpointBody) { b.Task++ }),
-		"of another version": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-			damage(func(b []byte) []byte { b[len(checkpointMagic)]++; c.Checksum = xxhash.Sum64(b); return b })(t, c, nil)
-		},
-		"that names other files": rewrite(func(b *taskproc.CheckpointBody) { b.Merge[0].Path = "/etc/passwd" }),
-		"whose files are gone": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
-			for _, o := range outputs {
-				if err := os.Remove(o.Path); err != nil {
-					t.Fatal(err)
-				}
-			}
-		},
-		"whose files are damaged": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
-			for _, o := range outputs {
-				b, err := os.ReadFile(o.Path)
-				if err != nil {
-					t.Fatal(err)
-				}
+	},
+	"whose files are damaged": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
+		for _, o := range outputs {
+			rewriteFile(t, o.Path, func(b []byte) []byte {
 				for i := len(b) / 4; i < len(b); i += 50 {
 					b[i] ^= 16
 				}
-				if err := os.WriteFile(o.Path, b, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		},
-	} {
+				return b
+			})
+		}
+	},
+}
+
+// TestCheckpointOfNoUse: whatever is wrong with it, or with what it names, the
+// failure says that it is the checkpoint's.
+func TestCheckpointOfNoUse(t *testing.T) {
+	for name, spoil := range spoils {
 		for _, where := range []string{"here", "elsewhere"} {
 			t.Run(name+" "+where, func(t *testing.T) {
 				first := newMachine(t, sound)
