@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/localcluster"
@@ -79,7 +80,7 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 	c.Outlive = c.detach || c.add > 0
 	pass := func(to *[]string, name string) {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			*to = append(*to, "--"+name, f.Value.String())
+			*to = append(*to, "--"+name, daemonText(f.Value))
 		}
 	}
 	pass(&c.MasterFlags, "expiry")
@@ -106,6 +107,15 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 		checked.Tasknodes = c.add
 	}
 	return checked.Validate()
+}
+
+// daemonText is the value of a flag as daemons read it, who know no fractions of
+// units: 2.5s are 2500ms.
+func daemonText(v pflag.Value) string {
+	if d, err := time.ParseDuration(v.String()); err == nil && v.Type() == "duration" {
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return v.String()
 }
 
 // clusterUp prints the masters on stdout, for scripts, and the rest on stderr.
