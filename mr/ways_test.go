@@ -1,0 +1,123 @@
+package mr
+
+import (
+	"iter"
+	"maps"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// sticky is a mapper and a reducer with something that cannot be saved.
+type sticky struct{}
+
+func (sticky) Map(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
+	out.Emit(string(line), offset)
+	return nil
+}
+
+func (sticky) Reduce(_ *Task, key string, values iter.Seq[int64], out Emitter[string, int64]) error {
+	for v := range values {
+		out.Emit(key, v)
+	}
+	return nil
+}
+
+func (sticky) NotResumable() {}
+
+// countingOn is one that has a state as well.
+type countingOn struct{ sticky }
+
+func (countingOn) Save() ([]byte, error) { return nil, nil }
+func (countingOn) Load([]byte) error     { return nil }
+
+// numbered is a mapper that is stateful alone.
+type numbered struct{ *counted }
+
+type counted struct{}
+
+func (*counted) Map(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
+	out.Emit(string(line), offset)
+	return nil
+}
+func (*counted) Save() ([]byte, error) { return nil, nil }
+func (*counted) Load([]byte) error     { return nil }
+
+// TestBarredByTypes holds what jobs tell the master of their tasks against the types
+// of their functions.
+func TestBarredByTypes(t *testing.T) {
+	plain := MapFunc(func(_ *Task, offset int64, line []byte, out Emitter[string, int64]) error {
+		out.Emit(string(line), offset)
+		return nil
+	})
+	sum, out := Sum[string, int64](), TextOutput[string, int64]()
+	const local, elsewhere = "file:///out", "hdfs://n/out"
+	for name, tt := range map[string]struct {
+		job  anyJob
+		dir  string
+		want map[string]string
+	}{
+		"plain":               {New("j", TextLines(), plain, sum, out), elsewhere, nil},
+		"a mapper's state":    {New("j", TextLines(), Mapper[int64, []byte, string, int64](numbered{}), sum, out), elsewhere, map[string]string{"map": "split"}},
+		"a reducer's process": {New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out), local, map[string]string{"reduce": "split,checkpoint"}},
+		"which writes elsewhere": {New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out), elsewhere,
+			map[string]string{"reduce": "split,checkpoint,suspend"}},
+		"one of both": {New("j", TextLines(), Mapper[int64, []byte, string, int64](countingOn{}), sum, out), local, map[string]string{"map": "split,checkpoint"}},
+		"one of two mappers": {AddInput(New("j", TextLines(), plain, sum, out), TextLines(), Mapper[int64, []byte, string, int64](numbered{})), local,
+			map[string]string{"map": "split"}},
+		"a graph's stages": {mapAndReduce("j", sticky{}, func(g *Graph, in *Stage[string, int64]) {
+			Write(Group(g, "reduce", Reducer[string, int64, string, int64](sticky{}), in.Shuffle()), out)
+		}), local, map[string]string{"map": "split,checkpoint", "reduce": "split,checkpoint"}},
+	} {
+		got := detailsOf(t, tt.job).barredIn(dag.MapReduce(1, 1), tt.dir)
+		if !maps.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	job := New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out)
+	if got := detailsOf(t, job).barredIn(dag.MapReduce(1, 0), local); len(got) != 0 {
+		t.Errorf("a reducer that is left out: %v", got)
+	}
+}
+
+// TestStatefulMappersPauseWhenToldToStop, and those that cannot go on work on.
+func TestStatefulMappersPauseWhenToldToStop(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mapper func(touch func(*Task)) Mapper[int64, []byte, string, int64]
+		paused bool
+	}{
+		"stateful": {func(touch func(*Task)) Mapper[int64, []byte, string, int64] { return touching{touch, &counted{}} }, true},
+		"not resumable": {func(touch func(*Task)) Mapper[int64, []byte, string, int64] {
+			return untouched{touching{touch, &counted{}}}
+		}, false},
+	} {
+		var n *node
+		job := New("j", TextLines(), tt.mapper(func(t *Task) { n.touch(t) }), Sum[string, int64](), TextOutput[string, int64]())
+		n = newNode(t, job, 1, nil)
+		split := cutInputs(t, job, 1000, inputFile{"", []byte("a\nb\nc\nd\n")})[0]
+		start := n.cloneStart(taskproc.Kind_MAP, 0)
+		start.Split, start.Range = split, messageOf(splitOf(split, Range{}).Whole())
+		last := n.attempt(start, 2, stopOrder)
+		if paused := last.GetPaused() != nil; paused != tt.paused {
+			t.Errorf("%s: %v", name, last)
+		}
+		if done := last.GetDone(); done != nil && done.Range.End.Offset != 8 {
+			t.Errorf("%s: it ends at %v", name, done.Range)
+		}
+	}
+}
+
+type touching struct {
+	touch func(*Task)
+	*counted
+}
+
+func (m touching) Map(t *Task, offset int64, line []byte, out Emitter[string, int64]) error {
+	m.touch(t)
+	return m.counted.Map(t, offset, line, out)
+}
+
+type untouched struct{ touching }
+
+func (untouched) NotResumable() {}
