@@ -32,8 +32,9 @@ func (t *teller) noteLost(l Lost) {
 }
 
 // lossOf is the failure that an attempt, or the output of one, was lost with; nil
-// for none. Output was lost when another attempt at the task started behind the
-// verdict.
+// for none. What ran ends behind the failure. Output that is lost has the attempt
+// killed that wrote it, with the time at which it had finished: it is told from one
+// that was killed earlier by the next one, which starts behind the verdict.
 func (t *teller) lossOf(task *wire.TaskStatus, n int) *verdict {
 	a := task.Attempts[n]
 	for i := range t.lost {
@@ -42,9 +43,7 @@ func (t *teller) lossOf(task *wire.TaskStatus, n int) *verdict {
 			continue
 		}
 		again := n+1 < len(task.Attempts) && task.Attempts[n+1].StartTime >= v.at
-		switch {
-		case a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime >= v.failed,
-			a.State == wire.AttemptState_ATTEMPT_SUCCEEDED && again:
+		if ran := a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime > v.failed; ran || again {
 			return v
 		}
 	}
@@ -54,7 +53,7 @@ func (t *teller) lossOf(task *wire.TaskStatus, n int) *verdict {
 // recover notes what was lost with an attempt, and the attempt that came for it.
 func (t *teller) recover(j *wire.JobStatus, task *wire.TaskStatus, n int, v *verdict) {
 	a, record := task.Attempts[n], &t.out.Lost[v.record]
-	if a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
+	if a.FinishTime <= v.failed {
 		record.Outputs++
 		record.Output += t.span(a.FinishTime - a.StartTime)
 	} else {

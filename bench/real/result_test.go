@@ -42,7 +42,7 @@ func lossy() *Run {
 			Counters: []*taskproc.Counter{{Group: counter.GroupJob, Name: counter.DataLocalMaps.Name, Value: 2}},
 			Tasks: []*wire.TaskStatus{
 				task("task_1_0001_m_000000", taskproc.Kind_MAP, attempt("n1", done, 200, 1200)),
-				task("task_1_0001_m_000001", taskproc.Kind_MAP, attempt("n2", done, 200, 1200), attempt("n1", done, 3100, 4100)),
+				task("task_1_0001_m_000001", taskproc.Kind_MAP, attempt("n2", killed, 200, 1200), attempt("n1", done, 3100, 4100)),
 				task("task_1_0001_m_000002", taskproc.Kind_MAP, attempt("n2", killed, 1300, 3000), attempt("n3", done, 3050, 4050)),
 				task("task_1_0001_m_000003", taskproc.Kind_MAP, attempt("n3", killed, 1200, 2000), attempt("n3", done, 4200, 5200)),
 				task("task_1_0001_r_000000", taskproc.Kind_REDUCE, attempt("n3", preempted, 5300, 6000), attempt("n1", done, 6100, 8900)),
