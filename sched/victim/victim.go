@@ -129,7 +129,7 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		Splits:     j.Cuttable(t),
 		Alone:      stage.Alone(),
 		MaySuspend: f.mayStop(a),
-		Barred:     barred(stage),
+		Barred:     barred(stage) | f.declined(a),
 	})
 	if how == preempt.Wait {
 		return p, false
@@ -148,6 +148,18 @@ func barred(s *cluster.Stage) (w cluster.Ways) {
 		w |= mate.Barred
 	}
 	return w
+}
+
+// declinedFor is for how long an attempt is not asked again for what it has
+// declined, in ms.
+const declinedFor = 30_000
+
+// declined are the ways in which an attempt could not give up its slot lately.
+func (f *Finder) declined(a *cluster.Attempt) cluster.Ways {
+	if a.DeclinedAt == 0 || f.Now-a.DeclinedAt >= declinedFor {
+		return 0
+	}
+	return cluster.WaySplit | cluster.WayCheckpoint
 }
 
 // note remembers what was taken.

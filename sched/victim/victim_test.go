@@ -135,6 +135,26 @@ func TestTake(t *testing.T) {
 	}
 }
 
+// TestWhatWasDeclinedIsNotAskedForAgainAtOnce, but in another way, and later on.
+func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
+	s := newScene(t, dag.MapReduce(1, 0))
+	id := s.Start(s.job, 0, 0, "m")
+	s.Now += 1000
+	s.Apply(cluster.PauseAttempt{Attempt: id})
+	s.Apply(cluster.DeclinePause{Attempt: id})
+	for _, tt := range []struct {
+		later int64
+		want  preempt.How
+	}{{1000, preempt.Suspend}, {declinedFor, preempt.Checkpoint}} {
+		s.Now += tt.later
+		s.Facts = known{0: {At: s.Now, Fraction: .5}}
+		p, _ := s.finder(preempt.Means{Map: preempt.Checkpoint}).Take(Victim{Attempt: id}, "test")
+		if p.How != tt.want {
+			t.Errorf("%d ms later: %q, want %q", tt.later, p.How, tt.want)
+		}
+	}
+}
+
 // TestNoMoreStandStillThanCouldRun suspends attempts on a machine of four slots, on
 // which two stand still already.
 func TestNoMoreStandStillThanCouldRun(t *testing.T) {
