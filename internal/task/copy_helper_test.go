@@ -159,6 +159,8 @@ type reducer struct {
 	until int // groups after which it waits to be paused; 0: it does not
 
 	reached chan struct{} // closed when it does
+	between func(n *Node) // called before each value; nil for nothing
+	groups  int           // so far
 }
 
 func (p *reducer) RunNode(n *Node) error {
@@ -184,9 +186,16 @@ func (p *reducer) RunNode(n *Node) error {
 			return g.Err()
 		}
 		for g.NextValue() {
+			if p.between != nil {
+				p.between(n)
+			}
+			if r.Signalled() {
+				r.Sample()
+			}
 			fmt.Fprintf(&p.seen, "%s=%s\n", g.FullKey(), g.Value())
 		}
 		r.CountGroup()
+		p.groups++
 	}
 }
 

@@ -129,6 +129,28 @@ func TestMapGoesOnWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
+// TestAPauseBetweenValuesIsHeededAtTheNextGroup, though progress is sampled there.
+func TestAPauseBetweenValuesIsHeededAtTheNextGroup(t *testing.T) {
+	m := newMachine(t, sound)
+	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
+	reduces := make(chan struct{})
+	p := new(reducer)
+	begun := sync.OnceFunc(func() { close(reduces) })
+	p.between = func(n *Node) {
+		begun()
+		<-n.signal.whenPaused()
+	}
+	start := m.startOn(0)
+	start.Maps = 3
+	run := startReduce(t, p, start)
+	run.tell(true, outputs...)
+	<-reduces
+	run.pause()
+	if last := run.finish(); last.GetPaused() == nil || p.groups != 1 {
+		t.Errorf("%d groups, last message %v", p.groups, last)
+	}
+}
+
 // TestNoPlaceToStopAt: a pause for which no boundary comes is taken back, and
 // asked for again it is followed once one comes.
 func TestNoPlaceToStopAt(t *testing.T) {

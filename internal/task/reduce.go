@@ -182,9 +182,12 @@ func (r *Reduce) Attend() (Action, error) {
 }
 
 // Sample reports progress if it is asked for; it may be called between two
-// values of a group.
+// values of a group. A pause that comes there is left to Attend.
 func (r *Reduce) Sample() {
 	sample, _ := r.attend()
+	if r.signal.pause.Load() && r.mayPause() {
+		defer r.attendAgain()
+	}
 	if !sample {
 		return
 	}

@@ -39,8 +39,10 @@ func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 			}
 			_ = end(w) // a second end counts for nothing
 		}
-		if !a.still.stand() || !a.still.stand() {
-			t.Error("it does not stand still though nothing is open")
+		for range 2 { // an order that comes twice
+			if !a.still.stand() {
+				t.Error("it does not stand still though nothing is open")
+			}
 		}
 		opened := make(chan storage.Writer)
 		go func() { opened <- create("/next") }()
