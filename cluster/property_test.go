@@ -153,6 +153,13 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return CommitJob{drawJob(t, s)}
 	case "close":
 		return CloseJob{drawJob(t, s)}
+	}
+	return drawOperation(t, s, verb)
+}
+
+// drawOperation is what an operator or the fate of a machine may bring.
+func drawOperation(t *rapid.T, s *State, verb string) Command {
+	switch verb {
 	case "expire":
 		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
 	case "priority":

@@ -118,6 +118,7 @@ func TestQueuesTellWhatPoolsHave(t *testing.T) {
 		spec := w.another(4, 0)
 		spec.Properties = map[string]string{"mapreduce.job.queuename": "nightly"}
 		w.submit(4, 0)
+		w.sleep(100 * time.Millisecond) // so that it has the slots first
 		w.submitSpec(spec)
 		w.sleep(1500 * time.Millisecond)
 		queues := w.queues()

@@ -37,14 +37,16 @@ func newBenchPaper() *cobra.Command {
 		Short: "A paper's experiments, and its figures beside ours",
 		Long: `Run the experiments of one of the papers that Hammr implements, and print the
 paper's figures beside ours. With --sim they run in the simulator, in virtual
-time: two runs with the same flags write the same bytes. docs/sim.md has the model.
+time: two runs with the same flags write the same bytes. docs/sim.md has the
+model.
 
-With --cluster they run on real clusters of this machine as well, one process for
-each daemon and task, one trial after the other, and the report has the paper, the
-simulator and the real cluster side by side. Tasks sleep, times are divided by a
-factor, and machines fail by the end of their tasknode; docs/benchmarks.md has the
-rest. What cannot be run so is listed with the reason. An experiment that was
-interrupted goes on when it is run again with the same --out.
+With --cluster they run on real clusters of this machine as well, one process
+for each daemon and task, one trial after the other, and the report has the
+paper, the simulator and the real cluster side by side. Tasks sleep, times are
+divided by a factor, and machines fail by the end of their tasknode;
+docs/benchmarks.md has the rest. What cannot be run so is listed with the
+reason. An experiment that was interrupted goes on when it is run again with the
+same --out.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.

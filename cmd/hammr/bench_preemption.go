@@ -19,10 +19,11 @@ func newBenchPreemption() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preemption --out DIR",
 		Short: "What preemption costs: wait, kill and work-conserving, in turn",
-		Long: `Run a high-priority job into a cluster of this machine that a low-priority one has
-filled. Its slots are waited for, or taken by kill, or so that work is kept, in
-turn; none, one or two tasknodes are killed when half of the low-priority job is
-done. The jobs have long maps in one half of the runs and long reduces in the other.
+		Long: `Run a high-priority job into a cluster of this machine that a low-priority one
+has filled. Its slots are waited for, or taken by kill, or so that work is kept,
+in turn; none, one or two tasknodes are killed when half of the low-priority job
+is done. The jobs have long maps in one half of the runs and long reduces in the
+other.
 
 DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,

@@ -40,21 +40,21 @@ func newBenchReplay() *cobra.Command {
 		Short: "A workload on a real cluster, at the times of its trace",
 		Long: `Run a workload on a real cluster of this machine: jobs are submitted when the
 trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. Without
---cluster=DIR of a cluster that 'hammr up' has started, the command starts one of
-its own for each policy, which ends with it.
+--cluster=DIR of a cluster that 'hammr up' has started, the command starts one
+of its own for each policy, which ends with it.
 
-Tasks sleep for as long as the model says (--map-time and others), all tasks of a
-phase of a job the mean of what the workload has for them, so that slots are what
-jobs compete for, and not the cores of this machine. With --data the bytes are
-real: input is generated first, and jobs sort it.
+Tasks sleep for as long as the model says (--map-time and others), all tasks of
+a phase of a job the mean of what the workload has for them, so that slots are
+what jobs compete for, and not the cores of this machine. With --data the bytes
+are real: input is generated first, and jobs sort it.
 
 --scale is the part of a SWIM trace's bytes that there is to be; --speed divides
 the times of arrivals and of tasks. Times in jobs.csv are those of the workload.
 
-DIR, which must not exist, gets jobs.csv, environment.json with what it was run on,
-and raw, the histories of the jobs and the logs of the daemons.`,
-		Example: `  hammr bench replay --swim FB-2009.tsv --scale 0.001 --jobs 50 --cluster --out day
-  hammr bench replay --workload spec:fb2009 --policy fair,hfsp --speed 20 --cluster --out both`,
+DIR, which must not exist, gets jobs.csv, environment.json with what it was run
+on, and raw, the histories of the jobs and the logs of the daemons.`,
+		Example: `  hammr bench replay --swim day.tsv --scale 0.001 --jobs 50 --cluster --out day
+  hammr bench replay --workload spec:fb2009 --speed 20 --cluster --out both`,
 		Args: cobra.NoArgs,
 		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return b.run(ctx, cmd.Flags().Changed("scale"), cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -24,9 +24,10 @@ func newChaosPlan() *cobra.Command {
 	var seed uint64
 	var kinds []string
 	cmd := &cobra.Command{
-		Use:   "plan --seed N [--kinds KIND,...]",
-		Short: "Print the plan of a seed",
-		Args:  cobra.NoArgs,
+		Use:     "plan --seed N [--kinds KIND,...]",
+		Short:   "Print the plan of a seed",
+		Example: "  hammr chaos plan --seed 7 > plan",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			of, err := parseKinds(kinds)
 			if err != nil {

@@ -20,14 +20,15 @@ func (r remotes) newJobSuspend() *cobra.Command {
 		Long: `Take their slots from jobs, keep their work, and give them none until they are
 resumed. What runs
 
-  auto        ends: maps finish what they have read and leave the rest to new tasks,
-              or write checkpoints as reduces do
+  auto        ends: maps finish what they have read and leave the rest to new
+              tasks, or write checkpoints as reduces do
   checkpoint  writes checkpoints and ends
   suspend     stands still and keeps its memory
 
-What cannot be preempted in that way is in another that keeps its work; what knows
-none runs on until it ends, and so does a gang, whose tasks run at once and are not
-preempted one by one. No task of the job times out meanwhile. The job can be killed.`,
+What cannot be preempted in that way is in another that keeps its work; what
+knows none runs on until it ends, and so does a gang, whose tasks run at once
+and are not preempted one by one. No task of the job times out meanwhile. The
+job can be killed.`,
 		Example: `  hammr job suspend job_1763700000000_0001
   hammr job resume job_1763700000000_0001`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -22,16 +22,17 @@ func (r remotes) newNodeDrain() *cobra.Command {
 	cmd := r.asks(&cobra.Command{
 		Use:   "drain NODE [--deadline 120s]",
 		Short: "Move everything from a tasknode, so that it can be stopped at once",
-		Long: `Move everything from a tasknode, so that it can be stopped at once and nothing runs
-twice. It gets no new tasks. Its maps finish what they have read and leave the rest
-to others, its reduces write checkpoints and go on elsewhere, and the output of
-finished tasks that others still need is copied to other tasknodes. A gang, and what
-cannot end in the middle, runs to its end.
+		Long: `Move everything from a tasknode, so that it can be stopped at once and nothing
+runs twice. It gets no new tasks. Its maps finish what they have read and leave
+the rest to others, its reduces write checkpoints and go on elsewhere, and the
+output of finished tasks that others still need is copied to other tasknodes. A
+gang, and what cannot end in the middle, runs to its end.
 
-The command ends with exit code 0 when nothing is left, else at the deadline with
-exit code 1 and a list of what is. The draining goes on even then, and when this
-command is ended; --undo puts an end to it and gives tasks to the tasknode again, as
-'hammr node add' does. The last tasknode that takes tasks is not drained.`,
+The command ends with exit code 0 when nothing is left, else at the deadline
+with exit code 1 and a list of what is. The draining goes on even then, and when
+this command is ended; --undo puts an end to it and gives tasks to the tasknode
+again, as 'hammr node add' does. The last tasknode that takes tasks is not
+drained.`,
 		Example: `  hammr node drain n1 --deadline 120s
   hammr node drain n1 --undo`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -22,19 +22,23 @@ func (r remotes) newTaskPreempt() *cobra.Command {
 	cmd := r.asks(&cobra.Command{
 		Use:   "preempt ATTEMPT|TASK... --how split|checkpoint|suspend|kill|auto",
 		Short: "Take their slots from attempts that run, and keep their work",
-		Long: `Take their slots from attempts that run. It does not count as a failure. The id of
-a task stands for its attempts that run.
+		Long: `Take their slots from attempts that run. It does not count as a failure. The id
+of a task stands for its attempts that run.
 
   split       a map finishes what it has read; the rest becomes a new task
-  checkpoint  the attempt writes down how far it is, and ends; its task goes on from there
-  suspend     it stands still, keeps its memory, and goes on when its machine has a slot for it
+  checkpoint  the attempt writes down how far it is, and ends; its task goes on
+              from there
+  suspend     it stands still, keeps its memory, and goes on when its machine
+              has a slot for it
   kill        it ends at once and its work is lost
   auto        the cheapest of these
 
-The slots go to whoever's turn it is, which may be the same task. An attempt of a
-gang cannot be preempted alone: only kill is for it, and all of its gang start anew.
+The slots go to whoever's turn it is, which may be the same task. An attempt of
+a gang cannot be preempted alone: only kill is for it, and all of its gang start
+anew.
 
-With --resume attempts that were suspended have their slots again, if one is free.`,
+With --resume attempts that were suspended have their slots again, if one is
+free.`,
 		Example: `  hammr task preempt attempt_1763700000000_0001_m_000000_0 --how split
   hammr task preempt task_1763700000000_0001_r_000000 --how suspend
   hammr task preempt task_1763700000000_0001_r_000000 --resume`,

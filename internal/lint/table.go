@@ -123,6 +123,7 @@ var importTable = []row{
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
 	{"bench/cmd/calibrate", []string{"bench/calibrate", "bench/real"}},
 	{"bench/cmd/growth", []string{"sim/plot"}},
+	{"bench/cmd/recovery", []string{"bench", "internal/localcluster", "internal/report"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},
