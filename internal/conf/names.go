@@ -61,6 +61,7 @@ const (
 	FaultDecay                = "hammr.job.fault.decay"
 	JobLogDir                 = "hammr.job.log.dir"
 	BoundaryTimeout           = "hammr.preempt.boundary.timeout"
+	CheckpointCopies          = "hammr.preempt.checkpoint.copies"
 	MapPreemption             = "hammr.job.map.preemption"
 	ReducePreemption          = "hammr.job.reduce.preemption"
 	MayPreempt                = "hammr.job.may.preempt"

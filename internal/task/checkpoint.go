@@ -54,6 +54,7 @@ func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTas
 		Checkpoint: &taskproc.Checkpoint{
 			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
 			Attempt: n.Start.AttemptId, JobId: n.Start.JobId, Task: n.Start.Task,
+			Copy: n.copyCheckpoint(body),
 		},
 	}}}, nil
 }
@@ -63,10 +64,19 @@ func writeFile(a *Attempt, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(data); err != nil {
+	return writeAll(w, data)
+}
+
+// writeAll ends a new file that is to hold data; after an error there is none.
+func writeAll(w storage.Writer, data []byte) error {
+	_, err := w.Write(data)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	return w.Close()
+	return nil
 }
 
 // EncodeCheckpoint is body as a checkpoint file.

@@ -95,9 +95,16 @@ func TestReduceMovesAnywhere(t *testing.T) {
 // saw.
 func paused(t *testing.T, m *machine, outputs []*taskproc.MapOutput) (*taskproc.Checkpoint, *reducer) {
 	t.Helper()
+	return pausedWith(t, m, outputs, func(*taskproc.Start) {})
+}
+
+// pausedWith is paused with a start of its own.
+func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with func(*taskproc.Start)) (*taskproc.Checkpoint, *reducer) {
+	t.Helper()
 	p := &reducer{until: 40, reached: make(chan struct{})}
 	start := m.startOn(0)
 	start.Maps = int32(len(outputs))
+	with(start)
 	run := startReduce(t, p, start)
 	run.tell(true, outputs...)
 	<-p.reached
@@ -273,6 +280,53 @@ func TestCheckpointOfADeadMachine(t *testing.T) {
 	start.Checkpoint.Gone = true
 	if f := startReduce(t, new(reducer), start).finish().GetFailure(); !f.GetBadCheckpoint() {
 		t.Errorf("failure %v", f)
+	}
+}
+
+// TestCheckpointThatOutlivesItsMachine goes on from the copy when the machine is
+// lost, when nobody answers there, and when what it has is damaged.
+func TestCheckpointThatOutlivesItsMachine(t *testing.T) {
+	for name, lose := range map[string]func(*testing.T, *taskproc.Checkpoint){
+		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.Gone = true },
+		"silent": func(t *testing.T, c *taskproc.Checkpoint) { c.Address = deadAddress(t) },
+		"damaged": func(t *testing.T, c *taskproc.Checkpoint) {
+			rewriteFile(t, c.Path, func(b []byte) []byte { return b[1:] })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, second := newMachine(t, sound), newMachine(t, sound)
+			outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 5, first, second)
+			want, _ := readHere(t, outputs)
+			output := t.TempDir()
+			c, p := pausedWith(t, first, outputs, func(start *taskproc.Start) {
+				start.OutputDir = "file://" + output
+				start.Properties = map[string]string{"hammr.preempt.checkpoint.copies": "output"}
+			})
+			if c.Copy == nil || !strings.HasPrefix(c.Copy.Path, "file:"+output+"/checkpoints/") {
+				t.Fatalf("checkpoint %v", c)
+			}
+			start := from(second.startOn(1), c, first)
+			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}
+			lose(t, start.Checkpoint)
+			run := startReduce(t, p, start)
+			run.tell(true, outputs...)
+			if last := run.finish(); last.GetDone() == nil || p.seen.String() != want {
+				t.Errorf("last message %v", last)
+			}
+		})
+	}
+}
+
+// TestCheckpointThatCannotBeCopied is one all the same.
+func TestCheckpointThatCannotBeCopied(t *testing.T) {
+	m := newMachine(t, sound)
+	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 2, m)
+	c, _ := pausedWith(t, m, outputs, func(start *taskproc.Start) {
+		start.OutputDir = "file:///dev/null/none"
+		start.Properties = map[string]string{"hammr.preempt.checkpoint.copies": "output"}
+	})
+	if c.Copy != nil {
+		t.Errorf("checkpoint %v", c)
 	}
 }
 

@@ -218,7 +218,13 @@ func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage
 	t.Helper()
 	ours, theirs := net.Pipe()
 	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1)}
-	server := &Server{Programs: Programs{"p": p}, Local: disk}
+	files, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
+		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &Server{Programs: Programs{"p": p}, Files: files, Local: disk}
 	go func() { run.end <- server.Serve(context.Background(), theirs) }()
 	start.JobId, start.Program, start.Kind, start.Part = testJob, "p", taskproc.Kind_REDUCE, testPart
 	start.ShuffleToken = cmp.Or(start.ShuffleToken, testToken)

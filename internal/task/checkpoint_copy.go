@@ -1,0 +1,58 @@
+package task
+
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+)
+
+// copyToOutput is the value of hammr.preempt.checkpoint.copies that has
+// checkpoints copied.
+const copyToOutput = "output"
+
+// copyCheckpoint copies a checkpoint and what it names to where the job's output is
+// staged, and goes with that. It is nil where that is not wanted, and where it
+// cannot be done: the one on the local disk is there anyway.
+func (n *Node) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
+	if n.Conf.String(conf.CheckpointCopies) != copyToOutput || n.Start.OutputDir == "" {
+		return nil
+	}
+	n.enterPhase("copy")
+	copied, err := n.copyTo(body, n.Start.OutputDir)
+	if err != nil {
+		n.Logger().Warn("checkpoint without a copy", "error", err)
+		return nil
+	}
+	return copied
+}
+
+func (n *Node) copyTo(body *taskproc.CheckpointBody, outputDir string) (*taskproc.Checkpoint_Copy, error) {
+	fsys, dir, err := n.Resolve(n.ctx, outputDir)
+	if err != nil {
+		return nil, err
+	}
+	dir += "/checkpoints/" + n.Start.AttemptId
+	c := filesCopy{
+		Attempt: n.Attempt, from: filesOf{n.Local}, to: fsys, dir: dir,
+		name: func(path string) string { return storage.Name(fsys, path) },
+	}
+	if body, err = c.copy(n.ctx, body); err != nil {
+		return nil, err
+	}
+	encoded, err := EncodeCheckpoint(body)
+	if err != nil {
+		return nil, err
+	}
+	w, err := n.create(fsys, dir+"/checkpoint")
+	if err != nil {
+		return nil, err
+	}
+	if err := writeAll(w, encoded); err != nil {
+		return nil, err
+	}
+	return &taskproc.Checkpoint_Copy{
+		Path: storage.Name(fsys, dir+"/checkpoint"), Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
+	}, nil
+}
