@@ -18,6 +18,10 @@ func someCheckpoint() *taskproc.CheckpointBody {
 		Pending:   []*taskproc.Pending{{Output: "part", Data: []byte("rest")}},
 		Counters:  []*taskproc.Counter{{Group: "g", Name: "n", Value: -1}},
 		UserState: []byte{0, 1},
+		Remaining: &taskproc.Range{Start: &taskproc.Position{Offset: 7}, End: &taskproc.Position{Offset: 9, Skip: 1}},
+		Fetched:   []*taskproc.MapOutput{{Task: 1, Attempt: "a", Path: "/d/a", Address: "h:1", PartitionBytes: []int64{1, 2}}},
+		Merge:     []*taskproc.MergeInput{{Path: "/d/a", Offset: 3, Length: 90, Tagged: true, BlockOffset: 24, BlockRecord: 2}},
+		Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
 	}
 }
 
