@@ -98,10 +98,11 @@ func (a *attempt) attend(ctx context.Context) *wire.Report {
 	if a.isTold() || ctx.Err() != nil {
 		force()
 	}
-	stuck := a.grace(task)
-	stack := ""
+	stuck, stack := a.grace(task), ""
 	if stuck {
 		stack = task.Stack()
+		stuck = !isGone(task) // a process is ended by that
+		a.cfg.Logger.Warn("a task that was told to end did not", "attempt", a.start.AttemptId, "ended by force", !stuck, "stack", stack)
 	}
 	talk.hangUp()
 	return a.verdict(ctx, task, talk.last, stuck, stack)
@@ -128,6 +129,15 @@ func (a *attempt) grace(task Task) (stuck bool) {
 		return false
 	case <-timer.C:
 		return true
+	}
+}
+
+func isGone(task Task) bool {
+	select {
+	case <-task.Gone():
+		return true
+	default:
+		return false
 	}
 }
 

@@ -135,7 +135,7 @@ type Task interface {
 	// *Crash when its code crashed. It holds once Gone is closed.
 	Err() error
 	// Stack tells where the task stands at this moment, "" when that cannot be
-	// told.
+	// told. Being asked may end the task; then Gone is closed.
 	Stack() string
 }
 

@@ -155,6 +155,37 @@ func TestWhatCannotStandStillWritesACheckpoint(t *testing.T) {
 	})
 }
 
+// endedByForce is a task that ends when it is asked where it stands.
+type endedByForce struct{ *fakeTask }
+
+func (e endedByForce) Stack() string {
+	e.end(nil)
+	return "here"
+}
+
+// forcingBench launches tasks of that kind.
+type forcingBench struct{ *bench }
+
+func (b forcingBench) Launch(ctx context.Context, start *taskproc.Start) (Task, error) {
+	task, err := b.bench.Launch(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	return endedByForce{task.(*fakeTask)}, nil
+}
+
+// TestProcessThatDoesNotEndIsEnded counts as any other that was told to end: the
+// job goes on.
+func TestProcessThatDoesNotEndIsEnded(t *testing.T) {
+	runWith(t, func(b *bench) Launcher { return forcingBench{b} }, func(b *bench) {
+		b.start(taskproc.Kind_MAP)
+		b.kill()
+		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().GetStuckStack() != "" {
+			t.Errorf("report %v", r)
+		}
+	})
+}
+
 // TestEarlyEnd tells a map to finish what it has read, and others to write a
 // checkpoint.
 func TestEarlyEnd(t *testing.T) {
