@@ -49,7 +49,7 @@ type MachineConnected struct{ Name string }
 type AttemptProgressed struct {
 	Attempt  cluster.AttemptID
 	Mark     uint64
-	Fraction float64 // of its work done, 0 to 1; not positive when unknown
+	Fraction float64 // of its work done, 0 to 1; negative when unknown
 }
 
 // AttemptFinished says that an attempt has processed Range and is gone.

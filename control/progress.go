@@ -13,9 +13,11 @@ const reducing = 2.0 / 3
 // anew.
 type progress map[cluster.AttemptID]sched.Progress
 
-// told takes over what an attempt says; a fraction that is not positive is none.
+// told takes over what an attempt says; a negative fraction is none. One that has
+// come nowhere yet is known all the same: a task of a single long record is so to
+// its end, and may be preempted.
 func (p progress) told(now int64, id cluster.AttemptID, kind cluster.Slot, fraction float64) {
-	if !(fraction > 0) {
+	if !(fraction >= 0) {
 		return
 	}
 	since := p[id].Reducing

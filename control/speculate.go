@@ -100,7 +100,7 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
 	age := a.Held(now)
 	p, known := c.known.Progress(a.ID)
-	if age < speculationAge || !known {
+	if age < speculationAge || !known || !(p.Fraction > 0) {
 		return 0
 	}
 	return now - age + int64(float64(age)/p.Fraction)

@@ -38,7 +38,7 @@ type Facts interface {
 // Progress is how far an attempt is.
 type Progress struct {
 	At       int64   // when it said so, ms since the epoch
-	Fraction float64 // of its work done, in (0, 1]
+	Fraction float64 // of its work done, in [0, 1]
 
 	// Reducing is since when a reduce is known to run the user's function, its
 	// fraction being beyond 2/3; 0 before that, and for maps.
