@@ -47,9 +47,20 @@ func begin(ctx context.Context, cmd *exec.Cmd) (*command, error) {
 	case <-c.ready:
 		return c, nil
 	case <-c.gone:
-		return nil, fmt.Errorf("%w\n%s", errors.Join(c.err, errors.New("it ended before it was ready")), c.faults.text())
+		return c.unlessReady()
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), c.end())
+	}
+}
+
+// unlessReady is what became of a command that is gone: it may have been ready
+// before.
+func (c *command) unlessReady() (*command, error) {
+	select {
+	case <-c.ready:
+		return c, nil
+	default:
+		return nil, fmt.Errorf("%w\n%s", errors.Join(c.err, errors.New("it ended before it was ready")), c.faults.text())
 	}
 }
 
