@@ -26,8 +26,8 @@ type Graph struct {
 // Set gives a property a default for this job; the command line overrides it.
 func (g *Graph) Set(property, value string) { g.properties[property] = value }
 
-func (g *Graph) addOutput(name string) {
-	if err := g.named.add(name); err != nil {
+func (g *Graph) addOutput(name string, open func(*Task) error) {
+	if err := g.named.add(name, open); err != nil {
 		g.fault(callerPlace(), "%w", err)
 	}
 }

@@ -21,7 +21,11 @@ func (g *Graph) runNode(n *task.Node, config any) (err error) {
 			err = fmt.Errorf("stage %s, node %d: %w", s.name, n.Number(), err)
 		}
 	}()
-	return s.run(&Task{node: n, stage: s, config: config, named: make(map[string]closer)}, n)
+	t := &Task{node: n, stage: s, config: config, named: make(map[string]closer)}
+	if err := g.named.openPending(t); err != nil {
+		return err
+	}
+	return s.run(t, n)
 }
 
 // runSource runs a Node of a stage made by Read.

@@ -95,7 +95,7 @@ func (s *stage) claimOutput(name string) {
 	g := s.graph
 	s.writes = true
 	if name != task.MainOutput {
-		if err := g.named.add(name); err != nil {
+		if err := g.named.add(name, nil); err != nil {
 			s.faultAt(callerPlace(), "%w", err)
 		}
 		return

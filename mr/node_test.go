@@ -235,6 +235,7 @@ func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 	var parts []string
 	for _, ofPart := range pieces {
 		var b bytes.Buffer
+		slices.SortStableFunc(ofPart, func(a, b *taskproc.Piece) int { return strings.Compare(a.Output, b.Output) })
 		for _, p := range ofPart {
 			data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
 			if err != nil {

@@ -90,29 +90,50 @@ type NamedOutput[K, V any] struct {
 // to it through the NamedOutput that is returned. The name is made of letters
 // and digits.
 func AddOutput[KN, VN any](to outputOwner, name string, format Output[KN, VN]) *NamedOutput[KN, VN] {
-	to.addOutput(name)
-	return &NamedOutput[KN, VN]{name, format}
+	o := &NamedOutput[KN, VN]{name, format}
+	to.addOutput(name, func(t *Task) error {
+		_, err := o.writer(t)
+		return err
+	})
+	return o
 }
 
 // outputOwner is what has named outputs: a Job or a Graph.
-type outputOwner interface{ addOutput(name string) }
+type outputOwner interface {
+	addOutput(name string, open func(*Task) error)
+}
 
-func (j *Job[K, V, KO, VO]) addOutput(name string) {
-	if err := j.named.add(name); err != nil {
+func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
+	if err := j.named.add(name, open); err != nil {
 		j.fault(err)
 	}
 }
 
-// outputNames are the names of further outputs that a job has.
-type outputNames map[string]bool
+// outputNames are the names of further outputs that a job has, and what opens them
+// for a task; nil for one that is open from the start.
+type outputNames map[string]func(*Task) error
 
-func (n outputNames) add(name string) error {
-	defer func() { n[name] = true }()
+func (n outputNames) add(name string, open func(*Task) error) error {
+	_, twice := n[name]
+	n[name] = open
 	switch {
 	case !plainName(name) || name == task.MainOutput:
 		return fmt.Errorf("output name %q: use letters and digits, and not %q", name, task.MainOutput)
-	case n[name]:
+	case twice:
 		return fmt.Errorf("output name %q: declared twice", name)
+	}
+	return nil
+}
+
+// openPending opens the outputs of which the attempt before this one has left an
+// end that is in no piece yet: nobody may write to them any more.
+func (n outputNames) openPending(t *Task) error {
+	for _, name := range t.node.PendingOutputs() {
+		if open := n[name]; open != nil {
+			if err := open(t); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -129,14 +150,22 @@ func (o *NamedOutput[K, V]) Emit(t *Task, key K, value V) error {
 	if t.named == nil {
 		return fmt.Errorf("output %q: not to be written by a combiner", o.name)
 	}
-	w, ok := t.named[o.name].(*writer[K, V])
-	if !ok {
-		var err error
-		if w, err = openOutput(t, o.format, o.name); err != nil {
-			return err
-		}
-		t.named[o.name] = w
+	w, err := o.writer(t)
+	if err != nil {
+		return err
 	}
 	w.Emit(key, value)
 	return w.err
+}
+
+// writer is the task's own, opened when there is none yet.
+func (o *NamedOutput[K, V]) writer(t *Task) (*writer[K, V], error) {
+	if w, ok := t.named[o.name].(*writer[K, V]); ok {
+		return w, nil
+	}
+	w, err := openOutput(t, o.format, o.name)
+	if err == nil {
+		t.named[o.name] = w
+	}
+	return w, err
 }

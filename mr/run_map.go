@@ -14,7 +14,7 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 		input:  in,
 		barred: bars(mapper),
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
-			t, err := newTask(m.Node, j.config)
+			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K
 		input:  in,
 		barred: bars(mapper),
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
-			t, err := newTask(m.Node, j.config)
+			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	if err != nil || groups == nil {
 		return err
 	}
-	t, err := newTask(r.Node, j.config)
+	t, err := newTask(r.Node, j.config, j.named)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (j *Job[K, V, KO, VO]) sampleKeys(ctx context.Context, s *sampler) error {
 // sampleSource runs the mapper over the beginning of each split.
 func sampleSource[KI, VI, K, V, KO, VO any](ctx context.Context, j *Job[K, V, KO, VO], in Input[KI, VI], mapper Mapper[KI, VI, K, V], s *sampler) error {
 	for _, split := range s.splits {
-		t, err := newTask(s.node(split), j.config)
+		t, err := newTask(s.node(split), j.config, j.named)
 		if err != nil {
 			return err
 		}

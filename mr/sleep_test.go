@@ -27,7 +27,7 @@ func detached(t *testing.T, ctx context.Context, properties ...string) *Task {
 			t.Fatal(err)
 		}
 	}
-	made, err := newTask(task.Detached(ctx, new(taskproc.Start), c, nil), nil)
+	made, err := newTask(task.Detached(ctx, new(taskproc.Start), c, nil), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,8 +165,11 @@ func validate(config any) error {
 }
 
 // newTask prepares what user code sees of a Node of a Job.
-func newTask(n *task.Node, config *configType) (*Task, error) {
+func newTask(n *task.Node, config *configType, named outputNames) (*Task, error) {
 	t := &Task{node: n, named: make(map[string]closer)}
+	if err := named.openPending(t); err != nil {
+		return nil, err
+	}
 	if config == nil {
 		return t, nil
 	}

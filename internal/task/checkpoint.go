@@ -34,8 +34,11 @@ func (n *Node) beginCheckpoint(save func() ([]byte, error)) (body *taskproc.Chec
 			return nil, fmt.Errorf("saving the state of the user's code: %w", err)
 		}
 	}
-	body.Pieces, body.Pending, err = n.files.close(true)
-	return body, err
+	if body.Pieces, body.Pending, err = n.files.close(true); err != nil {
+		return nil, err
+	}
+	body.Pending = append(body.Pending, n.notTaken()...)
+	return body, nil
 }
 
 // writeCheckpoint writes body into the attempt's directory. What keeps it from

@@ -41,6 +41,7 @@ type outputs struct {
 		sync.Mutex
 		open   []*Output
 		closed []*taskproc.Piece
+		opened map[string]bool // outputs by name that this attempt has had open
 	}
 }
 
@@ -64,6 +65,10 @@ func (n *Node) Output(name, suffix string) (*Output, error) {
 	o.hash.Reset()
 	n.files.mu.Lock()
 	n.files.mu.open = append(n.files.mu.open, o)
+	if n.files.mu.opened == nil {
+		n.files.mu.opened = make(map[string]bool)
+	}
+	n.files.mu.opened[name] = true
 	n.files.mu.Unlock()
 	return o, nil
 }
@@ -85,6 +90,28 @@ func (o *Output) Pending() []byte {
 		}
 	}
 	return nil
+}
+
+// PendingOutputs are the names of outputs of which the attempt before this one has
+// left an end that belongs at the head of the next piece.
+func (n *Node) PendingOutputs() (names []string) {
+	for _, p := range n.resumed.GetPending() {
+		names = append(names, p.Output)
+	}
+	return names
+}
+
+// notTaken is what attempts before a pause have left of outputs that this one has
+// not opened.
+func (n *Node) notTaken() (left []*taskproc.Pending) {
+	n.files.mu.Lock()
+	defer n.files.mu.Unlock()
+	for _, p := range n.resumed.GetPending() {
+		if !n.files.mu.opened[p.Output] {
+			left = append(left, p)
+		}
+	}
+	return left
 }
 
 // Write appends to the file.
