@@ -19,7 +19,7 @@ func (c *C) Kill(name string) {
 func (c *C) Restart(name string) {
 	c.t.Helper()
 	c.Kill(name)
-	c.must("start of "+name, c.rig.Start(c.t.Context(), name))
+	c.must("start of "+name, c.rig.Start(c.t.Context(), []string{name}))
 }
 
 // Stop freezes a daemon: its ports accept, nothing answers. The tasks of a

@@ -31,16 +31,9 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	}
 	in := injury{target: strings.Join(names, "+")}
 	hit, undo := d.means(f)
-	for _, name := range names {
-		err = errors.Join(err, hit(ctx, name))
-	}
+	err = hit(ctx, names)
 	if undo != nil {
-		in.undo = func(ctx context.Context) (err error) {
-			for _, name := range names {
-				err = errors.Join(err, undo(ctx, name))
-			}
-			return err
-		}
+		in.undo = func(ctx context.Context) error { return undo(ctx, names) }
 	}
 	if f.Kind == chaos.Restart && err == nil {
 		err, in.undo = in.undo(ctx), nil
@@ -48,15 +41,25 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	return in, err
 }
 
-// deed does something to a daemon.
-type deed func(ctx context.Context, name string) error
+// deed does something to daemons.
+type deed func(ctx context.Context, names []string) error
+
+// each does it to one after the other.
+func each(do func(ctx context.Context, name string) error) deed {
+	return func(ctx context.Context, names []string) (err error) {
+		for _, name := range names {
+			err = errors.Join(err, do(ctx, name))
+		}
+		return err
+	}
+}
 
 // means are what a kind of fault does to a daemon, and what undoes it.
 func (d *drill) means(f chaos.Fault) (hit, undo deed) {
 	r, agent := d.rig, d.rig.Agent()
 	switch f.Kind {
 	case chaos.Kill, chaos.Restart:
-		return r.Kill, r.Start
+		return each(r.Kill), r.Start
 	case chaos.Stop:
 		return d.freeze(f, syscall.SIGSTOP), d.freeze(f, syscall.SIGCONT)
 	case chaos.Partition:
@@ -64,15 +67,15 @@ func (d *drill) means(f chaos.Fault) (hit, undo deed) {
 	case chaos.FullDisk:
 		return ignoring(r.FillDisk), ignoring(r.EmptyDisk)
 	case chaos.Corrupt:
-		return func(_ context.Context, name string) error { return d.corrupt(name) }, nil
+		return ignoring(d.corrupt), nil
 	case chaos.SlowDisk:
-		return func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, f.By) },
-			func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, 0) }
+		return each(func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, f.By) }),
+			each(func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, 0) })
 	case chaos.IOError:
-		return func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, ioErrorOneOf) },
-			func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, 0) }
+		return each(func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, ioErrorOneOf) }),
+			each(func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, 0) })
 	}
-	return func(ctx context.Context, name string) error { return agent.JumpClock(ctx, r, name, f.By) }, nil
+	return each(func(ctx context.Context, name string) error { return agent.JumpClock(ctx, r, name, f.By) }), nil
 }
 
 // ioErrorOneOf is of how many operations one fails.
@@ -80,12 +83,12 @@ const ioErrorOneOf = 20
 
 // ignoring is a deed that takes no time.
 func ignoring(f func(string) error) deed {
-	return func(_ context.Context, name string) error { return f(name) }
+	return each(func(_ context.Context, name string) error { return f(name) })
 }
 
 // freeze stops or continues a daemon; of a machine the tasks too.
 func (d *drill) freeze(f chaos.Fault, sig syscall.Signal) deed {
-	return func(_ context.Context, name string) error {
+	return each(func(_ context.Context, name string) error {
 		var err error
 		if f.Target.Role == chaos.Machine {
 			for _, pid := range d.rig.Tasks(name) {
@@ -96,7 +99,7 @@ func (d *drill) freeze(f chaos.Fault, sig syscall.Signal) deed {
 			return errors.Join(err, d.rig.Stop(name))
 		}
 		return errors.Join(err, d.rig.Continue(name))
-	}
+	})
 }
 
 // corrupt damages a segment.

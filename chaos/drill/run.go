@@ -93,8 +93,9 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	return err
 }
 
-// smallDisk has room for the program, for spills, and for little more.
-const smallDisk = 160 << 20
+// smallDisk has room for the program, for spills, and for what a tasknode wants to be
+// free (--min-free).
+const smallDisk = 320 << 20
 
 // perform submits the jobs, breaks things while they run, and judges.
 func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, error) {

@@ -4,7 +4,7 @@
 //	r, err := rig.Start(ctx, rig.Config{Dir: dir, Hammr: "/usr/bin/hammr", Masters: 3, Tasknodes: 4})
 //	defer r.Close()
 //	err = r.Kill("n2")
-//	err = r.Start(ctx, "n2")
+//	err = r.Start(ctx, []string{"n2"})
 //
 // Daemons have names: m1, m2, … are masters, n1, n2, … tasknodes, dn1, dn2, …
 // DataNodes, and namenode is the NameNode. A rig signals no process but those

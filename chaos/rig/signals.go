@@ -3,6 +3,7 @@ package rig
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -66,21 +67,27 @@ func (r *Rig) Kill(ctx context.Context, name string) error {
 	return nil
 }
 
-// Start starts a daemon that was killed, and returns when it is ready. One that
-// runs is left alone.
-func (r *Rig) Start(ctx context.Context, name string) error {
-	if hdfs, i, ok := r.hadoop(name); ok {
-		if i < 0 {
-			return hdfs.RestartNameNode(ctx)
+// Start starts daemons that were killed, all at once, and returns when they are
+// ready. What runs is left alone.
+func (r *Rig) Start(ctx context.Context, names []string) error {
+	var own []string
+	var faults []error
+	for _, name := range names {
+		switch hdfs, i, ok := r.hadoop(name); {
+		case !ok:
+			own = append(own, name)
+		case i < 0:
+			faults = append(faults, hdfs.RestartNameNode(ctx))
+		default:
+			faults = append(faults, hdfs.RestartDataNode(ctx, i))
 		}
-		return hdfs.RestartDataNode(ctx, i)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mu.closed {
-		return fmt.Errorf("start of %s: the cluster has ended", name)
+		return fmt.Errorf("start of %v: the cluster has ended", names)
 	}
-	return r.mu.cluster.Start(ctx, name)
+	return errors.Join(append(faults, r.mu.cluster.Start(ctx, own...))...)
 }
 
 // Stop freezes a daemon: its ports accept, nothing answers.

@@ -2,40 +2,47 @@ package localcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
 
-// Start starts one daemon, by its name or id, that this cluster has and that does
-// not run; one that runs is left as it is. It returns when the daemon is ready.
-// It changes State, and may not be called by several goroutines at once.
-func (c *Cluster) Start(ctx context.Context, name string) error {
-	p, process := c.named(name)
-	if process == nil {
-		return fmt.Errorf("no daemon %q in the cluster of %s", name, c.dir)
-	}
+// Start starts daemons, by their names or ids, that this cluster has and that do not
+// run; those that run are left as they are. All are started before any is waited
+// for, since masters need each other; it returns when they are ready. It changes
+// State, and may not be called by several goroutines at once.
+func (c *Cluster) Start(ctx context.Context, names ...string) error {
 	unlock, err := lock(ctx, c.dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if process.alive() {
-		return nil
-	}
-	child, err := p.start(c.parent)
-	if err != nil {
-		return err
-	}
-	c.children = append(c.children, child)
-	*process = child.process
 	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.Patience, fmt.Errorf("it had %v", c.cfg.Patience))
 	defer cancel()
-	ready := child.awaitReady(ctx)
-	*process = child.process
-	if err := c.publish(c.layout); err != nil { // ready or not: down ends what is written there
-		return err
+	started := make(map[*Process]*child)
+	var faults []error
+	for _, name := range names {
+		p, process := c.named(name)
+		switch {
+		case process == nil:
+			faults = append(faults, fmt.Errorf("no daemon %q in the cluster of %s", name, c.dir))
+			continue
+		case process.alive():
+			continue
+		}
+		child, err := p.start(c.parent)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		c.children = append(c.children, child)
+		*process, started[process] = child.process, child
 	}
-	return ready
+	for process, child := range started {
+		faults = append(faults, child.awaitReady(ctx))
+		*process = child.process
+	}
+	return errors.Join(append(faults, c.publish(c.layout))...) // ready or not: down ends what is written there
 }
 
 // named is how a daemon is started, and where State has its process; nil for none.
