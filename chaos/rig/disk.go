@@ -3,6 +3,7 @@ package rig
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -37,5 +38,11 @@ func (r *Rig) FillDisk(name string) error {
 	return fmt.Errorf("full disk of %s: it is larger than %d bytes", name, r.cfg.SmallDisks)
 }
 
-// EmptyDisk ends what FillDisk began.
-func (r *Rig) EmptyDisk(name string) error { return os.Remove(r.fillFile(name)) }
+// EmptyDisk ends what FillDisk began. A disk that is not filled any more is no
+// error: two faults may have filled it.
+func (r *Rig) EmptyDisk(name string) error {
+	if err := os.Remove(r.fillFile(name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
