@@ -101,7 +101,7 @@ func (a *attempt) attend(ctx context.Context) *wire.Report {
 	stuck, stack := a.grace(task), ""
 	if stuck {
 		stack = task.Stack()
-		stuck = !isGone(task) // a process is ended by that
+		stuck = !isClosed(task.Gone()) // a process is ended by that
 		a.cfg.Logger.Warn("a task that was told to end did not", "attempt", a.start.AttemptId, "ended by force", !stuck, "stack", stack)
 	}
 	talk.hangUp()
@@ -129,15 +129,6 @@ func (a *attempt) grace(task Task) (stuck bool) {
 		return false
 	case <-timer.C:
 		return true
-	}
-}
-
-func isGone(task Task) bool {
-	select {
-	case <-task.Gone():
-		return true
-	default:
-		return false
 	}
 }
 
@@ -178,9 +169,11 @@ func (a *attempt) endedWithoutResult(task Task) error {
 	return errors.New("the task ended without a result")
 }
 
-func (a *attempt) isTold() bool {
+func (a *attempt) isTold() bool { return isClosed(a.told) }
+
+func isClosed(done <-chan struct{}) bool {
 	select {
-	case <-a.told:
+	case <-done:
 		return true
 	default:
 		return false

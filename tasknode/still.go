@@ -67,7 +67,7 @@ func (a *attempt) ready(order int64) {
 	}
 	a.cfg.Logger.Info("a task that was to be suspended writes a checkpoint", "attempt", a.start.AttemptId, "reason", err)
 	a.inbox.Put(goOn)
-	a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: new(taskproc.Pause)}})
+	a.inbox.Put(pauseMessage(false))
 }
 
 var (
