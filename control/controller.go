@@ -16,7 +16,7 @@ type Controller struct {
 	decide   bool            // the state has changed since the policy was last asked
 	watch    watch
 	slow     slowTasks
-	progress progress
+	soft     softFacts
 	known    sched.Facts            // what the policy is told beside the state
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 	halted   map[cluster.JobID]bool // suspended jobs, whose attempts are not watched
@@ -29,8 +29,8 @@ type Controller struct {
 
 // New is a controller over the state that view shows.
 func New(view cluster.View, policy sched.Policy) *Controller {
-	c := &Controller{view: view, policy: policy, decide: true, progress: make(progress)}
-	c.known = c.progress
+	c := &Controller{view: view, policy: policy, decide: true, soft: newSoftFacts()}
+	c.known = c.soft
 	return c
 }
 
@@ -84,7 +84,11 @@ func (c *Controller) handle(now int64, ev Event) {
 	case AttemptProgressed:
 		c.watch.progressed(now, ev.Attempt, ev.Mark)
 		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.State == cluster.AttemptRunning {
-			c.progress.told(now, ev.Attempt, a.Slot, ev.Fraction)
+			c.soft.progress.told(now, a.Slot, ev)
+		}
+	case MachineMeasured:
+		if m := c.view.Machine(ev.Name); m != nil && !m.Lost {
+			c.soft.rooms[ev.Name] = ev.Room
 		}
 	case AttemptFinished:
 		c.finished(ev)

@@ -3,6 +3,7 @@ package control
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -50,6 +51,15 @@ type AttemptProgressed struct {
 	Attempt  cluster.AttemptID
 	Mark     uint64
 	Fraction float64 // of its work done, 0 to 1; negative when unknown
+
+	Memory    int64 // bytes that it holds in memory; 0 when unknown
+	Unwritten int64 // bytes of them that it would write if it were to end early
+}
+
+// MachineMeasured says how much memory a machine has for more.
+type MachineMeasured struct {
+	Name string
+	Room preempt.Room
 }
 
 // AttemptFinished says that an attempt has processed Range and is gone.
@@ -110,6 +120,7 @@ func (SplitsLocated) event()     {}
 func (PolicyChanged) event()     {}
 func (Requested) event()         {}
 func (MachineConnected) event()  {}
+func (MachineMeasured) event()   {}
 func (AttemptProgressed) event() {}
 func (AttemptFinished) event()   {}
 func (AttemptFailed) event()     {}

@@ -17,7 +17,10 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, id := range delta.Ended {
 		c.watch.remove(id)
-		c.progress.forget(id)
+		c.soft.progress.forget(id)
+	}
+	for _, name := range delta.Machines {
+		delete(c.soft.rooms, name) // one that has joined tells it anew
 	}
 	for _, id := range delta.Asked {
 		c.ask(id)

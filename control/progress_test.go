@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/fifo"
 )
 
 // TestProgressThatIsKnown counts from nowhere on; only what is no fraction is
@@ -13,9 +16,54 @@ func TestProgressThatIsKnown(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	for fraction, want := range map[float64]bool{0: true, .25: true, 1: true, -1: false, math.NaN(): false} {
 		p := make(progress)
-		p.told(7, id, cluster.MapSlot, fraction)
+		p.told(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Fraction: fraction})
 		if got, known := p.Progress(id); known != want || known && (got.Fraction != fraction || got.At != 7) {
 			t.Errorf("fraction %v: %+v, %v", fraction, got, known)
+		}
+	}
+}
+
+// TestMemoryOfMachines is known from the first word of a machine until it is lost; of
+// machines that are not there nothing is.
+func TestMemoryOfMachines(t *testing.T) {
+	state := cluster.New("1")
+	apply := func(c cluster.Command) cluster.Delta {
+		delta, err := state.Apply(cluster.Entry{At: 1, Command: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return delta
+	}
+	c := New(state.View(), fifo.New(sched.DefaultPlacement()))
+	known := func(name string) preempt.Room {
+		r, _ := c.seen().Room(name)
+		return r
+	}
+	told := MachineMeasured{Name: "m", Room: preempt.Room{Free: 5, Swap: 7}}
+	c.Step(1, []Event{told})
+	if got := known("m"); got != (preempt.Room{}) {
+		t.Errorf("of a machine that never came: %+v", got)
+	}
+	apply(cluster.JoinMachine{Name: "m", Slots: [2]int{1, 1}})
+	c.Step(2, []Event{told})
+	if got := known("m"); got != told.Room {
+		t.Errorf("%+v, want %+v", got, told.Room)
+	}
+	delta := apply(cluster.ExpireMachine{Name: "m", Epoch: state.View().Machine("m").Epoch})
+	c.Step(3, []Event{Applied{Results: []Result{{Delta: delta}}}})
+	if got := known("m"); got != (preempt.Room{}) {
+		t.Errorf("of a machine that is lost: %+v", got)
+	}
+}
+
+// TestMemoryOfAttempts is told with their progress.
+func TestMemoryOfAttempts(t *testing.T) {
+	id := cluster.AttemptID{Number: 1}
+	p := make(progress)
+	for _, tt := range []struct{ memory, unwritten, wantMemory, wantUnwritten int64 }{{10, 4, 10, 4}, {0, 0, 0, 0}, {-1, -1, 0, 0}} {
+		p.told(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Memory: tt.memory, Unwritten: tt.unwritten})
+		if got, _ := p.Progress(id); got.Memory != tt.wantMemory || got.Unwritten != tt.wantUnwritten {
+			t.Errorf("%+v, of which is known %+v", tt, got)
 		}
 	}
 }

@@ -23,19 +23,6 @@ type Means struct {
 // MinRun is MinRunMillis, or its default.
 func (m Means) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 
-// Costs is what the ways cost on a machine of the cluster. Zero values stand for
-// the defaults.
-type Costs struct {
-	TaskBytes   int64 // memory of a task; default 1 GB
-	DiskRate    int64 // of a machine, bytes/s; default 100 MB/s
-	Heartbeat   int64 // how long it takes to hear of a free slot, ms; default 300
-	SplitMillis int64 // to publish what a map has done; default 500
-
-	// MemoryShort says that a suspended task is swapped out and in again (HFSP,
-	// section 4.2 and Fig. 8); else it stays in memory, and suspending is free.
-	MemoryShort bool
-}
-
 // Victim is a running attempt whose slot somebody else wants.
 type Victim struct {
 	Reduce     bool
@@ -46,6 +33,13 @@ type Victim struct {
 	MaySuspend bool  // its machine takes one more that stands still
 
 	Barred cluster.Ways // that its job rules out
+
+	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten
+	// is what of that it writes down when it ends early, in bytes, and of no meaning
+	// while Memory is unknown.
+	Memory, Unwritten int64
+
+	Room *Room // of its machine; nil when that is unknown
 }
 
 // Choose says how to take the slot of a victim; Wait is not at all.
@@ -77,7 +71,7 @@ func (v Victim) able(way How) How {
 	}
 	switch {
 	case way == Suspend && !v.Barred.Has(cluster.WaySuspend):
-		if !v.MaySuspend {
+		if !v.MaySuspend || v.outgrows() {
 			return Wait
 		}
 	case way == Suspend:
@@ -93,7 +87,6 @@ func (v Victim) able(way How) How {
 // work that is thrown away, or the time that the slot is not there.
 func (m Means) cheapest(v Victim) How {
 	c := m.WithDefaults()
-	swap := c.TaskBytes * 1000 / c.DiskRate // to write or to read the memory of a task, ms
 	best, price := Wait, v.Remaining
 	if price <= c.Heartbeat {
 		return Wait
@@ -103,22 +96,9 @@ func (m Means) cheapest(v Victim) How {
 			best, price = way, cost
 		}
 	}
-	suspend := int64(0)
-	if c.MemoryShort {
-		suspend = 2 * swap
-	}
 	try(Kill, v.Elapsed)
-	try(Split, c.SplitMillis)
-	try(Suspend, suspend)
-	try(Checkpoint, 2*swap)
+	try(Split, c.split(v))
+	try(Suspend, c.suspension(v))
+	try(Checkpoint, c.checkpoint(v))
 	return best
-}
-
-// WithDefaults is the costs with the defaults filled in.
-func (c Costs) WithDefaults() Costs {
-	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
-	c.DiskRate = cmp.Or(c.DiskRate, 100e6)
-	c.Heartbeat = cmp.Or(c.Heartbeat, 300)
-	c.SplitMillis = cmp.Or(c.SplitMillis, 500)
-	return c
 }

@@ -43,6 +43,17 @@ type Progress struct {
 	// Reducing is since when a reduce is known to run the user's function, its
 	// fraction being beyond 2/3; 0 before that, and for maps.
 	Reducing int64
+
+	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten
+	// is what of that it would have to write if it were to end early.
+	Memory, Unwritten int64
+}
+
+// Rooms are Facts that know of the memory of machines too.
+type Rooms interface {
+	// Room is the memory that a machine has for more, as it said last; ok is
+	// false when that is unknown.
+	Room(machine string) (r preempt.Room, ok bool)
 }
 
 // Progress is that of Facts, where there are any.
@@ -51,6 +62,14 @@ func (v View) Progress(id cluster.AttemptID) (p Progress, ok bool) {
 		return p, false
 	}
 	return v.Facts.Progress(id)
+}
+
+// Room is that of Facts that know it.
+func (v View) Room(machine string) (r preempt.Room, ok bool) {
+	if rooms, knows := v.Facts.(Rooms); knows {
+		return rooms.Room(machine)
+	}
+	return r, false
 }
 
 // Policy gives out slots. Times are ms since the epoch.

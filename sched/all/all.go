@@ -44,7 +44,7 @@ func Names() []string {
 // New makes the policy of a name, set to conf: properties as Hadoop calls them.
 // Setup is what has nothing to do with the policy.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
-	conf, err := takeMinRun(name, conf, &setup.Means)
+	conf, err := takeMeans(name, conf, &setup.Means)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type Finder struct {
 
 	taken   map[cluster.AttemptID]bool
 	stopped map[string]sched.Slots // attempts that are to stand still, by machine
+	claimed map[string]int64       // bytes for those that come instead of them, likewise
 }
 
 // Among are the victims of a job that hold slots of a kind, in their order. What
@@ -122,6 +123,7 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		return p, false
 	}
 	_, stage, _, _ := f.View.Task(v.Attempt.Task)
+	memory, unwritten := f.footprint(a)
 	how := f.Means.Choose(preempt.Victim{
 		Reduce:     stage.Slot == cluster.ReduceSlot,
 		Elapsed:    a.Held(f.Now),
@@ -130,6 +132,9 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		Alone:      stage.Alone(),
 		MaySuspend: f.mayStop(a),
 		Barred:     barred(stage) | f.declined(a),
+		Memory:     memory,
+		Unwritten:  unwritten,
+		Room:       f.room(a.Machine),
 	})
 	if how == preempt.Wait {
 		return p, false
@@ -165,13 +170,15 @@ func (f *Finder) declined(a *cluster.Attempt) cluster.Ways {
 // note remembers what was taken.
 func (f *Finder) note(a *cluster.Attempt, how preempt.How) {
 	if f.taken == nil {
-		f.taken, f.stopped = make(map[cluster.AttemptID]bool), make(map[string]sched.Slots)
+		f.taken, f.stopped, f.claimed = make(map[cluster.AttemptID]bool), make(map[string]sched.Slots), make(map[string]int64)
 	}
 	f.taken[a.ID] = true
 	if how == preempt.Suspend {
 		still := f.stopped[a.Machine]
 		still[a.Slot]++
 		f.stopped[a.Machine] = still
+		memory, _ := f.footprint(a)
+		f.claimed[a.Machine] += memory
 	}
 }
 

@@ -1,0 +1,79 @@
+package preempt
+
+import "cmp"
+
+// Costs is what the ways cost on a machine of the cluster. Zero values stand for
+// the defaults. What an attempt and its machine have told of themselves counts
+// instead, where they have: see Victim.
+type Costs struct {
+	TaskBytes   int64 // memory of a task; default 1 GB
+	DiskRate    int64 // of a machine, bytes/s; default 100 MB/s
+	Heartbeat   int64 // how long it takes to hear of a free slot, ms; default 300
+	SplitMillis int64 // to publish what a map has done; default 500
+
+	// MemoryShort says that a suspended task is swapped out and in again (HFSP,
+	// section 4.2 and Fig. 8); else it stays in memory, and suspending is free.
+	MemoryShort bool
+}
+
+// Room is the memory that a machine has for more.
+type Room struct {
+	Free int64 // bytes that can be taken without anything being swapped out
+	Swap int64 // bytes that can be swapped out for more
+}
+
+// WithDefaults is the costs with the defaults filled in.
+func (c Costs) WithDefaults() Costs {
+	c.TaskBytes = cmp.Or(c.TaskBytes, 1e9)
+	c.DiskRate = cmp.Or(c.DiskRate, 100e6)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 300)
+	c.SplitMillis = cmp.Or(c.SplitMillis, 500)
+	return c
+}
+
+// transfer is how long it takes to write so many bytes, or to read them, in ms.
+func (c Costs) transfer(bytes int64) int64 {
+	const absurd = 1e15 // more than any task has
+	return min(bytes, absurd) * 1000 / c.DiskRate
+}
+
+// split is the cost of ending a map early, in ms: what it has in memory is written,
+// and all that it has done is published.
+func (c Costs) split(v Victim) int64 {
+	if v.Memory == 0 {
+		return c.SplitMillis
+	}
+	return c.SplitMillis + c.transfer(v.Unwritten)
+}
+
+// checkpoint is the cost of writing down how far a task is, in ms: the same, and
+// what was in memory is read again. Where that is unknown it is all the memory that
+// a task has.
+func (c Costs) checkpoint(v Victim) int64 {
+	if v.Memory == 0 {
+		return 2 * c.transfer(c.TaskBytes)
+	}
+	return c.SplitMillis + 2*c.transfer(v.Unwritten)
+}
+
+// suspension is the cost of having a task stand still in memory, in ms: of its being
+// swapped out and in again, as likely as it is that others need its memory. Who
+// takes its slot needs as much as it has; of what is free beside that, the more
+// there is the less of what the task holds is missed.
+func (c Costs) suspension(v Victim) int64 {
+	memory := cmp.Or(v.Memory, c.TaskBytes)
+	swap := 2 * c.transfer(memory)
+	switch {
+	case v.Room == nil && !c.MemoryShort:
+		return 0
+	case v.Room == nil || v.Room.Free <= memory:
+		return swap
+	}
+	return int64(float64(swap) * float64(memory) / float64(v.Room.Free))
+}
+
+// outgrows reports whether there is no memory, swapped or not, for another task like
+// the victim beside it.
+func (v Victim) outgrows() bool {
+	return v.Room != nil && v.Room.Free+v.Room.Swap < v.Memory
+}

@@ -1,0 +1,92 @@
+package preempt
+
+import "testing"
+
+// victim is one that could be preempted in every way, has run for a minute and
+// would run for another.
+func victim(change func(*Victim)) Victim {
+	v := Victim{Elapsed: 60_000, Remaining: 60_000, Splits: true, Alone: true, MaySuspend: true}
+	change(&v)
+	return v
+}
+
+const mb = 1_000_000
+
+// TestTheCheapestWay is what Auto takes by what is known of attempts and machines, at
+// 100 MB/s and 500 ms to publish a map.
+func TestTheCheapestWay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Victim)
+		costs  Costs
+		want   How
+	}{
+		"nothing is known":                  {func(*Victim) {}, Costs{}, Suspend},
+		"memory is short by setting":        {func(*Victim) {}, Costs{MemoryShort: true}, Split},
+		"a reduce, short by setting":        {func(v *Victim) { v.Reduce = true }, Costs{MemoryShort: true}, Suspend},
+		"a roomy machine":                   {func(v *Victim) { v.Memory, v.Room = 100*mb, &Room{Free: 16_000 * mb} }, Costs{}, Suspend},
+		"a roomy machine, whatever was set": {func(v *Victim) { v.Memory, v.Room = 100*mb, &Room{Free: 16_000 * mb} }, Costs{MemoryShort: true}, Suspend},
+		"half of the room is missed":        {func(v *Victim) { v.Memory, v.Room = 1000*mb, &Room{Free: 2000 * mb} }, Costs{}, Split},
+		"a reduce with little to write": {func(v *Victim) {
+			v.Reduce, v.Memory, v.Unwritten, v.Room = true, 1000*mb, 10*mb, &Room{Free: 2000 * mb}
+		}, Costs{}, Checkpoint},
+		"a reduce with all to write": {func(v *Victim) {
+			v.Reduce, v.Memory, v.Unwritten, v.Room = true, 1000*mb, 1000*mb, &Room{Free: 2000 * mb}
+		}, Costs{}, Suspend},
+		"a full machine that swaps": {func(v *Victim) {
+			v.Reduce, v.Memory, v.Unwritten, v.Room = true, 1000*mb, 990*mb, &Room{Swap: 4000 * mb}
+		}, Costs{}, Suspend},
+		"a full machine that cannot": {func(v *Victim) {
+			v.Reduce, v.Memory, v.Unwritten, v.Room = true, 1000*mb, 990*mb, &Room{Swap: 900 * mb}
+		}, Costs{}, Checkpoint},
+		"a full machine, a small task":  {func(v *Victim) { v.Memory, v.Room = 10*mb, &Room{Swap: 4000 * mb} }, Costs{}, Suspend},
+		"of a machine nothing is known": {func(v *Victim) { v.Reduce, v.Memory, v.Unwritten = true, 1000*mb, 10*mb }, Costs{}, Suspend},
+		"a slow disk, much to write":    {func(v *Victim) { v.Memory, v.Unwritten, v.Room = 1000*mb, 500*mb, &Room{Free: 1500 * mb} }, Costs{DiskRate: 10 * mb}, Split},
+		"a slow disk, and a second done so far": {func(v *Victim) {
+			v.Elapsed, v.Memory, v.Unwritten, v.Room = 1000, 1000*mb, 500*mb, &Room{Free: 1500 * mb}
+		}, Costs{DiskRate: 10 * mb}, Kill},
+		"publishing is quick":                  {func(v *Victim) { v.Memory, v.Room = 100*mb, &Room{Free: 1000 * mb} }, Costs{SplitMillis: 50}, Split},
+		"publishing is slow":                   {func(v *Victim) { v.Memory, v.Room = 100*mb, &Room{Free: 1000 * mb} }, Costs{}, Suspend},
+		"it is nearly done":                    {func(v *Victim) { v.Remaining, v.Memory, v.Room = 400, 1000*mb, &Room{Free: 1500 * mb} }, Costs{}, Wait},
+		"it is done as soon as it is heard of": {func(v *Victim) { v.Remaining = 300 }, Costs{}, Wait},
+	} {
+		if got := (Means{Map: Auto, Reduce: Auto, Costs: tt.costs}).Choose(victim(tt.change)); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// TestNoSuspensionBeyondMemory has a machine on which there is no memory for another
+// task beside one that stands still, however slots are to be taken.
+func TestNoSuspensionBeyondMemory(t *testing.T) {
+	full := victim(func(v *Victim) { v.Memory, v.Room = 1000*mb, &Room{Free: 600 * mb, Swap: 399 * mb} })
+	if got := (Means{Map: Suspend}).Choose(full); got != Wait {
+		t.Errorf("%s: there is no room to suspend it", got)
+	}
+	full.Room.Swap += mb
+	if got := (Means{Map: Suspend}).Choose(full); got != Suspend {
+		t.Errorf("%s: there is room to suspend it", got)
+	}
+}
+
+// TestSuspensionCostsMoreTheLessIsFree never falls when the room does, nor when the
+// task is larger.
+func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
+	costs, last := Costs{}.WithDefaults(), int64(-1)
+	for free := int64(20_000); free >= 0; free -= 100 {
+		cost := costs.suspension(Victim{Memory: 1000 * mb, Room: &Room{Free: free * mb}})
+		if cost < last {
+			t.Fatalf("%d MB free: %d ms, with more it was %d", free, cost, last)
+		}
+		last = cost
+	}
+	if last != 20_000 {
+		t.Errorf("with nothing free: %d ms, not twice 1 GB at 100 MB/s", last)
+	}
+	for memory, last := int64(100), int64(-1); memory < 5000; memory += 100 {
+		cost := costs.suspension(Victim{Memory: memory * mb, Room: &Room{Free: 2000 * mb}})
+		if cost < last {
+			t.Fatalf("%d MB: %d ms, less than a smaller one", memory, cost)
+		}
+		last = cost
+	}
+}

@@ -1,0 +1,71 @@
+package victim
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+const gb = 1_000_000_000
+
+// measured are attempts that are all alike, on machines of which the memory is known.
+type measured struct {
+	each  sched.Progress
+	rooms map[string]preempt.Room
+}
+
+func (m measured) Progress(cluster.AttemptID) (sched.Progress, bool) { return m.each, true }
+
+func (m measured) Room(machine string) (r preempt.Room, ok bool) {
+	r, ok = m.rooms[machine]
+	return r, ok
+}
+
+// TestMemoryDecides takes slots of four maps, which hold 1 GB each, of a machine with
+// four slots, in the cheapest way and by name: each that stands still takes the room
+// for another.
+func TestMemoryDecides(t *testing.T) {
+	const (
+		split, stop, wait = preempt.Split, preempt.Suspend, preempt.Wait
+	)
+	for name, tt := range map[string]struct {
+		how       preempt.How
+		unwritten int64
+		room      preempt.Room // of m; no Free: nothing is known of it
+		want      []preempt.How
+	}{
+		"unknown":                      {preempt.Auto, 0, preempt.Room{}, []preempt.How{stop, stop, stop, stop}},
+		"plenty":                       {preempt.Auto, 0, preempt.Room{Free: 100 * gb}, []preempt.How{stop, stop, stop, stop}},
+		"little":                       {preempt.Auto, 0, preempt.Room{Free: 4 * gb}, []preempt.How{split, split, split, split}},
+		"little, and much to write":    {preempt.Auto, gb / 2, preempt.Room{Free: 5 * gb}, []preempt.How{stop, stop, split, split}},
+		"for two, by name":             {preempt.Suspend, 0, preempt.Room{Free: 2 * gb}, []preempt.How{stop, stop, wait, wait}},
+		"for two, one of them swapped": {preempt.Suspend, 0, preempt.Room{Free: gb, Swap: gb}, []preempt.How{stop, stop, wait, wait}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, dag.MapReduce(4, 0))
+			for n := range 4 {
+				s.Start(s.job, 0, n, "m")
+			}
+			s.Now += 100_000
+			facts := measured{each: sched.Progress{At: s.Now, Fraction: .5, Memory: gb, Unwritten: tt.unwritten}}
+			if tt.room.Free > 0 {
+				facts.rooms = map[string]preempt.Room{"m": tt.room}
+			}
+			s.Facts = facts
+			f := s.finder(preempt.Means{Map: tt.how})
+			var got []preempt.How
+			for _, v := range s.among(f, cluster.MapSlot) {
+				p, ok := f.Take(v, "test")
+				if !ok {
+					p.How = wait
+				}
+				got = append(got, p.How)
+			}
+			want(t, "taken", got, fmt.Sprint(tt.want))
+		})
+	}
+}
