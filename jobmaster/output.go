@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"golang.org/x/sync/errgroup"
@@ -165,12 +166,19 @@ func (w *work) commit(ctx context.Context) error {
 	if fsys == nil || err != nil {
 		return err
 	}
+	if err := failpoint.Hit(failpoint.MasterCommitBegin); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(joinParallelism)
 	for _, f := range w.files {
 		group.Go(func() error { return w.join(groupCtx, fsys, dir, f) })
 	}
-	if err := group.Wait(); err != nil {
+	err = group.Wait()
+	if err == nil {
+		err = failpoint.Hit(failpoint.MasterCommitEnd)
+	}
+	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if err := fsys.Remove(ctx, path.Join(dir, temporaryName), true); err != nil {
@@ -183,6 +191,9 @@ func (w *work) commit(ctx context.Context) error {
 }
 
 func (w *work) join(ctx context.Context, fsys storage.FS, dir string, f finalFile) error {
+	if err := failpoint.Hit(failpoint.MasterCommitFile); err != nil {
+		return err
+	}
 	pieces := make([]storage.Piece, len(f.pieces))
 	for i, p := range f.pieces {
 		_, name, err := w.m.cfg.Resolve(ctx, p.Path)

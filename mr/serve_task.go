@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -36,6 +37,7 @@ func ServeTask(programs ...Runnable) {
 	if conn == nil && err == nil {
 		return
 	}
+	err = errors.Join(err, failpoint.Join())
 	var next *taskproc.Next
 	if err == nil {
 		next, err = taskproc.InheritedNext()

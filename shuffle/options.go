@@ -34,6 +34,10 @@ type Options struct {
 	// less than 0.5 counts as 0.5; at 1 nothing happens in the background.
 	SpillPercent float64
 
+	// BeforeSpill is called before a run is written; its error is that of the spill.
+	// Default nobody asks.
+	BeforeSpill func() error
+
 	// Factor is how many runs are merged at once; 0 stands for 64. Less than 2
 	// counts as 2.
 	Factor int

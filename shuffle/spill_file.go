@@ -23,7 +23,7 @@ type spillFile struct {
 
 // spill appends one run a partition; write adds its records.
 func (f *spillFile) spill(ctx context.Context, write func(w *dataWriter, partition int) error) error {
-	if err := f.open(ctx); err != nil {
+	if err := f.begin(ctx); err != nil {
 		return err
 	}
 	f.w.ctx = ctx
@@ -45,6 +45,15 @@ func (f *spillFile) keep(partition int, run Run) {
 		f.runs[partition] = append(f.runs[partition], run)
 		f.spilled += run.Records
 	}
+}
+
+func (f *spillFile) begin(ctx context.Context) error {
+	if f.opts.BeforeSpill != nil {
+		if err := f.opts.BeforeSpill(); err != nil {
+			return err
+		}
+	}
+	return f.open(ctx)
 }
 
 // open makes the file when the first spill comes.

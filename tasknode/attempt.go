@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -84,10 +85,10 @@ func (a *attempt) report(r *wire.Report) {
 func (a *attempt) attend(ctx context.Context) *wire.Report {
 	ctx, force := context.WithCancel(ctx)
 	defer force()
-	if err := os.MkdirAll(a.start.LocalDir, 0o700); err != nil {
+	if err := a.makeDir(ctx); err != nil {
 		return failure(fmt.Errorf("local directory: %w", err))
 	}
-	task, err := a.cfg.Launcher.Launch(ctx, a.start)
+	task, err := a.launch(ctx)
 	if err != nil {
 		return failure(fmt.Errorf("launch of the task: %w", err))
 	}
@@ -106,6 +107,20 @@ func (a *attempt) attend(ctx context.Context) *wire.Report {
 	}
 	talk.hangUp()
 	return a.verdict(ctx, task, talk.last, stuck, stack)
+}
+
+func (a *attempt) makeDir(ctx context.Context) error {
+	if err := failpoint.Disk(ctx, "mkdir", a.start.LocalDir); err != nil {
+		return err
+	}
+	return os.MkdirAll(a.start.LocalDir, 0o700)
+}
+
+func (a *attempt) launch(ctx context.Context) (Task, error) {
+	if err := failpoint.Hit(failpoint.TasknodeLaunch); err != nil {
+		return nil, err
+	}
+	return a.cfg.Launcher.Launch(ctx, a.start)
 }
 
 // wait returns when the task is gone, has said its last word, or is to end.

@@ -1,6 +1,7 @@
 package tasknode
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
@@ -57,6 +59,9 @@ func writeHeld(dir string, last *wire.Report) error {
 		return err
 	}
 	path := dir + heldSuffix
+	if err := failpoint.Disk(context.Background(), "write", path); err != nil {
+		return err
+	}
 	if err := os.WriteFile(path+".tmp", encoded, 0o600); err != nil {
 		return errors.Join(err, os.RemoveAll(path+".tmp"))
 	}

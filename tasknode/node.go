@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/mailbox"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -86,7 +87,7 @@ func (n *Node) Run(ctx context.Context) error {
 			n.progress.tell(n.send)
 		case <-beat:
 			n.progress.tell(n.send)
-			n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.Vitals()}})
+			n.beat()
 			n.reviewSlots()
 		case err := <-gone:
 			return err
@@ -100,6 +101,13 @@ func (n *Node) heartbeats() (beat <-chan time.Time, stop func()) {
 	}
 	ticker := time.NewTicker(n.cfg.Heartbeat)
 	return ticker.C, ticker.Stop
+}
+
+// beat says that the machine is alive.
+func (n *Node) beat() {
+	if failpoint.Hit(failpoint.TasknodeHeartbeat) == nil {
+		n.send(&wire.Report{Machine: n.cfg.Name, Report: &wire.Report_Heartbeat_{Heartbeat: n.cfg.Vitals()}})
+	}
 }
 
 func (n *Node) send(r *wire.Report) {
@@ -128,7 +136,7 @@ func (g greeting) handle(_ context.Context, n *Node) { g.answer <- n.joined() }
 func (n *Node) joined() *wire.Report {
 	joined := &wire.Report_Joined{
 		Address: n.cfg.Address, Http: n.cfg.HTTP, Rack: n.cfg.Rack, Hosts: n.cfg.Hosts, Instance: n.cfg.Instance,
-		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: time.Now().UnixMilli(),
+		MapSlots: int32(n.cfg.MapSlots), ReduceSlots: int32(n.cfg.ReduceSlots), Clock: failpoint.Now().UnixMilli(),
 		Jobs: slices.Sorted(maps.Keys(n.jobs)), Held: slices.Sorted(maps.Keys(n.held)),
 		Attempts: slices.Sorted(maps.Keys(n.attempts)),
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/jobmaster"
@@ -41,12 +42,13 @@ type masterDaemon struct {
 	log      *raftlog.Log
 	master   *jobmaster.Master
 	fatal    chan error
+	drills   *failpoint.Control // nil when it takes no part in them
 }
 
 // openMaster makes a jobmaster ready to run, or leaves nothing open.
 func openMaster(cfg masterConfig, logger *slog.Logger, stderr io.Writer) (*masterDaemon, error) {
 	m := &masterDaemon{cfg: cfg, stderr: stderr, logger: logger, fatal: make(chan error, 1)}
-	for _, step := range []func() error{m.settle, m.openListeners, m.findAddress, m.openLog, m.openMaster} {
+	for _, step := range []func() error{m.settle, m.openListeners, m.findAddress, m.openLog, m.openDrills, m.openMaster} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, m.close())
 		}
@@ -159,6 +161,13 @@ func (m *masterDaemon) openLog() (err error) {
 	return os.WriteFile(filepath.Join(m.cfg.dir, clusterFile), []byte(m.cfg.clusterID+"\n"), 0o644)
 }
 
+// openDrills makes the master fail on command, if it is to. It comes when the
+// directory is this master's own, and before it uses other files.
+func (m *masterDaemon) openDrills() (err error) {
+	m.drills, err = openDrills(m.cfg.drills, m.cfg.dir, m.logger)
+	return err
+}
+
 func (m *masterDaemon) openMaster() (err error) {
 	var decisions io.Writer
 	if m.cfg.decisions != "" {
@@ -170,7 +179,7 @@ func (m *masterDaemon) openMaster() (err error) {
 		ClusterID: m.cfg.clusterID, Log: m.log, Policy: policyNamed, Resolve: m.files.Resolve,
 		PolicyName: m.cfg.policy, Pools: m.cfg.pools, PoolFile: m.poolFile(), Decisions: decisions,
 		NodeExpiry: m.cfg.expiry, Probe: probeTasknode, NodeForget: m.cfg.forget, HistoryDir: m.cfg.historyDir, LogDir: m.cfg.jobLogDir, StagingDir: m.cfg.staging,
-		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Logger: m.logger,
+		Retention: m.cfg.retention, ShuffleToken: shuffleToken(m.token), Now: failpoint.Now, Logger: m.logger,
 	})
 	return err
 }

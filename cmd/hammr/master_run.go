@@ -74,7 +74,7 @@ func (m *masterDaemon) abandon(cause error) error {
 
 // close closes what openMaster has opened, as far as that is.
 func (m *masterDaemon) close() error {
-	var faults []error
+	faults := []error{closeDrills(m.drills)}
 	if m.log != nil {
 		faults = append(faults, m.log.Close())
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/inject"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -82,6 +83,7 @@ func (m *masterDaemon) newPage() http.Handler {
 			}
 			return nil
 		},
+		Handlers: map[string]http.Handler{inject.Path: drillsHandler(m.token, m.drills, m.logger)},
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -50,13 +51,14 @@ type nodeDaemon struct {
 	cgroup      string // directory of its own control group for tasks, "" when it has none
 	masters     *rpc.Cluster
 	node        *tasknode.Node
-	source      string // address that connections to HDFS come from, "" for any
+	drills      *failpoint.Control // nil when it takes no part in them
+	source      string             // address that connections to HDFS come from, "" for any
 }
 
 // openTasknode makes a tasknode ready to run, or leaves nothing open.
 func openTasknode(cfg nodeConfig, logger *slog.Logger, stderr io.Writer) (n *nodeDaemon, err error) {
 	n = &nodeDaemon{cfg: cfg, stderr: stderr, logger: logger}
-	for _, step := range []func() error{n.settle, n.openDir, n.openListeners, n.openParts, n.openNode} {
+	for _, step := range []func() error{n.settle, n.openDir, n.openDrills, n.openListeners, n.openParts, n.openNode} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, n.close())
 		}
@@ -147,6 +149,13 @@ func (n *nodeDaemon) openDir() (err error) {
 	return nil
 }
 
+// openDrills makes the tasknode fail on command, if it is to. It comes before local
+// files are opened.
+func (n *nodeDaemon) openDrills() (err error) {
+	n.drills, err = openDrills(n.cfg.drills, n.cfg.dir, n.logger)
+	return err
+}
+
 func (n *nodeDaemon) openListeners() (err error) {
 	if n.listener, err = listen("address", withDefaultPort(n.cfg.address, "7071")); err != nil {
 		return err
@@ -179,13 +188,21 @@ func (n *nodeDaemon) openParts() (err error) {
 	}
 	n.launcher, err = process.New(process.Config{
 		Programs: n.programs, LogDir: logsOf, Cgroup: n.openCgroup(), OwnUser: n.cfg.ownUser, Logger: n.logger,
-		Keep: n.cfg.mapSlots + n.cfg.reduceSlots,
+		Keep: n.cfg.mapSlots + n.cfg.reduceSlots, Faults: n.faultsFile(),
 	})
 	if err != nil {
 		return err
 	}
 	n.masters, err = rpc.New(rpc.Config{Masters: n.cfg.masters, Token: n.token, ClusterID: n.cfg.clusterID})
 	return err
+}
+
+// faultsFile is what tasks are told of drills, "" for nothing.
+func (n *nodeDaemon) faultsFile() string {
+	if n.drills == nil {
+		return ""
+	}
+	return n.drills.File()
 }
 
 // logsOf is the directory for what a task prints. It lies beside the attempt's
@@ -255,7 +272,7 @@ func (n *nodeDaemon) close() error {
 	if n.launcher != nil {
 		n.launcher.Close()
 	}
-	faults = append(faults, n.closeCgroup())
+	faults = append(faults, n.closeCgroup(), closeDrills(n.drills))
 	if n.programs != nil {
 		n.programs.Close()
 	}

@@ -5,17 +5,18 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/inject"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // vitals is what the tasknode tells of its machine.
 func (n *nodeDaemon) vitals() *wire.Report_Heartbeat {
-	h := &wire.Report_Heartbeat{Clock: time.Now().UnixMilli(), Load: load()}
+	h := &wire.Report_Heartbeat{Clock: failpoint.Now().UnixMilli(), Load: load()}
 	for i, state := range n.disks.States() {
 		d := &wire.Report_Heartbeat_Directory{Path: n.cfg.localDirs[i], Free: state.Free, Total: state.Total}
 		if state.Fault != nil {
@@ -44,8 +45,11 @@ func load() float64 {
 func (n *nodeDaemon) newPage() http.Handler {
 	return daemon.NewPage(daemon.PageConfig{
 		Title: "tasknode " + n.cfg.name, Profiles: n.cfg.profiles, Metrics: []prometheus.Collector{&nodeMetrics{n}},
-		Health:   func(*http.Request) error { return n.disks.Check() },
-		Handlers: map[string]http.Handler{"GET /logs/{attempt}/{stream}": &nodeLogs{n.taskDirs(), n.token}},
+		Health: func(*http.Request) error { return n.disks.Check() },
+		Handlers: map[string]http.Handler{
+			"GET /logs/{attempt}/{stream}": &nodeLogs{n.taskDirs(), n.token},
+			inject.Path:                    drillsHandler(n.token, n.drills, n.logger),
+		},
 	})
 }
 

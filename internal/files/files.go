@@ -6,9 +6,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -27,9 +30,17 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	})
 }
 
-// Local is the file system of this machine.
+// Local is the file system of this machine. In drills it is as slow and as faulty as
+// they want it.
 func Local(c *conf.Conf) storage.FS {
-	return local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
+	fs := local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
+	if !failpoint.On() {
+		return fs
+	}
+	return fault.New(fs, fault.Options{
+		Sleep: failpoint.Pause,
+		Ask:   func(fault.Op, string) (time.Duration, error) { return failpoint.Trouble() },
+	})
 }
 
 // CreateOptions are those that c sets for every new file; 0 where it is silent.

@@ -37,12 +37,12 @@ var importTable = []row{
 	{"storage/hdfs", []string{"storage", "internal/conf"}},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage"}},
-	{"shuffle/transfer", []string{"shuffle", "storage", "internal/mailbox"}},
+	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/mailbox"}},
 	{"internal/keys", nil},
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
 	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
-	{"internal/files", []string{"storage", "storage/...", "internal/conf"}},
+	{"internal/files", []string{"storage", "storage/...", "internal/conf", "internal/failpoint"}},
 
 	// One attempt, and the messages to and from it.
 	{"internal/taskproc", []string{"dag"}},
@@ -50,21 +50,21 @@ var importTable = []row{
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
-		"internal/conf", "internal/counter", "internal/files", "internal/format", "internal/format/...",
+		"internal/conf", "internal/counter", "internal/failpoint", "internal/files", "internal/format", "internal/format/...",
 		"internal/taskproc",
 	}},
 
 	// Daemons and the engine in one process.
 	{"internal/mailbox", nil},
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "internal/mailbox", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "internal/failpoint", "internal/mailbox", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", nil},
-	{"tasknode/disks", nil},
-	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/taskproc"}},
+	{"tasknode/disks", []string{"internal/failpoint"}},
+	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/taskproc"}},
 	{"jobmaster", []string{
 		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "storage",
-		"internal/conf", "internal/counter", "internal/format/splits", "internal/mailbox", "internal/wire", "internal/taskproc",
+		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
-	{"jobmaster/raftlog", []string{"cluster", "jobmaster"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint"}},
 	{"jobmaster/edge", []string{
 		"jobmaster", "cluster", "preempt", "internal/mailbox", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
@@ -87,13 +87,15 @@ var importTable = []row{
 	{"mr", []string{
 		"dag", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
-		"internal/embedded", "internal/files", "internal/format", "internal/format/...", "internal/keys",
+		"internal/embedded", "internal/failpoint", "internal/files", "internal/format", "internal/format/...", "internal/keys",
 		"internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},
 	{"mr/mrtest", []string{"mr"}},
 	{"internal/conf", nil},
 	{"internal/counter", nil},
+	{"internal/failpoint", nil},
+	{"internal/inject", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
 	{"internal/console", []string{"internal/counter", "internal/report"}},
 	{"internal/fsshell", []string{
@@ -108,7 +110,7 @@ var importTable = []row{
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
 	{"chaos", nil},
 	{"chaos/rig", []string{
-		"shuffle", "internal/client/remote", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/rpc",
+		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/rpc",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "sched/fifo", "sim", "sim/workload"}},

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
@@ -26,9 +27,10 @@ const (
 )
 
 // beginCheckpoint is what the Node has done so far, with the state that the user's
-// code keeps. It closes the output.
+// code keeps: that of the last pause while save is nil, because the user's code has
+// not been called since. It closes the output.
 func (n *Node) beginCheckpoint(save func() ([]byte, error)) (body *taskproc.CheckpointBody, err error) {
-	body = &taskproc.CheckpointBody{JobId: n.Start.JobId, Task: n.Start.Task, Kind: n.Start.Kind}
+	body = &taskproc.CheckpointBody{JobId: n.Start.JobId, Task: n.Start.Task, Kind: n.Start.Kind, UserState: n.UserState}
 	if save != nil {
 		if body.UserState, err = save(); err != nil {
 			return nil, fmt.Errorf("saving the state of the user's code: %w", err)
@@ -46,6 +48,9 @@ func (n *Node) beginCheckpoint(save func() ([]byte, error)) (body *taskproc.Chec
 func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
 	body.Counters = counterMessages(n.Counters)
 	encoded, err := EncodeCheckpoint(body)
+	if err == nil {
+		err = failpoint.Hit(failpoint.TaskCheckpoint)
+	}
 	if err != nil {
 		return nil, &unwrittenError{body, err}
 	}

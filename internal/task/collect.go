@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -47,6 +48,7 @@ func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
 		Partitions:   n.group.partitions(c),
 		Memory:       open.memory,
 		SpillPercent: n.Conf.Float(conf.SpillPercent),
+		BeforeSpill:  func() error { return failpoint.Hit(failpoint.TaskSpill) },
 		Factor:       n.Conf.Int(conf.SortFactor),
 		MaxRuns:      n.maxRuns(c),
 		Codec:        codec,
@@ -126,6 +128,9 @@ func (n *Node) publish() ([]*taskproc.MapOutput, error) {
 }
 
 func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, error) {
+	if err := failpoint.Hit(failpoint.TaskSegment); err != nil {
+		return nil, err
+	}
 	index, err := open.Finish(n.ctx)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -91,6 +92,9 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 	var last *taskproc.FromTask
 	if err == nil {
 		last, err = s.measured(&server.usage, func() (*taskproc.FromTask, error) { return s.group.run(ctx, prog) })
+	}
+	if last.GetDone() != nil && err == nil {
+		err = failpoint.Hit(failpoint.TaskDone)
 	}
 	if err != nil {
 		last = s.lastWord(ctx, err)

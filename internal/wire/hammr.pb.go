@@ -3901,6 +3901,254 @@ func (*MasterResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
+// A fault that a drill wants inside of a daemon and its tasks. It lasts until it
+// is taken back, or the daemon ends.
+type InjectRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Fault:
+	//
+	//	*InjectRequest_SlowDisk
+	//	*InjectRequest_IoErrors
+	//	*InjectRequest_ClockJump
+	//	*InjectRequest_Failpoint_
+	//	*InjectRequest_Clear
+	Fault         isInjectRequest_Fault `protobuf_oneof:"fault"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InjectRequest) Reset() {
+	*x = InjectRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InjectRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InjectRequest) ProtoMessage() {}
+
+func (x *InjectRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
+func (*InjectRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *InjectRequest) GetFault() isInjectRequest_Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
+}
+
+func (x *InjectRequest) GetSlowDisk() int64 {
+	if x != nil {
+		if x, ok := x.Fault.(*InjectRequest_SlowDisk); ok {
+			return x.SlowDisk
+		}
+	}
+	return 0
+}
+
+func (x *InjectRequest) GetIoErrors() int64 {
+	if x != nil {
+		if x, ok := x.Fault.(*InjectRequest_IoErrors); ok {
+			return x.IoErrors
+		}
+	}
+	return 0
+}
+
+func (x *InjectRequest) GetClockJump() int64 {
+	if x != nil {
+		if x, ok := x.Fault.(*InjectRequest_ClockJump); ok {
+			return x.ClockJump
+		}
+	}
+	return 0
+}
+
+func (x *InjectRequest) GetFailpoint() *InjectRequest_Failpoint {
+	if x != nil {
+		if x, ok := x.Fault.(*InjectRequest_Failpoint_); ok {
+			return x.Failpoint
+		}
+	}
+	return nil
+}
+
+func (x *InjectRequest) GetClear() bool {
+	if x != nil {
+		if x, ok := x.Fault.(*InjectRequest_Clear); ok {
+			return x.Clear
+		}
+	}
+	return false
+}
+
+type isInjectRequest_Fault interface {
+	isInjectRequest_Fault()
+}
+
+type InjectRequest_SlowDisk struct {
+	SlowDisk int64 `protobuf:"varint,1,opt,name=slow_disk,json=slowDisk,proto3,oneof"` // ns that each operation of local files takes longer; 0 ends it
+}
+
+type InjectRequest_IoErrors struct {
+	IoErrors int64 `protobuf:"varint,2,opt,name=io_errors,json=ioErrors,proto3,oneof"` // of how many operations of local files one fails; 0 ends it
+}
+
+type InjectRequest_ClockJump struct {
+	ClockJump int64 `protobuf:"varint,3,opt,name=clock_jump,json=clockJump,proto3,oneof"` // ns by which the clock jumps, back when below 0
+}
+
+type InjectRequest_Failpoint_ struct {
+	Failpoint *InjectRequest_Failpoint `protobuf:"bytes,4,opt,name=failpoint,proto3,oneof"`
+}
+
+type InjectRequest_Clear struct {
+	Clear bool `protobuf:"varint,5,opt,name=clear,proto3,oneof"` // everything is in order again
+}
+
+func (*InjectRequest_SlowDisk) isInjectRequest_Fault() {}
+
+func (*InjectRequest_IoErrors) isInjectRequest_Fault() {}
+
+func (*InjectRequest_ClockJump) isInjectRequest_Fault() {}
+
+func (*InjectRequest_Failpoint_) isInjectRequest_Fault() {}
+
+func (*InjectRequest_Clear) isInjectRequest_Fault() {}
+
+type InjectResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InjectResponse) Reset() {
+	*x = InjectResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InjectResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InjectResponse) ProtoMessage() {}
+
+func (x *InjectResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
+func (*InjectResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+}
+
+type FailpointsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailpointsRequest) Reset() {
+	*x = FailpointsRequest{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailpointsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailpointsRequest) ProtoMessage() {}
+
+func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
+func (*FailpointsRequest) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+}
+
+type FailpointsResponse struct {
+	state         protoimpl.MessageState      `protogen:"open.v1"`
+	Points        []*FailpointsResponse_Point `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailpointsResponse) Reset() {
+	*x = FailpointsResponse{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailpointsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailpointsResponse) ProtoMessage() {}
+
+func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
+func (*FailpointsResponse) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
 type TaskStatus_Attempt struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Id                string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -3918,7 +4166,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3930,7 +4178,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4266,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4030,7 +4278,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4063,7 +4311,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4075,7 +4323,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4116,7 +4364,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4128,7 +4376,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4169,7 +4417,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4181,7 +4429,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4222,7 +4470,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4234,7 +4482,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4266,7 +4514,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4278,7 +4526,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4318,7 +4566,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4330,7 +4578,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4405,7 +4653,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4417,7 +4665,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4451,7 +4699,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4463,7 +4711,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4497,7 +4745,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4509,7 +4757,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4547,7 +4795,7 @@ type Order_TakeOver struct {
 
 func (x *Order_TakeOver) Reset() {
 	*x = Order_TakeOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4559,7 +4807,7 @@ func (x *Order_TakeOver) String() string {
 func (*Order_TakeOver) ProtoMessage() {}
 
 func (x *Order_TakeOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4612,7 +4860,7 @@ type Order_Probe struct {
 
 func (x *Order_Probe) Reset() {
 	*x = Order_Probe{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4624,7 +4872,7 @@ func (x *Order_Probe) String() string {
 func (*Order_Probe) ProtoMessage() {}
 
 func (x *Order_Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4659,7 +4907,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4671,7 +4919,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4776,7 +5024,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4788,7 +5036,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4833,7 +5081,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4845,7 +5093,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4872,7 +5120,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4884,7 +5132,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4925,7 +5173,7 @@ type Report_TookOver struct {
 
 func (x *Report_TookOver) Reset() {
 	*x = Report_TookOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4937,7 +5185,7 @@ func (x *Report_TookOver) String() string {
 func (*Report_TookOver) ProtoMessage() {}
 
 func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4979,7 +5227,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4991,7 +5239,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5047,7 +5295,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5059,7 +5307,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5117,7 +5365,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5129,7 +5377,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5184,7 +5432,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5196,7 +5444,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5246,7 +5494,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5258,7 +5506,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5372,7 +5620,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5384,7 +5632,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5451,7 +5699,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5463,7 +5711,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[81]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5543,7 +5791,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5555,7 +5803,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5630,7 +5878,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5642,7 +5890,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5668,6 +5916,110 @@ func (x *Queue_Slots) GetMap() int32 {
 func (x *Queue_Slots) GetReduce() int32 {
 	if x != nil {
 		return x.Reduce
+	}
+	return 0
+}
+
+type InjectRequest_Failpoint struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Action        string                 `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"` // as of internal/failpoint; "" ends it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InjectRequest_Failpoint) Reset() {
+	*x = InjectRequest_Failpoint{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InjectRequest_Failpoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InjectRequest_Failpoint) ProtoMessage() {}
+
+func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
+func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52, 0}
+}
+
+func (x *InjectRequest_Failpoint) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *InjectRequest_Failpoint) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+type FailpointsResponse_Point struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Hits          int64                  `protobuf:"varint,2,opt,name=hits,proto3" json:"hits,omitempty"` // since it was set, or since the daemon began
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailpointsResponse_Point) Reset() {
+	*x = FailpointsResponse_Point{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailpointsResponse_Point) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailpointsResponse_Point) ProtoMessage() {}
+
+func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
+func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
+}
+
+func (x *FailpointsResponse_Point) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FailpointsResponse_Point) GetHits() int64 {
+	if x != nil {
+		return x.Hits
 	}
 	return 0
 }
@@ -6120,7 +6472,25 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\rMasterRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x10\n" +
-	"\x0eMasterResponse*\x81\x01\n" +
+	"\x0eMasterResponse\"\x8b\x02\n" +
+	"\rInjectRequest\x12\x1d\n" +
+	"\tslow_disk\x18\x01 \x01(\x03H\x00R\bslowDisk\x12\x1d\n" +
+	"\tio_errors\x18\x02 \x01(\x03H\x00R\bioErrors\x12\x1f\n" +
+	"\n" +
+	"clock_jump\x18\x03 \x01(\x03H\x00R\tclockJump\x12A\n" +
+	"\tfailpoint\x18\x04 \x01(\v2!.hammr.v1.InjectRequest.FailpointH\x00R\tfailpoint\x12\x16\n" +
+	"\x05clear\x18\x05 \x01(\bH\x00R\x05clear\x1a7\n" +
+	"\tFailpoint\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06action\x18\x02 \x01(\tR\x06actionB\a\n" +
+	"\x05fault\"\x10\n" +
+	"\x0eInjectResponse\"\x13\n" +
+	"\x11FailpointsRequest\"\x81\x01\n" +
+	"\x12FailpointsResponse\x12:\n" +
+	"\x06points\x18\x01 \x03(\v2\".hammr.v1.FailpointsResponse.PointR\x06points\x1a/\n" +
+	"\x05Point\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04hits\x18\x02 \x01(\x03R\x04hits*\x81\x01\n" +
 	"\bJobState\x12\x19\n" +
 	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04PREP\x10\x01\x12\v\n" +
@@ -6175,7 +6545,11 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\fRemoveMaster\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse\x12G\n" +
 	"\x12TransferLeadership\x12\x17.hammr.v1.MasterRequest\x1a\x18.hammr.v1.MasterResponse2=\n" +
 	"\tTasknodes\x120\n" +
-	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x01B&Z$github.com/hammr/hammr/internal/wireb\x06proto3"
+	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x012\x8e\x01\n" +
+	"\x06Drills\x12;\n" +
+	"\x06Inject\x12\x17.hammr.v1.InjectRequest\x1a\x18.hammr.v1.InjectResponse\x12G\n" +
+	"\n" +
+	"Failpoints\x12\x1b.hammr.v1.FailpointsRequest\x1a\x1c.hammr.v1.FailpointsResponseB&Z$github.com/hammr/hammr/internal/wireb\x06proto3"
 
 var (
 	file_internal_wire_hammr_proto_rawDescOnce sync.Once
@@ -6190,7 +6564,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 84)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 90)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -6248,166 +6622,178 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*ListQueuesResponse)(nil),         // 53: hammr.v1.ListQueuesResponse
 	(*MasterRequest)(nil),              // 54: hammr.v1.MasterRequest
 	(*MasterResponse)(nil),             // 55: hammr.v1.MasterResponse
-	nil,                                // 56: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                // 57: hammr.v1.JobSpec.BarredEntry
-	(*TaskStatus_Attempt)(nil),         // 58: hammr.v1.TaskStatus.Attempt
-	nil,                                // 59: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 60: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 61: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 62: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 63: hammr.v1.Order.PauseAttempt
-	(*Order_SuspendAttempt)(nil),       // 64: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),        // 65: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),              // 66: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 67: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 68: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 69: hammr.v1.Order.Repeat
-	(*Order_TakeOver)(nil),             // 70: hammr.v1.Order.TakeOver
-	(*Order_Probe)(nil),                // 71: hammr.v1.Order.Probe
-	(*Report_Joined)(nil),              // 72: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 73: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 74: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 75: hammr.v1.Report.Killed
-	(*Report_TookOver)(nil),            // 76: hammr.v1.Report.TookOver
-	(*Report_Heartbeat_Directory)(nil), // 77: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 78: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 79: hammr.v1.Info.LogWrites
-	nil,                                // 80: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 81: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 82: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 83: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 84: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 85: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 86: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 87: hammr.v1.Queue.Slots
-	(*taskproc.Graph)(nil),             // 88: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 89: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 90: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 91: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 92: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 93: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 94: hammr.task.v1.Paused
-	(*taskproc.Declined)(nil),          // 95: hammr.task.v1.Declined
-	(*taskproc.Start)(nil),             // 96: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 97: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 98: hammr.task.v1.MapOutput
+	(*InjectRequest)(nil),              // 56: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),             // 57: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),          // 58: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),         // 59: hammr.v1.FailpointsResponse
+	nil,                                // 60: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                // 61: hammr.v1.JobSpec.BarredEntry
+	(*TaskStatus_Attempt)(nil),         // 62: hammr.v1.TaskStatus.Attempt
+	nil,                                // 63: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 64: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 65: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 66: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 67: hammr.v1.Order.PauseAttempt
+	(*Order_SuspendAttempt)(nil),       // 68: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),        // 69: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),              // 70: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 71: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 72: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 73: hammr.v1.Order.Repeat
+	(*Order_TakeOver)(nil),             // 74: hammr.v1.Order.TakeOver
+	(*Order_Probe)(nil),                // 75: hammr.v1.Order.Probe
+	(*Report_Joined)(nil),              // 76: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 77: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 78: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 79: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 80: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 81: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 82: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 83: hammr.v1.Info.LogWrites
+	nil,                                // 84: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 85: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 86: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 87: hammr.v1.Explanation.Stage
+	(*Explanation_Attempt)(nil),        // 88: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 89: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 90: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 91: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),    // 92: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),   // 93: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),             // 94: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 95: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 96: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 97: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 98: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 99: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 100: hammr.task.v1.Paused
+	(*taskproc.Declined)(nil),          // 101: hammr.task.v1.Declined
+	(*taskproc.Start)(nil),             // 102: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 103: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 104: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	56, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	88, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	57, // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
-	89, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
-	1,  // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	58, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
-	0,  // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	90, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
-	5,  // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	7,  // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
-	6,  // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	8,  // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	59, // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	60, // 13: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	61, // 14: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	62, // 15: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	63, // 16: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	66, // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	67, // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	68, // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	69, // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	64, // 21: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	65, // 22: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	70, // 23: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
-	71, // 24: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
-	10, // 25: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	72, // 26: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	74, // 27: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	91, // 28: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	92, // 29: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	93, // 30: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	94, // 31: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	75, // 32: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	73, // 33: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	76, // 34: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	95, // 35: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
-	3,  // 36: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	78, // 37: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	79, // 38: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,  // 39: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,  // 40: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	77, // 41: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	38, // 42: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	80, // 43: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	81, // 44: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	48, // 45: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	82, // 46: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	83, // 47: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	84, // 48: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	86, // 49: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	87, // 50: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	87, // 51: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	87, // 52: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	87, // 53: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	52, // 54: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	2,  // 55: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	96, // 56: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	97, // 57: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	98, // 58: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	92, // 59: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	77, // 60: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	98, // 61: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	85, // 62: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	84, // 63: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15, // 64: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17, // 65: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19, // 66: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24, // 67: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20, // 68: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22, // 69: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25, // 70: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27, // 71: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29, // 72: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31, // 73: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	33, // 74: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	35, // 75: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	37, // 76: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	40, // 77: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	42, // 78: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	44, // 79: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	46, // 80: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49, // 81: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	51, // 82: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	54, // 83: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	54, // 84: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	54, // 85: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12, // 86: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	16, // 87: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18, // 88: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,  // 89: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,  // 90: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21, // 91: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23, // 92: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26, // 93: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28, // 94: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30, // 95: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32, // 96: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	34, // 97: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	36, // 98: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	39, // 99: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41, // 100: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	43, // 101: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	45, // 102: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	47, // 103: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	50, // 104: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	53, // 105: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	55, // 106: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	55, // 107: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	55, // 108: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11, // 109: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	87, // [87:110] is the sub-list for method output_type
-	64, // [64:87] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	60,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	94,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	61,  // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
+	95,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
+	62,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
+	96,  // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
+	7,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
+	8,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	63,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	64,  // 13: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	65,  // 14: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	66,  // 15: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	67,  // 16: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	70,  // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	71,  // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	72,  // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	73,  // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	68,  // 21: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	69,  // 22: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	74,  // 23: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
+	75,  // 24: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
+	10,  // 25: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	76,  // 26: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	78,  // 27: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	97,  // 28: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	98,  // 29: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	99,  // 30: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	100, // 31: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	79,  // 32: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	77,  // 33: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	80,  // 34: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	101, // 35: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
+	3,   // 36: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	82,  // 37: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	83,  // 38: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 39: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	9,   // 40: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	81,  // 41: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	38,  // 42: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	84,  // 43: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	85,  // 44: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	48,  // 45: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	86,  // 46: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	87,  // 47: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	88,  // 48: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	90,  // 49: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	91,  // 50: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	91,  // 51: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	91,  // 52: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	91,  // 53: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	52,  // 54: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	92,  // 55: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	93,  // 56: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 57: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	102, // 58: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	103, // 59: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	104, // 60: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	98,  // 61: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	81,  // 62: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	104, // 63: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	89,  // 64: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	88,  // 65: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	15,  // 66: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	17,  // 67: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	19,  // 68: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	24,  // 69: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	20,  // 70: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	22,  // 71: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	25,  // 72: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	27,  // 73: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	29,  // 74: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	31,  // 75: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	33,  // 76: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	35,  // 77: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	37,  // 78: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	40,  // 79: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	42,  // 80: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	44,  // 81: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	46,  // 82: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	49,  // 83: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	51,  // 84: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	54,  // 85: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	54,  // 86: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	54,  // 87: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	12,  // 88: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	56,  // 89: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	58,  // 90: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	16,  // 91: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	18,  // 92: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	9,   // 93: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	9,   // 94: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	21,  // 95: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	23,  // 96: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	26,  // 97: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	28,  // 98: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	30,  // 99: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	32,  // 100: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	34,  // 101: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	36,  // 102: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	39,  // 103: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	41,  // 104: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	43,  // 105: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	45,  // 106: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	47,  // 107: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	50,  // 108: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	53,  // 109: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	55,  // 110: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	55,  // 111: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	55,  // 112: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	11,  // 113: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	57,  // 114: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	59,  // 115: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	91,  // [91:116] is the sub-list for method output_type
+	66,  // [66:91] is the sub-list for method input_type
+	66,  // [66:66] is the sub-list for extension type_name
+	66,  // [66:66] is the sub-list for extension extendee
+	0,   // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -6441,15 +6827,22 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_TookOver_)(nil),
 		(*Report_Declined)(nil),
 	}
+	file_internal_wire_hammr_proto_msgTypes[52].OneofWrappers = []any{
+		(*InjectRequest_SlowDisk)(nil),
+		(*InjectRequest_IoErrors)(nil),
+		(*InjectRequest_ClockJump)(nil),
+		(*InjectRequest_Failpoint_)(nil),
+		(*InjectRequest_Clear)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   84,
+			NumMessages:   90,
 			NumExtensions: 0,
-			NumServices:   2,
+			NumServices:   3,
 		},
 		GoTypes:           file_internal_wire_hammr_proto_goTypes,
 		DependencyIndexes: file_internal_wire_hammr_proto_depIdxs,

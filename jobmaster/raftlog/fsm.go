@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )
@@ -46,6 +47,9 @@ func (f *fsm) Apply(entry *raft.Log) any {
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.fault != nil {
 		return nil, f.fault
+	}
+	if err := failpoint.Hit(failpoint.MasterSnapshot); err != nil {
+		return nil, err
 	}
 	answer := make(chan *cluster.Snapshot, 1)
 	if !f.log.emit(jobmaster.SnapshotWanted{Answer: answer}) {

@@ -1,12 +1,15 @@
 package raftlog
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/hammr/hammr/internal/failpoint"
 )
 
 // store is the log on disk. It measures how long writes take, each of which ends
@@ -28,6 +31,9 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 			return err
 		}
 	}
+	if err := s.fault(); err != nil {
+		return err
+	}
 	if s.delay > 0 {
 		select {
 		case <-time.After(s.delay):
@@ -37,6 +43,14 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	err := s.LogStore.StoreLogs(logs)
 	s.took.add(time.Since(began))
 	return err
+}
+
+// fault is how drills have a write fail, nil for not at all.
+func (s *store) fault() error {
+	if err := failpoint.Hit(failpoint.MasterAppend); err != nil {
+		return err
+	}
+	return failpoint.Disk(context.Background(), "write", "log")
 }
 
 // Latency tells how long the latest writes to a log took, fsync included.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
@@ -23,7 +24,10 @@ const maxIndex = 1 << 30
 // open opens a regular file of whichever local directory has it. A directory
 // that is out of order hides nothing that lies in another.
 func (s *Server) open(name string) (*os.File, int64, error) {
-	var fault error
+	fault := failpoint.Disk(context.Background(), "open", name)
+	if fault != nil {
+		return nil, 0, fault
+	}
 	for _, dir := range s.cfg.Dirs {
 		file, size, err := openIn(dir, name)
 		var refused *refusal

@@ -77,6 +77,11 @@ type Options struct {
 	// Sleep waits for a rule's Latency; an error ends the call. Default: no
 	// waiting.
 	Sleep func(ctx context.Context, d time.Duration) error
+
+	// Ask is asked at every call what happens to it beside what rules say: by how
+	// much it is late, and with what it fails instead of being carried out, nil if it
+	// does not. Any goroutine may call it. Default: nothing happens.
+	Ask func(op Op, path string) (late time.Duration, fault error)
 }
 
 // FS is a file system that fails by its rules.
@@ -169,6 +174,7 @@ type verdict struct {
 // rule with an error decides how the call ends.
 func (f *FS) judge(ctx context.Context, c call) (verdict, error) {
 	v := f.decide(c)
+	f.ask(c, &v)
 	if v.latency > 0 {
 		if err := f.opts.Sleep(ctx, v.latency); err != nil {
 			return v, fmt.Errorf("%s %s: %w", c.op, c.path, err)
@@ -207,6 +213,18 @@ func (f *FS) decide(c call) verdict {
 		}
 	}
 	return v
+}
+
+// ask adds what Options.Ask has in store. The rules decide first.
+func (f *FS) ask(c call, v *verdict) {
+	if f.opts.Ask == nil {
+		return
+	}
+	late, err := f.opts.Ask(c.op, c.path)
+	v.latency += late
+	if v.err == nil && err != nil {
+		v.err, v.after, v.passes = err, false, 0
+	}
 }
 
 // strikes counts the call when the rule chooses it.

@@ -2,6 +2,7 @@ package disks
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/failpoint"
 )
 
 // Names of this package's own in a directory. Those of jobs begin otherwise.
@@ -52,6 +55,9 @@ func empty(dir string) error {
 // probe writes the block of a file anew and waits for the disk. The file stays,
 // so that this costs the file system no transaction.
 func probe(dir string) error {
+	if err := failpoint.Disk(context.Background(), "write", dir); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(filepath.Join(dir, probeName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err

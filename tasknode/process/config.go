@@ -45,6 +45,9 @@ type Config struct {
 	// OwnUser runs tasks as the daemon's user even if that is root; default only
 	// if it is not.
 	OwnUser bool
+	// Faults is the file of the faults of drills that tasks are to suffer too; default
+	// none.
+	Faults string
 	// Environ is the environment of tasks, to which the Launcher adds; default
 	// the daemon's own.
 	Environ []string

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -34,6 +35,9 @@ func environ(base []string, start *taskproc.Start, t *task, more bool) []string 
 	}
 	if start.User != "" {
 		env = append(env, "HADOOP_USER_NAME="+start.User)
+	}
+	if t.cfg.Faults != "" {
+		env = append(env, failpoint.Variable+"="+t.cfg.Faults)
 	}
 	return t.owner.environ(env)
 }

@@ -36,6 +36,8 @@ const (
 	JobmasterName = "hammr.v1.Jobmaster"
 	// TasknodesName is the fully-qualified name of the Tasknodes service.
 	TasknodesName = "hammr.v1.Tasknodes"
+	// DrillsName is the fully-qualified name of the Drills service.
+	DrillsName = "hammr.v1.Drills"
 )
 
 // These constants are the fully-qualified names of the RPCs defined in this package. They're
@@ -94,6 +96,10 @@ const (
 	JobmasterTransferLeadershipProcedure = "/hammr.v1.Jobmaster/TransferLeadership"
 	// TasknodesAttendProcedure is the fully-qualified name of the Tasknodes's Attend RPC.
 	TasknodesAttendProcedure = "/hammr.v1.Tasknodes/Attend"
+	// DrillsInjectProcedure is the fully-qualified name of the Drills's Inject RPC.
+	DrillsInjectProcedure = "/hammr.v1.Drills/Inject"
+	// DrillsFailpointsProcedure is the fully-qualified name of the Drills's Failpoints RPC.
+	DrillsFailpointsProcedure = "/hammr.v1.Drills/Failpoints"
 )
 
 // JobmasterClient is a client for the hammr.v1.Jobmaster service.
@@ -878,4 +884,108 @@ type UnimplementedTasknodesHandler struct{}
 
 func (UnimplementedTasknodesHandler) Attend(context.Context, *connect.BidiStream[wire.Report, wire.Orders]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Tasknodes.Attend is not implemented"))
+}
+
+// DrillsClient is a client for the hammr.v1.Drills service.
+type DrillsClient interface {
+	Inject(context.Context, *wire.InjectRequest) (*wire.InjectResponse, error)
+	Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error)
+}
+
+// NewDrillsClient constructs a client for the hammr.v1.Drills service. By default, it uses the
+// Connect protocol with the binary Protobuf Codec, asks for gzipped responses, and sends
+// uncompressed requests. To use the gRPC or gRPC-Web protocols, supply the connect.WithGRPC() or
+// connect.WithGRPCWeb() options.
+//
+// The URL supplied here should be the base URL for the Connect or gRPC server (for example,
+// http://api.acme.com or https://acme.com/grpc).
+func NewDrillsClient(httpClient connect.HTTPClient, baseURL string, opts ...connect.ClientOption) DrillsClient {
+	baseURL = strings.TrimRight(baseURL, "/")
+	drillsMethods := wire.File_internal_wire_hammr_proto.Services().ByName("Drills").Methods()
+	return &drillsClient{
+		inject: connect.NewClient[wire.InjectRequest, wire.InjectResponse](
+			httpClient,
+			baseURL+DrillsInjectProcedure,
+			connect.WithSchema(drillsMethods.ByName("Inject")),
+			connect.WithClientOptions(opts...),
+		),
+		failpoints: connect.NewClient[wire.FailpointsRequest, wire.FailpointsResponse](
+			httpClient,
+			baseURL+DrillsFailpointsProcedure,
+			connect.WithSchema(drillsMethods.ByName("Failpoints")),
+			connect.WithClientOptions(opts...),
+		),
+	}
+}
+
+// drillsClient implements DrillsClient.
+type drillsClient struct {
+	inject     *connect.Client[wire.InjectRequest, wire.InjectResponse]
+	failpoints *connect.Client[wire.FailpointsRequest, wire.FailpointsResponse]
+}
+
+// Inject calls hammr.v1.Drills.Inject.
+func (c *drillsClient) Inject(ctx context.Context, req *wire.InjectRequest) (*wire.InjectResponse, error) {
+	response, err := c.inject.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Failpoints calls hammr.v1.Drills.Failpoints.
+func (c *drillsClient) Failpoints(ctx context.Context, req *wire.FailpointsRequest) (*wire.FailpointsResponse, error) {
+	response, err := c.failpoints.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// DrillsHandler is an implementation of the hammr.v1.Drills service.
+type DrillsHandler interface {
+	Inject(context.Context, *wire.InjectRequest) (*wire.InjectResponse, error)
+	Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error)
+}
+
+// NewDrillsHandler builds an HTTP handler from the service implementation. It returns the path on
+// which to mount the handler and the handler itself.
+//
+// By default, handlers support the Connect, gRPC, and gRPC-Web protocols with the binary Protobuf
+// and JSON codecs. They also support gzip compression.
+func NewDrillsHandler(svc DrillsHandler, opts ...connect.HandlerOption) (string, http.Handler) {
+	drillsMethods := wire.File_internal_wire_hammr_proto.Services().ByName("Drills").Methods()
+	drillsInjectHandler := connect.NewUnaryHandlerSimple(
+		DrillsInjectProcedure,
+		svc.Inject,
+		connect.WithSchema(drillsMethods.ByName("Inject")),
+		connect.WithHandlerOptions(opts...),
+	)
+	drillsFailpointsHandler := connect.NewUnaryHandlerSimple(
+		DrillsFailpointsProcedure,
+		svc.Failpoints,
+		connect.WithSchema(drillsMethods.ByName("Failpoints")),
+		connect.WithHandlerOptions(opts...),
+	)
+	return "/hammr.v1.Drills/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case DrillsInjectProcedure:
+			drillsInjectHandler.ServeHTTP(w, r)
+		case DrillsFailpointsProcedure:
+			drillsFailpointsHandler.ServeHTTP(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+}
+
+// UnimplementedDrillsHandler returns CodeUnimplemented from all methods.
+type UnimplementedDrillsHandler struct{}
+
+func (UnimplementedDrillsHandler) Inject(context.Context, *wire.InjectRequest) (*wire.InjectResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Drills.Inject is not implemented"))
+}
+
+func (UnimplementedDrillsHandler) Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Drills.Failpoints is not implemented"))
 }

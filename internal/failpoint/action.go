@@ -1,0 +1,56 @@
+package failpoint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// deed is what happens at a point.
+type deed int64
+
+// Deeds.
+const (
+	nothing deed = iota
+	fail
+	wait
+	crash
+)
+
+// Action is what a point is set to.
+type Action struct {
+	deed  deed
+	delay time.Duration // of wait
+	nth   int64         // the hit, from 1, at which it happens, once; 0 is at each
+}
+
+// maxDelay is the longest time that anything may be delayed by.
+const maxDelay = time.Hour
+
+// ParseAction reads "error", "crash" or "delay=TIME", with "@N" behind it for the
+// N-th hit from now on alone; "" is nothing.
+func ParseAction(text string) (a Action, err error) {
+	word, nth, once := strings.Cut(text, "@")
+	if once {
+		if a.nth, err = strconv.ParseInt(nth, 10, 64); err != nil || a.nth < 1 {
+			return a, fmt.Errorf("action %q: expected the number of a hit, from 1, behind the @", text)
+		}
+	}
+	word, delay, timed := strings.Cut(word, "=")
+	switch {
+	case word == "" && !timed && !once:
+	case word == "error" && !timed:
+		a.deed = fail
+	case word == "crash" && !timed:
+		a.deed = crash
+	case word == "delay" && timed:
+		a.deed = wait
+		if a.delay, err = time.ParseDuration(delay); err != nil || a.delay <= 0 || a.delay > maxDelay {
+			return a, fmt.Errorf("action %q: expected a time up to %v behind delay=, such as 200ms", text, maxDelay)
+		}
+	default:
+		return a, fmt.Errorf("action %q: expected error, crash or delay=TIME, with or without @N, or nothing", text)
+	}
+	return a, nil
+}

@@ -1,0 +1,156 @@
+package failpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// FileName is the file of a daemon's page in its directory.
+const FileName = "drill.faults"
+
+// Variable is the environment variable that names it to tasks.
+const Variable = "HAMMR_DRILL_FAULTS"
+
+// active is the process's page, nil outside of drills.
+var active atomic.Pointer[page]
+
+// Control is a daemon's end of its page. Any goroutine may use it.
+type Control struct {
+	page *page
+	file string
+	mu   sync.Mutex // one who changes something at a time
+}
+
+// Status is what is known of a point.
+type Status struct {
+	Name string
+	Hits int64 // since it was set, or since the daemon began
+}
+
+// Open has this process take part in drills, with a page in dir, and everything
+// in order so far.
+func Open(dir string) (*Control, error) {
+	c := &Control{file: filepath.Join(dir, FileName)}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.page, err = newPage(c.file); err != nil {
+		return nil, fmt.Errorf("faults of drills: %w", err)
+	}
+	active.Store(c.page)
+	return c, nil
+}
+
+// Join has this process take part in the drills of its daemon, if that does: the
+// environment tells.
+func Join() error {
+	file := os.Getenv(Variable)
+	if file == "" {
+		return nil
+	}
+	p, err := openPage(file)
+	if err == nil {
+		active.Store(p)
+	}
+	return err
+}
+
+// File is the page's, for Variable of tasks.
+func (c *Control) File() string { return c.file }
+
+// Close leaves the drills: nothing goes wrong any more. The memory stays, as
+// somebody may be reading it.
+func (c *Control) Close() error {
+	c.Clear()
+	active.CompareAndSwap(c.page, nil)
+	return os.RemoveAll(c.file)
+}
+
+// SlowDisk makes each operation of local files take longer; 0 ends that.
+func (c *Control) SlowDisk(by time.Duration) error {
+	if by < 0 || by > maxDelay {
+		return fmt.Errorf("slow disk by %v: expected 0s to %v", by, maxDelay)
+	}
+	c.page.delay.Store(int64(by))
+	return nil
+}
+
+// IOErrors makes one of so many operations of local files fail; 0 ends that.
+func (c *Control) IOErrors(oneOf int64) error {
+	if oneOf < 0 {
+		return fmt.Errorf("I/O errors of one in %d operations: expected at least 1, or 0 for none", oneOf)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.page.operations.Store(0)
+	c.page.oneOf.Store(oneOf)
+	return nil
+}
+
+// maxJump is how far a clock may jump in all.
+const maxJump = 10 * 365 * 24 * time.Hour
+
+// JumpClock moves the clock, back when by is below 0.
+func (c *Control) JumpClock(by time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ahead := time.Duration(c.page.ahead.Load())
+	if by.Abs() > maxJump || (ahead+by).Abs() > maxJump {
+		return fmt.Errorf("clock jump by %v: more than %v in all", by, maxJump)
+	}
+	c.page.ahead.Store(int64(ahead + by))
+	return nil
+}
+
+// Set sets a point to an action as of ParseAction, and counts its hits from 0.
+func (c *Control) Set(name, action string) error {
+	p, unknown := Find(name)
+	a, err := ParseAction(action)
+	if err := errors.Join(unknown, err); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(p, a)
+	return nil
+}
+
+func (c *Control) set(p Point, a Action) {
+	at := &c.page.points[p]
+	at.deed.Store(int64(nothing))
+	at.delay.Store(int64(a.delay))
+	at.nth.Store(a.nth)
+	at.hits.Store(0)
+	at.deed.Store(int64(a.deed))
+}
+
+// Clear has nothing go wrong any more; the clock is right again.
+func (c *Control) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, field := range []*atomic.Int64{&c.page.delay, &c.page.oneOf, &c.page.ahead} {
+		field.Store(0)
+	}
+	for p := range points {
+		c.set(p, Action{})
+	}
+}
+
+// Points tells of every point.
+func (c *Control) Points() []Status {
+	out := make([]Status, points)
+	for p := range points {
+		out[p] = Status{Name: p.String(), Hits: c.page.points[p].hits.Load()}
+	}
+	return out
+}
+
+// ErrInjected is what fails on command.
+var ErrInjected = fmt.Errorf("injected by a drill: %w", syscall.EIO)

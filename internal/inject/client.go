@@ -1,0 +1,95 @@
+package inject
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/wire/wireconnect"
+)
+
+// Client injects faults into daemons, each meant by the address of its page,
+// host:port. Any goroutine may use it.
+type Client struct {
+	base *http.Transport
+	http *http.Client
+}
+
+// NewClient makes the drill's end, with the cluster's token. The caller calls Close.
+func NewClient(token string) *Client {
+	base := new(http.Transport)
+	return &Client{base: base, http: &http.Client{Transport: shows{base, token}}}
+}
+
+// shows has every call show the cluster's token.
+type shows struct {
+	*http.Transport
+	token string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s shows) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	rpc.Show(r.Header, s.token, "")
+	return s.Transport.RoundTrip(r)
+}
+
+// Close closes connections. No call is under way.
+func (c *Client) Close() { c.base.CloseIdleConnections() }
+
+// SlowDisk makes each operation of local files of the daemon and its tasks take
+// longer; 0 ends that.
+func (c *Client) SlowDisk(ctx context.Context, page string, by time.Duration) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_SlowDisk{SlowDisk: int64(by)}})
+}
+
+// IOErrors makes one of so many operations of local files fail; 0 ends that.
+func (c *Client) IOErrors(ctx context.Context, page string, oneOf int) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_IoErrors{IoErrors: int64(oneOf)}})
+}
+
+// JumpClock moves the daemon's clock, back when by is below 0.
+func (c *Client) JumpClock(ctx context.Context, page string, by time.Duration) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_ClockJump{ClockJump: int64(by)}})
+}
+
+// Failpoint sets a point of the daemon or its tasks to an action; "" ends that.
+func (c *Client) Failpoint(ctx context.Context, page, point, action string) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_Failpoint_{
+		Failpoint: &wire.InjectRequest_Failpoint{Name: point, Action: action},
+	}})
+}
+
+// Clear ends all that was injected.
+func (c *Client) Clear(ctx context.Context, page string) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_Clear{Clear: true}})
+}
+
+// Hits is how often each point was hit since it was set, by name.
+func (c *Client) Hits(ctx context.Context, page string) (map[string]int64, error) {
+	answer, err := c.drills(page).Failpoints(ctx, new(wire.FailpointsRequest))
+	if err != nil {
+		return nil, fmt.Errorf("failpoints of the daemon at %s: %w", page, err)
+	}
+	hits := make(map[string]int64)
+	for _, p := range answer.Points {
+		hits[p.Name] = p.Hits
+	}
+	return hits, nil
+}
+
+func (c *Client) drills(page string) wireconnect.DrillsClient {
+	return wireconnect.NewDrillsClient(c.http, "http://"+page, connect.WithReadMaxBytes(maxRequest))
+}
+
+func (c *Client) inject(ctx context.Context, page string, r *wire.InjectRequest) error {
+	if _, err := c.drills(page).Inject(ctx, r); err != nil {
+		return fmt.Errorf("fault in the daemon at %s: %w", page, err)
+	}
+	return nil
+}

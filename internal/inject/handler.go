@@ -1,0 +1,116 @@
+package inject
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/wire/wireconnect"
+)
+
+// Path is the pattern of http.ServeMux that the handler answers for.
+const Path = "/" + wireconnect.DrillsName + "/"
+
+// maxRequest bounds a request in bytes.
+const maxRequest = 64 << 10
+
+// ErrNoDrills is the answer of a daemon that takes no part in drills.
+var ErrNoDrills = errors.New("this daemon takes no faults: it was not started with --drills, which is for clusters whose work may be lost")
+
+// Config says what a daemon answers with.
+type Config struct {
+	// Token is the cluster's; "" lets nobody in.
+	Token string
+	// Control has the daemon's faults; nil is a daemon that takes no part in drills.
+	Control *failpoint.Control
+	// Logger hears of every fault; default nobody.
+	Logger *slog.Logger
+}
+
+// NewHandler makes the daemon's end.
+func NewHandler(cfg Config) http.Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	option := connect.WithReadMaxBytes(maxRequest)
+	_, inside := wireconnect.NewDrillsHandler(&drills{cfg}, option)
+	return &gate{cfg: cfg, inside: inside, refuse: connect.NewErrorWriter(option)}
+}
+
+// gate lets callers in.
+type gate struct {
+	cfg    Config
+	inside http.Handler
+	refuse *connect.ErrorWriter
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := g.check(r.Header); err != nil {
+		_ = g.refuse.Write(w, r, err) // a caller that is gone does not miss it
+		return
+	}
+	g.inside.ServeHTTP(w, r)
+}
+
+// check is why a caller is refused, nil if it is not. Whoever has no token does
+// not hear whether there are drills.
+func (g *gate) check(h http.Header) error {
+	ours, theirs := sha256.Sum256([]byte(g.cfg.Token)), sha256.Sum256([]byte(rpc.Token(h)))
+	if g.cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("the token is not the cluster's"))
+	}
+	if g.cfg.Control == nil {
+		return connect.NewError(connect.CodeFailedPrecondition, ErrNoDrills)
+	}
+	return nil
+}
+
+// drills answers whoever was let in.
+type drills struct{ cfg Config }
+
+// Inject implements wireconnect.DrillsHandler.
+func (d *drills) Inject(_ context.Context, r *wire.InjectRequest) (*wire.InjectResponse, error) {
+	if err := apply(d.cfg.Control, r); err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	d.cfg.Logger.Warn("a drill injects a fault", "fault", r.String())
+	return new(wire.InjectResponse), nil
+}
+
+// apply does what a request wants.
+func apply(c *failpoint.Control, r *wire.InjectRequest) error {
+	switch f := r.Fault.(type) {
+	case *wire.InjectRequest_SlowDisk:
+		return c.SlowDisk(time.Duration(f.SlowDisk))
+	case *wire.InjectRequest_IoErrors:
+		return c.IOErrors(f.IoErrors)
+	case *wire.InjectRequest_ClockJump:
+		return c.JumpClock(time.Duration(f.ClockJump))
+	case *wire.InjectRequest_Failpoint_:
+		return c.Set(f.Failpoint.GetName(), f.Failpoint.GetAction())
+	case *wire.InjectRequest_Clear:
+		c.Clear()
+		return nil
+	}
+	return fmt.Errorf("fault %v: a daemon of this version knows none such", r)
+}
+
+// Failpoints implements wireconnect.DrillsHandler.
+func (d *drills) Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error) {
+	answer := new(wire.FailpointsResponse)
+	for _, p := range d.cfg.Control.Points() {
+		answer.Points = append(answer.Points, &wire.FailpointsResponse_Point{Name: p.Name, Hits: p.Hits})
+	}
+	return answer, nil
+}
