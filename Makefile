@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak bench bench-cluster bench-recovery calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak soak-metamorphic bench bench-cluster bench-recovery calibrate drills microbench proto clean
 
 all: build
 
@@ -59,6 +59,15 @@ fuzz:
 # temporary directory needs three times the size.
 soak:
 	go test -tags soak -run '^TestSoak' -count 1 -timeout 3h -v ./e2e
+
+# Jobs under random schedules of splits, pauses, moves and kills, for DURATION, with
+# seeds from FIRST_SEED on (the time when unset): the output is the same bytes as
+# without. Each run is named by its seed; sums are told each minute.
+DURATION ?= 1h
+FIRST_SEED ?=
+soak-metamorphic:
+	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) \
+	  go test $(RACE) -tags soak -run '^TestSoak' -count 1 -timeout 0 -v ./mr
 
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
 # alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -30,6 +32,7 @@ type node struct {
 	files   *storage.Router
 	server  *task.Server
 	start   *taskproc.Start // what all attempts have in common
+	address string          // of the shuffle server that has the attempts' files
 	serial  int
 	trigger atomic.Pointer[trigger]
 }
@@ -55,8 +58,18 @@ func (n *node) touch(t *Task) {
 	}
 }
 
+// testJobID names the job of a node, and the directory of its attempts.
+const testJobID = "job_test_0001"
+
 func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string) *node {
 	n := &node{t: t, dir: t.TempDir()}
+	segments, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{n.dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(segments)
+	t.Cleanup(server.Close)
+	n.address = strings.TrimPrefix(server.URL, "http://")
 	c, err := conf.FromMap(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +79,7 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 	}
 	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
 	n.start = &taskproc.Start{
-		JobId: "job_test_0001", Program: job.Name(), Reduces: int32(reduces),
+		JobId: testJobID, Program: job.Name(), Reduces: int32(reduces),
 		Properties: properties, OutputDir: "file://" + filepath.Join(n.dir, "pieces"),
 	}
 	return n
@@ -79,8 +92,8 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 	n.t.Helper()
 	n.serial++
 	start.AttemptId = fmt.Sprintf("attempt_%d", n.serial)
-	start.LocalDir = filepath.Join(n.dir, start.AttemptId)
-	if err := os.Mkdir(start.LocalDir, 0o755); err != nil {
+	start.LocalDir = filepath.Join(n.dir, testJobID, start.AttemptId)
+	if err := os.MkdirAll(start.LocalDir, 0o755); err != nil {
 		n.t.Fatal(err)
 	}
 	near, far := net.Pipe()
@@ -135,8 +148,26 @@ var (
 	killOrder  = &taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "test"}}}
 )
 
-// schedule says what happens to the attempts of a run; nil disturbs nothing.
-type schedule struct{ rng *rand.Rand }
+// schedule says what happens to the attempts of a run, and counts it; nil
+// disturbs nothing.
+type schedule struct {
+	rng *rand.Rand
+	tally
+}
+
+// tally counts what has happened to attempts.
+type tally struct{ splits, pauses, moves, kills int }
+
+// goOn has the next attempt go on from a checkpoint: where it was written, or on
+// another machine, which fetches it.
+func (s *schedule) goOn(n *node, start *taskproc.Start, c *taskproc.Checkpoint) {
+	s.pauses++
+	start.Checkpoint, start.NodeAddress = c, ""
+	if s.rng.IntN(3) == 0 {
+		s.moves++
+		start.Checkpoint.Address, start.NodeAddress = n.address, "another"
+	}
+}
 
 // next is when an attempt is disturbed, and how.
 func (s *schedule) next(calls int, orders ...*taskproc.ToTask) (at int, order *taskproc.ToTask) {
@@ -159,12 +190,13 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			at, order := s.next(40, stopOrder, pauseOrder, killOrder)
 			last := n.attempt(start, at, order)
 			if p := last.GetPaused(); p != nil {
-				start.Checkpoint = p.Checkpoint
+				s.goOn(n, start, p.Checkpoint)
 				continue
 			}
 			done := last.GetDone()
 			if done == nil {
-				continue // killed: the same again
+				s.kills++
+				continue // the same again
 			}
 			ofSplit = append(ofSplit, done.Pieces...)
 			outputs = append(outputs, done.Outputs...)
@@ -172,6 +204,7 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 			if end.Offset == work.End.Offset && end.Skip == work.End.Skip {
 				break
 			}
+			s.splits++
 			start = n.cloneStart(taskproc.Kind_MAP, number) // the rest is a new task
 			number++
 			work = &taskproc.Range{Start: end, End: work.End}
@@ -209,12 +242,13 @@ func (n *node) runReduce(part int, outputs []*taskproc.MapOutput, s *schedule) [
 		}
 		last := n.attempt(start, at, order, messages...)
 		if p := last.GetPaused(); p != nil {
-			start.Checkpoint = p.Checkpoint
+			s.goOn(n, start, p.Checkpoint)
 			continue
 		}
 		if done := last.GetDone(); done != nil {
 			return done.Pieces
 		}
+		s.kills++
 	}
 }
 
@@ -234,21 +268,27 @@ func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 	}
 	var parts []string
 	for _, ofPart := range pieces {
-		var b bytes.Buffer
-		slices.SortStableFunc(ofPart, func(a, b *taskproc.Piece) int { return strings.Compare(a.Output, b.Output) })
-		for _, p := range ofPart {
-			data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
-			if err != nil {
-				n.t.Fatal(err)
-			}
-			if int64(len(data)) != p.Length {
-				n.t.Fatalf("piece %s: %d bytes, recorded %d", p.Path, len(data), p.Length)
-			}
-			b.Write(data)
-		}
-		parts = append(parts, b.String())
+		parts = append(parts, n.textOf(ofPart))
 	}
 	return parts
+}
+
+// textOf joins the pieces of each output.
+func (n *node) textOf(pieces []*taskproc.Piece) string {
+	n.t.Helper()
+	var b bytes.Buffer
+	slices.SortStableFunc(pieces, func(a, b *taskproc.Piece) int { return strings.Compare(a.Output, b.Output) })
+	for _, p := range pieces {
+		data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		if int64(len(data)) != p.Length {
+			n.t.Fatalf("piece %s: %d bytes, recorded %d", p.Path, len(data), p.Length)
+		}
+		b.Write(data)
+	}
+	return b.String()
 }
 
 // inputFile is a file of a job's input.
@@ -295,4 +335,8 @@ func detailsOf(t *testing.T, job anyJob) details {
 		t.Fatal(err)
 	}
 	return det
+}
+
+func (a *tally) add(b tally) {
+	a.splits, a.pauses, a.moves, a.kills = a.splits+b.splits, a.pauses+b.pauses, a.moves+b.moves, a.kills+b.kills
 }

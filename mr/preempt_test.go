@@ -182,18 +182,25 @@ func (v variant) inputs(rng *rand.Rand) []string {
 // TestSameBytesWhateverHappens stops, pauses and kills the attempts of a job
 // anywhere, any number of times: the output is that of a run in peace.
 func TestSameBytesWhateverHappens(t *testing.T) {
+	var all tally
 	for name := range disturbedJobs(nil) {
 		for label, v := range variants {
 			t.Run(name+"/"+label, func(t *testing.T) {
 				for seed := range uint64(3) {
-					checkDisturbed(t, name, v, seed)
+					_, tally := checkDisturbed(t, name, v, seed)
+					all.add(tally)
 				}
 			})
 		}
 	}
+	if all.splits == 0 || all.pauses == 0 || all.moves == 0 || all.kills == 0 {
+		t.Errorf("too little has happened: %+v", all)
+	}
 }
 
-func checkDisturbed(t *testing.T, name string, v variant, seed uint64) {
+// checkDisturbed runs a job in peace and as a seed says. It returns how many bytes
+// it has compared, and what has happened.
+func checkDisturbed(t *testing.T, name string, v variant, seed uint64) (size int, happened tally) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var files []inputFile
@@ -214,8 +221,12 @@ func checkDisturbed(t *testing.T, name string, v variant, seed uint64) {
 		n = newNode(t, job, reduces, v.properties)
 		return n.run(cutInputs(t, job, 700, files...), s)
 	}
-	want := outcome(nil)
-	if got := outcome(&schedule{rng}); !slices.Equal(got, want) {
+	want, disturbed := outcome(nil), &schedule{rng: rng}
+	if got := outcome(disturbed); !slices.Equal(got, want) {
 		t.Fatalf("seed %d: disturbed output differs:\n%q\nwant\n%q", seed, got, want)
 	}
+	for _, part := range want {
+		size += len(part)
+	}
+	return size, disturbed.tally
 }
