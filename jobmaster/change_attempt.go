@@ -88,11 +88,12 @@ func (s subject) choose(how preempt.How) (preempt.How, error) {
 
 // cheapest is the way that costs least among those that the attempt knows.
 func (s subject) cheapest() (preempt.How, error) {
-	const unknown = 1e15 // ms that it would run still: waiting is no way that the user wants
+	const unknown = 1e15                                // ms that it would run still: waiting is no way that the user wants
+	told := s.m.record(s.job.ID).progress[s.attempt.ID] // nil for nothing
 	way := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
 		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.Held(s.m.now()), Remaining: unknown,
 		Splits: s.fault(preempt.Split) == nil, Alone: s.stage.Alone(), MaySuspend: s.fault(preempt.Suspend) == nil,
-		Barred: s.stage.Barred,
+		Barred: s.stage.Barred, Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Room: roomOf(s.m.node(s.attempt.Machine).vitals),
 	})
 	return way, s.fault(way)
 }

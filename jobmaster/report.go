@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
 )
 
 type reported struct {
@@ -32,6 +33,9 @@ func (r *reported) handle(m *Master) {
 	n.heard = m.now()
 	if beat := r.report.GetHeartbeat(); beat != nil {
 		n.vitals = beat
+		if room := roomOf(beat); room != nil {
+			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Room: *room})
+		}
 		return
 	}
 	if joined := r.report.GetJoined(); joined != nil {
@@ -82,7 +86,16 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 		r.shuffled[a.ID] = m.now()
 	}
 	r.stale = true
-	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction})
+	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes})
+}
+
+// roomOf is the memory that a tasknode's machine has for more, nil when it does not
+// tell.
+func roomOf(beat *wire.Report_Heartbeat) *preempt.Room {
+	if beat.GetMemoryAvailable() <= 0 {
+		return nil
+	}
+	return &preempt.Room{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
 }
 
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {

@@ -322,3 +322,8 @@ func (t *FoldTable[V]) Err() error { return t.err }
 
 // Stats is what was done so far; records count once they are combined.
 func (t *FoldTable[V]) Stats() Stats { return t.stats }
+
+// Held implements Collector.
+func (t *FoldTable[V]) Held() int64 {
+	return int64(t.used+t.held)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.long.size + t.values
+}

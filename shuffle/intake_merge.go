@@ -129,6 +129,13 @@ func (in *Intake) Stats() IntakeStats {
 	return in.mu.stats
 }
 
+// Held is how many bytes of runs are in memory, which a checkpoint would write.
+func (in *Intake) Held() int64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.mu.segments.used
+}
+
 // Detach closes the intake but keeps the files, for a checkpoint that names them.
 func (in *Intake) Detach() error {
 	in.mu.Lock()

@@ -263,3 +263,12 @@ func (b *SortBuffer) release() {
 
 // Stats is what was done so far; spills count when they have ended.
 func (b *SortBuffer) Stats() Stats { return b.stats }
+
+// Held implements Collector.
+func (b *SortBuffer) Held() int64 {
+	bytes := b.main.end
+	if b.side != nil {
+		bytes += b.side.end
+	}
+	return int64(bytes)
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,41 @@ func (n *nodeDaemon) vitals() *wire.Report_Heartbeat {
 		}
 		h.Directories = append(h.Directories, d)
 	}
+	h.MemoryAvailable, h.SwapFree = n.memory()
 	return h
+}
+
+// memory is what tasks can still take of the machine's memory, and what of theirs can
+// be swapped out, in bytes; 0 where that cannot be told. Control groups of version 2
+// swap no task out.
+func (n *nodeDaemon) memory() (available, swap int64) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, 0
+	}
+	available, swap = memoryOf(string(text))
+	if n.cgroup != "" {
+		if _, err := os.Stat(filepath.Join(n.cgroup, "cgroup.controllers")); err == nil {
+			swap = 0
+		}
+	}
+	return available, swap
+}
+
+// memoryOf reads the text of /proc/meminfo.
+func memoryOf(text string) (available, swap int64) {
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, ":")
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+		switch {
+		case err != nil:
+		case name == "MemAvailable":
+			available = kib << 10
+		case name == "SwapFree":
+			swap = kib << 10
+		}
+	}
+	return available, swap
 }
 
 // load is the machine's load of the last minute, 0 where that cannot be told.

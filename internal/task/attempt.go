@@ -34,14 +34,15 @@ type Attempt struct {
 	log    *logTail
 	send   func(*taskproc.FromTask) error
 
-	signal  signals
-	still   stillness
-	signs   atomic.Uint64            // reports so far that a sign of life has caused
-	serial  atomic.Int64             // of output files, those of attempts before a pause included
-	resumed *taskproc.CheckpointBody // nil for a fresh start
-	origin  origin                   // where that, and what it names, was read
-	origins []origin                 // that have it too
-	again   int                      // pauses that were declined, after which its Node began again from memory
+	signal   signals
+	still    stillness
+	resident atomic.Int64             // bytes of the process that were in memory at the last look; 0 before the first
+	signs    atomic.Uint64            // reports so far that a sign of life has caused
+	serial   atomic.Int64             // of output files, those of attempts before a pause included
+	resumed  *taskproc.CheckpointBody // nil for a fresh start
+	origin   origin                   // where that, and what it names, was read
+	origins  []origin                 // that have it too
+	again    int                      // pauses that were declined, after which its Node began again from memory
 
 	mu struct {
 		sync.Mutex

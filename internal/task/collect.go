@@ -66,6 +66,17 @@ func (n *Node) SetCollector(c Channel, collector shuffle.Collector) {
 	open.Collector = collector
 }
 
+// inCollectors is how many bytes the collectors have in memory. It belongs to the
+// goroutine that fills them.
+func (n *Node) inCollectors() (bytes int64) {
+	for _, open := range n.collectors {
+		if open.Collector != nil {
+			bytes += open.Held()
+		}
+	}
+	return bytes
+}
+
 // checkOutput refuses what is no edge from this Node to a file.
 func (n *Node) checkOutput(c Channel) error {
 	for _, o := range n.outputs {

@@ -250,11 +250,12 @@ func (g *group) abort() {
 // progress is the attempt's state as a message: the share of its work that its
 // Nodes have done, and what the first of them does that is at work.
 func (g *group) progress() *taskproc.Progress {
-	p := &taskproc.Progress{Counters: counterMessages(g.Counters), Signs: g.signs.Load()}
+	p := &taskproc.Progress{Counters: counterMessages(g.Counters), Signs: g.signs.Load(), MemoryBytes: g.resident.Load()}
 	last := 0.0
 	for _, n := range g.nodes {
 		phase, fraction := n.progress()
 		p.Fraction += fraction / float64(len(g.nodes))
+		p.UnwrittenBytes += n.unwritten()
 		if p.Phase == "" || last == 1 {
 			p.Phase, last = phase, fraction
 		}

@@ -138,6 +138,7 @@ func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
 		m.setFraction(float64(m.consumed()) / float64(m.limit))
 	}
+	m.collected.Store(m.inCollectors())
 	p := m.group.progress()
 	if m.group.single() {
 		p.Position = taskproc.FromPosition(position)

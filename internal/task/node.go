@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
 )
 
 // Node is one Node of an attempt's NodeGroup. Its methods are called by the
@@ -28,7 +29,9 @@ type Node struct {
 	collectors map[int]*openCollector // by edge
 	shared     map[sharedEnd]*SharedWriter
 	streams    streams
-	waiting    atomic.Int32 // calls that wait for other Nodes
+	waiting    atomic.Int32                   // calls that wait for other Nodes
+	collected  atomic.Int64                   // bytes that its collectors had in memory when a map looked last
+	taking     atomic.Pointer[shuffle.Intake] // that was opened last; nil before the first
 	files      outputs
 	result     result
 
@@ -113,6 +116,16 @@ func (n *Node) progress() (phase string, fraction float64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.mu.phase, n.mu.fraction
+}
+
+// unwritten is how many bytes the Node has in memory that it would write if it were
+// to end early.
+func (n *Node) unwritten() int64 {
+	bytes := n.collected.Load()
+	if in := n.taking.Load(); in != nil {
+		bytes += in.Held()
+	}
+	return bytes
 }
 
 // run carries out the Node. Whatever its end, it leaves nothing open.

@@ -132,6 +132,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		Factor:             r.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
 	}
+	defer func() { r.taking.Store(r.intake) }()
 	var err error
 	if r.resumed == nil {
 		r.intake, err = shuffle.NewIntake(opts)

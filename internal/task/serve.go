@@ -189,6 +189,7 @@ func (s *session) tick(ended <-chan struct{}) {
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
 	for {
+		s.attempt.resident.Store(counter.Resident())
 		select {
 		case <-ended:
 			return

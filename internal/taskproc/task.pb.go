@@ -1573,16 +1573,18 @@ func (*Probe) Descriptor() ([]byte, []int) {
 
 // Progress is sent every so often while a task runs.
 type Progress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Fraction      float64                `protobuf:"fixed64,1,opt,name=fraction,proto3" json:"fraction,omitempty"` // 0..1
-	Phase         string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`         // map, copy, sort, reduce
-	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`       // as set by the user's code
-	Counters      []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`   // all so far
-	Position      *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`   // map tasks
-	Records       int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`    // read so far
-	Signs         uint64                 `protobuf:"varint,7,opt,name=signs,proto3" json:"signs,omitempty"`        // rises with each sign of life that nothing else here shows
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Fraction       float64                `protobuf:"fixed64,1,opt,name=fraction,proto3" json:"fraction,omitempty"`                                  // 0..1
+	Phase          string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`                                          // map, copy, sort, reduce
+	Status         string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`                                        // as set by the user's code
+	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far
+	Position       *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`                                    // map tasks
+	Records        int64                  `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`                                     // read so far
+	Signs          uint64                 `protobuf:"varint,7,opt,name=signs,proto3" json:"signs,omitempty"`                                         // rises with each sign of life that nothing else here shows
+	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // that its process has in memory, 0 when unknown
+	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it were to end early
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
@@ -1660,6 +1662,20 @@ func (x *Progress) GetRecords() int64 {
 func (x *Progress) GetSigns() uint64 {
 	if x != nil {
 		return x.Signs
+	}
+	return 0
+}
+
+func (x *Progress) GetMemoryBytes() int64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+func (x *Progress) GetUnwrittenBytes() int64 {
+	if x != nil {
+		return x.UnwrittenBytes
 	}
 	return 0
 }
@@ -3122,7 +3138,7 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12,\n" +
 	"\x05probe\x18\b \x01(\v2\x14.hammr.task.v1.ProbeH\x00R\x05probeB\t\n" +
 	"\amessage\"\a\n" +
-	"\x05Probe\"\xed\x01\n" +
+	"\x05Probe\"\xb9\x02\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
@@ -3130,7 +3146,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x123\n" +
 	"\bposition\x18\x05 \x01(\v2\x17.hammr.task.v1.PositionR\bposition\x12\x18\n" +
 	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x14\n" +
-	"\x05signs\x18\a \x01(\x04R\x05signs\"\x92\x02\n" +
+	"\x05signs\x18\a \x01(\x04R\x05signs\x12!\n" +
+	"\fmemory_bytes\x18\b \x01(\x03R\vmemoryBytes\x12'\n" +
+	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\"\x92\x02\n" +
 	"\x04Done\x12*\n" +
 	"\x05range\x18\x01 \x01(\v2\x14.hammr.task.v1.RangeR\x05range\x12,\n" +
 	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x122\n" +

@@ -5014,12 +5014,14 @@ func (x *Report_Joined) GetHeld() []string {
 
 // Heartbeat says that the machine is alive. It names no attempt.
 type Report_Heartbeat struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
-	Clock         int64                         `protobuf:"varint,1,opt,name=clock,proto3" json:"clock,omitempty"` // ms since the epoch
-	Directories   []*Report_Heartbeat_Directory `protobuf:"bytes,2,rep,name=directories,proto3" json:"directories,omitempty"`
-	Load          float64                       `protobuf:"fixed64,3,opt,name=load,proto3" json:"load,omitempty"` // of the last minute
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state           protoimpl.MessageState        `protogen:"open.v1"`
+	Clock           int64                         `protobuf:"varint,1,opt,name=clock,proto3" json:"clock,omitempty"` // ms since the epoch
+	Directories     []*Report_Heartbeat_Directory `protobuf:"bytes,2,rep,name=directories,proto3" json:"directories,omitempty"`
+	Load            float64                       `protobuf:"fixed64,3,opt,name=load,proto3" json:"load,omitempty"`                                             // of the last minute
+	MemoryAvailable int64                         `protobuf:"varint,4,opt,name=memory_available,json=memoryAvailable,proto3" json:"memory_available,omitempty"` // bytes that tasks can take without anything being swapped out, 0 when unknown
+	SwapFree        int64                         `protobuf:"varint,5,opt,name=swap_free,json=swapFree,proto3" json:"swap_free,omitempty"`                      // bytes of tasks' memory that can be swapped out still
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Report_Heartbeat) Reset() {
@@ -5069,6 +5071,20 @@ func (x *Report_Heartbeat) GetDirectories() []*Report_Heartbeat_Directory {
 func (x *Report_Heartbeat) GetLoad() float64 {
 	if x != nil {
 		return x.Load
+	}
+	return 0
+}
+
+func (x *Report_Heartbeat) GetMemoryAvailable() int64 {
+	if x != nil {
+		return x.MemoryAvailable
+	}
+	return 0
+}
+
+func (x *Report_Heartbeat) GetSwapFree() int64 {
+	if x != nil {
+		return x.SwapFree
 	}
 	return 0
 }
@@ -6207,7 +6223,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05ProbeB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xf7\t\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xbf\n" +
+	"\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -6235,11 +6252,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05clock\x18\t \x01(\x03R\x05clock\x12\x12\n" +
 	"\x04jobs\x18\n" +
 	" \x03(\tR\x04jobs\x12\x12\n" +
-	"\x04held\x18\v \x03(\tR\x04held\x1a\xde\x01\n" +
+	"\x04held\x18\v \x03(\tR\x04held\x1a\xa6\x02\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
-	"\x04load\x18\x03 \x01(\x01R\x04load\x1a_\n" +
+	"\x04load\x18\x03 \x01(\x01R\x04load\x12)\n" +
+	"\x10memory_available\x18\x04 \x01(\x03R\x0fmemoryAvailable\x12\x1b\n" +
+	"\tswap_free\x18\x05 \x01(\x03R\bswapFree\x1a_\n" +
 	"\tDirectory\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04free\x18\x02 \x01(\x03R\x04free\x12\x14\n" +

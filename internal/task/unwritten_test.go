@@ -1,0 +1,33 @@
+package task
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+// TestUnwrittenIsWhatCollectorsHold, as the record loop saw it last, and no more when
+// they are empty.
+func TestUnwrittenIsWhatCollectorsHold(t *testing.T) {
+	sorted, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
+		FS: mem.New(mem.Options{}), Path: "/data", Partitions: 1, Memory: 1 << 20, Partition: func([]byte) int { return 0 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sorted.Abort()
+	n := &Node{collectors: map[int]*openCollector{0: {Collector: sorted}, 1: {}}}
+	look := func() int64 {
+		n.collected.Store(n.inCollectors())
+		return n.unwritten()
+	}
+	if got := look(); got != 0 {
+		t.Errorf("%d bytes of nothing", got)
+	}
+	sorted.Emit([]byte("key"), []byte("value"))
+	if got := look(); got < int64(len("keyvalue")) || got > 100 {
+		t.Errorf("%d bytes of one record", got)
+	}
+}
