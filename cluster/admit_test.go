@@ -48,7 +48,7 @@ func TestExcludedMachineEndsItsWork(t *testing.T) {
 func TestExcludedMachineComesBackExcluded(t *testing.T) {
 	s := New("1")
 	join := JoinMachine{Name: "n", Instance: "i", Slots: [2]int{2, 1}}
-	apply(t, s, join, AdmitMachine{"n", true}, ExpireMachine{"n", 1})
+	apply(t, s, join, AdmitMachine{"n", true}, ExpireMachine{Name: "n", Epoch: 1})
 	join.Instance, join.Slots = "j", [2]int{3, 1}
 	apply(t, s, join)
 	if n := s.View().Machine("n"); free(s) != nil || n.Lost || n.Offered != join.Slots {
@@ -58,7 +58,7 @@ func TestExcludedMachineComesBackExcluded(t *testing.T) {
 	if n := s.View().Machine("n"); !slices.Equal(free(s), []string{"n"}) || n.Slots != join.Slots {
 		t.Errorf("after being admitted: %+v", n)
 	}
-	apply(t, s, ExpireMachine{"n", 2}, AdmitMachine{"n", true}, AdmitMachine{"n", false})
+	apply(t, s, ExpireMachine{Name: "n", Epoch: 2}, AdmitMachine{"n", true}, AdmitMachine{"n", false})
 	if free(s) != nil {
 		t.Error("a lost machine got slots by being admitted")
 	}

@@ -39,7 +39,7 @@ func (v View) Remains(m *Machine) (outputs, checkpoints []*Task) {
 			needed := !stage.Stored && j.needed(stage)
 			for _, t := range stage.Tasks {
 				switch {
-				case needed && t.Winner != nil && t.Winner.Home() == m.Name:
+				case needed && t.Winner != nil && !t.Winner.Lost && t.Winner.Home() == m.Name:
 					outputs = append(outputs, t)
 				case t.Winner == nil && t.Checkpoint != nil && t.Checkpoint.Machine == m.Name && t.Checkpoint.Copy == nil:
 					checkpoints = append(checkpoints, t)

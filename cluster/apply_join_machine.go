@@ -8,7 +8,8 @@ import (
 // JoinMachine adds a machine, or changes what is known of one that is there.
 // Another Instance than before means that its tasknode was started anew: what
 // ran under the old one is gone, with the output and the checkpoints that lay
-// there and are not among Held.
+// there and are not among Held. Of a machine that was lost, what is Held is there
+// again, unless it runs again.
 //
 // One that is excluded may join, and gets nothing to do.
 type JoinMachine struct {
@@ -37,15 +38,26 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
-		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held)
+		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held, Fetched{})
 	}
 	if m.Lost {
 		m.Lost = false
 		tx.lost--
 		m.Epoch++
+		tx.find(c.Held, c.Name)
 	}
 	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Offered = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
+}
+
+// find notes that output of finished attempts is there again that was gone with a
+// machine.
+func (tx *transition) find(held []AttemptID, machine string) {
+	for _, id := range held {
+		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost && p.attempt.Home() == machine {
+			p.stage.setGone(p.task, false)
+		}
+	}
 }

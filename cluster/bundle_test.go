@@ -168,7 +168,7 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 		"failed":  func(j *Job) Command { return FailAttempt{Attempt: newest(j, 0, 0), Failure: Failure{Cause: "bad"}} },
 		"killed":  func(j *Job) Command { return KillAttempt{Attempt: newest(j, 0, 0), Cause: "enough"} },
 		"gone":    func(j *Job) Command { return EndAttempt{Attempt: newest(j, 0, 0), Cause: "gone"} },
-		"expired": func(*Job) Command { return ExpireMachine{"n0", 1} },
+		"expired": func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
 		"wrong range": func(j *Job) Command {
 			return FinishAttempt{Attempt: newest(j, 0, 0), Range: dag.Range{End: dag.Position{Offset: 1}}}
 		},
@@ -218,7 +218,7 @@ func TestALateWordOfAGangThatIsGoneChangesNothing(t *testing.T) {
 func TestLostOutputOfAGangMakesItRunAgainAndNoOther(t *testing.T) {
 	for name, lose := range map[string]func(j *Job) Command{
 		"one output": func(j *Job) Command { return LoseOutput{newest(j, 1, 0), "unreadable"} },
-		"a machine":  func(*Job) Command { return ExpireMachine{"n1", 1} },
+		"a machine":  func(*Job) Command { return ExpireMachine{Name: "n1", Epoch: 1} },
 		"a restart":  func(j *Job) Command { return JoinMachine{Name: "n1", Instance: "second", Slots: [2]int{2, 2}} },
 	} {
 		s, j := running(t, gangGraph(2))
@@ -263,8 +263,8 @@ func TestWhatARestartedTasknodeHoldsOfAGangStays(t *testing.T) {
 }
 
 // TestAGangNeedsWhatItHasReadUntilAllHaveFinished has a member that is done with
-// its input when the machine that holds that is lost: the gang may have to read it
-// once more.
+// its input when the machine that holds that is lost: it is read once more when the
+// gang has to start anew, and runs again only then.
 func TestAGangNeedsWhatItHasReadUntilAllHaveFinished(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "map", Nodes: 1}, {Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
@@ -273,8 +273,10 @@ func TestAGangNeedsWhatItHasReadUntilAllHaveFinished(t *testing.T) {
 	s, j := running(t, g)
 	apply(t, s, StartAttempt{Task: mapTask(0), Machine: "n1", Range: whole})
 	apply(t, s, finishTask(j, 0, 0), bundleStart(j, 1, 0, "n0"))
-	apply(t, s, finishTask(j, 1, 0), ExpireMachine{"n1", 1})
-	wantStates(t, j, "PENDING | SUCCEEDED | RUNNING")
+	apply(t, s, finishTask(j, 1, 0), ExpireMachine{Name: "n1", Epoch: 1})
+	wantStates(t, j, "SUCCEEDED | SUCCEEDED | RUNNING")
+	apply(t, s, FailAttempt{Attempt: attemptAt(j.Stages[2].Tasks[0].ID, 0)})
+	wantStates(t, j, "PENDING | PENDING | PENDING")
 }
 
 func TestGangsThatFailTooOftenFailTheirJob(t *testing.T) {

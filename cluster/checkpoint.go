@@ -1,7 +1,5 @@
 package cluster
 
-import "slices"
-
 // A checkpoint is dropped when it turns out to be of no use, and when its machine
 // is lost and no copy of it is left. Its task begins anew.
 
@@ -39,19 +37,20 @@ func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				if t.Checkpoint != nil && t.Checkpoint.Machine == machine {
-					t.loseCheckpoint(held)
+					tx.loseCheckpoint(t, held)
 				}
 			}
 		}
 	}
 }
 
-func (t *Task) loseCheckpoint(held []AttemptID) {
-	if _, there := slices.BinarySearchFunc(held, t.Checkpoint.Attempt, AttemptID.Compare); there {
+func (tx *transition) loseCheckpoint(t *Task, held []AttemptID) {
+	if isAmong(held, t.Checkpoint.Attempt) {
 		return
 	}
 	if t.Checkpoint.Copy == nil {
 		t.dropCheckpoint()
+		tx.bare = append(tx.bare, t.ID)
 		return
 	}
 	left := *t.Checkpoint // which a snapshot may share

@@ -28,12 +28,12 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 		state  TaskState
 		on     string // the machine that has it then
 	}{
-		"lost":                            {nil, ExpireMachine{"a", 1}, TaskPending, ""},
+		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
 		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}}, TaskPending, ""},
 		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Held: held}, TaskPaused, "a"},
-		"lost, but it was copied":         {copied, ExpireMachine{"a", 1}, TaskPaused, ""},
+		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskPaused, ""},
 		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Held: held}, TaskPaused, "a"},
-		"another one lost":                {nil, ExpireMachine{"b", 1}, TaskPaused, "a"},
+		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskPaused, "a"},
 		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, TaskPaused, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestANewerCheckpointStays(t *testing.T) {
 	if a := task.Attempts[2]; a.From != 2 || task.Attempts[1].From != 1 || task.Attempts[0].From != 0 {
 		t.Fatalf("attempts went on from %d, %d, %d", task.Attempts[0].From, task.Attempts[1].From, a.From)
 	}
-	apply(t, s, ExpireMachine{"b", 1})
+	apply(t, s, ExpireMachine{Name: "b", Epoch: 1})
 	if task.Checkpoint != nil || task.State != TaskRunning {
 		t.Fatalf("%v, checkpoint %+v", task.State, task.Checkpoint)
 	}

@@ -66,7 +66,7 @@ func TestOutputOfAMachineThatComesBackIsRestored(t *testing.T) {
 	}
 	refused("while it is there")
 	before := dump(s)
-	apply(t, s, ExpireMachine{"a", 1})
+	apply(t, s, ExpireMachine{Name: "a", Epoch: 1})
 	wantTask(t, s, mapTask(0), TaskPending, -1)
 	refused("while the machine is away")
 	apply(t, s, joinOf("a", "first"), restore)
@@ -81,7 +81,7 @@ func TestFirstFinishedAttemptWinsOverOneThatComesBack(t *testing.T) {
 	restore := RestoreOutput{Attempt: attemptAt(mapTask(0), 0), Output: Manifest{Bytes: 7}}
 	away := func() *State {
 		s := twoMachines(t)
-		apply(t, s, ExpireMachine{"a", 1}, joinOf("a", "first"), StartAttempt{Task: mapTask(0), Machine: "b"})
+		apply(t, s, ExpireMachine{Name: "a", Epoch: 1}, joinOf("a", "first"), StartAttempt{Task: mapTask(0), Machine: "b"})
 		return s
 	}
 	s := away()

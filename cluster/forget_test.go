@@ -36,7 +36,7 @@ func TestLostMachinesAreForgotten(t *testing.T) {
 	}
 	forgets(t, s, "b", 1, ErrRefused)
 	forgets(t, s, "x", 1, ErrUnknown)
-	apply(t, s, ExpireMachine{"b", 1}, ExpireMachine{"c", 1}, AdmitMachine{"c", true})
+	apply(t, s, ExpireMachine{Name: "b", Epoch: 1}, ExpireMachine{Name: "c", Epoch: 1}, AdmitMachine{"c", true})
 	if at := s.View().Machine("b").LostAt; at == 0 {
 		t.Error("nobody knows when it was lost")
 	}
@@ -64,7 +64,7 @@ func TestMachinesStayThatAJobRefersTo(t *testing.T) {
 		submit(2, 0), StartJob{job1}, StartAttempt{Task: done.Task, Machine: "output"}, StartAttempt{Task: paused.Task, Machine: "checkpoint"},
 		FinishAttempt{Attempt: done, Output: Manifest{Pieces: []Piece{{Path: "p"}}}},
 		CheckpointAttempt{Attempt: paused, Checkpoint: Checkpoint{Path: "c"}},
-		ExpireMachine{"output", 1}, ExpireMachine{"checkpoint", 1})
+		ExpireMachine{Name: "output", Epoch: 1}, ExpireMachine{Name: "checkpoint", Epoch: 1})
 	forgets(t, s, "output", 1, ErrRefused)
 	forgets(t, s, "checkpoint", 1, nil)
 	again := attemptAt(mapTask(1), 1)
@@ -84,7 +84,7 @@ func TestOutputOfAForgottenMachineIsTakenBack(t *testing.T) {
 	a := attemptAt(mapTask(0), 0)
 	restore := RestoreOutput{Attempt: a}
 	apply(t, s, JoinMachine{Name: "n", Slots: [2]int{1, 1}}, submit(1, 1), StartJob{job1},
-		StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a}, ExpireMachine{"n", 1})
+		StartAttempt{Task: a.Task, Machine: "n"}, FinishAttempt{Attempt: a}, ExpireMachine{Name: "n", Epoch: 1})
 	forgets(t, s, "n", 1, nil)
 	if _, err := s.Apply(Entry{Command: restore}); !errors.Is(err, ErrRefused) {
 		t.Errorf("output of a machine that is not there is taken: %v", err)
@@ -115,7 +115,7 @@ func TestMachinesThatComeAndGoLeaveNothing(t *testing.T) {
 				mustDo(t, s, ForgetMachine{name, 1})
 				there = slices.Delete(there, i, i+1)
 			default:
-				mustDo(t, s, ExpireMachine{name, 1})
+				mustDo(t, s, ExpireMachine{Name: name, Epoch: 1})
 				lost[name] = true
 			}
 			var got, free, wantFree []string

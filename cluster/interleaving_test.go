@@ -114,7 +114,7 @@ func (w *walk) copy(s *State) *State {
 func (w *walk) next(s *State) (commands []Command) {
 	j := s.jobs[0]
 	if b := s.byName["b"]; b != nil && !b.Lost {
-		commands = append(commands, ExpireMachine{"b", 1})
+		commands = append(commands, ExpireMachine{Name: "b", Epoch: 1})
 	} else {
 		commands = append(commands, JoinMachine{Name: "b", Instance: "second"})
 	}

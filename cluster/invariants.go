@@ -16,6 +16,7 @@ func (s *State) CheckInvariants() error {
 	for j := range s.View().Jobs() {
 		c.job(j)
 		c.checkpoints(s, j)
+		c.gone(j)
 	}
 	lost := 0
 	for i, m := range s.machines {
@@ -106,7 +107,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	for n, a := range t.Attempts {
 		c.that(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
 		c.that(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
-		c.that(!a.Lost || a.State == AttemptKilled, "%v is lost and %v", a.ID, a.State)
+		c.that(!a.Lost || a.State == AttemptKilled || a == t.Winner, "%v is lost and %v", a.ID, a.State)
 		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine {
 			occupied++

@@ -96,7 +96,7 @@ func (l *lifetime) mishap() Command {
 		if m.Lost {
 			return JoinMachine{Name: machine, Instance: fmt.Sprint(m.Epoch), Hosts: m.Hosts, Slots: m.Offered}
 		}
-		return ExpireMachine{machine, m.Epoch}
+		return ExpireMachine{Name: machine, Epoch: m.Epoch}
 	}
 	stage := l.j.Stages[l.random.IntN(len(l.j.Stages))]
 	t := stage.Tasks[l.random.IntN(len(stage.Tasks))]

@@ -40,6 +40,16 @@ func (s *numberSet) has(n int) bool {
 	return s != nil && n/64 < len(s.words) && s.words[n/64]&(1<<(n%64)) != 0
 }
 
+// hasWithin reports whether a member is at least first and less than end.
+func (s *numberSet) hasWithin(first, end int) bool {
+	for n := max(first, s.low*64); n < min(end, len(s.words)*64); n++ {
+		if s.has(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // all yields the members in ascending order. A nil set has none.
 func (s *numberSet) all() iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,7 +162,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 func drawOperation(t *rapid.T, s *State, verb string) Command {
 	switch verb {
 	case "expire":
-		return ExpireMachine{drawMachine(t), rapid.IntRange(1, 2).Draw(t, "epoch")}
+		return drawExpiry(t, s)
 	case "priority":
 		return SetPriority{drawJob(t, s), rapid.IntRange(-1, 1).Draw(t, "priority")}
 	case "pool":
@@ -325,4 +326,17 @@ func drawPolicy(t *rapid.T) SetPolicy {
 	return SetPolicy{rapid.SampledFrom([]string{"", "fifo"}).Draw(t, "policy"), []Setting{
 		{"a", rapid.SampledFrom([]string{"1", "2"}).Draw(t, "setting")}, {rapid.SampledFrom([]string{"a", "b"}).Draw(t, "setting's name"), ""},
 	}}
+}
+
+// drawExpiry has any attempts said to have fetched, or to have been fetched.
+func drawExpiry(t *rapid.T, s *State) Command {
+	draw := func(label string) []AttemptID {
+		ids := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 4).Draw(t, label)
+		slices.SortFunc(ids, AttemptID.Compare)
+		return ids
+	}
+	return ExpireMachine{
+		Name: drawMachine(t), Epoch: rapid.IntRange(1, 2).Draw(t, "epoch"),
+		Fetched: Fetched{Outputs: draw("outputs"), Readers: draw("readers")},
+	}
 }

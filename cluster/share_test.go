@@ -80,7 +80,7 @@ func TestSharesStayAsTheyAreSettled(t *testing.T) {
 	runMaps(t, s, j, "n0", "n1", "n1")
 	want := []string{"[0] [n0]", "[1 2] [n1]"}
 	wantShares(t, j, want...)
-	apply(t, s, StartAttempt{Task: j.Stages[1].Tasks[0].ID, Machine: "n0"}, ExpireMachine{"n1", 1})
+	apply(t, s, StartAttempt{Task: j.Stages[1].Tasks[0].ID, Machine: "n0"}, ExpireMachine{Name: "n1", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED PENDING PENDING | RUNNING PENDING | PENDING")
 	if j.Ready(j.Stages[1]) {
 		t.Error("the other combiner is ready though its share is lost")

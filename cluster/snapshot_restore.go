@@ -192,6 +192,7 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 		p.task.Attempts = append(p.task.Attempts, a)
 		if a.State == AttemptSucceeded {
 			p.task.Winner = a
+			p.stage.setGone(p.task, a.Lost)
 		}
 		if !a.OnMachine {
 			continue

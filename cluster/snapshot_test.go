@@ -163,7 +163,7 @@ func liveOn(t testing.TB, s *State) {
 	}
 	mustApply(t, s,
 		SetPriority{job1, 3}, SetPolicy{"other", []Setting{{"size", "3"}}}, SetPools{[]string{"urgent"}}, SetPool{job1, "urgent"}, LoseOutput{attemptAt(mapTask(0), 0), "gone"},
-		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{"n", 1}, submit(3, 1), KillJob{job1, "x"})
+		JoinMachine{Name: "n2", Slots: [2]int{1, 1}}, AdmitMachine{"n2", true}, ExpireMachine{Name: "n", Epoch: 1}, submit(3, 1), KillJob{job1, "x"})
 }
 
 func mustApply(t testing.TB, s *State, commands ...Command) {
@@ -204,7 +204,7 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		{Machine{}, machineRecord{}, "Slots Used index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending byHost suspended halted Barred"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending gone byHost suspended halted Barred"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},

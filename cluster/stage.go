@@ -44,6 +44,7 @@ type Stage struct {
 	shares    []share               // of the per-machine edges that it reads, in order of edges
 	upstream  []upstream            // stages whose files it reads, in order of edges
 	pending   numberSet             // tasks to be started
+	gone      numberSet             // finished tasks whose output is lost, and that nobody needs
 	suspended []*Attempt            // that run and stand still, in order of start
 	halted    bool                  // its job is suspended: nobody is to see what waits
 	byHost    map[string]*numberSet // of pending, by host of their split; filled when splits are loaded

@@ -76,6 +76,7 @@ type transition struct {
 	*State
 	at    int64
 	delta *Delta
+	bare  []TaskID // that wait and have lost their checkpoint
 }
 
 // Apply applies one entry. An error means that the command was refused and
@@ -97,7 +98,11 @@ func (s *State) Apply(e Entry) (Delta, error) {
 
 func (s *State) applyOnce(e Entry) (Delta, error) {
 	var delta Delta
-	err := e.Command.apply(&transition{State: s, at: e.At, delta: &delta})
+	tx := &transition{State: s, at: e.At, delta: &delta}
+	err := e.Command.apply(tx)
+	if err == nil {
+		tx.rerun()
+	}
 	return delta, err
 }
 

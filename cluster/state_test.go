@@ -106,7 +106,7 @@ func TestCommandsThatDoNotFitAreRefused(t *testing.T) {
 	refuse(SplitTask{attemptAt(mapTask(0), 1), dag.Position{Offset: 100}}, "lies not inside")
 	refuse(SplitTask{attemptAt(mapTask(0), 0), dag.Position{Offset: 50}}, "does not read a range now")
 	refuse(LoseOutput{attemptAt(mapTask(0), 1), "x"}, "nobody needs")
-	refuse(ExpireMachine{"n", 2}, "epoch 2")
+	refuse(ExpireMachine{Name: "n", Epoch: 2}, "epoch 2")
 	refuse(CommitJob{job1}, "refused")
 	refuse(CloseJob{job1}, "refused")
 	apply(t, s, KillJob{job1, "x"})

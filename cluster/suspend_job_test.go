@@ -130,6 +130,6 @@ func TestADrainedMachine(t *testing.T) {
 	if m.Excluded || m.Draining || m.Free(MapSlot) == 0 {
 		t.Errorf("taken back, the machine is %+v", m)
 	}
-	mustApply(t, s, ExpireMachine{"n", 1})
+	mustApply(t, s, ExpireMachine{Name: "n", Epoch: 1})
 	wantRefused(t, s, "is lost", DrainMachine{Name: "n"})
 }

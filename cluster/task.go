@@ -91,6 +91,10 @@ type Checkpoint struct {
 	Checksum uint64 // xxhash64 over the file
 
 	Copy *CheckpointCopy `cbor:",omitempty"` // nil where there is none
+
+	// Short says that it may lack output that is gone: an attempt that has gone on
+	// from it has that, or is to read it again.
+	Short bool `cbor:",omitempty"`
 }
 
 // AttemptState is the verdict over an attempt.
@@ -131,7 +135,7 @@ type Attempt struct {
 	Pausing   bool      // it is asked to keep its work and end: in a checkpoint, or as Splitting says
 	Splitting bool      // it is asked to finish what it has read, and to leave the rest to another task
 	Suspended bool      // it stands still and holds memory instead of its slot
-	Lost      bool      // it is Killed because its machine was lost, which may come back with its output
+	Lost      bool      // its machine was lost, which may come back with its output: it is Killed or, while nobody needs the output, Succeeded
 	MovedTo   string    // the machine to which its output was moved, "" while it lies on Machine
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running

@@ -262,6 +262,7 @@ func (tx *transition) revoke(p place, cause string) {
 	if stage.Vital() {
 		p.job.unmet++
 	}
+	stage.gone.remove(t.ID.Number)
 	t.Winner.State, t.Winner.Cause = AttemptKilled, cause
 	stage.Killed++
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
