@@ -1571,6 +1571,60 @@ func (*Probe) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{18}
 }
 
+// Fetched is what an attempt has taken in of what was written for an edge: it will
+// not ask for that again. It replaces what was told of the edge earlier.
+type Fetched struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"`  // place in the graph's edges
+	Nodes         []byte                 `protobuf:"bytes,2,opt,name=nodes,proto3" json:"nodes,omitempty"` // bit n%8 of byte n/8: the output of Node n of the writing stage
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fetched) Reset() {
+	*x = Fetched{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fetched) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fetched) ProtoMessage() {}
+
+func (x *Fetched) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fetched.ProtoReflect.Descriptor instead.
+func (*Fetched) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Fetched) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
+}
+
+func (x *Fetched) GetNodes() []byte {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
 // Progress is sent every so often while a task runs.
 type Progress struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -1583,13 +1637,14 @@ type Progress struct {
 	Signs          uint64                 `protobuf:"varint,7,opt,name=signs,proto3" json:"signs,omitempty"`                                         // rises with each sign of life that nothing else here shows
 	MemoryBytes    int64                  `protobuf:"varint,8,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`          // that its process has in memory, 0 when unknown
 	UnwrittenBytes int64                  `protobuf:"varint,9,opt,name=unwritten_bytes,json=unwrittenBytes,proto3" json:"unwritten_bytes,omitempty"` // of them, roughly, that it would write if it were to end early
+	Fetched        []*Fetched             `protobuf:"bytes,10,rep,name=fetched,proto3" json:"fetched,omitempty"`                                     // by edge, where it has changed since it was told last; all of it in answer to a probe
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1656,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[19]
+	mi := &file_internal_taskproc_task_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1669,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{19}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Progress) GetFraction() float64 {
@@ -1680,6 +1735,13 @@ func (x *Progress) GetUnwrittenBytes() int64 {
 	return 0
 }
 
+func (x *Progress) GetFetched() []*Fetched {
+	if x != nil {
+		return x.Fetched
+	}
+	return nil
+}
+
 // Done reports a finished attempt.
 type Done struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1695,7 +1757,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1769,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[20]
+	mi := &file_internal_taskproc_task_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1782,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{20}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Done) GetRange() *Range {
@@ -1783,7 +1845,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1795,7 +1857,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[21]
+	mi := &file_internal_taskproc_task_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1808,7 +1870,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{21}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Failure) GetCause() string {
@@ -1884,7 +1946,7 @@ type Paused struct {
 
 func (x *Paused) Reset() {
 	*x = Paused{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +1958,7 @@ func (x *Paused) String() string {
 func (*Paused) ProtoMessage() {}
 
 func (x *Paused) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[22]
+	mi := &file_internal_taskproc_task_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +1971,7 @@ func (x *Paused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paused.ProtoReflect.Descriptor instead.
 func (*Paused) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{22}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Paused) GetCheckpoint() *Checkpoint {
@@ -1928,7 +1990,7 @@ type Killed struct {
 
 func (x *Killed) Reset() {
 	*x = Killed{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2002,7 @@ func (x *Killed) String() string {
 func (*Killed) ProtoMessage() {}
 
 func (x *Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[23]
+	mi := &file_internal_taskproc_task_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2015,7 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{23}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
 }
 
 // Still says that nothing which the task has open elsewhere suffers when it stands
@@ -1967,7 +2029,7 @@ type Still struct {
 
 func (x *Still) Reset() {
 	*x = Still{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1979,7 +2041,7 @@ func (x *Still) String() string {
 func (*Still) ProtoMessage() {}
 
 func (x *Still) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[24]
+	mi := &file_internal_taskproc_task_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1992,7 +2054,7 @@ func (x *Still) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Still.ProtoReflect.Descriptor instead.
 func (*Still) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Still) GetNumber() int64 {
@@ -2013,7 +2075,7 @@ type Declined struct {
 
 func (x *Declined) Reset() {
 	*x = Declined{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2087,7 @@ func (x *Declined) String() string {
 func (*Declined) ProtoMessage() {}
 
 func (x *Declined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[25]
+	mi := &file_internal_taskproc_task_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2100,7 @@ func (x *Declined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Declined.ProtoReflect.Descriptor instead.
 func (*Declined) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{25}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Declined) GetCause() string {
@@ -2074,7 +2136,7 @@ type FromTask struct {
 
 func (x *FromTask) Reset() {
 	*x = FromTask{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2148,7 @@ func (x *FromTask) String() string {
 func (*FromTask) ProtoMessage() {}
 
 func (x *FromTask) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[26]
+	mi := &file_internal_taskproc_task_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2161,7 @@ func (x *FromTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromTask.ProtoReflect.Descriptor instead.
 func (*FromTask) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{26}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FromTask) GetMessage() isFromTask_Message {
@@ -2237,7 +2299,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2249,7 +2311,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[27]
+	mi := &file_internal_taskproc_task_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2262,7 +2324,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Checkpoint) GetPath() string {
@@ -2348,7 +2410,7 @@ type CheckpointBody struct {
 
 func (x *CheckpointBody) Reset() {
 	*x = CheckpointBody{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2360,7 +2422,7 @@ func (x *CheckpointBody) String() string {
 func (*CheckpointBody) ProtoMessage() {}
 
 func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[28]
+	mi := &file_internal_taskproc_task_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2373,7 +2435,7 @@ func (x *CheckpointBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointBody.ProtoReflect.Descriptor instead.
 func (*CheckpointBody) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CheckpointBody) GetJobId() string {
@@ -2465,7 +2527,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +2539,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[29]
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +2552,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{29}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Pending) GetOutput() string {
@@ -2528,7 +2590,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2602,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2615,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2653,7 +2715,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2665,7 +2727,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2790,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +2802,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2798,7 +2860,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2810,7 +2872,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +2941,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2891,7 +2953,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[35]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3003,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2953,7 +3015,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2966,7 +3028,7 @@ func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint_Copy.ProtoReflect.Descriptor instead.
 func (*Checkpoint_Copy) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{27, 0}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{28, 0}
 }
 
 func (x *Checkpoint_Copy) GetPath() string {
@@ -3138,7 +3200,10 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06resume\x18\a \x01(\v2\x15.hammr.task.v1.ResumeH\x00R\x06resume\x12,\n" +
 	"\x05probe\x18\b \x01(\v2\x14.hammr.task.v1.ProbeH\x00R\x05probeB\t\n" +
 	"\amessage\"\a\n" +
-	"\x05Probe\"\xb9\x02\n" +
+	"\x05Probe\"3\n" +
+	"\aFetched\x12\x12\n" +
+	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\fR\x05nodes\"\xeb\x02\n" +
 	"\bProgress\x12\x1a\n" +
 	"\bfraction\x18\x01 \x01(\x01R\bfraction\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x16\n" +
@@ -3148,7 +3213,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\arecords\x18\x06 \x01(\x03R\arecords\x12\x14\n" +
 	"\x05signs\x18\a \x01(\x04R\x05signs\x12!\n" +
 	"\fmemory_bytes\x18\b \x01(\x03R\vmemoryBytes\x12'\n" +
-	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\"\x92\x02\n" +
+	"\x0funwritten_bytes\x18\t \x01(\x03R\x0eunwrittenBytes\x120\n" +
+	"\afetched\x18\n" +
+	" \x03(\v2\x16.hammr.task.v1.FetchedR\afetched\"\x92\x02\n" +
 	"\x04Done\x12*\n" +
 	"\x05range\x18\x01 \x01(\v2\x14.hammr.task.v1.RangeR\x05range\x12,\n" +
 	"\x06pieces\x18\x02 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x122\n" +
@@ -3252,7 +3319,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),               // 0: hammr.task.v1.Kind
 	(*Position)(nil),        // 1: hammr.task.v1.Position
@@ -3274,44 +3341,45 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*Kill)(nil),            // 17: hammr.task.v1.Kill
 	(*ToTask)(nil),          // 18: hammr.task.v1.ToTask
 	(*Probe)(nil),           // 19: hammr.task.v1.Probe
-	(*Progress)(nil),        // 20: hammr.task.v1.Progress
-	(*Done)(nil),            // 21: hammr.task.v1.Done
-	(*Failure)(nil),         // 22: hammr.task.v1.Failure
-	(*Paused)(nil),          // 23: hammr.task.v1.Paused
-	(*Killed)(nil),          // 24: hammr.task.v1.Killed
-	(*Still)(nil),           // 25: hammr.task.v1.Still
-	(*Declined)(nil),        // 26: hammr.task.v1.Declined
-	(*FromTask)(nil),        // 27: hammr.task.v1.FromTask
-	(*Checkpoint)(nil),      // 28: hammr.task.v1.Checkpoint
-	(*CheckpointBody)(nil),  // 29: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),         // 30: hammr.task.v1.Pending
-	(*MergeInput)(nil),      // 31: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),      // 32: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),     // 33: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),      // 34: hammr.task.v1.Graph.Edge
-	nil,                     // 35: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),    // 36: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil), // 37: hammr.task.v1.Checkpoint.Copy
+	(*Fetched)(nil),         // 20: hammr.task.v1.Fetched
+	(*Progress)(nil),        // 21: hammr.task.v1.Progress
+	(*Done)(nil),            // 22: hammr.task.v1.Done
+	(*Failure)(nil),         // 23: hammr.task.v1.Failure
+	(*Paused)(nil),          // 24: hammr.task.v1.Paused
+	(*Killed)(nil),          // 25: hammr.task.v1.Killed
+	(*Still)(nil),           // 26: hammr.task.v1.Still
+	(*Declined)(nil),        // 27: hammr.task.v1.Declined
+	(*FromTask)(nil),        // 28: hammr.task.v1.FromTask
+	(*Checkpoint)(nil),      // 29: hammr.task.v1.Checkpoint
+	(*CheckpointBody)(nil),  // 30: hammr.task.v1.CheckpointBody
+	(*Pending)(nil),         // 31: hammr.task.v1.Pending
+	(*MergeInput)(nil),      // 32: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),      // 33: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),     // 34: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),      // 35: hammr.task.v1.Graph.Edge
+	nil,                     // 36: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),    // 37: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil), // 38: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	32, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	33, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	34, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	33, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	34, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	35, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	35, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	36, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
-	28, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	29, // 11: hammr.task.v1.Start.checkpoint:type_name -> hammr.task.v1.Checkpoint
 	4,  // 12: hammr.task.v1.Start.graph:type_name -> hammr.task.v1.Graph
 	9,  // 13: hammr.task.v1.Start.sources:type_name -> hammr.task.v1.Source
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	36, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	37, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
 	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -3324,34 +3392,35 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	19, // 27: hammr.task.v1.ToTask.probe:type_name -> hammr.task.v1.Probe
 	7,  // 28: hammr.task.v1.Progress.counters:type_name -> hammr.task.v1.Counter
 	1,  // 29: hammr.task.v1.Progress.position:type_name -> hammr.task.v1.Position
-	2,  // 30: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
-	5,  // 31: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
-	6,  // 32: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
-	7,  // 33: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
-	1,  // 34: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
-	28, // 35: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	20, // 36: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
-	21, // 37: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
-	22, // 38: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
-	23, // 39: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
-	24, // 40: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
-	25, // 41: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
-	26, // 42: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
-	37, // 43: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
-	0,  // 44: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	5,  // 45: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 46: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 47: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	6,  // 48: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	31, // 49: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	6,  // 50: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	30, // 51: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 52: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	20, // 30: hammr.task.v1.Progress.fetched:type_name -> hammr.task.v1.Fetched
+	2,  // 31: hammr.task.v1.Done.range:type_name -> hammr.task.v1.Range
+	5,  // 32: hammr.task.v1.Done.pieces:type_name -> hammr.task.v1.Piece
+	6,  // 33: hammr.task.v1.Done.outputs:type_name -> hammr.task.v1.MapOutput
+	7,  // 34: hammr.task.v1.Done.counters:type_name -> hammr.task.v1.Counter
+	1,  // 35: hammr.task.v1.Failure.record:type_name -> hammr.task.v1.Position
+	29, // 36: hammr.task.v1.Paused.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	21, // 37: hammr.task.v1.FromTask.progress:type_name -> hammr.task.v1.Progress
+	22, // 38: hammr.task.v1.FromTask.done:type_name -> hammr.task.v1.Done
+	23, // 39: hammr.task.v1.FromTask.failure:type_name -> hammr.task.v1.Failure
+	24, // 40: hammr.task.v1.FromTask.paused:type_name -> hammr.task.v1.Paused
+	25, // 41: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
+	26, // 42: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
+	27, // 43: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
+	38, // 44: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	0,  // 45: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
+	5,  // 46: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
+	7,  // 47: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	2,  // 48: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
+	6,  // 49: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
+	32, // 50: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
+	6,  // 51: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
+	31, // 52: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
+	1,  // 53: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3369,7 +3438,7 @@ func file_internal_taskproc_task_proto_init() {
 		(*ToTask_Resume)(nil),
 		(*ToTask_Probe)(nil),
 	}
-	file_internal_taskproc_task_proto_msgTypes[26].OneofWrappers = []any{
+	file_internal_taskproc_task_proto_msgTypes[27].OneofWrappers = []any{
 		(*FromTask_Progress)(nil),
 		(*FromTask_Done)(nil),
 		(*FromTask_Failure)(nil),
@@ -3384,7 +3453,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
