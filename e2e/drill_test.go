@@ -75,6 +75,22 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
+// TestDrillInside has disks be slow and fail, and clocks jump by an hour, inside of
+// daemons and tasks.
+func TestDrillInside(t *testing.T) {
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault at 200ms do slow-disk tasknode 1 by 20ms for 2s",
+		"fault when j1 map 10% do io-error tasknode 2 for 1s",
+		"fault when j1 map 30% do clock jobmaster leader by 1h",
+		"fault when j1 map 50% do clock tasknode 3 by -1h",
+		"fault when j1 map 60% do slow-disk jobmaster leader by 5ms for 1s",
+		"fault when j1 reduce 0% do io-error jobmaster leader for 500ms"))
+	if len(rows) != 1 || rows[0].Faults != 6 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
 // TestDrillInterrupted leaves nothing behind at Ctrl-C.
 func TestDrillInterrupted(t *testing.T) {
 	t.Parallel()

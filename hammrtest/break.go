@@ -75,16 +75,6 @@ func (c *C) Heal(name string) {
 	c.must("heal "+name, c.rig.Heal(name))
 }
 
-// Failpoint sets a point inside of a daemon, by its name, to an action; "" ends
-// that. The test is skipped where daemons take no such orders.
-func (c *C) Failpoint(name, point, action string) {
-	c.t.Helper()
-	if err := c.rig.Agent().Available(); err != nil {
-		c.t.Skip(err)
-	}
-	c.must("failpoint "+point+" of "+name, c.rig.Agent().Failpoint(c.t.Context(), c.rig, name, point, action))
-}
-
 // CorruptSegment changes a byte of one of the segments that a tasknode holds, and
 // returns the file; it waits until there is one.
 func (c *C) CorruptSegment(name string) (file string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/hammrtest"
@@ -40,6 +41,32 @@ func TestNothingIsLost(t *testing.T) {
 	j.Succeeds()
 	if j.Again() == 0 {
 		t.Error("no attempt was made again, though a tasknode is lost")
+	}
+	j.SameAsUndisturbed()
+}
+
+// TestFailpoints crashes a task at the second spill of its machine, and the leader
+// between two files of a commit.
+func TestFailpoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the daemons' program and starts five processes")
+	}
+	c := hammrtest.Cluster(t, 3, 2)
+	in := mrtest.File(t, "in", strings.Repeat("a b c d e f g\n", 400))
+	leader := c.Leader()
+	c.Failpoint("n1", "task/spill", "crash@2")
+	c.Failpoint("n2", "task/done", "error@1")
+	c.Failpoint(leader, "jobmaster/commit-file", "crash@2")
+	c.JumpClock("n2", time.Hour)
+	j := c.Submit(wordcount.Program(), "-D", "mapreduce.job.reduces=3", "-D", "mapreduce.input.fileinputformat.split.maxsize=1k", in, c.Output())
+	c.AwaitHit("n1", "task/spill", 2)
+	c.AwaitHit("n2", "task/done", 1)
+	j.Succeeds()
+	if now := c.Leader(); now == leader {
+		t.Errorf("%s leads, which was to crash in the commit", now)
+	}
+	if j.Again() < 2 {
+		t.Errorf("%d attempts were made again, after the ends of two", j.Again())
 	}
 	j.SameAsUndisturbed()
 }

@@ -71,7 +71,8 @@ type Config struct {
 	KeepJobs int
 	// ShuffleToken is what shuffle servers ask of tasks; default nothing.
 	ShuffleToken string
-	// Now is the clock; default time.Now.
+	// Now is the time of day; default time.Now. When it is set, what waits for a time
+	// to pass goes on waiting for that time.
 	Now func() time.Time
 	// Logger hears what the master does; default nobody.
 	Logger *slog.Logger

@@ -76,7 +76,7 @@ func (q *followRequest) handle(m *Master) {
 		q.answer <- statusAnswer{err: err}
 		return
 	}
-	q.asked = m.cfg.Now()
+	q.asked = m.clock.now()
 	r := m.record(q.job)
 	r.waiters = append(r.waiters, q)
 	m.waited[q.job] = r
@@ -85,7 +85,7 @@ func (q *followRequest) handle(m *Master) {
 // answerWaiters answers those whose job has changed since they last heard of
 // it. News of progress alone is held back for a moment.
 func (m *Master) answerWaiters() {
-	now := m.cfg.Now()
+	now := m.clock.now()
 	for id, r := range m.waited {
 		if r.stale && now.Sub(r.waiters[0].asked) >= progressInterval {
 			r.touch()

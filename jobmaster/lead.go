@@ -101,7 +101,7 @@ func (m *Master) stepDown(cause error) {
 func (m *Master) patience(wait time.Duration) time.Duration {
 	for _, at := range []int64{m.wake, m.review} {
 		if at != 0 {
-			wait = min(wait, max(0, time.UnixMilli(at).Sub(m.cfg.Now())))
+			wait = min(wait, max(0, time.UnixMilli(at).Sub(m.clock.now())))
 		}
 	}
 	for _, r := range m.waited {

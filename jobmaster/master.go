@@ -27,6 +27,7 @@ type Master struct {
 	workers sync.WaitGroup
 
 	// The rest belongs to the loop.
+	clock *clock
 	state *cluster.State
 	view  cluster.View
 	*lead // nil while the master follows
@@ -46,7 +47,7 @@ func New(cfg Config) (*Master, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Master{cfg: cfg, inbox: mailbox.New[message](), stopped: make(chan struct{})}
+	m := &Master{cfg: cfg, inbox: mailbox.New[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now)}
 	m.adopt(cluster.New(cfg.ClusterID))
 	return m, nil
 }
@@ -120,7 +121,8 @@ func (m *Master) hear(ctx context.Context, e LogEvent) {
 	}
 }
 
-func (m *Master) now() int64 { return m.cfg.Now().UnixMilli() }
+// now is ms since the epoch.
+func (m *Master) now() int64 { return m.clock.now().UnixMilli() }
 
 // setTimer sets the timer to when something has to be done though nothing
 // happens.

@@ -56,10 +56,10 @@ func TestRefusedFaults(t *testing.T) {
 	defer s.Close()
 	plan, err := chaos.Parse("p", []byte(`hammr-plan 1
 job j wordcount
-fault at 1s do clock tasknode 1 by 5s
-fault at 1s do slow-disk tasknode 1 by 5ms
+fault at 1s do full-disk tasknode 1
 fault at 1s do partition tasknode 1
 fault at 1s do kill tasknode 1
+fault at 1s do clock tasknode 1 by 5s
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ fault at 1s do kill tasknode 1
 	report := filepath.Join(t.TempDir(), "report")
 	_, err = s.Run(t.Context(), plan, report)
 	for _, want := range []string{
-		"clock tasknode 1 by 5s: rig: these daemons take no orders", "slow-disk tasknode 1 by 5ms: rig: these", "partition tasknode 1: this process has no namespaces",
+		"full-disk tasknode 1: this process has no namespaces", "partition tasknode 1: this process has no namespaces",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -76,7 +76,7 @@ fault at 1s do kill tasknode 1
 	if _, err := os.Stat(report); err == nil {
 		t.Error("there is a report")
 	}
-	if !NeedsIsolation(plan) || NeedsIsolation(plan.With(plan.Faults[:2])) {
+	if !NeedsIsolation(plan) || NeedsIsolation(plan.With(plan.Faults[2:])) {
 		t.Error("partitions alone need isolation")
 	}
 }

@@ -56,7 +56,7 @@ func each(do func(ctx context.Context, name string) error) deed {
 
 // means are what a kind of fault does to a daemon, and what undoes it.
 func (d *drill) means(f chaos.Fault) (hit, undo deed) {
-	r, agent := d.rig, d.rig.Agent()
+	r := d.rig
 	switch f.Kind {
 	case chaos.Kill, chaos.Restart:
 		return each(r.Kill), r.Start
@@ -68,18 +68,9 @@ func (d *drill) means(f chaos.Fault) (hit, undo deed) {
 		return ignoring(r.FillDisk), ignoring(r.EmptyDisk)
 	case chaos.Corrupt:
 		return ignoring(d.corrupt), nil
-	case chaos.SlowDisk:
-		return each(func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, f.By) }),
-			each(func(ctx context.Context, name string) error { return agent.SlowDisk(ctx, r, name, 0) })
-	case chaos.IOError:
-		return each(func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, ioErrorOneOf) }),
-			each(func(ctx context.Context, name string) error { return agent.IOErrors(ctx, r, name, 0) })
 	}
-	return each(func(ctx context.Context, name string) error { return agent.JumpClock(ctx, r, name, f.By) }), nil
+	return d.inside(f)
 }
-
-// ioErrorOneOf is of how many operations one fails.
-const ioErrorOneOf = 20
 
 // ignoring is a deed that takes no time.
 func ignoring(f func(string) error) deed {

@@ -72,7 +72,7 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	cfg := rig.Config{
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
-		Expiry: d.session.cfg.Expiry, Agent: d.session.cfg.Agent,
+		Expiry: d.session.cfg.Expiry,
 	}
 	if d.plan.HDFS {
 		if cfg.HDFS, err = d.session.obtainHDFS(ctx, d.plan.Tasknodes); err != nil {

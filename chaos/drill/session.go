@@ -21,8 +21,6 @@ import (
 type Config struct {
 	// Hammr is the program of daemons, clients and jobs. Required.
 	Hammr string
-	// Agent injects faults inside of daemons; default rig.NoAgent.
-	Agent rig.Agent
 	// Patience is how long the jobs of a drill may take; default 2 min.
 	Patience time.Duration
 	// Expiry is the silence after which a tasknode is given up; default 1 s.
@@ -41,9 +39,6 @@ type Session struct {
 func NewSession(cfg Config) (*Session, error) {
 	if cfg.Hammr == "" {
 		return nil, errors.New("drill: no program for the daemons")
-	}
-	if cfg.Agent == nil {
-		cfg.Agent = rig.NoAgent{}
 	}
 	if cfg.Patience == 0 {
 		cfg.Patience = 2 * time.Minute
@@ -80,14 +75,10 @@ func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, err
 func (s *Session) CanPlay(plan *chaos.Plan) error {
 	faults := []error{plan.Check()}
 	for _, f := range plan.Faults {
-		var err error
-		switch f.Kind {
-		case chaos.SlowDisk, chaos.IOError, chaos.Clock:
-			err = s.cfg.Agent.Available()
-		case chaos.Partition, chaos.FullDisk:
-			err = isolationFor(plan, f)
+		if f.Kind != chaos.Partition && f.Kind != chaos.FullDisk {
+			continue
 		}
-		if err != nil {
+		if err := isolationFor(plan, f); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", f, err))
 		}
 	}

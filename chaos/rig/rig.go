@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/inject"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/rpc"
@@ -42,8 +43,6 @@ type Config struct {
 	// system of its own that can be filled; 0 is none. It takes a process that
 	// Isolate has prepared.
 	SmallDisks int64
-	// Agent injects faults inside of daemons; default NoAgent.
-	Agent Agent
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -62,9 +61,6 @@ func (c *Config) EnsureDefaults() {
 	if c.Heartbeat == 0 {
 		c.Heartbeat = c.Expiry / 5
 	}
-	if c.Agent == nil {
-		c.Agent = NoAgent{}
-	}
 }
 
 // Rig is a cluster that runs, as far as it is not broken.
@@ -72,6 +68,7 @@ type Rig struct {
 	cfg     Config
 	id      string
 	client  *remote.Client
+	faults  *inject.Client
 	network *network // nil for none
 
 	mu struct {
@@ -100,7 +97,7 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 		return nil, err
 	}
 	r.mu.cluster, r.id = cluster, cluster.State.ID
-	if r.client, err = r.connect(); err != nil {
+	if err := r.connect(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -112,8 +109,8 @@ func (r *Rig) layout() (localcluster.Config, error) {
 	lc := localcluster.Config{
 		Dir: cfg.Dir, Program: []string{cfg.Hammr}, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes,
 		MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
-		MasterFlags:   []string{"--expiry", cfg.Expiry.String()},
-		TasknodeFlags: []string{"--heartbeat", cfg.Heartbeat.String()},
+		MasterFlags:   []string{"--drills", "--expiry", cfg.Expiry.String()},
+		TasknodeFlags: []string{"--drills", "--heartbeat", cfg.Heartbeat.String()},
 	}
 	if cfg.HDFS != nil {
 		for i := range cfg.Tasknodes {
@@ -123,14 +120,16 @@ func (r *Rig) layout() (localcluster.Config, error) {
 	return lc, r.isolate(&lc)
 }
 
-func (r *Rig) connect() (*remote.Client, error) {
+func (r *Rig) connect() error {
 	token, err := rpc.ReadToken(r.tokenFile())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return remote.New(remote.Config{Config: rpc.Config{
+	r.faults = inject.NewClient(token)
+	r.client, err = remote.New(remote.Config{Config: rpc.Config{
 		Masters: r.mu.cluster.State.Addresses(), Token: token, ClusterID: r.id,
 	}})
+	return err
 }
 
 func (r *Rig) tokenFile() string { return filepath.Join(r.cfg.Dir, localcluster.TokenFile) }
@@ -140,9 +139,6 @@ func (r *Rig) Client() *remote.Client { return r.client }
 
 // Dir has everything that the cluster writes.
 func (r *Rig) Dir() string { return r.cfg.Dir }
-
-// Agent injects faults inside of daemons.
-func (r *Rig) Agent() Agent { return r.cfg.Agent }
 
 // HDFS is the cluster's, or nil.
 func (r *Rig) HDFS() *minihdfs.Cluster { return r.cfg.HDFS }
@@ -181,6 +177,9 @@ func (r *Rig) Close() error {
 	var faults []error
 	if r.client != nil {
 		faults = append(faults, r.client.Close())
+	}
+	if r.faults != nil {
+		r.faults.Close()
 	}
 	masters, tasknodes := r.Names()
 	for _, name := range append(masters, tasknodes...) {

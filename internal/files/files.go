@@ -22,7 +22,7 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	return storage.NewRouter(storage.Config{
 		Default: c.String(conf.DefaultFS),
 		Open: map[string]storage.Opener{
-			"file": func(context.Context, string) (storage.FS, error) { return Local(c), nil },
+			"file": func(context.Context, string) (storage.FS, error) { return machine(c), nil },
 			"hdfs": func(ctx context.Context, authority string) (storage.FS, error) {
 				return openHDFS(ctx, c, authority, logger)
 			},
@@ -30,17 +30,21 @@ func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
 	})
 }
 
-// Local is the file system of this machine. In drills it is as slow and as faulty as
-// they want it.
+// Local is the file system of this machine for files that nobody else has. In drills
+// it is as slow and as faulty as they want this machine's disk; what jobs read and
+// write by name is not.
 func Local(c *conf.Conf) storage.FS {
-	fs := local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
 	if !failpoint.On() {
-		return fs
+		return machine(c)
 	}
-	return fault.New(fs, fault.Options{
+	return fault.New(machine(c), fault.Options{
 		Sleep: failpoint.Pause,
 		Ask:   func(fault.Op, string) (time.Duration, error) { return failpoint.Trouble() },
 	})
+}
+
+func machine(c *conf.Conf) storage.FS {
+	return local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
 }
 
 // CreateOptions are those that c sets for every new file; 0 where it is silent.

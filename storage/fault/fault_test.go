@@ -160,3 +160,33 @@ func TestLatency(t *testing.T) {
 		t.Errorf("cancelled while waiting: %v", err)
 	}
 }
+
+// TestAskedAtEveryCall is late and fails as somebody else has it.
+func TestAskedAtEveryCall(t *testing.T) {
+	var late time.Duration
+	var asked []Op
+	f := New(newMem(t, map[string][]byte{"/f": []byte("abc")}), Options{
+		Sleep: func(_ context.Context, d time.Duration) error { late += d; return nil },
+		Ask: func(op Op, path string) (time.Duration, error) {
+			asked = append(asked, op)
+			if len(asked) == 3 && path == "/f" {
+				return 0, ErrInjected
+			}
+			return time.Second, nil
+		},
+	})
+	r, err := f.Open(t.Context(), "/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 2)
+	if n, err := r.Read(got); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := r.Read(got); n != 0 || !errors.Is(err, ErrInjected) {
+		t.Errorf("it does not fail: %d, %v", n, err)
+	}
+	if n, err := r.Read(got); n != 1 || err != nil || late != 3*time.Second {
+		t.Errorf("%d, %v, late by %v", n, err, late)
+	}
+}

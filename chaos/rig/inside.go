@@ -1,0 +1,65 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrNotRunning is why nothing was told to a daemon: it does not run.
+var ErrNotRunning = errors.New("rig: the daemon does not run")
+
+// inside calls a daemon that runs, at the address of its page. What a daemon is
+// told counts for its tasks too, and is forgotten when it ends.
+func (r *Rig) inside(name string, call func(page string) error) error {
+	p, err := r.Process(name)
+	switch {
+	case err != nil:
+		return err
+	case !p.Alive():
+		return fmt.Errorf("%s: %w", name, ErrNotRunning)
+	}
+	if err := call(p.HTTP); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// SlowDisk makes each operation of the daemon's own files, on a tasknode those of
+// tasks, take longer; 0 ends that.
+func (r *Rig) SlowDisk(ctx context.Context, name string, by time.Duration) error {
+	return r.inside(name, func(page string) error { return r.faults.SlowDisk(ctx, page, by) })
+}
+
+// IOErrors makes one of so many operations of the same files fail; 0 ends that.
+func (r *Rig) IOErrors(ctx context.Context, name string, oneOf int) error {
+	return r.inside(name, func(page string) error { return r.faults.IOErrors(ctx, page, oneOf) })
+}
+
+// JumpClock moves the daemon's clock, back when by is below 0.
+func (r *Rig) JumpClock(ctx context.Context, name string, by time.Duration) error {
+	return r.inside(name, func(page string) error { return r.faults.JumpClock(ctx, page, by) })
+}
+
+// Failpoint sets a point of the daemon, on a tasknode of its tasks, to an action:
+// error, crash or delay=TIME, with @N behind it for the N-th hit alone; "" ends
+// that. docs/reliability.md lists the points.
+func (r *Rig) Failpoint(ctx context.Context, name, point, action string) error {
+	return r.inside(name, func(page string) error { return r.faults.Failpoint(ctx, page, point, action) })
+}
+
+// Hits is how often a point was hit since it was set, or since the daemon began.
+func (r *Rig) Hits(ctx context.Context, name, point string) (n int64, err error) {
+	err = r.inside(name, func(page string) error {
+		hits, err := r.faults.Hits(ctx, page)
+		n = hits[point]
+		return err
+	})
+	return n, err
+}
+
+// Clear ends everything that a daemon was told to suffer inside.
+func (r *Rig) Clear(ctx context.Context, name string) error {
+	return r.inside(name, func(page string) error { return r.faults.Clear(ctx, page) })
+}

@@ -1,0 +1,85 @@
+package jobmaster_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/jobmaster"
+)
+
+// jumpingWorld has masters whose time of day is jump ahead.
+func jumpingWorld(t *testing.T, jump *atomic.Int64, play func(w *world)) {
+	inWorld(t, 0, func(w *world) {
+		w.configure = func(c *jobmaster.Config) {
+			c.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(jump.Load())) }
+		}
+		w.addMaster()
+		w.elect(0)
+		play(w)
+	})
+}
+
+// TestClockOfAMasterJumps by an hour, forward and back, in the midst of a job:
+// nobody is given up, nothing runs again, nothing waits for the hour.
+func TestClockOfAMasterJumps(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		var jump atomic.Int64
+		jumpingWorld(t, &jump, func(w *world) {
+			w.addNode("a", 1, 1)
+			w.addNode("b", 1, 1)
+			began := time.Now()
+			id := w.submit(4, 2)
+			w.sleep(1500 * time.Millisecond)
+			jump.Store(int64(by))
+			w.wantDone(id)
+			if took := time.Since(began); took > 10*time.Second {
+				w.t.Errorf("clock by %v: the job took %v", by, took)
+			}
+			if got := w.attempts(); got != eachOnce {
+				w.t.Errorf("clock by %v: attempts were %s", by, got)
+			}
+		})
+	}
+}
+
+// TestSilenceIsSeenWhateverTheClock gives a tasknode up as long after its last word
+// as ever, to a sixteenth.
+func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		var jump atomic.Int64
+		jumpingWorld(t, &jump, func(w *world) {
+			crash := w.addNode("a", 1, 1)
+			w.sleep(2 * time.Second)
+			jump.Store(int64(by))
+			w.sleep(3 * w.expiry)
+			if !w.lives("a") {
+				w.t.Errorf("clock by %v: a tasknode that speaks is given up", by)
+			}
+			crash()
+			w.sleep(w.expiry * 9 / 10)
+			if !w.lives("a") {
+				w.t.Errorf("clock by %v: it is given up too soon", by)
+			}
+			w.sleep(w.expiry / 4)
+			if w.lives("a") {
+				w.t.Errorf("clock by %v: it is not given up", by)
+			}
+		})
+	}
+}
+
+// lives is whether a tasknode is not given up.
+func (w *world) lives(name string) bool {
+	w.t.Helper()
+	nodes, err := w.leader().Nodes(w.ctx, false)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, n := range nodes {
+		if n.Name == name {
+			return true
+		}
+	}
+	return false
+}
