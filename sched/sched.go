@@ -35,13 +35,17 @@ type Facts interface {
 	Progress(id cluster.AttemptID) (p Progress, ok bool)
 }
 
+// ReducesFrom is the fraction at which a reduce begins with the user's function:
+// copying and merging are a third of its work each, as in Hadoop.
+const ReducesFrom = 2.0 / 3
+
 // Progress is how far an attempt is.
 type Progress struct {
 	At       int64   // when it said so, ms since the epoch
 	Fraction float64 // of its work done, in [0, 1]
 
 	// Reducing is since when a reduce is known to run the user's function, its
-	// fraction being beyond 2/3; 0 before that, and for maps.
+	// fraction being beyond ReducesFrom; 0 before that, and for maps.
 	Reducing int64
 
 	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten

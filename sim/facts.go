@@ -5,10 +5,6 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reducing is the fraction from which on a reduce runs the user's function: before
-// that it copies.
-const reducing = 2.0 / 3
-
 // Progress implements sched.Facts: what the controller has heard of an attempt. No
 // report is an event of its own: what an attempt has said is found when somebody
 // asks.
@@ -24,7 +20,7 @@ func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
 	p = a.told
 	if at := b.lastReport(a); at > p.At && at >= a.since {
 		p.At, p.Fraction = at, a.fractionAt(at)
-		if p.Reducing == 0 && p.Fraction > reducing && a.reduces() {
+		if p.Reducing == 0 && p.Fraction > sched.ReducesFrom && a.reduces() {
 			p.Reducing = b.firstReport(a, max(a.ready, a.since), at)
 		}
 	}
@@ -39,9 +35,9 @@ func (a *attempt) fractionAt(at int64) float64 {
 	case !a.reduces():
 		return own
 	case a.fetchedAt(at):
-		return reducing + own/3
+		return sched.ReducesFrom + own/3
 	}
-	return reducing * float64(a.copiedAt(at)) / float64(max(a.bytes, 1))
+	return sched.ReducesFrom * float64(a.copiedAt(at)) / float64(max(a.bytes, 1))
 }
 
 // lastReport is when an attempt has said last how far it is, of what has arrived;

@@ -105,7 +105,7 @@ func (r *reporter) tick() {
 
 func (r *reporter) tell(id cluster.AttemptID, a *attempt) {
 	p := sched.Progress{At: r.b.now, Fraction: a.fractionAt(r.b.now), Reducing: r.told[id].Reducing}
-	if p.Reducing == 0 && p.Fraction > reducing && a.kind == cluster.ReduceSlot {
+	if p.Reducing == 0 && p.Fraction > sched.ReducesFrom && a.kind == cluster.ReduceSlot {
 		p.Reducing = p.At
 	}
 	r.told[id] = p

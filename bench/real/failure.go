@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/sched"
 )
 
 // Failure is the loss of a machine: its tasknode, and with it all tasks there, are
@@ -94,9 +96,6 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 	return true, nil
 }
 
-// copied is the progress of a reduce that has all its input and begins to reduce.
-const copied = 2.0 / 3
-
 // reached reports whether a job is as far as a failure waits for. Of maps, those
 // that have finished count; of reduces, their work, without the shuffle.
 func (f Failure) reached(j standing) bool {
@@ -106,7 +105,7 @@ func (f Failure) reached(j standing) bool {
 	case f.Phase == "map":
 		return float64(j.Maps.Done)*100 >= f.Percent*float64(j.Maps.Total)
 	}
-	return j.Reduces.Total > 0 && (j.Reduces.Fraction-copied)/(1-copied)*100 >= f.Percent
+	return j.Reduces.Total > 0 && (j.Reduces.Fraction-sched.ReducesFrom)/(1-sched.ReducesFrom)*100 >= f.Percent
 }
 
 // fail kills the tasknode of a machine. The kernel ends its tasks with it.

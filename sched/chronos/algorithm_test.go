@@ -28,8 +28,27 @@ func TestAlgorithmByHand(t *testing.T) {
 	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
 }
 
+// TestNobodyBesideTheInput has only tasks of the same job there: what is elsewhere
+// makes room, once something has been heard of it.
+func TestNobodyBesideTheInput(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.join("abc", 1, 0)
+	w.start(w.job(0, "ab", "b"), 0, 0, "ab")
+	w.start(w.job(0, ""), 0, 0, "c")
+	w.expire("a")
+	w.want(w.decide())
+	if wake := w.policy.NextWake(); wake == 0 || wake > w.Now+DefaultWait/looks {
+		t.Errorf("at %d it wakes at %d", w.Now, wake)
+	}
+	w.beat(nil)
+	w.want(w.settle(), "kill 2m.0")
+	w.end()
+	w.want(w.settle(), "1m.0@c rack")
+}
+
 // TestAlgorithmAgainstTwin compares the choice with Algorithm 1 as the paper has it,
-// with the break that it omits, on random clusters without a free slot.
+// with the break that it omits, on random clusters without a free slot: what is beside
+// the input of a task comes first, and then what is anywhere.
 func TestAlgorithmAgainstTwin(t *testing.T) {
 	chosen := 0
 	for seed := range uint64(300) {
@@ -100,13 +119,25 @@ func (w *world) algorithm1() map[string]string {
 	taken := make(map[cluster.AttemptID]bool)
 	for _, t := range recover {
 		split, _ := w.View().Job(t.ID.Job).SplitOf(t)
-		for _, a := range running {
-			if a.ID.Task.Job.Number > t.ID.Job.Number && !taken[a.ID] && strings.Contains(strings.Join(split.Hosts, ""), a.Machine) {
-				taken[a.ID] = true
-				chosen[short(cluster.AttemptID{Task: t.ID})] = short(a.ID)
-				break
-			}
+		hosts := strings.Join(split.Hosts, "")
+		may := func(local bool) int {
+			return slices.IndexFunc(running, func(a *cluster.Attempt) bool {
+				return a.ID.Task.Job.Number > t.ID.Job.Number && !taken[a.ID] && (!local || strings.Contains(hosts, a.Machine))
+			})
+		}
+		i := may(true)
+		if i < 0 && w.anyAlive(hosts) {
+			i = may(false)
+		}
+		if i >= 0 {
+			taken[running[i].ID] = true
+			chosen[short(cluster.AttemptID{Task: t.ID})] = short(running[i].ID)
 		}
 	}
 	return chosen
+}
+
+// anyAlive reports whether one of some machines is left.
+func (w *world) anyAlive(names string) bool {
+	return slices.ContainsFunc(strings.Split(names, ""), func(name string) bool { return !w.View().Machine(name).Lost })
 }

@@ -10,7 +10,8 @@
 //	lost ─► local slot that the policy gives to their job anyway
 //	     ─► fresh word of the attempts beside their input   (Config.Wait at most)
 //	     ─► any slot that the policy gives to their job anyway
-//	     ─► slot of the running attempt with the least claim (Algorithm 1)
+//	     ─► slot of the running attempt with the least claim (Algorithm 1), beside
+//	        their input or, when they may preempt none of those, anywhere
 //
 // Whose claim is better is up to the policy inside, which is a sched.Precedence;
 // without one it is the order of submission. Chronos only preempts where that says

@@ -109,15 +109,15 @@ func (r *recovery) add(t *task) {
 		t.lostAt = max(t.lostAt, m.LostAt)
 	}
 	t.avoid = append(slices.Clone(r.view.Avoided(t.job, r.now)), r.view.FailedOn(t.Task)...)
-	if !r.settle(t) {
-		r.policy.tell(t, "no machine that is left has its input")
-		return
-	}
 	if promise := r.policy.promises[t.loss.ID]; promise != nil {
 		t.spent = true
 		if promise.holds(r.now, r.view) {
 			t.promise = promise
 		}
+	}
+	if !r.settle(t) && t.promise == nil {
+		r.policy.tell(t, "no machine that is left has its input")
+		return
 	}
 	r.tasks = append(r.tasks, t)
 }

@@ -62,13 +62,17 @@ func (p *Policy) infer(now int64, view sched.View) {
 	m := matching{taken: make(map[cluster.AttemptID]int)}
 	leaving := r.leaving()
 	for _, t := range r.tasks {
-		var may []*candidate
+		var home, far []*candidate
 		for _, c := range leaving {
-			if c.attempt.Slot == t.kind() && t.isHome(c.attempt.Machine) && r.mayInherit(t, c) {
-				may = append(may, c)
+			switch {
+			case c.attempt.Slot != t.kind() || slices.Contains(t.avoid, c.attempt.Machine) || !r.mayInherit(t, c):
+			case t.isHome(c.attempt.Machine):
+				home = append(home, c)
+			default:
+				far = append(far, c)
 			}
 		}
-		m.may = append(m.may, may)
+		m.may = append(m.may, append(home, far...))
 	}
 	for i := range r.tasks {
 		m.match(i, make(map[cluster.AttemptID]bool))

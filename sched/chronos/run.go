@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	looks    = 5  // how often running attempts are looked at while word of them is waited for
+	looks    = 50 // how often running attempts are looked at while word of them is waited for
 	patience = 20 // how many times as long they are looked at less often
 )
 

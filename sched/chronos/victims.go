@@ -102,6 +102,13 @@ func (h *hunt) near(t *task) []*candidate {
 	return near
 }
 
+// far are the candidates for a task, wherever they are.
+func (h *hunt) far(t *task) []*candidate {
+	anywhere := *t
+	anywhere.homes = nil
+	return h.near(&anywhere)
+}
+
 func (h *hunt) beside(t *task) (near []*candidate) {
 	add := func(machine string) {
 		if !t.isHome(machine) {
@@ -167,16 +174,30 @@ func (h *hunt) writtenFor(t *task) map[string]int64 {
 
 // look finds out whether a task may preempt attempts that have not been heard of
 // since it was lost.
-func (h *hunt) look(t *task) {
-	t.stale = slices.ContainsFunc(h.near(t), func(c *candidate) bool { return c.progress.At <= t.lostAt })
+func (h *hunt) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
+
+func (h *hunt) anyStale(t *task, among []*candidate) bool {
+	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.At <= t.lostAt && !h.spared[c.attempt.ID] })
 }
 
-// choose is Algorithm 1 for one task: it preempts the attempt whose job is of the
+// choose preempts an attempt for a task: one beside its input or, when there is none
+// that it may preempt, any other.
+func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
+	taken, again = h.chooseAmong(t, h.near(t))
+	if t.homes == nil || again || taken.Attempt != (cluster.AttemptID{}) {
+		return taken, again
+	}
+	far := h.far(t)
+	t.stale = t.stale || h.anyStale(t, far)
+	return h.chooseAmong(t, far)
+}
+
+// chooseAmong is Algorithm 1 for one task: it preempts the attempt whose job is of the
 // lowest priority, and of these the one that has done least. Of a job only one
 // attempt is preempted at a time, since it may then be left with no more than it
 // ought to have; again says that it was so.
-func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
-	fresh := slices.DeleteFunc(slices.Clone(h.near(t)), func(c *candidate) bool {
+func (h *hunt) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
+	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
 		return c.progress.At <= t.lostAt || h.spared[c.attempt.ID]
 	})
 	if len(fresh) == 0 {

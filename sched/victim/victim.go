@@ -192,11 +192,14 @@ func (f *Finder) remaining(a *cluster.Attempt) int64 {
 	if !known {
 		return -1
 	}
-	if !(p.Fraction > 0) {
+	took, done := float64(max(a.Held(p.At), 0)), p.Fraction
+	if a.Slot == cluster.ReduceSlot {
+		took, done = min(took, float64(max(p.At-p.Reducing, 0))), (p.Fraction-sched.ReducesFrom)/(1-sched.ReducesFrom)
+	}
+	if !(done > 0) {
 		return longest
 	}
-	took := float64(max(a.Held(p.At), 0))
-	return max(int64(min(took/p.Fraction-took, longest))-(f.Now-p.At), 0)
+	return max(int64(min(took/done-took, longest))-(f.Now-p.At), 0)
 }
 
 // mayStop reports whether one attempt more may stand still on its machine: no more

@@ -59,6 +59,30 @@ func (k known) Progress(id cluster.AttemptID) (p sched.Progress, ok bool) {
 	return p, ok
 }
 
+// TestAReduceThatBeginsIsNotNearlyDone has a reduce that has copied everything at once:
+// of how long it takes that says nothing.
+func TestAReduceThatBeginsIsNotNearlyDone(t *testing.T) {
+	s := newScene(t, dag.MapReduce(0, 2))
+	v := Victim{Attempt: s.Start(s.job, 1, 0, "m")}
+	begun := s.Now
+	for _, tt := range []struct {
+		p    sched.Progress
+		want int64
+	}{
+		{sched.Progress{Fraction: .5}, longest},
+		{sched.Progress{Fraction: sched.ReducesFrom}, longest},
+		{sched.Progress{Fraction: sched.ReducesFrom + .01/3, Reducing: begun + 100}, 99 * 100},
+		{sched.Progress{Fraction: 1, Reducing: begun + 100}, 0},
+	} {
+		s.Now, tt.p.At = begun+200, begun+200
+		s.Facts = known{0: tt.p}
+		_, _, a, _ := s.View().Attempt(v.Attempt)
+		if got := s.finder(preempt.Means{}).remaining(a); got < tt.want-1 || got > tt.want+1 {
+			t.Errorf("%+v: %d ms remain, want %d", tt.p, got, tt.want)
+		}
+	}
+}
+
 func TestTheYoungestIsFirst(t *testing.T) {
 	s := newScene(t, dag.MapReduce(9, 1))
 	for _, n := range []int{2, 0, 3} {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// job is one that is handed in.
+type job struct {
+	args   []string // of hammr run, from the program on
+	writes bool     // the name of its output follows
+	tasks  int      // that have to run before anything else happens
+}
+
+// scene is a cluster that is full of two jobs: each holds half of the slots, and the
+// lesser one wants more.
+type scene struct {
+	what           string
+	kind           taskproc.Kind
+	better, lesser job
+}
+
+// highest is the property of a job that has a better claim than others under fair,
+// too.
+const highest = "mapreduce.job.priority=VERY_HIGH"
+
+// maps is of 8 slots: four maps of half a minute, and eight of half as long.
+func maps(uri string) scene {
+	words := func(files string, records int, more ...string) []string {
+		args := append([]string{"wordcount", "-D", "hammr.debug.record.sleep=20", "-D", "mapreduce.job.reduces=0"}, more...)
+		return append(args, "-D", fmt.Sprint("mapreduce.input.fileinputformat.split.maxsize=", records*lineBytes), uri+files)
+	}
+	return scene{
+		what: "map", kind: taskproc.Kind_MAP,
+		better: job{args: words("/in/part-[0-3]", lines, "-D", highest), writes: true, tasks: nodes},
+		lesser: job{args: words("/in/part-[4-7]", lines/2), writes: true, tasks: nodes},
+	}
+}
+
+// reduces is of 4 slots: two reduces of 40 s, and two of four.
+func reduces() scene {
+	sleep := func(reduces int, more ...string) []string {
+		return append(append([]string{"sleep"}, more...), "-m", "1", "-mt", "20", "-r", fmt.Sprint(reduces), "-rt", "40000", "-recordt", "20")
+	}
+	return scene{
+		what: "reduce", kind: taskproc.Kind_REDUCE,
+		better: job{args: sleep(nodes/2, "-D", highest), tasks: nodes / 2},
+		lesser: job{args: sleep(nodes), tasks: nodes / 2},
+	}
+}

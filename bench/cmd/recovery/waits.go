@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// header is of the table that row has the rows of; times are ms.
+const header = `| policy | task | lost | wait p50 | p95 | most | local | failures | right again p50 | p95 |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|`
+
+// waits is what came of the failures, in ms.
+type waits struct {
+	tasks    []int64 // of each task that was lost while it ran
+	failures []int64 // of each failure until the last of its tasks ran again
+
+	placed, local int // tasks whose input lies somewhere, and that run again there
+}
+
+// running are the tasknodes on which tasks of a kind run.
+func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
+	for _, t := range j.Tasks {
+		for _, a := range t.Attempts {
+			if t.Kind == kind && a.FinishTime == 0 && !a.Suspended {
+				nodes = append(nodes, a.Node)
+			}
+		}
+	}
+	return nodes
+}
+
+// mostOf is the name that comes most often, of several the first.
+func mostOf(names []string) string {
+	slices.Sort(names)
+	count := make(map[string]int)
+	for _, name := range names {
+		count[name]++
+	}
+	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
+}
+
+// add counts a failure once all that ran on the machine when it was killed has started
+// again, and reports whether it has. Local tells where input lies; nil is nowhere.
+func (w *waits) add(j *wire.JobStatus, machine string, killed int64, local func(task int, node string) bool) bool {
+	var found waits
+	for n, t := range j.Tasks {
+		for i, a := range t.Attempts {
+			if a.Node != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
+				continue
+			}
+			if a.FinishTime == 0 || i+1 == len(t.Attempts) {
+				return false
+			}
+			next := t.Attempts[i+1]
+			found.tasks = append(found.tasks, next.StartTime-a.FinishTime)
+			if local != nil {
+				found.placed++
+			}
+			if local != nil && local(n, next.Node) {
+				found.local++
+			}
+		}
+	}
+	w.tasks = append(w.tasks, found.tasks...)
+	if len(found.tasks) > 0 {
+		w.failures = append(w.failures, slices.Max(found.tasks))
+	}
+	w.placed, w.local = w.placed+found.placed, w.local+found.local
+	return true
+}
+
+func (w *waits) row(policy, what string) string {
+	local := "–"
+	if w.placed > 0 {
+		local = fmt.Sprintf("%d of %d", w.local, w.placed)
+	}
+	cells := []string{policy, what, strconv.Itoa(len(w.tasks)), percentile(w.tasks, 50), percentile(w.tasks, 95), percentile(w.tasks, 100),
+		local, strconv.Itoa(len(w.failures)), percentile(w.failures, 50), percentile(w.failures, 95)}
+	return "| " + strings.Join(cells, " | ") + " |"
+}
+
+// percentile is the smallest value that so many in a hundred do not exceed.
+func percentile(values []int64, percent int) string {
+	if len(values) == 0 {
+		return "–"
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return strconv.FormatInt(sorted[(len(sorted)*percent+99)/100-1], 10)
+}
