@@ -43,6 +43,35 @@ func TestClockOfAMasterJumps(t *testing.T) {
 	}
 }
 
+// TestLeadersWhoseClocksDiffer by an hour hand the lead to and fro: nothing runs
+// again, and nothing waits for the hour.
+func TestLeadersWhoseClocksDiffer(t *testing.T) {
+	inWorld(t, 0, func(w *world) {
+		for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
+			w.configure = func(c *jobmaster.Config) {
+				c.Now = func() time.Time { return time.Now().Round(0).Add(ahead) }
+			}
+			w.addMaster()
+		}
+		w.elect(0)
+		w.addNode("a", 1, 1)
+		w.addNode("b", 1, 1)
+		began := time.Now()
+		id := w.submit(4, 2)
+		for _, next := range []int{1, 2, 0, 2, 1} {
+			w.sleep(600 * time.Millisecond)
+			w.elect(next)
+		}
+		w.wantDone(id)
+		if took := time.Since(began); took > 15*time.Second {
+			w.t.Errorf("the job took %v", took)
+		}
+		if got := w.attempts(); got != eachOnce {
+			w.t.Errorf("attempts were %s", got)
+		}
+	})
+}
+
 // TestSilenceIsSeenWhateverTheClock gives a tasknode up as long after its last word
 // as ever, to a sixteenth.
 func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
