@@ -24,9 +24,21 @@ func (p *progress) put(r *wire.Report, within time.Duration) {
 	if p.latest == nil {
 		p.latest = make(map[string]*wire.Report)
 	}
+	keepFetched(p.latest[r.AttemptId], r)
 	p.latest[r.AttemptId] = r
 	if p.due == nil {
 		p.due = time.After(within)
+	}
+}
+
+// keepFetched adds to a report what an earlier one, which is not told, says of edges
+// that the later says nothing of.
+func keepFetched(earlier, later *wire.Report) {
+	p := later.GetProgress()
+	for _, f := range earlier.GetProgress().GetFetched() {
+		if !slices.ContainsFunc(p.Fetched, func(g *taskproc.Fetched) bool { return g.Edge == f.Edge }) {
+			p.Fetched = append(p.Fetched, f)
+		}
 	}
 }
 

@@ -54,3 +54,25 @@ func TestProgressThatIsAskedForIsToldAtOnce(t *testing.T) {
 		t.Error("an attempt that has ended answers")
 	}
 }
+
+// TestFetchedOutlivesProgressThatIsReplaced says of an edge what has changed in one
+// report, and nothing in the next, which comes before the first is told.
+func TestFetchedOutlivesProgressThatIsReplaced(t *testing.T) {
+	var p progress
+	for _, fetched := range [][]*taskproc.Fetched{
+		{{Edge: 0, Nodes: []byte{1}}, {Edge: 1, Nodes: []byte{1}}}, nil, {{Edge: 0, Nodes: []byte{3}}}, nil,
+	} {
+		p.put(&wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: fetched}}}, time.Hour)
+	}
+	p.tell(func(r *wire.Report) {
+		if got := fmt.Sprint(r.GetProgress().Fetched); len(r.GetProgress().Fetched) != 2 || r.GetProgress().Fetched[0].Nodes[0] != 3 || r.GetProgress().Fetched[1].Nodes[0] != 1 {
+			t.Errorf("told %s", got)
+		}
+	})
+	p.put(&wire.Report{AttemptId: "a", Report: &wire.Report_Progress{Progress: new(taskproc.Progress)}}, time.Hour)
+	p.tell(func(r *wire.Report) {
+		if got := r.GetProgress().Fetched; got != nil {
+			t.Errorf("told again: %v", got)
+		}
+	})
+}

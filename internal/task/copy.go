@@ -84,6 +84,7 @@ func (r *Reduce) newCopyPhase() *copyPhase {
 	for _, o := range r.fetched {
 		p.note(o)
 	}
+	r.group.fetched.open(r)
 	r.news = r.group.board.subscribe(edges)
 	return p
 }
@@ -254,6 +255,7 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 	}
 	p.note(o)
 	r.fetched = append(r.fetched, o)
+	r.group.fetched.add(r, o)
 	r.Counters.Add(counter.ShuffledMaps, 1)
 	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
 	r.Alive()

@@ -26,6 +26,7 @@ type group struct {
 	memory   *memory
 	pausable bool // it may be stopped and paused: see mayPause
 	board    bulletin
+	fetched  fetched
 	queues   map[sharedEnd]*sharedQueue
 	inside   transfer.Rendezvous // of streams between its own Nodes
 	server   *Server
@@ -56,6 +57,7 @@ func (g *group) open() error {
 	ends := 0
 	for _, n := range g.nodes {
 		ends += len(fileChannels(n.inputs)) + len(fileChannels(n.outputs))
+		g.fetched.expect(n.inputs)
 	}
 	g.memory = newMemory(int64(len(g.nodes))*int64(g.Conf.Int(conf.SortMB))<<20, ends)
 	g.openShared()
@@ -260,6 +262,7 @@ func (g *group) progress() *taskproc.Progress {
 			p.Phase, last = phase, fraction
 		}
 	}
+	p.Fetched = g.fetched.news()
 	g.Attempt.mu.Lock()
 	defer g.Attempt.mu.Unlock()
 	p.Status = g.Attempt.mu.status

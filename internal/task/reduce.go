@@ -60,6 +60,7 @@ func (n *Node) Reduce(inputs ...string) *Reduce {
 
 // takeOver goes on with all that another reduce has, which is not used any more.
 func (r *Reduce) takeOver(last *Reduce) {
+	r.group.fetched.drop(last)
 	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
 	r.total, r.counted = last.total, last.counted
 }

@@ -176,6 +176,7 @@ func (s *session) listen() {
 		case *taskproc.ToTask_Resume:
 			s.attempt.still.goOn()
 		case *taskproc.ToTask_Probe:
+			s.group.fetched.again()
 			s.tell()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)

@@ -1,0 +1,133 @@
+package task
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// fetched is what the reduces of an attempt have taken in, as masters hear of it:
+// when a machine is lost, what all readers have of it is not written again. Any
+// goroutine may use it.
+//
+// Of an edge that several reduces read, the attempt has only what all of them have;
+// nothing while one of the Nodes that read it has not opened its own.
+type fetched struct {
+	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
+	mu      struct {
+		sync.Mutex
+		reduces map[*Reduce]map[int]nodeSet // by edge
+		changed map[int]bool                // edges of which something else is to be told than before
+	}
+}
+
+// nodeSet is numbers of writing Nodes: n is in it if bit n%8 of byte n/8 is set.
+type nodeSet []byte
+
+func (s nodeSet) with(n int32) nodeSet {
+	for len(s) <= int(n/8) {
+		s = append(s, 0)
+	}
+	s[n/8] |= 1 << (n % 8)
+	return s
+}
+
+// and is a new set of what is in both.
+func (s nodeSet) and(other nodeSet) nodeSet {
+	both := slices.Clone(s[:min(len(s), len(other))])
+	for i := range both {
+		both[i] &= other[i]
+	}
+	return both
+}
+
+// expect says that a Node reads an edge.
+func (f *fetched) expect(channels []Channel) {
+	if f.readers == nil {
+		f.readers = make(map[int]int)
+	}
+	for _, c := range fileChannels(channels) {
+		f.readers[c.Edge]++
+	}
+}
+
+// open begins with what a reduce has when it begins to copy.
+func (f *fetched) open(r *Reduce) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.reduces == nil {
+		f.mu.reduces, f.mu.changed = make(map[*Reduce]map[int]nodeSet), make(map[int]bool)
+	}
+	sets := make(map[int]nodeSet, len(r.reads))
+	f.mu.reduces[r] = sets
+	for _, c := range r.reads {
+		sets[c.Edge] = nil
+		f.mu.changed[c.Edge] = true
+	}
+	for _, o := range r.fetched {
+		sets[int(o.Edge)] = sets[int(o.Edge)].with(o.Task)
+	}
+}
+
+// drop forgets a reduce that another has taken over from.
+func (f *fetched) drop(r *Reduce) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for edge := range f.mu.reduces[r] {
+		f.mu.changed[edge] = true
+	}
+	delete(f.mu.reduces, r)
+}
+
+// add notes that a reduce has taken in an output.
+func (f *fetched) add(r *Reduce, o *taskproc.MapOutput) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sets, edge := f.mu.reduces[r], int(o.Edge)
+	sets[edge] = sets[edge].with(o.Task)
+	f.mu.changed[edge] = true
+}
+
+// again has everything be told once more.
+func (f *fetched) again() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, sets := range f.mu.reduces {
+		for edge := range sets {
+			f.mu.changed[edge] = true
+		}
+	}
+}
+
+// news is what has not been told yet, in order of edges.
+func (f *fetched) news() (news []*taskproc.Fetched) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, edge := range slices.Sorted(maps.Keys(f.mu.changed)) {
+		news = append(news, &taskproc.Fetched{Edge: int32(edge), Nodes: f.allHaveLocked(edge)})
+	}
+	clear(f.mu.changed)
+	return news
+}
+
+// allHaveLocked is what all reduces that read an edge have taken in along it.
+func (f *fetched) allHaveLocked(edge int) (all nodeSet) {
+	nodes := make(map[*Node]bool)
+	for r, sets := range f.mu.reduces {
+		switch set, reads := sets[edge]; {
+		case !reads:
+			continue
+		case len(nodes) == 0:
+			all = slices.Clone(set)
+		default:
+			all = all.and(set)
+		}
+		nodes[r.Node] = true
+	}
+	if len(nodes) < f.readers[edge] {
+		return nil
+	}
+	return all
+}

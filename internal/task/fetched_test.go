@@ -1,0 +1,74 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+func edges(numbers ...int) (channels []Channel) {
+	for _, n := range numbers {
+		channels = append(channels, Channel{Edge: n, Kind: dag.ChannelFile})
+	}
+	return channels
+}
+
+func wantNews(t *testing.T, f *fetched, want string) {
+	t.Helper()
+	got := ""
+	for _, news := range f.news() {
+		got += fmt.Sprintf("%d:%08b ", news.Edge, news.Nodes)
+	}
+	if got != want {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// TestFetchedIsWhatAllReadersHave has two Nodes read edge 0, and one of them edge 1.
+func TestFetchedIsWhatAllReadersHave(t *testing.T) {
+	var f fetched
+	f.expect(edges(0, 1))
+	f.expect(edges(0))
+	wantNews(t, &f, "")
+	one := &Reduce{Node: new(Node), reads: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
+	f.open(one)
+	f.add(one, &taskproc.MapOutput{Task: 2})
+	wantNews(t, &f, "0:[] 1:[00000000 00000010] ")
+	two := &Reduce{Node: new(Node), reads: edges(0)}
+	f.open(two)
+	wantNews(t, &f, "0:[] ")
+	for _, task := range []int32{2, 3} {
+		f.add(two, &taskproc.MapOutput{Task: task})
+	}
+	wantNews(t, &f, "0:[00000100] ")
+	wantNews(t, &f, "")
+	f.again()
+	wantNews(t, &f, "0:[00000100] 1:[00000000 00000010] ")
+	third := &Reduce{Node: two.Node, reads: edges(0)} // which reads it once more
+	f.open(third)
+	wantNews(t, &f, "0:[] ")
+	f.drop(third)
+	wantNews(t, &f, "0:[00000100] ")
+}
+
+// TestReduceTellsWhatItHasFetched looks at what a reduce tells once it has all.
+func TestReduceTellsWhatItHasFetched(t *testing.T) {
+	machines := []*machine{newMachine(t, sound), newMachine(t, sound)}
+	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)
+	looked := false
+	p := &reducer{between: func(n *Node) {
+		if !looked {
+			n.group.fetched.again()
+			wantNews(t, &n.group.fetched, "0:[11111111 00000011] ")
+		}
+		looked = true
+	}}
+	run := startReduce(t, p, &taskproc.Start{Maps: 10, NodeAddress: machines[0].address})
+	run.tell(true, outputs...)
+	if last := run.finish(); last.GetDone() == nil || !looked {
+		t.Errorf("last message %v, looked: %v", last, looked)
+	}
+}
