@@ -6,10 +6,6 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// reducing is the fraction at which a reduce begins with the user's function:
-// copying and merging are a third of its work each, as in Hadoop.
-const reducing = 2.0 / 3
-
 // softFacts is what machines tell that no log keeps: a new leader hears of it anew.
 // It implements sched.Facts and sched.Rooms.
 type softFacts struct {
@@ -41,7 +37,7 @@ func (p progress) told(now int64, kind cluster.Slot, ev AttemptProgressed) {
 		return
 	}
 	since := p[ev.Attempt].Reducing
-	if since == 0 && kind == cluster.ReduceSlot && ev.Fraction > reducing {
+	if since == 0 && kind == cluster.ReduceSlot && ev.Fraction > sched.ReducesFrom {
 		since = now
 	}
 	p[ev.Attempt] = sched.Progress{
