@@ -85,6 +85,7 @@ func (c *Controller) handle(now int64, ev Event) {
 		c.watch.progressed(now, ev.Attempt, ev.Mark)
 		if _, _, a, ok := c.view.Attempt(ev.Attempt); ok && a.State == cluster.AttemptRunning {
 			c.soft.progress.told(now, a.Slot, ev)
+			c.soft.fetches.told(ev.Attempt, ev.Fetched)
 		}
 	case MachineMeasured:
 		if m := c.view.Machine(ev.Name); m != nil && !m.Lost {
@@ -146,6 +147,9 @@ func (c *Controller) propose(now int64) {
 	}
 	for i := range c.facts {
 		c.facts[i].At = now
+		if e, expires := c.facts[i].Command.(cluster.ExpireMachine); expires {
+			c.facts[i].Command = c.spare(e)
+		}
 	}
 	c.out.Commands, c.facts = c.facts, nil
 	c.inFlight = true

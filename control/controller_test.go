@@ -118,7 +118,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 }
 
 func (s *stage) finish(id cluster.AttemptID) []Event {
-	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id)}}
+	return []Event{AttemptFinished{Attempt: id, Range: s.rangeOf(id), Output: s.segments(id)}}
 }
 
 // luck is everything that is due, going well.

@@ -54,6 +54,8 @@ type AttemptProgressed struct {
 
 	Memory    int64 // bytes that it holds in memory; 0 when unknown
 	Unwritten int64 // bytes of them that it would write if it were to end early
+
+	Fetched []EdgeFetched // of the edges of which it has fetched more, or has to begin anew
 }
 
 // MachineMeasured says how much memory a machine has for more.

@@ -18,6 +18,9 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	for _, id := range delta.Ended {
 		c.watch.remove(id)
 		c.soft.progress.forget(id)
+		if _, _, t, ok := c.view.Task(id.Task); ok {
+			c.soft.fetches.ended(t)
+		}
 	}
 	for _, name := range delta.Machines {
 		delete(c.soft.rooms, name) // one that has joined tells it anew
@@ -32,6 +35,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	for _, id := range delta.Jobs {
 		c.slow.follow(id, c.view.Job(id))
 		c.halt(now, id)
+		c.soft.fetches.forget(id, c.view.Job(id))
 		c.trace.forget(id, c.view.Job(id))
 	}
 	jobs := slices.Clone(delta.Jobs)

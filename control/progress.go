@@ -7,14 +7,15 @@ import (
 )
 
 // softFacts is what machines tell that no log keeps: a new leader hears of it anew.
-// It implements sched.Facts and sched.Rooms.
+// It implements sched.Facts, sched.Rooms and Fetches.
 type softFacts struct {
 	progress
+	fetches
 	rooms rooms
 }
 
 func newSoftFacts() softFacts {
-	return softFacts{make(progress), make(rooms)}
+	return softFacts{make(progress), make(fetches), make(rooms)}
 }
 
 // Room implements sched.Rooms.

@@ -139,6 +139,14 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("JoinMachine %s %v", c.Name, c.Slots)
 	case cluster.StartAttempt:
 		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
+	case cluster.ExpireMachine:
+		text := fmt.Sprintf("%s {%s %d}", verb, c.Name, c.Epoch)
+		if len(c.Fetched.Outputs) > 0 {
+			text += fmt.Sprintf(" fetched %v by %v", c.Fetched.Outputs, c.Fetched.Readers)
+		}
+		return text
+	case cluster.MoveOutput:
+		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
 	case cluster.EndAttempt:
 		return fmt.Sprintf("%s %v stuck=%v", verb, c.Attempt, c.Stuck != nil)
 	case cluster.SpeculateTask:
@@ -189,7 +197,7 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.DrainMachine{Name: arg(1), Cause: "to be stopped"})
 	case "taken": // ATTEMPT MACHINE [FAULT]
 		id := s.attempt(arg(1))
-		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3)}}
+		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3), Segments: s.segments(id).Segments}}
 	case "pause": // ATTEMPT
 		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
 	case "split": // ATTEMPT OFFSET
@@ -200,12 +208,14 @@ func (s *stage) event(words []string) []Event {
 			ev.Fraction = float64(s.number(arg(3))) / 100
 		}
 		return []Event{ev}
+	case "fetched": // ATTEMPT BITS: of the only edge, as in EdgeFetched
+		return []Event{AttemptProgressed{Attempt: s.attempt(arg(1)), Fraction: -1, Fetched: []EdgeFetched{{Nodes: []byte{byte(s.number(arg(2)))}}}}}
 	case "done": // ATTEMPT [FROM TO]
 		r := s.rangeOf(s.attempt(arg(1)))
 		if len(words) == 4 {
 			r = dag.Range{Start: dag.Position{Offset: s.number(arg(2))}, End: dag.Position{Offset: s.number(arg(3))}}
 		}
-		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r}}
+		return []Event{AttemptFinished{Attempt: s.attempt(arg(1)), Range: r, Output: s.segments(s.attempt(arg(1)))}}
 	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "paused": // ATTEMPT
@@ -290,6 +300,17 @@ func (s *stage) attempt(text string) cluster.AttemptID {
 		Task:   cluster.TaskID{Job: s.job(job), Stage: task[:1], Number: int(s.number(task[1:]))},
 		Number: int(s.number(number)),
 	}
+}
+
+// segments are what an attempt leaves for the first edge that leads out of its stage.
+func (s *stage) segments(id cluster.AttemptID) (out cluster.Manifest) {
+	j, stage, _, ok := s.state.View().Task(id.Task)
+	for i, e := range j.Spec.Graph.Edges {
+		if ok && e.Channel == dag.ChannelFile && j.StageOf(e.From) == stage {
+			out.Segments = append(out.Segments, cluster.Segments{Edge: i, Node: id.Task.Number, Path: id.String()})
+		}
+	}
+	return out
 }
 
 func (s *stage) rangeOf(id cluster.AttemptID) dag.Range {

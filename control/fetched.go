@@ -1,0 +1,196 @@
+package control
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// Fetches are what attempts have told of the output that they have fetched and will
+// not ask for again. What is told late or never costs some work, and no more: it is
+// done again when a machine is lost.
+type Fetches interface {
+	// HasFetched reports whether an attempt that runs, or whose checkpoint its task
+	// goes on from, is known to have all that it reads of what a task has written.
+	HasFetched(reader cluster.AttemptID, writer *cluster.Task) bool
+}
+
+// EdgeFetched is what an attempt has fetched of what was written along an edge.
+type EdgeFetched struct {
+	Edge  int    // place in the graph's edges
+	Nodes []byte // bit n%8 of byte n/8: the output of Node n of the writing stage; not changed any more
+}
+
+func (e EdgeFetched) has(node int) bool {
+	return node >= 0 && node/8 < len(e.Nodes) && e.Nodes[node/8]&(1<<(node%8)) != 0
+}
+
+// fetches is what attempts that count have told, by job. It is soft: a new leader
+// hears of it anew.
+type fetches map[cluster.JobID]map[cluster.AttemptID][]EdgeFetched
+
+// told takes over what an attempt says of some edges.
+func (f fetches) told(id cluster.AttemptID, news []EdgeFetched) {
+	if len(news) == 0 {
+		return
+	}
+	job := f[id.Task.Job]
+	if job == nil {
+		job = make(map[cluster.AttemptID][]EdgeFetched)
+		f[id.Task.Job] = job
+	}
+	known := job[id]
+	for _, e := range news {
+		known = slices.DeleteFunc(known, func(old EdgeFetched) bool { return old.Edge == e.Edge })
+		known = append(known, e)
+	}
+	job[id] = known
+}
+
+// ended forgets what attempts of a task had, but for those that run and the one that
+// has written its checkpoint.
+func (f fetches) ended(t *cluster.Task) {
+	job := f[t.ID.Job]
+	if len(job) == 0 {
+		return
+	}
+	for _, a := range t.Attempts {
+		kept := t.Checkpoint != nil && t.Checkpoint.Attempt == a.ID && t.State != cluster.TaskSucceeded
+		if a.State != cluster.AttemptRunning && !kept {
+			delete(job, a.ID)
+		}
+	}
+}
+
+// forget drops what belongs to a job that is over.
+func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
+	if j == nil || j.State > cluster.JobRunning {
+		delete(f, id)
+	}
+}
+
+// HasFetched implements Fetches. Output that lies along no edge counts as not
+// fetched: nobody can have told of it.
+func (f fetches) HasFetched(reader cluster.AttemptID, writer *cluster.Task) bool {
+	known, found := f[reader.Task.Job][reader], false
+	for _, s := range writer.Output.Segments {
+		i := slices.IndexFunc(known, func(e EdgeFetched) bool { return e.Edge == s.Edge })
+		if i < 0 || !known[i].has(s.Node) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// spare completes the verdict over a machine: what everybody has who needs it does
+// not run again.
+func (c *Controller) spare(e cluster.ExpireMachine) cluster.ExpireMachine {
+	known, ok := c.known.(Fetches)
+	if !ok || len(e.Fetched.Outputs) > 0 {
+		return e
+	}
+	readers := make(map[cluster.AttemptID]bool)
+	for j := range c.view.Jobs() {
+		if j.State != cluster.JobRunning {
+			continue
+		}
+		for _, stage := range j.Stages {
+			if !stage.Stored {
+				e.Fetched.Outputs = append(e.Fetched.Outputs, spareStage(j, stage, e.Name, known, readers)...)
+			}
+		}
+	}
+	slices.SortFunc(e.Fetched.Outputs, cluster.AttemptID.Compare)
+	e.Fetched.Readers = slices.SortedFunc(maps.Keys(readers), cluster.AttemptID.Compare)
+	return e
+}
+
+// spareStage returns the outputs of a stage on a machine that all who need them
+// have, and adds those who have them to readers.
+func spareStage(j *cluster.Job, stage *cluster.Stage, machine string, known Fetches, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
+	var tasks []needy
+	for _, s := range j.Stages {
+		if slices.Contains(slices.Collect(s.Upstream()), stage) {
+			tasks = appendNeedy(tasks, s, machine)
+		}
+	}
+	var spared []*cluster.Task
+	for _, w := range stage.Tasks {
+		if w.Winner == nil || w.Winner.Lost || w.Winner.Home() != machine {
+			continue
+		}
+		if !slices.ContainsFunc(tasks, func(n needy) bool { return j.Reads(n.task, w) && !n.hasFetched(known, w) }) {
+			spared = append(spared, w)
+			outputs = append(outputs, w.Winner.ID)
+		}
+	}
+	for _, n := range tasks {
+		for _, id := range n.holders(j, spared, known) {
+			readers[id] = true
+		}
+	}
+	return outputs
+}
+
+// needy is a task that has not finished, with the attempts that may have what it
+// reads: those that will run when the machine is gone or, when it is paused, the one
+// that has written its checkpoint. It lacks what one of them lacks.
+type needy struct {
+	task     *cluster.Task
+	attempts []cluster.AttemptID
+}
+
+func appendNeedy(tasks []needy, stage *cluster.Stage, machine string) []needy {
+	for _, t := range stage.Tasks {
+		if t.State == cluster.TaskSucceeded {
+			continue
+		}
+		n := needy{task: t}
+		for _, a := range t.Attempts {
+			if a.State == cluster.AttemptRunning && a.Machine != machine {
+				n.attempts = append(n.attempts, a.ID)
+			}
+		}
+		if c := t.Checkpoint; len(n.attempts) == 0 && c != nil && (c.Machine != machine || c.Copy != nil) {
+			n.attempts = append(n.attempts, c.Attempt)
+		}
+		tasks = append(tasks, n)
+	}
+	return tasks
+}
+
+func (n needy) hasFetched(known Fetches, w *cluster.Task) bool {
+	return len(n.attempts) > 0 && !slices.ContainsFunc(n.attempts, func(id cluster.AttemptID) bool { return !n.has(known, id, w) })
+}
+
+// has reports whether an attempt has what another task has written: it has what the
+// checkpoint has that it went on from.
+func (n needy) has(known Fetches, id cluster.AttemptID, w *cluster.Task) bool {
+	from := n.task.Attempts[id.Number].From
+	return known.HasFetched(id, w) || from > 0 && known.HasFetched(cluster.AttemptID{Task: id.Task, Number: from - 1}, w)
+}
+
+// holders are the attempts that have all of the outputs that the task reads, none if
+// it reads none of them: its own, which do, and the one whose checkpoint it falls
+// back to.
+func (n needy) holders(j *cluster.Job, outputs []*cluster.Task, known Fetches) []cluster.AttemptID {
+	read, fallback := false, n.task.Checkpoint != nil
+	for _, w := range outputs {
+		if j.Reads(n.task, w) {
+			read = true
+			fallback = fallback && n.has(known, n.task.Checkpoint.Attempt, w)
+		}
+		if read && !fallback {
+			break
+		}
+	}
+	switch {
+	case !read:
+		return nil
+	case fallback:
+		return append(n.attempts, n.task.Checkpoint.Attempt)
+	}
+	return n.attempts
+}
