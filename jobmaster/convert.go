@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -20,6 +21,13 @@ func splitOf(s *taskproc.Split) cluster.Split {
 		out.Ordinal = int(s.Parts[0].Ordinal)
 	}
 	return out
+}
+
+func fetchedOf(messages []*taskproc.Fetched) (fetched []control.EdgeFetched) {
+	for _, f := range messages {
+		fetched = append(fetched, control.EdgeFetched{Edge: int(f.Edge), Nodes: f.Nodes})
+	}
+	return fetched
 }
 
 func manifestOf(d *taskproc.Done) cluster.Manifest {

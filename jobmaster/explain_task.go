@@ -54,6 +54,9 @@ func (e *explainer) whyThisTask() []string {
 			return []string{fmt.Sprintf("%v is told to end, and has not yet: %s", a.ID, cmp.Or(a.Cause, "its job does not need it"))}
 		}
 	}
+	if w := e.task.Winner; w != nil && w.Lost {
+		return []string{fmt.Sprintf("it is %v; its output is lost with %s, and whoever reads it has finished or has a copy", e.task.State, w.Home())}
+	}
 	if !e.waits() {
 		return []string{"it is " + e.task.State.String()}
 	}

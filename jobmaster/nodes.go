@@ -78,12 +78,13 @@ func (q *attachRequest) handle(m *Master) {
 		n.skew = q.hello.Clock - m.now()
 	}
 	m.tidy(q)
+	m.askAttached(q)
 	m.join(q.attachment, q.hello)
 	q.answer <- nil
 }
 
 // join makes a machine of a tasknode, or tells anew what it is like. Only one
-// that was started again has to say what it holds.
+// that was lost or started again has to say what it holds.
 func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 	c := cluster.JoinMachine{
 		Name: a.machine, Instance: hello.Instance, Address: hello.Address, HTTP: hello.Http, Rack: hello.Rack,
@@ -92,7 +93,7 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 	a.held, a.moved = m.heldBy(a.machine, hello.Held), false
 	if before := m.view.Machine(a.machine); before != nil {
 		a.moved = before.Address != hello.Address
-		if !before.Lost && before.Instance != hello.Instance {
+		if before.Lost || before.Instance != hello.Instance {
 			c.Held = a.held
 		}
 	}
@@ -114,6 +115,15 @@ func (m *Master) tidy(q *attachRequest) {
 		if j := m.view.Job(id); err != nil || j == nil || j.State.Final() {
 			q.attachment.send(removeJobOrder(name))
 		}
+	}
+}
+
+// askAttached asks a tasknode on which attempts run how far they are: what they have
+// fetched they tell of their own accord once only, and that may have been lost.
+func (m *Master) askAttached(q *attachRequest) {
+	machine := m.view.Machine(q.name)
+	if machine != nil && len(machine.Attempts) > 0 {
+		q.attachment.send(probeOrder())
 	}
 }
 

@@ -57,7 +57,11 @@ func (m *Master) askProgress() {
 	m.ask = false
 	for _, n := range m.nodes {
 		if n.attachment != nil {
-			n.attachment.send(&wire.Order{Order: &wire.Order_Probe_{Probe: new(wire.Order_Probe)}})
+			n.attachment.send(probeOrder())
 		}
 	}
+}
+
+func probeOrder() *wire.Order {
+	return &wire.Order{Order: &wire.Order_Probe_{Probe: new(wire.Order_Probe)}}
 }

@@ -86,7 +86,9 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 		r.shuffled[a.ID] = m.now()
 	}
 	r.stale = true
-	m.events = append(m.events, control.AttemptProgressed{Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes})
+	m.events = append(m.events, control.AttemptProgressed{
+		Attempt: a.ID, Mark: progressMark(p), Fraction: p.Fraction, Memory: p.MemoryBytes, Unwritten: p.UnwrittenBytes, Fetched: fetchedOf(p.Fetched),
+	})
 }
 
 // roomOf is the memory that a tasknode's machine has for more, nil when it does not
