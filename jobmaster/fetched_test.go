@@ -1,0 +1,85 @@
+package jobmaster_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// TestALostMachineCostsWhatWasNotFetched runs two maps on a machine that is lost,
+// while a reduce elsewhere has one output of them or both, and then fails.
+func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
+	for name, c := range map[string]struct {
+		fetched byte
+		lost    string // the maps' states once the machine is given up
+		failed  string // once the reduce has failed
+	}{
+		"nothing":  {0, "RUNNING PENDING", "RUNNING PENDING"},
+		"one":      {2, "RUNNING SUCCEEDED", "RUNNING PENDING"},
+		"all":      {3, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"too much": {255, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, 1, func(w *world) {
+				w.elect(0)
+				crash := w.addNodeOf(tasknode.Config{Name: "a", MapSlots: 2, Dirs: []string{t.TempDir()}})
+				id := w.submit(2, 1)
+				w.sleep(1500 * time.Millisecond)
+				var reduce string
+				hello := &wire.Report{Machine: "b", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "b1", ReduceSlots: 1}}}
+				b, err := w.leader().Attach(w.ctx, hello, func(o *wire.Order) {
+					if start := o.GetStart().GetStart(); start != nil {
+						reduce = start.AttemptId
+					}
+				}, func(error) {})
+				if err != nil {
+					t.Fatal(err)
+				}
+				say := func(r *wire.Report) {
+					r.Machine, r.AttemptId = "b", reduce
+					b.Report(r)
+					synctest.Wait()
+				}
+				synctest.Wait()
+				say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: []*taskproc.Fetched{{Nodes: []byte{c.fetched}}}}}})
+				crash()
+				for range 12 { // the machine that says nothing is given up
+					w.sleep(time.Second)
+					say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .1}}})
+				}
+				hello = &wire.Report{Machine: "c", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "c1", MapSlots: 1}}}
+				if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				w.wantMaps(id, "with the machine lost", c.lost)
+				say(&wire.Report{Report: &wire.Report_Failure{Failure: &taskproc.Failure{Cause: "disk"}}})
+				w.wantMaps(id, "with the reduce failed", c.failed)
+			})
+		})
+	}
+}
+
+// wantMaps wants the job's two maps in those states.
+func (w *world) wantMaps(job, when, want string) {
+	w.t.Helper()
+	s, err := w.leader().Job(w.ctx, job, true)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var states []string
+	for _, task := range s.Tasks[:2] {
+		states = append(states, strings.TrimPrefix(task.State.String(), "TASK_"))
+	}
+	if got := strings.Join(states, " "); got != want {
+		w.t.Errorf("%s the maps are %s, want %s", when, got, want)
+	}
+	if explained := strings.Contains(strings.Join(w.explain(job, s.Tasks[1].Id).Task.Reasons, " "), "its output is lost with a"); explained != strings.HasSuffix(want, "SUCCEEDED") {
+		w.t.Errorf("%s the reasons say that its output is lost: %v", when, explained)
+	}
+}
