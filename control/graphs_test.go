@@ -63,7 +63,54 @@ func (s *stage) read(id cluster.AttemptID) bool {
 			return false
 		}
 	}
+	for _, up := range j.Stages {
+		for w := range up.Gone() {
+			_, reader, _, _ := s.state.View().Attempt(id)
+			if j.Reads(reader, w) && !s.fetched[id][w.Winner.ID] {
+				return false
+			}
+		}
+	}
 	return true
+}
+
+// fetch has an attempt fetch what is there of what it reads, and say so.
+func (s *stage) fetch(id cluster.AttemptID) []Event {
+	j, stage, reader, _ := s.state.View().Task(id.Task)
+	if s.fetched == nil {
+		s.fetched = make(map[cluster.AttemptID]map[cluster.AttemptID]bool)
+	}
+	if s.fetched[id] == nil {
+		s.fetched[id] = make(map[cluster.AttemptID]bool)
+	}
+	ev := AttemptProgressed{Attempt: id, Fraction: -1}
+	for up := range stage.Upstream() {
+		for _, w := range up.Tasks {
+			if w.Winner == nil || !j.Reads(reader, w) {
+				continue
+			}
+			if !w.Winner.Lost {
+				s.fetched[id][w.Winner.ID] = true
+			}
+			for _, seg := range w.Output.Segments {
+				if s.fetched[id][w.Winner.ID] {
+					ev.Fetched = with(ev.Fetched, seg.Edge, seg.Node)
+				}
+			}
+		}
+	}
+	return []Event{ev}
+}
+
+// with adds a Node, of less than eight, to what is fetched along an edge.
+func with(fetched []EdgeFetched, edge, node int) []EdgeFetched {
+	for i := range fetched {
+		if fetched[i].Edge == edge {
+			fetched[i].Nodes[0] |= 1 << node
+			return fetched
+		}
+	}
+	return append(fetched, EdgeFetched{Edge: edge, Nodes: []byte{1 << node}})
 }
 
 // progress is everything that is due going well, except that attempts that wait
@@ -131,7 +178,9 @@ func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
 		return s.progress()
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
-	switch rapid.IntRange(0, 3).Draw(rt, "event") {
+	switch rapid.IntRange(0, 5).Draw(rt, "event") {
+	case 4, 5:
+		return s.fetch(id)
 	case 0:
 		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad"}}}
 	case 1:

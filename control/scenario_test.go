@@ -57,6 +57,8 @@ type stage struct {
 	brain *Controller
 	now   int64
 	out   strings.Builder
+
+	fetched map[cluster.AttemptID]map[cluster.AttemptID]bool // by reader: outputs that it has, as far as a test has it fetch
 }
 
 func newStage(t *testing.T) *stage {

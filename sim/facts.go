@@ -27,6 +27,21 @@ func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
 	return p, p.Fraction > 0
 }
 
+// HasFetched implements control.Fetches: it is known of a reduce that it has all its
+// input, in memory or in its checkpoint. Which outputs it has before that, nobody
+// asks what is taken to keep pace with the maps.
+func (b *body) HasFetched(reader cluster.AttemptID, _ *cluster.Task) bool {
+	a := b.attempts[reader]
+	switch {
+	case a == nil || !a.reduces():
+		return false
+	case a.over:
+		return a.job.saved[reader.Task].fetched
+	}
+	at := b.lastReport(a)
+	return a.told.Fraction > sched.ReducesFrom || at >= max(a.since, 1) && a.fetchedAt(at)
+}
+
 // fractionAt is how far an attempt is at a time from since on: of a reduce two
 // thirds are copying and merging.
 func (a *attempt) fractionAt(at int64) float64 {
