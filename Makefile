@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak soak-metamorphic bench bench-cluster bench-recovery calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak soak-metamorphic bench bench-cluster bench-recovery bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -99,6 +99,25 @@ calibrate:
 bench-recovery:
 	go build -o bin/hammr ./cmd/hammr
 	go run ./bench/cmd/recovery -hammr bin/hammr
+
+# What preemption costs. The record loops with and without their looks for orders: two
+# minutes for 200 PAIRS. Times from orders to free slots on a cluster of processes: a
+# quarter of an hour for 40 ORDERS of each kind. Suspending and resuming against
+# memory, with a swap file in SWAP_DIR: ten minutes, as root. OUT gets a directory of
+# CSV for each.
+PAIRS ?= 200
+ORDERS ?= 40
+SUSPEND_ROUNDS ?= 5
+SWAP_DIR ?= /var/tmp
+bench-hooks:
+	HAMMR_HOOKS_PAIRS=$(PAIRS) HAMMR_HOOKS_OUT=$(abspath $(OUT))/hooks go test -tags hooks -run '^TestCostOfHooks$$' -count 1 -timeout 1h -v ./mr
+
+bench-preempt-latency: build
+	go run ./bench/cmd/latency -hammr bin/hammr -out $(OUT)/latency -orders $(ORDERS)
+
+bench-suspend:
+	go build -o bin/suspend ./bench/cmd/suspend
+	bin/suspend -out $(OUT)/suspend -swap-dir $(SWAP_DIR) -rounds $(SUSPEND_ROUNDS)
 
 # The experiments of PAPERS in the simulator, into docs/papers: a quarter of an hour
 # of CPU time, nearly all of it for hfsp. PAPER_FLAGS=--short takes seconds.

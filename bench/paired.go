@@ -1,0 +1,55 @@
+package bench
+
+import (
+	"encoding/csv"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+)
+
+// Pair is what two arms have taken that were measured right after one another, in
+// the same unit.
+type Pair struct{ With, Without float64 }
+
+// Difference is how much more the one with took, as a part of the one without.
+func (p Pair) Difference() float64 { return (p.With - p.Without) / p.Without }
+
+// Interval is the median of differences, and between which bounds the median of all
+// that could have been measured lies with 95 %.
+type Interval struct{ Median, Low, High float64 }
+
+// resamples are drawn for an interval.
+const resamples = 10_000
+
+// IntervalOf is the interval of pairs by bootstrap: the same for the same pairs, and
+// zero of none.
+func IntervalOf(pairs []Pair) Interval {
+	if len(pairs) == 0 {
+		return Interval{}
+	}
+	var differences []float64
+	for _, p := range pairs {
+		differences = append(differences, p.Difference())
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	medians, draw := make([]float64, resamples), make([]float64, len(differences))
+	for i := range medians {
+		for k := range draw {
+			draw[k] = differences[random.IntN(len(differences))]
+		}
+		medians[i] = spreadOf(draw).Median
+	}
+	slices.Sort(medians)
+	return Interval{Median: spreadOf(differences).Median, Low: medians[resamples/40], High: medians[resamples-1-resamples/40]}
+}
+
+// WritePairs writes a line for each pair, as CSV with a heading; name stands in each
+// line.
+func WritePairs(w io.Writer, name, unit string, pairs []Pair) error {
+	lines := [][]string{{"case", "pair", "with_" + unit, "without_" + unit}}
+	for i, p := range pairs {
+		lines = append(lines, []string{name, strconv.Itoa(i + 1), strconv.FormatFloat(p.With, 'f', 6, 64), strconv.FormatFloat(p.Without, 'f', 6, 64)})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}

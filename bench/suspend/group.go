@@ -1,0 +1,91 @@
+package suspend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// group is a control group for memory; the zero one is none, which limits nothing.
+type group struct {
+	dir   string
+	limit string // name of the file with the limit
+}
+
+// newGroup makes a group below that of this process, by version 1 of control groups
+// or by version 2.
+func newGroup(name string) (g group, err error) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return g, err
+	}
+	parents, err := parentsOf(string(text))
+	if err != nil {
+		return g, err
+	}
+	var faults []error
+	for _, p := range parents {
+		g = group{filepath.Join(p.dir, name), p.limit}
+		if err := os.Mkdir(g.dir, 0o755); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if err := g.restrict(1 << 40); err == nil {
+			return g, nil
+		} else {
+			faults = append(faults, err, os.Remove(g.dir))
+		}
+	}
+	return group{}, fmt.Errorf("no control group for memory can be made: %w", errors.Join(faults...))
+}
+
+// parentsOf are groups below which one could be made, best first, by the text of
+// /proc/self/cgroup. A group of version 2 that has processes has no groups with
+// limits below it: its root is the other choice.
+func parentsOf(text string) (parents []group, err error) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(fields) != 3:
+			return nil, fmt.Errorf("/proc/self/cgroup: %q: expected three fields", line)
+		case fields[1] == "memory":
+			parents = append(parents, group{filepath.Join("/sys/fs/cgroup/memory", fields[2]), "memory.limit_in_bytes"})
+		case fields[1] == "":
+			parents = append(parents, group{filepath.Join("/sys/fs/cgroup", fields[2]), "memory.max"}, group{"/sys/fs/cgroup", "memory.max"})
+		}
+	}
+	return parents, nil
+}
+
+// restrict bounds the memory of the group's processes, in bytes.
+func (g group) restrict(bytes int64) error {
+	if g.dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(g.dir, g.limit), []byte(strconv.FormatInt(bytes, 10)), 0o644)
+}
+
+func (g group) add(pid int) error {
+	if g.dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644)
+}
+
+// remove removes the group, whose processes have ended; the kernel takes a moment.
+func (g group) remove() (err error) {
+	if g.dir == "" {
+		return nil
+	}
+	for range 100 {
+		if err = os.Remove(g.dir); err == nil || errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}

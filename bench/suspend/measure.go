@@ -1,0 +1,102 @@
+package suspend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// slack is what a task takes beside its footprint, and the kernel for both, in bytes.
+const slack = 64 << 20
+
+// Cage is where tasks run: a control group that can be made too small for two of
+// them, and a swap file.
+type Cage struct {
+	group group
+	swap  swapFile
+}
+
+// NewCage sets up a cage with a swap file of so many bytes in a directory. Without
+// swap it is a cage all the same, and why is why there is none. It must be closed.
+func NewCage(dir string, swap int64) (c *Cage, why error) {
+	c = new(Cage)
+	if c.group, why = newGroup(fmt.Sprintf("hammr-suspend-%d", os.Getpid())); why != nil {
+		return c, why
+	}
+	c.swap, why = newSwapFile(filepath.Join(dir, fmt.Sprintf("hammr-suspend-%d.swap", os.Getpid())), swap)
+	return c, why
+}
+
+// Swaps reports whether the arm "swapped" can be measured.
+func (c *Cage) Swaps() bool { return c.swap != "" }
+
+// Close removes all that NewCage has made. No Measure is under way.
+func (c *Cage) Close() error { return errors.Join(c.swap.remove(), c.group.remove()) }
+
+// Sample is what it has cost to suspend and to resume one task.
+type Sample struct {
+	Footprint int64 // bytes of the task
+	Pressed   bool  // memory was too short for two
+	Swapped   int64 // bytes of the task that were in the swap file when it went on
+
+	Stop          time.Duration // from the signal until the task stood still
+	Alone, Beside time.Duration // in which the task, and the one in its place, filled their memory
+	Before, After time.Duration // in which the task touched all its pages, before and when it went on
+}
+
+// Suspend is how much longer the second task took to fill its memory, and the stop.
+func (s Sample) Suspend() time.Duration { return s.Stop + max(s.Beside-s.Alone, 0) }
+
+// Resume is how much longer the first took to touch its own again.
+func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
+
+// Measure suspends and resumes one task of a footprint.
+func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
+	s = Sample{Footprint: footprint, Pressed: pressed}
+	room := 2*footprint + 2*slack
+	if pressed {
+		room = footprint + slack
+	}
+	if err := c.group.restrict(room); err != nil {
+		return s, err
+	}
+	first, err := c.start(ctx, footprint)
+	if err != nil {
+		return s, err
+	}
+	defer first.end()
+	for _, step := range []struct {
+		took *time.Duration
+		do   func() (time.Duration, error)
+	}{
+		{&s.Alone, first.next},
+		{&s.Before, first.next},
+		{&s.Stop, first.stop},
+		{&s.Beside, func() (time.Duration, error) { return c.another(ctx, footprint) }},
+		{&s.After, func() (time.Duration, error) {
+			s.Swapped = first.swapped()
+			if err := first.goOn(); err != nil {
+				return 0, err
+			}
+			return first.next()
+		}},
+	} {
+		if *step.took, err = step.do(); err != nil {
+			return s, errors.Join(context.Cause(ctx), err)
+		}
+	}
+	return s, nil
+}
+
+// another runs a task to its end, and is how long it took to fill its memory.
+func (c *Cage) another(ctx context.Context, footprint int64) (time.Duration, error) {
+	p, err := c.start(ctx, footprint)
+	if err != nil {
+		return 0, err
+	}
+	defer p.end()
+	return p.next()
+}

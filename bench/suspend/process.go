@@ -1,0 +1,107 @@
+package suspend
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a task that runs.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// start starts a task of so many bytes in the cage. It ends with ctx.
+func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.CommandContext(ctx, self)}
+	p.cmd.Env = append(os.Environ(), taskVariable+"="+strconv.FormatInt(bytes, 10))
+	p.cmd.Stderr = os.Stderr
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := c.group.add(p.cmd.Process.Pid); err != nil {
+		p.end()
+		return nil, err
+	}
+	return p, nil
+}
+
+// next has the process do what is next, and is how long that took by itself.
+func (p *process) next() (time.Duration, error) {
+	if _, err := io.WriteString(p.in, "\n"); err != nil {
+		return 0, fmt.Errorf("task: %w", err)
+	}
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("task: it has ended: %w", err)
+	}
+	ns, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	return time.Duration(ns), err
+}
+
+// stop has the process stand still, and is how long that took.
+func (p *process) stop() (time.Duration, error) {
+	began := time.Now()
+	if err := p.cmd.Process.Signal(unix.SIGSTOP); err != nil {
+		return 0, err
+	}
+	for p.field("State") != "T (stopped)" {
+		if time.Since(began) > 10*time.Second {
+			return 0, fmt.Errorf("process %d does not stop", p.cmd.Process.Pid)
+		}
+	}
+	return time.Since(began), nil
+}
+
+func (p *process) goOn() error { return p.cmd.Process.Signal(unix.SIGCONT) }
+
+// swapped is how many bytes of the process are in the swap file.
+func (p *process) swapped() int64 {
+	kib, err := strconv.ParseInt(strings.TrimSuffix(p.field("VmSwap"), " kB"), 10, 64)
+	if err != nil {
+		return 0 // a kernel without swap does not tell
+	}
+	return kib << 10
+}
+
+// field is what the kernel says of the process, "" for nothing.
+func (p *process) field(name string) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, value, ok := strings.Cut(line, ":"); ok && n == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// end ends the process, which may stand still.
+func (p *process) end() {
+	_ = p.cmd.Process.Kill() // else it has ended
+	_ = p.cmd.Wait()         // killed, as it was to be
+}

@@ -1,0 +1,56 @@
+package suspend
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParentsOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"4:memory:/a/b\n1:cpu:/\n0::/\n": "/sys/fs/cgroup/memory/a/b memory.limit_in_bytes /sys/fs/cgroup memory.max /sys/fs/cgroup memory.max",
+		"0::/user/x\n":                   "/sys/fs/cgroup/user/x memory.max /sys/fs/cgroup memory.max",
+		"1:cpu:/\n":                      "",
+	} {
+		parents, err := parentsOf(text)
+		var got []string
+		for _, p := range parents {
+			got = append(got, p.dir, p.limit)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := parentsOf("what\n"); err == nil {
+		t.Error("a line of one field is taken")
+	}
+}
+
+func TestSwapHeader(t *testing.T) {
+	b := swapHeader(10, 4096)
+	if len(b) != 4096 || string(b[4086:]) != "SWAPSPACE2" || b[1024] != 1 || b[1028] != 9 {
+		t.Errorf("%d bytes, % x, % x, %q", len(b), b[1024:1028], b[1028:1032], b[4086:])
+	}
+}
+
+// TestCostsOf takes medians of what a task and the one in its place took longer.
+func TestCostsOf(t *testing.T) {
+	sample := func(pressed bool, beside, after time.Duration) Sample {
+		return Sample{Footprint: 1 << 30, Pressed: pressed, Stop: time.Second, Alone: time.Second, Beside: beside, Before: time.Second, After: after}
+	}
+	costs := CostsOf([]Sample{
+		sample(true, 11*time.Second, 21*time.Second), sample(true, 3*time.Second, 2*time.Second), sample(true, 5*time.Second, 5*time.Second),
+		sample(false, 0, 0),
+	})
+	if len(costs) != 2 || costs[0] != (Cost{Footprint: 1 << 30, Suspend: [3]float64{1, 1, 1}}) {
+		t.Fatalf("%+v", costs)
+	}
+	want := Cost{Footprint: 1 << 30, Pressed: true, Suspend: [3]float64{5, 3, 11}, Resume: [3]float64{4, 1, 20}, Rate: 2 * (1 << 30) / 9.0}
+	if costs[1] != want {
+		t.Errorf("%+v, want %+v", costs[1], want)
+	}
+	var b strings.Builder
+	if err := WriteCSV(&b, []Sample{sample(true, 11*time.Second, 21*time.Second)}); err != nil || !strings.HasSuffix(b.String(), "\n1024,swapped,0,1000.000,1000.000,11000.000,1000.000,21000.000,11000.000,20000.000\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

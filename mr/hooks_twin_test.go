@@ -1,0 +1,83 @@
+//go:build hooks
+
+package mr
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/internal/task"
+)
+
+// mapRecordsBare is mapRecords without what preemption wants of it: nobody looks for
+// signals between two records.
+func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI], mapper Mapper[KI, VI, KO, VO], out Emitter[KO, VO], sunk func() error) (stopped bool, err error) {
+	records := int64(0)
+	mapping := false
+	defer func() {
+		m.CountRecords(records)
+		if v := recover(); v != nil {
+			err = recovered(v)
+			if mapping {
+				err = t.blame(err, reader.Position())
+			}
+		}
+	}()
+	skipping, brake := m.Skipping(), newBrake(t)
+	for reader.Next() {
+		records++
+		if skipping && m.Skip(reader.Position()) {
+			continue
+		}
+		if err := brake.record(); err != nil {
+			return false, err
+		}
+		mapping = true
+		key, value := reader.Record()
+		if err := mapper.Map(t, key, value, out); err != nil {
+			return false, t.blame(err, reader.Position())
+		}
+		mapping = false
+		if err := sunk(); err != nil {
+			return false, err
+		}
+	}
+	return false, reader.Err()
+}
+
+// runBare is groupLoop.run likewise.
+func (g *groupLoop[K, V, KO, VO]) runBare() (paused bool, err error) {
+	values, brake := g.valuesBare, newBrake(g.task)
+	for {
+		if !g.groups.NextGroup() {
+			return false, g.groups.Err()
+		}
+		if err := brake.record(); err != nil {
+			return false, err
+		}
+		key, err := g.key(g.groups.Key())
+		if err != nil {
+			return false, fmt.Errorf("decoding a key: %w", err)
+		}
+		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
+			return false, err
+		}
+		if err := g.fault(); err != nil {
+			return false, err
+		}
+		g.attempt.CountGroup()
+	}
+}
+
+// valuesBare is groupLoop.values likewise.
+func (g *groupLoop[K, V, KO, VO]) valuesBare(yield func(V) bool) {
+	for g.groups.NextValue() {
+		v, err := g.value(g.groups.Value())
+		if err != nil {
+			g.decoding = fmt.Errorf("decoding a value: %w", err)
+			return
+		}
+		if !yield(v) {
+			return
+		}
+	}
+}
