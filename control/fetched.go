@@ -11,9 +11,16 @@ import (
 // not ask for again. What is told late or never costs some work, and no more: it is
 // done again when a machine is lost.
 type Fetches interface {
-	// HasFetched reports whether an attempt that runs, or whose checkpoint its task
-	// goes on from, is known to have all that it reads of what a task has written.
-	HasFetched(reader cluster.AttemptID, writer *cluster.Task) bool
+	// Fetched is what is known of an attempt that runs, or whose checkpoint its task
+	// goes on from; nil for nothing.
+	Fetched(reader cluster.AttemptID) Haul
+}
+
+// Haul is what an attempt has fetched.
+type Haul interface {
+	// Has reports whether that is all that the attempt reads of what a finished task
+	// has written.
+	Has(writer *cluster.Task) bool
 }
 
 // EdgeFetched is what an attempt has fetched of what was written along an edge.
@@ -70,18 +77,27 @@ func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
 	}
 }
 
-// HasFetched implements Fetches. Output that lies along no edge counts as not
-// fetched: nobody can have told of it.
-func (f fetches) HasFetched(reader cluster.AttemptID, writer *cluster.Task) bool {
-	known, found := f[reader.Task.Job][reader], false
+// Fetched implements Fetches.
+func (f fetches) Fetched(reader cluster.AttemptID) Haul {
+	if known, ok := f[reader.Task.Job][reader]; ok {
+		return edges(known)
+	}
+	return nil
+}
+
+// edges is what has been fetched along each.
+type edges []EdgeFetched
+
+// Has implements Haul. Output that lies along no edge counts as not fetched: nobody
+// can have told of it.
+func (f edges) Has(writer *cluster.Task) bool {
 	for _, s := range writer.Output.Segments {
-		i := slices.IndexFunc(known, func(e EdgeFetched) bool { return e.Edge == s.Edge })
-		if i < 0 || !known[i].has(s.Node) {
+		i := slices.IndexFunc(f, func(e EdgeFetched) bool { return e.Edge == s.Edge })
+		if i < 0 || !f[i].has(s.Node) {
 			return false
 		}
-		found = true
 	}
-	return found
+	return len(writer.Output.Segments) > 0
 }
 
 // spare completes the verdict over a machine: what everybody has who needs it does
@@ -113,7 +129,7 @@ func spareStage(j *cluster.Job, stage *cluster.Stage, machine string, known Fetc
 	var tasks []needy
 	for _, s := range j.Stages {
 		if slices.Contains(slices.Collect(s.Upstream()), stage) {
-			tasks = appendNeedy(tasks, s, machine)
+			tasks = appendNeedy(tasks, s, machine, known)
 		}
 	}
 	var spared []*cluster.Task
@@ -121,13 +137,13 @@ func spareStage(j *cluster.Job, stage *cluster.Stage, machine string, known Fetc
 		if w.Winner == nil || w.Winner.Lost || w.Winner.Home() != machine {
 			continue
 		}
-		if !slices.ContainsFunc(tasks, func(n needy) bool { return j.Reads(n.task, w) && !n.hasFetched(known, w) }) {
+		if !slices.ContainsFunc(tasks, func(n needy) bool { return n.needs(j, w) }) {
 			spared = append(spared, w)
 			outputs = append(outputs, w.Winner.ID)
 		}
 	}
 	for _, n := range tasks {
-		for _, id := range n.holders(j, spared, known) {
+		for _, id := range n.holders(j, spared) {
 			readers[id] = true
 		}
 	}
@@ -139,10 +155,31 @@ func spareStage(j *cluster.Job, stage *cluster.Stage, machine string, known Fetc
 // that has written its checkpoint. It lacks what one of them lacks.
 type needy struct {
 	task     *cluster.Task
-	attempts []cluster.AttemptID
+	attempts []holder
+	fallback *holder // that has written the checkpoint, if there is one
 }
 
-func appendNeedy(tasks []needy, stage *cluster.Stage, machine string) []needy {
+// holder is an attempt with what it has fetched itself, and what the one had whose
+// checkpoint it went on from; nil for nothing.
+type holder struct {
+	id    cluster.AttemptID
+	hauls [2]Haul
+}
+
+func (h holder) has(w *cluster.Task) bool {
+	return slices.ContainsFunc(h.hauls[:], func(haul Haul) bool { return haul != nil && haul.Has(w) })
+}
+
+func holderOf(a *cluster.Attempt, known Fetches) holder {
+	h := holder{id: a.ID, hauls: [2]Haul{known.Fetched(a.ID)}}
+	if a.From > 0 {
+		h.hauls[1] = known.Fetched(cluster.AttemptID{Task: a.ID.Task, Number: a.From - 1})
+	}
+	return h
+}
+
+// appendNeedy adds the tasks of a stage that have not finished.
+func appendNeedy(tasks []needy, stage *cluster.Stage, machine string, known Fetches) []needy {
 	for _, t := range stage.Tasks {
 		if t.State == cluster.TaskSucceeded {
 			continue
@@ -150,47 +187,49 @@ func appendNeedy(tasks []needy, stage *cluster.Stage, machine string) []needy {
 		n := needy{task: t}
 		for _, a := range t.Attempts {
 			if a.State == cluster.AttemptRunning && a.Machine != machine {
-				n.attempts = append(n.attempts, a.ID)
+				n.attempts = append(n.attempts, holderOf(a, known))
 			}
 		}
-		if c := t.Checkpoint; len(n.attempts) == 0 && c != nil && (c.Machine != machine || c.Copy != nil) {
-			n.attempts = append(n.attempts, c.Attempt)
+		if c := t.Checkpoint; c != nil && (c.Machine != machine || c.Copy != nil) {
+			h := holderOf(t.Attempts[c.Attempt.Number], known)
+			n.fallback = &h
+		}
+		if len(n.attempts) == 0 && n.fallback != nil {
+			n.attempts = append(n.attempts, *n.fallback)
 		}
 		tasks = append(tasks, n)
 	}
 	return tasks
 }
 
-func (n needy) hasFetched(known Fetches, w *cluster.Task) bool {
-	return len(n.attempts) > 0 && !slices.ContainsFunc(n.attempts, func(id cluster.AttemptID) bool { return !n.has(known, id, w) })
-}
-
-// has reports whether an attempt has what another task has written: it has what the
-// checkpoint has that it went on from.
-func (n needy) has(known Fetches, id cluster.AttemptID, w *cluster.Task) bool {
-	from := n.task.Attempts[id.Number].From
-	return known.HasFetched(id, w) || from > 0 && known.HasFetched(cluster.AttemptID{Task: id.Task, Number: from - 1}, w)
+// needs reports whether the task has to read what another has written.
+func (n needy) needs(j *cluster.Job, w *cluster.Task) bool {
+	lacks := len(n.attempts) == 0 || slices.ContainsFunc(n.attempts, func(h holder) bool { return !h.has(w) })
+	return lacks && j.Reads(n.task, w)
 }
 
 // holders are the attempts that have all of the outputs that the task reads, none if
 // it reads none of them: its own, which do, and the one whose checkpoint it falls
 // back to.
-func (n needy) holders(j *cluster.Job, outputs []*cluster.Task, known Fetches) []cluster.AttemptID {
-	read, fallback := false, n.task.Checkpoint != nil
+func (n needy) holders(j *cluster.Job, outputs []*cluster.Task) (ids []cluster.AttemptID) {
+	read, fallback := false, n.fallback != nil
 	for _, w := range outputs {
-		if j.Reads(n.task, w) {
-			read = true
-			fallback = fallback && n.has(known, n.task.Checkpoint.Attempt, w)
-		}
 		if read && !fallback {
 			break
 		}
+		if j.Reads(n.task, w) {
+			read = true
+			fallback = fallback && n.fallback.has(w)
+		}
 	}
-	switch {
-	case !read:
+	if !read {
 		return nil
-	case fallback:
-		return append(n.attempts, n.task.Checkpoint.Attempt)
 	}
-	return n.attempts
+	for _, h := range n.attempts {
+		ids = append(ids, h.id)
+	}
+	if fallback {
+		ids = append(ids, n.fallback.id)
+	}
+	return ids
 }

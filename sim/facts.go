@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -27,20 +28,30 @@ func (b *body) reported(a *attempt) (p sched.Progress, ok bool) {
 	return p, p.Fraction > 0
 }
 
-// HasFetched implements control.Fetches: it is known of a reduce that it has all its
-// input, in memory or in its checkpoint. Which outputs it has before that, nobody
-// asks what is taken to keep pace with the maps.
-func (b *body) HasFetched(reader cluster.AttemptID, _ *cluster.Task) bool {
-	a := b.attempts[reader]
-	switch {
-	case a == nil || !a.reduces():
-		return false
-	case a.over:
-		return a.job.saved[reader.Task].fetched
+// Fetched implements control.Fetches: it is known of a reduce that it has all its
+// input, in memory or in its checkpoint. Which outputs it has before that nobody
+// knows: what it copies is taken to keep pace with the maps.
+func (b *body) Fetched(reader cluster.AttemptID) control.Haul {
+	if a := b.attempts[reader]; a != nil && a.reduces() && b.hasTold(a) {
+		return everything{}
+	}
+	return nil
+}
+
+// hasTold reports whether it has been heard of a reduce that it has all its input.
+func (b *body) hasTold(a *attempt) bool {
+	if a.over {
+		return a.job.saved[a.id.Task].fetched
 	}
 	at := b.lastReport(a)
 	return a.told.Fraction > sched.ReducesFrom || at >= max(a.since, 1) && a.fetchedAt(at)
 }
+
+// everything is all input of a reduce.
+type everything struct{}
+
+// Has implements control.Haul.
+func (everything) Has(*cluster.Task) bool { return true }
 
 // fractionAt is how far an attempt is at a time from since on: of a reduce two
 // thirds are copying and merging.
