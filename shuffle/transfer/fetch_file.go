@@ -47,12 +47,15 @@ func (f File) String() string { return fmt.Sprintf("%s of %s on %s", f.Path, f.J
 // Open asks for the bytes [offset, offset+length) of a file, or for all behind
 // offset when length is negative. What can be had later is told by Later.
 func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io.ReadCloser, error) {
-	header := fmt.Sprintf("bytes=%d-", offset)
-	if length >= 0 {
-		header += fmt.Sprint(offset + length - 1)
-	}
 	if length == 0 {
 		return http.NoBody, nil
+	}
+	var header string // "" for the whole file, because an empty one has no range
+	switch {
+	case length > 0:
+		header = fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
+	case offset > 0:
+		header = fmt.Sprintf("bytes=%d-", offset)
 	}
 	answer, err := f.ask(ctx, file.url(), header)
 	if err != nil {

@@ -53,6 +53,31 @@ func TestOpenFetchesRangesOfFiles(t *testing.T) {
 	}
 }
 
+// TestOpenFetchesEmptyFiles: a map without output leaves one.
+func TestOpenFetchesEmptyFiles(t *testing.T) {
+	n := newNode(t, ServerConfig{})
+	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10, 1)
+	empty := filepath.Join(filepath.Dir(m.path()), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := listen(t, n.server)
+	file, err := FileOf(address, m.at(address).Output.Job, empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := newFetcher(t, FetcherConfig{Token: testToken}).Open(context.Background(), file, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(in); err != nil || len(got) > 0 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFileOfStaysInTheJob(t *testing.T) {
 	f, err := FileOf("h:1", "job_1_0001", "/data/job_1_0001/x/job_1_0001/attempt_1/intake0/merge-1")
 	if want := (File{Address: "h:1", Job: "job_1_0001", Path: "attempt_1/intake0/merge-1"}); err != nil || f != want {
