@@ -9,7 +9,7 @@ type PauseAttempt struct {
 
 	// Split asks a map to finish what it has read, the rest being left to a new
 	// task (earlyEnd: Chronos, section 4). Without it, and where that cannot be,
-	// it writes a checkpoint.
+	// it writes a checkpoint; it cannot be where readers may have its task's earlier output.
 	Split bool
 }
 
@@ -24,10 +24,11 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if p.stage.Bundle.Gang {
 		return fmt.Errorf("%w: %v runs in a gang, whose members cannot be paused one by one", ErrRefused, c.Attempt)
 	}
-	if p.stage.Barred.Has(WayCheckpoint) && (!c.Split || p.stage.Barred.Has(WaySplit)) {
+	split := c.Split && !p.task.wasRead()
+	if p.stage.Barred.Has(WayCheckpoint) && (!split || p.stage.Barred.Has(WaySplit)) {
 		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out, or its nodes cannot", ErrRefused, c.Attempt)
 	}
-	p.attempt.Pausing, p.attempt.Splitting, p.attempt.PausingAt, p.attempt.Cause = true, c.Split, tx.at, c.Cause
+	p.attempt.Pausing, p.attempt.Splitting, p.attempt.PausingAt, p.attempt.Cause = true, split, tx.at, c.Cause
 	p.stage.Taken.Asked++
 	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
 	return nil

@@ -27,7 +27,14 @@ func (j *Job) Splittable(s *Stage) bool {
 // for what they are.
 func (j *Job) Cuttable(t *Task) bool {
 	split, ok := j.SplitOf(t)
-	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage))
+	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage)) && !t.wasRead()
+}
+
+// wasRead reports whether output of the task may have been read that it has to write
+// again. Who has read it keeps it and takes nothing else from the task, so that the
+// rest of it would be read twice from a task that was cut from it.
+func (t *Task) wasRead() bool {
+	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked })
 }
 
 func (c SplitTask) apply(tx *transition) error {
@@ -38,6 +45,9 @@ func (c SplitTask) apply(tx *transition) error {
 	t := p.task
 	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
+	}
+	if t.wasRead() {
+		return fmt.Errorf("%w: what %v has written once may have been read as a whole", ErrRefused, t.ID)
 	}
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
 		return fmt.Errorf("%w: %v lies not inside %v of %v", ErrRefused, c.At, t.Range, t.ID)

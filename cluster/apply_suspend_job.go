@@ -76,4 +76,4 @@ func (tx *transition) takeSlot(p place, cause string, split, still bool) {
 }
 
 // splits reports whether an attempt reads a range that can be cut.
-func (p place) splits() bool { return p.task.Ranged && p.job.Splittable(p.stage) }
+func (p place) splits() bool { return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.wasRead() }

@@ -490,3 +490,27 @@ func drawFetching(t *rapid.T) dag.Graph {
 	}
 	return g
 }
+
+// TestATaskIsNotCutWhoseOutputWasRead loses the output of a map that a reduce may
+// have: were the map cut when it runs again, the reduce would read its second half
+// twice.
+func TestATaskIsNotCutWhoseOutputWasRead(t *testing.T) {
+	s := New("1")
+	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(1, 1), StartJob{job1})
+	loadSplits(s)
+	j := s.jobs[0]
+	m := j.Stages[0].Tasks[0]
+	apply(t, s, StartAttempt{Task: m.ID, Machine: "a", Range: whole})
+	if !j.Cuttable(m) {
+		t.Error("a map cannot be cut")
+	}
+	apply(t, s, finishTask(j, 0, 0), ExpireMachine{Name: "a", Epoch: 1}, StartAttempt{Task: m.ID, Machine: "b", Range: whole})
+	second := attemptAt(m.ID, 1)
+	if _, err := s.Apply(Entry{Command: SplitTask{second, dag.Position{Offset: 40}}}); !errors.Is(err, ErrRefused) || j.Cuttable(m) {
+		t.Errorf("cut: %v, cuttable: %v", err, j.Cuttable(m))
+	}
+	apply(t, s, PauseAttempt{Attempt: second, Split: true})
+	if a := m.Attempts[1]; !a.Pausing || a.Splitting {
+		t.Errorf("asked to keep its work it is %+v", a)
+	}
+}

@@ -126,6 +126,7 @@ type attemptRecord struct {
 	From            int   `cbor:"19,keyasint,omitempty"`
 
 	MovedTo string `cbor:"17,keyasint,omitempty"`
+	Revoked bool   `cbor:"20,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

@@ -136,6 +136,7 @@ type Attempt struct {
 	Splitting bool      // it is asked to finish what it has read, and to leave the rest to another task
 	Suspended bool      // it stands still and holds memory instead of its slot
 	Lost      bool      // its machine was lost, which may come back with its output: it is Killed or, while nobody needs the output, Succeeded
+	Revoked   bool      // it has succeeded once, and its output, which others may have read, counted no more
 	MovedTo   string    // the machine to which its output was moved, "" while it lies on Machine
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running

@@ -263,7 +263,7 @@ func (tx *transition) revoke(p place, cause string) {
 		p.job.unmet++
 	}
 	stage.gone.remove(t.ID.Number)
-	t.Winner.State, t.Winner.Cause = AttemptKilled, cause
+	t.Winner.State, t.Winner.Cause, t.Winner.Revoked = AttemptKilled, cause, true
 	stage.Killed++
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil
