@@ -27,6 +27,7 @@ var clusterDir string
 const blockSize = 1 << 20
 
 func TestMain(m *testing.M) {
+	mr.ServeTask(shout)
 	if gateAddress() != "" {
 		mr.Main(gatedProgram())
 	}

@@ -23,6 +23,7 @@ var programs = map[string]func() *mr.Program{
 	"obeys":     func() *mr.Program { return lineCounter(nil, nil) },
 	"encodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{encode: true}) },
 	"decodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true}) },
+	"shout":     func() *mr.Program { return &mr.Program{Name: "shout", Jobs: []mr.Runnable{shout}} },
 	"decodes 2": func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true, panics: true}) },
 }
 
