@@ -23,27 +23,27 @@ func (d *drill) victims(ctx context.Context, t chaos.Target) ([]string, error) {
 	case chaos.NameNode:
 		return []string{rig.NameNode}, nil
 	}
+	_, tasknodes := d.rig.Names()
 	n := t.Number()
 	if n == 0 {
-		n = d.busiest()
+		n = d.busiest(tasknodes)
 	}
 	switch {
 	case t.Role == chaos.DataNode:
 		return []string{fmt.Sprintf("dn%d", n)}, nil
 	case t.Role == chaos.Machine && d.plan.HDFS:
-		return []string{fmt.Sprintf("n%d", n), fmt.Sprintf("dn%d", n)}, nil
+		return []string{tasknodes[n-1], fmt.Sprintf("dn%d", n)}, nil
 	}
-	return []string{fmt.Sprintf("n%d", n)}, nil
+	return tasknodes[n-1 : n], nil
 }
 
 // busiest is the number of the tasknode with the most attempts that run, the
 // first of those that have equally many.
-func (d *drill) busiest() int {
+func (d *drill) busiest(tasknodes []string) int {
 	load := make([]int, d.plan.Tasknodes)
 	for _, a := range d.watch.running(chaos.Any) {
-		var n int
-		if _, err := fmt.Sscanf(a.Node, "n%d", &n); err == nil && n >= 1 && n <= len(load) {
-			load[n-1]++
+		if i := slices.Index(tasknodes, a.Node); i >= 0 && i < len(load) {
+			load[i]++
 		}
 	}
 	return slices.Index(load, slices.Max(load)) + 1
@@ -57,7 +57,8 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 		return all, nil
 	case chaos.Leader, chaos.Follower:
 	default:
-		return []string{name}, nil
+		n := chaos.Target{Role: chaos.Jobmaster, Name: name}.Number()
+		return all[n-1 : n], nil
 	}
 	leader, err := d.leader(ctx)
 	if err != nil {

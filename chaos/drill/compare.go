@@ -43,7 +43,7 @@ func readOutput(dir string) (output, error) {
 
 // fetchOutput reads output from wherever it lies.
 func (s *Session) fetchOutput(ctx context.Context, at place, out string) (output, error) {
-	if at.hdfs == nil {
+	if !at.remote() {
 		return readOutput(out)
 	}
 	local, err := os.MkdirTemp(s.dir, "got-")

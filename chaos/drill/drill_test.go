@@ -157,7 +157,7 @@ func TestTriggersAndTargets(t *testing.T) {
 			t.Errorf("%v is due: %v", c.trigger, got)
 		}
 	}
-	if n := d.busiest(); n != 3 {
+	if n := d.busiest([]string{"n1", "n2", "n3", "n4"}); n != 3 {
 		t.Errorf("tasknode %d is the busiest", n)
 	}
 	if _, err := d.attempt("reduce"); err == nil {

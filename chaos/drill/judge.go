@@ -88,6 +88,9 @@ func workLost(s *wire.JobStatus) (ms int64) {
 // end ends the cluster and keeps what it has to say.
 func (d *drill) end(report string) error {
 	faults := []error{d.rig.Close()}
+	if d.rig.Dir() == "" {
+		return errors.Join(faults...)
+	}
 	for _, name := range []string{"logs", "history"} {
 		from := filepath.Join(d.rig.Dir(), name)
 		if _, err := os.Stat(from); err == nil {

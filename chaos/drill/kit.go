@@ -43,15 +43,20 @@ func properties(lists ...[]string) (args []string) {
 
 // place is where input and output of a plan lie.
 type place struct {
-	hdfs *minihdfs.Cluster // nil for local files
-	dir  string            // full name
+	dir string // path of a directory here, or full name
 }
 
+// remote is whether files there have full names.
+func (p place) remote() bool { return strings.Contains(p.dir, "://") }
+
 func (s *Session) place(hdfs *minihdfs.Cluster) place {
-	if hdfs == nil {
-		return place{dir: filepath.Join(s.dir, "data")}
+	switch {
+	case hdfs != nil:
+		return place{dir: hdfs.URI() + "/drill"}
+	case s.cfg.Data != "":
+		return place{dir: strings.TrimSuffix(s.cfg.Data, "/") + "/" + filepath.Base(s.dir)}
 	}
-	return place{hdfs: hdfs, dir: hdfs.URI() + "/drill"}
+	return place{dir: filepath.Join(s.dir, "data")}
 }
 
 // input is the name of a program's input, which is made if it is not there.
@@ -66,7 +71,7 @@ func (s *Session) input(ctx context.Context, at place, program string) (string, 
 			return "", err
 		}
 	}
-	if at.hdfs == nil {
+	if !at.remote() {
 		return local, nil
 	}
 	name := at.dir + "/" + kind

@@ -89,8 +89,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 			return err
 		}
 	}
-	d.rig, err = rig.Start(ctx, cfg)
-	return err
+	return d.start(ctx, cfg)
 }
 
 // smallDisk has room for the program, for spills, and for what a tasknode wants to be
@@ -103,7 +102,7 @@ func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, er
 	d.began = time.Now()
 	for i, j := range d.plan.Jobs {
 		out := filepath.Join(scratch, j.Name)
-		if d.at.hdfs != nil {
+		if d.at.remote() {
 			out = fmt.Sprintf("%s/%s-%s", d.at.dir, filepath.Base(scratch), j.Name)
 		}
 		id, err := d.session.submit(ctx, d.rig.Environ(), d.at, j, out)

@@ -21,6 +21,12 @@ import (
 type Config struct {
 	// Hammr is the program of daemons, clients and jobs. Required.
 	Hammr string
+	// Cluster is one that runs already, to be drilled instead of one that is made for
+	// the drill; default nil.
+	Cluster *rig.HostConfig
+	// Data is the full name of a directory for input and output that such a cluster
+	// reads and writes; default a directory of this machine.
+	Data string
 	// Patience is how long the jobs of a drill may take; default 2 min.
 	Patience time.Duration
 	// Expiry is the silence after which a tasknode is given up; default 1 s.
@@ -56,6 +62,10 @@ func (s *Session) Close() error {
 	if s.hdfs != nil {
 		err = s.hdfs.Close()
 	}
+	if s.cfg.Data != "" {
+		_, removed := s.command(context.Background(), nil, "fs", "-rm", "-r", "-f", s.place(nil).dir)
+		err = errors.Join(err, removed)
+	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
@@ -74,6 +84,9 @@ func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, err
 // CanPlay tells why a plan cannot be played here, every reason; nil when it can.
 func (s *Session) CanPlay(plan *chaos.Plan) error {
 	faults := []error{plan.Check()}
+	if s.cfg.Cluster != nil {
+		return errors.Join(plan.Check(), s.canPlayThere(plan))
+	}
 	for _, f := range plan.Faults {
 		if f.Kind != chaos.Partition && f.Kind != chaos.FullDisk {
 			continue

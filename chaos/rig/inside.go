@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -13,6 +14,9 @@ var ErrNotRunning = errors.New("rig: the daemon does not run")
 // inside calls a daemon that runs, at the address of its page. What a daemon is
 // told counts for its tasks too, and is forgotten when it ends.
 func (r *Rig) inside(name string, call func(page string) error) error {
+	if r.hosts != nil {
+		return r.insideHost(name, call)
+	}
 	p, err := r.Process(name)
 	switch {
 	case err != nil:
@@ -21,6 +25,21 @@ func (r *Rig) inside(name string, call func(page string) error) error {
 		return fmt.Errorf("%s: %w", name, ErrNotRunning)
 	}
 	if err := call(p.HTTP); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// insideHost is inside of a daemon that was attached.
+func (r *Rig) insideHost(name string, call func(page string) error) error {
+	h, _, err := r.hosts.host(name)
+	if err != nil {
+		return err
+	}
+	if err = call(h.Page); errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%s: %w", name, ErrNotRunning)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

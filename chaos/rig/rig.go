@@ -70,6 +70,7 @@ type Rig struct {
 	client  *remote.Client
 	faults  *inject.Client
 	network *network // nil for none
+	hosts   *hosts   // of a cluster that somebody else has started; nil for this one's own
 
 	mu struct {
 		sync.Mutex
@@ -137,7 +138,7 @@ func (r *Rig) tokenFile() string { return filepath.Join(r.cfg.Dir, localcluster.
 // Client speaks to the cluster.
 func (r *Rig) Client() *remote.Client { return r.client }
 
-// Dir has everything that the cluster writes.
+// Dir has everything that the cluster writes; "" of one that was attached.
 func (r *Rig) Dir() string { return r.cfg.Dir }
 
 // HDFS is the cluster's, or nil.
@@ -146,6 +147,12 @@ func (r *Rig) HDFS() *minihdfs.Cluster { return r.cfg.HDFS }
 // Environ is what a program needs in its environment, beside what this process
 // has, to use the cluster.
 func (r *Rig) Environ() []string {
+	if r.hosts != nil {
+		return []string{
+			rpc.MasterVariable + "=" + strings.Join(r.hosts.cfg.Masters, ","),
+			rpc.TokenFileVariable + "=" + r.hosts.cfg.TokenFile,
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return []string{
@@ -156,6 +163,9 @@ func (r *Rig) Environ() []string {
 
 // Names are those of all masters and tasknodes, in this order.
 func (r *Rig) Names() (masters, tasknodes []string) {
+	if r.hosts != nil {
+		return r.hosts.names(Jobmaster), r.hosts.names(Tasknode)
+	}
 	for i := range r.cfg.Masters {
 		masters = append(masters, fmt.Sprintf("m%d", i+1))
 	}
@@ -175,11 +185,17 @@ func (r *Rig) Close() error {
 	}
 	r.mu.closed = true
 	var faults []error
+	if r.hosts != nil {
+		faults = append(faults, r.mendHosts())
+	}
 	if r.client != nil {
 		faults = append(faults, r.client.Close())
 	}
 	if r.faults != nil {
 		r.faults.Close()
+	}
+	if r.hosts != nil {
+		return errors.Join(faults...)
 	}
 	masters, tasknodes := r.Names()
 	for _, name := range append(masters, tasknodes...) {
@@ -199,6 +215,9 @@ func (r *Rig) Close() error {
 // Left are the processes that still have the cluster's directory on their
 // command lines: none after Close.
 func (r *Rig) Left() (lines []string) {
+	if r.hosts != nil {
+		return nil
+	}
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is in order
 	for _, file := range files {
 		line, err := os.ReadFile(file)

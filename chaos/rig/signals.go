@@ -17,6 +17,9 @@ import (
 
 // processLocked is a daemon of the cluster as it was started last.
 func (r *Rig) processLocked(name string) (localcluster.Process, error) {
+	if r.hosts != nil {
+		return localcluster.Process{}, fmt.Errorf("%s runs on another machine, maybe", name)
+	}
 	for _, m := range r.mu.cluster.State.Masters {
 		if m.ID == name {
 			return m.Process, nil
@@ -40,6 +43,9 @@ func (r *Rig) Process(name string) (localcluster.Process, error) {
 // Kill ends a daemon as a crash does, and returns when it is gone. One that is
 // gone is left alone.
 func (r *Rig) Kill(ctx context.Context, name string) error {
+	if r.hosts != nil {
+		return r.hosts.kill(ctx, name)
+	}
 	if hdfs, i, ok := r.hadoop(name); ok {
 		if i < 0 {
 			return hdfs.KillNameNode()
@@ -70,6 +76,9 @@ func (r *Rig) Kill(ctx context.Context, name string) error {
 // Start starts daemons that were killed, all at once, and returns when they are
 // ready. What runs is left alone.
 func (r *Rig) Start(ctx context.Context, names []string) error {
+	if r.hosts != nil {
+		return r.startHosts(ctx, names)
+	}
 	var own []string
 	var faults []error
 	for _, name := range names {
@@ -97,6 +106,11 @@ func (r *Rig) Stop(name string) error { return r.freeze(name, syscall.SIGSTOP) }
 func (r *Rig) Continue(name string) error { return r.freeze(name, syscall.SIGCONT) }
 
 func (r *Rig) freeze(name string, sig syscall.Signal) error {
+	if r.hosts != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), meetPatience)
+		defer cancel()
+		return r.hosts.freeze(ctx, name, sig)
+	}
 	if hdfs, i, ok := r.hadoop(name); ok {
 		switch stop := sig == syscall.SIGSTOP; {
 		case i < 0 && stop:

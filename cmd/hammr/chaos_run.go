@@ -28,6 +28,7 @@ type chaosRun struct {
 	hdfs     bool
 	sim      bool
 	shrink   int
+	attached attached
 
 	of       []chaos.Kind
 	seeded   bool
@@ -52,7 +53,8 @@ Only processes that the drill has started are touched. Partitions and full disks
 take Linux namespaces, which root may make, and any user on many machines.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
-  hammr chaos run --plan drills/run-7/plan --report again`,
+  hammr chaos run --plan drills/run-7/plan --report again
+  hammr chaos run --plan plan --hostfile hosts --master a1:7070 --data hdfs://nn/drills --report drills`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -65,6 +67,7 @@ take Linux namespaces, which root may make, and any user on many machines.`,
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
 	kindsFlag(cmd, &cfg.kinds)
+	cfg.attached.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg.seeded = cmd.Flags().Changed("seed")
 		if err := cfg.settle(); err != nil {
@@ -85,7 +88,10 @@ func (c *chaosRun) settle() (err error) {
 	case c.runs < 1 || c.duration < 0:
 		return fmt.Errorf("--runs %d, --duration %v: expected at least 1, and no time below 0", c.runs, c.duration)
 	}
-	if c.of, err = parseKinds(c.kinds); err != nil || c.plan == "" {
+	if c.of, err = parseKinds(c.kinds); err == nil {
+		err = c.attached.settle()
+	}
+	if err != nil || c.plan == "" {
 		return err
 	}
 	text, err := os.ReadFile(c.plan)
@@ -103,6 +109,7 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	}
 	p := chaos.Random(c.seed+uint64(i), c.of)
 	p.HDFS = c.hdfs
+	c.attached.fit(p)
 	return p
 }
 
@@ -133,7 +140,7 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	if err != nil {
 		return fmt.Errorf("own program, for the daemons to run: %w", err)
 	}
-	s, err := drill.NewSession(drill.Config{Hammr: self})
+	s, err := drill.NewSession(drill.Config{Hammr: self, Cluster: c.attached.cluster, Data: c.attached.data})
 	if err != nil {
 		return err
 	}
@@ -142,6 +149,9 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 
 // needsIsolation is whether there will be plans that take namespaces.
 func (c *chaosRun) needsIsolation() bool {
+	if c.attached.cluster != nil {
+		return false
+	}
 	if c.fromFile != nil {
 		return drill.NeedsIsolation(c.fromFile)
 	}

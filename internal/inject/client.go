@@ -72,15 +72,29 @@ func (c *Client) Clear(ctx context.Context, page string) error {
 
 // Hits is how often each point was hit since it was set, by name.
 func (c *Client) Hits(ctx context.Context, page string) (map[string]int64, error) {
-	answer, err := c.drills(page).Failpoints(ctx, new(wire.FailpointsRequest))
+	answer, err := c.failpoints(ctx, page)
 	if err != nil {
-		return nil, fmt.Errorf("failpoints of the daemon at %s: %w", page, err)
+		return nil, err
 	}
 	hits := make(map[string]int64)
 	for _, p := range answer.Points {
 		hits[p.Name] = p.Hits
 	}
 	return hits, nil
+}
+
+// PID is the daemon's process on its machine.
+func (c *Client) PID(ctx context.Context, page string) (int, error) {
+	answer, err := c.failpoints(ctx, page)
+	return int(answer.GetPid()), err
+}
+
+func (c *Client) failpoints(ctx context.Context, page string) (*wire.FailpointsResponse, error) {
+	answer, err := c.drills(page).Failpoints(ctx, new(wire.FailpointsRequest))
+	if err != nil {
+		return nil, fmt.Errorf("failpoints of the daemon at %s: %w", page, err)
+	}
+	return answer, nil
 }
 
 func (c *Client) drills(page string) wireconnect.DrillsClient {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"connectrpc.com/connect"
@@ -108,7 +109,7 @@ func apply(c *failpoint.Control, r *wire.InjectRequest) error {
 
 // Failpoints implements wireconnect.DrillsHandler.
 func (d *drills) Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error) {
-	answer := new(wire.FailpointsResponse)
+	answer := &wire.FailpointsResponse{Pid: int64(os.Getpid())}
 	for _, p := range d.cfg.Control.Points() {
 		answer.Points = append(answer.Points, &wire.FailpointsResponse_Point{Name: p.Name, Hits: p.Hits})
 	}

@@ -3,6 +3,7 @@ package inject
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,9 @@ func TestFaultsArrive(t *testing.T) {
 	}
 	if hits, err := c.Hits(t.Context(), at); err != nil || hits["task/done"] != 1 || len(hits) != len(failpoint.Names()) {
 		t.Errorf("hits are %v, %v", hits, err)
+	}
+	if pid, err := c.PID(t.Context(), at); err != nil || pid != os.Getpid() {
+		t.Errorf("the process is %d, %v", pid, err)
 	}
 	if err := c.Clear(t.Context(), at); err != nil {
 		t.Error(err)

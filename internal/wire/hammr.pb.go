@@ -4108,6 +4108,7 @@ func (*FailpointsRequest) Descriptor() ([]byte, []int) {
 type FailpointsResponse struct {
 	state         protoimpl.MessageState      `protogen:"open.v1"`
 	Points        []*FailpointsResponse_Point `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	Pid           int64                       `protobuf:"varint,2,opt,name=pid,proto3" json:"pid,omitempty"` // of the daemon
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4147,6 +4148,13 @@ func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
 		return x.Points
 	}
 	return nil
+}
+
+func (x *FailpointsResponse) GetPid() int64 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
 }
 
 type TaskStatus_Attempt struct {
@@ -6504,9 +6512,10 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06action\x18\x02 \x01(\tR\x06actionB\a\n" +
 	"\x05fault\"\x10\n" +
 	"\x0eInjectResponse\"\x13\n" +
-	"\x11FailpointsRequest\"\x81\x01\n" +
+	"\x11FailpointsRequest\"\x93\x01\n" +
 	"\x12FailpointsResponse\x12:\n" +
-	"\x06points\x18\x01 \x03(\v2\".hammr.v1.FailpointsResponse.PointR\x06points\x1a/\n" +
+	"\x06points\x18\x01 \x03(\v2\".hammr.v1.FailpointsResponse.PointR\x06points\x12\x10\n" +
+	"\x03pid\x18\x02 \x01(\x03R\x03pid\x1a/\n" +
 	"\x05Point\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04hits\x18\x02 \x01(\x03R\x04hits*\x81\x01\n" +

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// attached is a cluster that runs already, as the command line names it.
+type attached struct {
+	hostfile  string
+	shell     string
+	masters   string
+	tokenFile string
+	data      string // full name of a directory
+
+	cluster *rig.HostConfig // nil for none
+}
+
+func (a *attached) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&a.hostfile, "hostfile", "", "`file` with the daemons of a cluster that runs already, to be drilled")
+	flags.StringVar(&a.shell, "shell", "ssh {host}", "`command` that runs another one, its last word, on a machine of the hostfile")
+	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "that cluster's masters, as `host:port,...`")
+	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with that cluster's secret")
+	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
+}
+
+// settle reads the hostfile.
+func (a *attached) settle() error {
+	if a.hostfile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.hostfile)
+	if err != nil {
+		return fmt.Errorf("--hostfile: %w", err)
+	}
+	cluster := &rig.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
+	hosts, err := rig.ParseHosts(a.hostfile, text)
+	faults := []error{err}
+	cluster.Hosts = hosts
+	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
+		faults = append(faults, errNoCluster)
+	}
+	if a.tokenFile == "" {
+		faults = append(faults, errors.New("--token-file is missing: the file with the cluster's secret"))
+	}
+	if a.data != "" && !strings.Contains(a.data, "://") {
+		faults = append(faults, fmt.Errorf("--data %q: expected a full name, such as hdfs://nn/drills", a.data))
+	}
+	a.cluster = cluster
+	return errors.Join(faults...)
+}
+
+// fit makes a random plan one for that cluster.
+func (a *attached) fit(p *chaos.Plan) {
+	if a.cluster == nil {
+		return
+	}
+	p.Masters, p.Tasknodes = 0, 0
+	for _, h := range a.cluster.Hosts {
+		if h.Role == rig.Jobmaster {
+			p.Masters++
+		} else {
+			p.Tasknodes++
+		}
+	}
+}
