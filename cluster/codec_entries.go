@@ -46,6 +46,7 @@ var verbs = []verb{
 	verbOf[KillAttempt]("kill_attempt"),
 	verbOf[KillJob]("kill_job"),
 	verbOf[LoseOutput]("lose_output"),
+	verbOf[MoveAttempt]("move_attempt"),
 	verbOf[MoveOutput]("move_output"),
 	verbOf[PauseAttempt]("pause_attempt"),
 	verbOf[RestoreOutput]("restore_output"),

@@ -94,7 +94,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 func drawCommand(t *rapid.T, s *State) Command {
 	verb := rapid.SampledFrom([]string{
 		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "split",
-		"pause", "decline", "suspend", "suspend", "resume", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "forget", "policy", "retire", "killattempt", "speculate",
+		"pause", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb")
 	switch verb {
 	case "submit":
@@ -140,7 +140,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 		return c
 	case "split":
 		return SplitTask{drawAttempt(t, s), dag.Position{Offset: rapid.Int64Range(0, 100).Draw(t, "at")}}
-	case "pause", "decline", "suspend", "resume", "checkpoint":
+	case "pause", "decline", "suspend", "resume", "send away", "checkpoint":
 		return drawPreemption(t, verb, drawAttempt(t, s))
 	case "kill":
 		return KillJob{drawJob(t, s), "because"}
@@ -201,6 +201,8 @@ func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 		return SuspendAttempt{Attempt: a}
 	case "resume":
 		return ResumeAttempt{a}
+	case "send away":
+		return MoveAttempt{Attempt: a}
 	}
 	c := CheckpointAttempt{Attempt: a, Checkpoint: Checkpoint{Path: "c"}}
 	if rapid.Bool().Draw(t, "copied") {

@@ -20,6 +20,7 @@ type Controller struct {
 	known    sched.Facts            // what the policy is told beside the state
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 	halted   map[cluster.JobID]bool // suspended jobs, whose attempts are not watched
+	stranded stranded               // attempts that stand still and could go on elsewhere
 	moves    moves                  // of output, from machines that are drained
 
 	trace trace
@@ -52,7 +53,7 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, c.moves.retry))
+	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.moves.retry, c.stranded.due)))
 	return c.out
 }
 
@@ -106,7 +107,7 @@ func (c *Controller) handle(now int64, ev Event) {
 
 // lead takes over what earlier leaders have begun.
 func (c *Controller) lead(now int64) {
-	c.decide, c.moves = true, moves{due: true}
+	c.decide, c.moves, c.stranded = true, moves{due: true}, stranded{due: now}
 	c.policy.Reset(now, c.seen())
 	for m := range c.view.Machines() {
 		for _, a := range m.Attempts {
@@ -137,7 +138,7 @@ func (c *Controller) fact(command cluster.Command) {
 
 // propose makes a batch of what is known and what the policy wants.
 func (c *Controller) propose(now int64) {
-	if wake := c.policy.NextWake(); c.decide || wake != 0 && wake <= now {
+	if wake := sched.Earliest(c.policy.NextWake(), c.stranded.due); c.decide || wake != 0 && wake <= now {
 		c.decide = false
 		c.plan(now)
 	}
@@ -183,6 +184,7 @@ func (c *Controller) plan(now int64) {
 		}
 	}
 	c.makeRoom(now)
+	c.moveStranded(now, plan)
 }
 
 // preempt takes its slot from an attempt that has not ended by itself.

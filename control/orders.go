@@ -29,6 +29,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		c.ask(id)
 		c.watchAgain(now, id)
 	}
+	c.noteStill(delta.Asked)
 	for _, id := range delta.Revoked {
 		c.redo(id.Task.Job)
 	}

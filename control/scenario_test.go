@@ -200,6 +200,10 @@ func (s *stage) event(words []string) []Event {
 	case "taken": // ATTEMPT MACHINE [FAULT]
 		id := s.attempt(arg(1))
 		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3), Segments: s.segments(id).Segments}}
+	case "priority": // JOB NUMBER
+		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
+	case "stand": // ATTEMPT: it is suspended
+		return request(cluster.SuspendAttempt{Attempt: s.attempt(arg(1))})
 	case "pause": // ATTEMPT
 		return request(cluster.PauseAttempt{Attempt: s.attempt(arg(1))})
 	case "split": // ATTEMPT OFFSET

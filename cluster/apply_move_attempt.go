@@ -1,0 +1,40 @@
+package cluster
+
+import "fmt"
+
+// MoveAttempt has an attempt that stands still keep its work and end, so that another
+// machine may go on: its own has no slot for it. It is woken for that, in a slot more
+// than the machine has.
+type MoveAttempt struct {
+	Attempt AttemptID
+	Cause   string // for people: why it is not to go on where it is
+}
+
+func (c MoveAttempt) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	if a := p.attempt; a.State != AttemptRunning || !a.Suspended || p.job.Suspended || !p.movable() {
+		return fmt.Errorf("%w: %v is %v, suspended: %v, its job: %v, it can go on elsewhere: %v",
+			ErrRefused, c.Attempt, a.State, a.Suspended, p.job.Suspended, p.movable())
+	}
+	tx.sendAway(p, c.Cause)
+	return nil
+}
+
+// movable reports whether what an attempt has done can be kept for another machine.
+// It is not asked again for what it has declined since it was made to stand still.
+func (p place) movable() bool {
+	if a := p.attempt; a.DeclinedAt > 0 && a.DeclinedAt >= a.SuspendedAt {
+		return false
+	}
+	return !p.stage.Barred.Has(WayCheckpoint) || p.splits() && !p.stage.Barred.Has(WaySplit)
+}
+
+// Movable reports whether a suspended attempt may go on elsewhere, as MoveAttempt
+// has it.
+func (v View) Movable(a *Attempt) bool {
+	p, err := v.s.attempt(a.ID)
+	return err == nil && p.movable()
+}

@@ -1,0 +1,100 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// An attempt that stands still can go on where it is and nowhere else. When its
+// machine stays full while others have slots that nobody wants, it is woken, keeps
+// its work and ends, and its task goes on over there.
+const (
+	// strandedAfter is for how long a machine has to stay full, ms.
+	strandedAfter = 30_000
+	// strandedPause is how long nothing is looked for after that was in vain, ms.
+	strandedPause = 1000
+)
+
+// stranded is when to look for attempts that stand still for too long.
+type stranded struct {
+	due   int64 // when the next will have; 0 for none
+	retry int64 // not before, for those that have and found no slot; 0 for none
+}
+
+// noteStill takes in that attempts stand still.
+func (c *Controller) noteStill(asked []cluster.AttemptID) {
+	for _, id := range asked {
+		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended {
+			c.stranded.due = sched.Earliest(c.stranded.due, a.SuspendedAt+strandedAfter)
+		}
+	}
+}
+
+// moveStranded moves attempts that have stood still for too long into slots that
+// the plan leaves free. While it takes slots from somebody, none are.
+func (c *Controller) moveStranded(now int64, plan sched.Plan) {
+	s := &c.stranded
+	late := s.due != 0 && s.due <= now
+	switch {
+	case !late && s.retry == 0:
+		return
+	case !late && now < s.retry || len(plan.Preempts) > 0:
+		s.due = sched.Earliest(s.due, max(s.retry, now+1))
+		return
+	}
+	*s = stranded{}
+	free := c.leftFree(plan)
+	for j := range c.view.Jobs() {
+		for _, stage := range j.Stages {
+			for _, a := range stage.Suspended() {
+				c.moveIfStranded(now, j, stage, a, free)
+			}
+		}
+	}
+}
+
+func (c *Controller) moveIfStranded(now int64, j *cluster.Job, stage *cluster.Stage, a *cluster.Attempt, free map[string][2]int) {
+	s := &c.stranded
+	since := a.SuspendedAt + strandedAfter
+	switch _, t, _, _ := c.view.Attempt(a.ID); {
+	case j.Suspended || !c.view.Movable(a):
+	case since > now:
+		s.due = sched.Earliest(s.due, since)
+	case c.hasRoom(a, stage) || !c.house(t, stage.Slots, free, c.view.Avoided(j, now)):
+		s.retry = now + strandedPause
+	default:
+		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: fmt.Sprintf("%s has no slot for it to go on, and others have", a.Machine)})
+	}
+}
+
+// leftFree is the slots that a plan leaves free, by machine.
+func (c *Controller) leftFree(plan sched.Plan) map[string][2]int {
+	free := make(map[string][2]int)
+	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
+		for m := range c.view.MachinesWithFree(kind) {
+			free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+		}
+	}
+	take := func(machine string, id cluster.TaskID) {
+		left := free[machine]
+		if _, stage, _, ok := c.view.Task(id); ok {
+			free[machine] = [2]int{left[0] - stage.Slots[0], left[1] - stage.Slots[1]}
+		}
+	}
+	for _, start := range plan.Starts {
+		take(start.Machine, start.Task)
+	}
+	for _, bundle := range plan.Bundles {
+		for _, start := range bundle.Starts {
+			take(start.Machine, start.Task)
+		}
+	}
+	for _, id := range plan.Resumes {
+		if _, _, a, ok := c.view.Attempt(id); ok {
+			take(a.Machine, id.Task)
+		}
+	}
+	return free
+}
