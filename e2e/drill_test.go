@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/localcluster"
 )
 
 // drilled runs drills, all of which must be good, and returns the rows of their
@@ -89,6 +91,54 @@ func TestDrillInside(t *testing.T) {
 	if len(rows) != 1 || rows[0].Faults != 6 {
 		t.Errorf("drills %+v", rows)
 	}
+}
+
+// hostfile starts a cluster that stays, and returns what makes a drill one of it.
+func hostfile(t *testing.T, drills string) (args []string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cluster")
+	env := []string{"HAMMR_DRILLS=" + drills}
+	t.Cleanup(func() { done(t, "down", "--dir", dir) })
+	up := start(t, command{env: env, args: []string{
+		"up", "--dir", dir, "--detach", "--masters", "3", "--tasknodes", "2", "--expiry", "1s", "--heartbeat", "200ms",
+	}}).wait(t)
+	up.want(t, 0)
+	state, err := localcluster.ReadState(dir)
+	must(t, err)
+	var hosts strings.Builder
+	for _, m := range state.Masters {
+		fmt.Fprintf(&hosts, "jobmaster %s %s here env %s %s up --dir %s --detach\n", m.ID, m.HTTP, env[0], hammr, dir)
+	}
+	for _, n := range state.Tasknodes {
+		fmt.Fprintf(&hosts, "tasknode %s %s here\n", n.Name, n.HTTP)
+	}
+	return []string{
+		"--hostfile", newFile(t, "hosts", []byte(hosts.String())), "--shell", "sh -c",
+		"--master", strings.TrimSpace(up.stdout), "--token-file", filepath.Join(dir, localcluster.TokenFile),
+	}
+}
+
+// TestDrillByHostfile drills a cluster that runs already.
+func TestDrillByHostfile(t *testing.T) {
+	t.Parallel()
+	args := hostfile(t, "true")
+	plan := planned(t, "masters 3", "tasknodes 2",
+		"fault when j1 map 10% do slow-disk tasknode 1 by 10ms for 300ms",
+		"fault when j1 map 20% do stop tasknode 2 for 300ms",
+		"fault when j1 map 30% do kill jobmaster leader for 300ms")
+	if rows := drilled(t, append(args, "--plan", plan)...); len(rows) != 1 || rows[0].Faults != 3 {
+		t.Errorf("drills %+v", rows)
+	}
+	start(t, command{args: append([]string{"chaos", "run", "--report", t.TempDir(), "--plan", planned(t, "masters 3", "tasknodes 2",
+		"fault at 1s do partition tasknode 1", "fault at 1s do kill tasknode 1")}, args...)}).wait(t).want(t, 1,
+		"partition tasknode 1: not on a cluster of a hostfile: its daemons have no networks", "the line of n1 does not say how it is started again")
+}
+
+// TestNoDrillWithoutConsent refuses a cluster whose daemons take no part in drills.
+func TestNoDrillWithoutConsent(t *testing.T) {
+	t.Parallel()
+	args := append([]string{"chaos", "run", "--report", t.TempDir(), "--plan", planned(t, "masters 3", "tasknodes 2")}, hostfile(t, "false")...)
+	start(t, command{args: args}).wait(t).want(t, 1, "m1: failpoints of the daemon at", "it was not started with --drills")
 }
 
 // TestDrillInterrupted leaves nothing behind at Ctrl-C.
