@@ -54,7 +54,8 @@ take Linux namespaces, which root may make, and any user on many machines.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
-  hammr chaos run --plan plan --hostfile hosts --master a1:7070 --data hdfs://nn/drills --report drills`,
+  hammr chaos run --plan plan --hostfile hosts --master a1:7070 \
+    --token-file token --data hdfs://nn/drills --report drills`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
