@@ -128,7 +128,7 @@ var importTable = []row{
 	{"bench/cmd/suspend", []string{"bench/suspend"}},
 	{"bench/cmd/latency", []string{"bench/real"}},
 	{"bench/cmd/growth", []string{"sim/plot"}},
-	{"bench/cmd/recovery", []string{"bench", "internal/localcluster", "internal/report"}},
+	{"bench/cmd/recovery", []string{"chaos/rig", "internal/conf", "internal/files", "internal/minihdfs", "internal/taskproc", "internal/wire", "storage"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},
