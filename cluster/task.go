@@ -162,10 +162,10 @@ func (a *Attempt) Home() string { return cmp.Or(a.MovedTo, a.Machine) }
 func (a *Attempt) HoldsSlot() bool { return a.OnMachine && !a.Suspended }
 
 // Held is for how long the attempt has held its slot until a time at which it is
-// there, in ms.
+// there, in ms. It is never below 0, also where masters' clocks have differed.
 func (a *Attempt) Held(at int64) int64 {
 	if a.Suspended {
 		at = a.SuspendedAt
 	}
-	return at - a.StartedAt - a.SuspendedMillis
+	return max(at-a.StartedAt-a.SuspendedMillis, 0)
 }

@@ -86,11 +86,11 @@ func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
 				w.t.Errorf("clock by %v: a tasknode that speaks is given up", by)
 			}
 			crash()
-			w.sleep(w.expiry * 9 / 10)
+			w.sleep(w.expiry * 8 / 10) // its last heartbeat may be a second old, and the clock be fast
 			if !w.lives("a") {
 				w.t.Errorf("clock by %v: it is given up too soon", by)
 			}
-			w.sleep(w.expiry / 4)
+			w.sleep(w.expiry * 3 / 10) // or slow
 			if w.lives("a") {
 				w.t.Errorf("clock by %v: it is not given up", by)
 			}
