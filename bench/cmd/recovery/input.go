@@ -15,7 +15,7 @@ import (
 
 const (
 	nodes     = 4
-	replicas  = 2    // of each block, so that half of the machines have it
+	replicas  = 3    // of each block, as is usual
 	inputs    = 8    // files of a block each, one for a map
 	lines     = 1500 // of each, a word of its own in every one
 	lineBytes = 10
