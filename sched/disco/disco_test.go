@@ -129,7 +129,7 @@ func TestExplain(t *testing.T) {
 	old := s.submit(dag.MapReduce(3, 2))
 	s.settle()
 	young := s.maps(9)
-	want(t, "young", s.policy.Explain(s.Now, s.Seen(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed any more}]")
+	want(t, "young", s.policy.Explain(s.Now, s.Seen(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed now}]")
 	want(t, "old", s.policy.Explain(s.Now, s.Seen(), old), "[{map slots 3 of a share of 2, 0 wanted beside} {map turn at its share: after all that are below theirs, or have less} "+
 		"{reduce slots 0 of a share of 2, 0 wanted beside} {reduce turn between two stages: slots of its share that come free are kept for it, 600 ms each}]")
 	for _, tt := range []struct {

@@ -5,8 +5,9 @@
 //	slots 10, jobs in order of submission      a 4   b 3   c 3
 //
 // By kind of slot, a job takes part from its submission until its last task of that
-// kind has finished. Slots that are left over when shares are rounded go to the
-// oldest jobs; with fewer slots than jobs only they have a share.
+// kind has finished, but for the time that it is suspended. Slots that are left over
+// when shares are rounded go to the oldest jobs; with fewer slots than jobs only they
+// have a share.
 //
 // A free slot is for the job with the fewest below its share, the oldest of equals:
 // so a new job, which has none, comes before all that have some. When nobody is

@@ -17,7 +17,7 @@ func (p *Policy) Explain(_ int64, view sched.View, of *cluster.Job) (facts []sch
 	for kind, share := range j.share {
 		name := cluster.Slot(kind).String()
 		if !j.takes[kind] {
-			facts = append(facts, sched.Fact{Name: name + " slots", Value: "none needed any more"})
+			facts = append(facts, sched.Fact{Name: name + " slots", Value: "none needed now"})
 			continue
 		}
 		facts = append(facts,

@@ -26,7 +26,7 @@ type job struct {
 
 // progress is how far a job is, by kind of slot.
 type progress struct {
-	takes    [2]bool // it has tasks that have not finished
+	takes    [2]bool // it has tasks that have not finished, and is not suspended
 	launched slots   // that all its attempts so far have been given
 	coming   slots   // what its next stages will want as soon as all is written that is being written
 }
@@ -35,7 +35,7 @@ func progressOf(j *cluster.Job) (p progress) {
 	for _, s := range j.Stages {
 		p.launched = p.launched.Plus(slots(s.Slots).Times(s.Launched))
 		for kind, n := range s.Slots {
-			p.takes[kind] = p.takes[kind] || n > 0 && s.Finished < len(s.Tasks)
+			p.takes[kind] = p.takes[kind] || n > 0 && s.Finished < len(s.Tasks) && !j.Suspended
 		}
 		if s.Waiting() > 0 && !j.Ready(s) && writing(s) {
 			p.coming = p.coming.Plus(slots(s.Slots).Times(s.Waiting()))

@@ -161,3 +161,23 @@ func TestAJobThatIsOverNeedsNoRoom(t *testing.T) {
 	s.do(cluster.KillJob{Job: s.policy.line[len(s.policy.line)-1].Job})
 	want(t, "preempted for jobs that are over", len(s.decide().Preempts), 0)
 }
+
+// TestASuspendedJobHasNoShare that others would be held to.
+func TestASuspendedJobHasNoShare(t *testing.T) {
+	s := newScene(t, Config{}, 1, 6, 0)
+	first := s.maps(20)
+	s.settle()
+	s.do(cluster.SuspendJob{Job: first.ID, Still: true})
+	second := s.maps(20)
+	s.settle()
+	s.maps(20)
+	s.settle()
+	s.clear()
+	s.settle()
+	want(t, "running beside a job that is suspended", s.running()[1:], []int{3, 3})
+	s.do(cluster.KillJob{Job: second.ID})
+	s.do(cluster.ResumeJob{Job: first.ID})
+	s.clear()
+	s.settle()
+	want(t, "that stand still once it is resumed", len(first.Stages[0].Suspended()), 3)
+}

@@ -18,8 +18,10 @@ type entry struct {
 	priority    int
 	submittedAt int64
 
-	active   bool // it is not over
-	admitted bool // it is active and within the limits of running jobs
+	active    bool // it is not over
+	begun     bool // it was given a slot once
+	suspended bool // it is to have none
+	admitted  bool // it is active and within the limits of running jobs
 
 	account *ledger.Account
 	counted tally      // in queue
@@ -59,6 +61,7 @@ func (p *Policy) place(view cluster.View, id cluster.JobID) {
 		p.jobs[id] = e
 	}
 	e.account, e.active = account, account.Active
+	e.begun, e.suspended = hasBegun(j), j.Suspended
 	e.admitted = e.admitted && e.active
 	before := e.queue
 	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.Spec.Priority, j.SubmittedAt

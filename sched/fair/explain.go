@@ -38,6 +38,8 @@ func (e *entry) admission(p *Policy) string {
 	switch {
 	case !e.active:
 		return "no: it is over"
+	case e.suspended:
+		return "no: it is suspended"
 	case e.admitted:
 		return "yes"
 	}
@@ -66,7 +68,7 @@ func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
 			Name: q.Name, Weight: q.Weight, Min: q.Min, Max: q.Max, MaxJobs: q.MaxRunning, Order: string(q.Order), Share: q.share,
 		}
 		for _, e := range q.jobs {
-			if e.active && !e.admitted {
+			if e.active && !e.admitted && !e.suspended {
 				pool.Held++
 			}
 		}

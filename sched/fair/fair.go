@@ -80,7 +80,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 			p.place(view.View, id)
 		}
 	}
-	if len(delta.Jobs)+len(delta.Retired) > 0 {
+	if begun := p.begin(delta.Started); begun || len(delta.Jobs)+len(delta.Retired) > 0 {
 		for _, e := range p.admit() {
 			touched = append(touched, e.id)
 		}

@@ -156,6 +156,7 @@ func canWork(s *cluster.Stage) bool {
 // tallyOf looks at what has become of the tasks of a phase.
 func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 	waits, works := false, false
+	t.halted = j.Suspended
 	for _, s := range stagesOf(j, kind) {
 		t.finished, t.started = t.finished+s.Finished, t.started+s.Running
 		t.still += len(s.Suspended()) * s.Slots[kind]

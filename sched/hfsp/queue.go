@@ -51,6 +51,7 @@ type tally struct {
 	finished, started int  // tasks that are over, and that run or stand still
 	still             int  // slots that attempts had which stand still
 	stalled           bool // what runs waits for tasks that have no slots
+	halted            bool // the job is suspended: what was started of it is no sample that others wait for
 }
 
 // state is what of a phase its queue goes by, as far as the virtual cluster does not
@@ -98,7 +99,9 @@ func (m *model) change(p *phase, to state) {
 func (m *model) train(q *queue, p *phase, is *listing) {
 	most := m.conf.Samples[p.id.kind]
 	if p.training() {
-		is.samples = min(p.started, most)
+		if is.samples = min(p.started, most); p.halted {
+			is.samples = 0
+		}
 		is.begun = p.started + p.finished
 		is.trainee = is.begun < most && p.alone > 0
 	}

@@ -243,3 +243,22 @@ func TestOtherTriesAreNoMoreWork(t *testing.T) {
 	}
 	s.wantSize("the second has run for 5 s", j, cluster.MapSlot, 5000, measured)
 }
+
+// TestASuspendedJobsSamplesKeepNobodyFromSampling: its size is not known before it
+// is resumed, however long others would wait for that.
+func TestASuspendedJobsSamplesKeepNobodyFromSampling(t *testing.T) {
+	s, small, large := training(t)
+	s.settle(1000)
+	s.want("at first", "4/0", "0/0")
+	s.do(2000, cluster.SuspendJob{Job: small.ID, Still: true})
+	s.settle(2000)
+	s.want("the other has the slots", "0/0", "4/0")
+	if n := s.queues[cluster.MapSlot].samples; n != 2 {
+		t.Errorf("%d samples are waited for, want the 2 of the job that is not suspended", n)
+	}
+	s.finish(60_000, large, cluster.MapSlot, -1)
+	s.do(60_000, cluster.ResumeJob{Job: small.ID})
+	if n := s.queues[cluster.MapSlot].samples; n != 2 {
+		t.Errorf("%d samples are waited for, want the 2 of the job that is resumed", n)
+	}
+}
