@@ -97,9 +97,23 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	c.that(s.halted == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.halted, j.Suspended)
 	c.that(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
 	c.that(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
+	failed, killed := s.ended(AttemptFailed), s.ended(AttemptKilled)
+	c.that(s.Failed == failed && s.Killed == killed, "%v %s: Failed %d, Killed %d, counted %d and %d", j.ID, s.Name, s.Failed, s.Killed, failed, killed)
 	c.that(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
 	c.ranges(j, s)
 	return occupied
+}
+
+// ended counts the attempts of a stage that have come to a verdict.
+func (s *Stage) ended(verdict AttemptState) (n int) {
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			if a.State == verdict {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {

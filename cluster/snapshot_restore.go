@@ -140,14 +140,15 @@ func (j *Job) takeStarts(starts [][]int) error {
 }
 
 // take takes over what a stage has counted. Its shares are those of its graph's
-// edges.
+// edges. How many attempts are killed follows from these: snapshots of earlier
+// versions have those among them that made room.
 func (s *Stage) take(r stageRecord) error {
 	if len(r.Shares) != len(s.shares) {
 		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.Shares), len(s.shares))
 	}
 	s.shares, s.Taken = slices.Clone(r.Shares), r.Taken
 	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
-	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.Killed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.Killed, r.SlotMillis
+	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.SlotMillis
 	return nil
 }
 
@@ -190,9 +191,12 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 			PausingAt: record.PausingAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
-		if a.State == AttemptSucceeded {
+		switch a.State {
+		case AttemptSucceeded:
 			p.task.Winner = a
 			p.stage.setGone(p.task, a.Lost)
+		case AttemptKilled:
+			p.stage.Killed++
 		}
 		if !a.OnMachine {
 			continue

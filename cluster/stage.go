@@ -37,7 +37,7 @@ type Stage struct {
 	LocalStarts int   // attempts started where their split lies
 	RackStarts  int   // attempts started elsewhere in the rack of their split
 	Failed      int   // attempts failed
-	Killed      int   // attempts killed, lost or preempted
+	Killed      int   // attempts killed or lost; Taken counts those that made room
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
 	Taken       Taken
 

@@ -53,7 +53,7 @@ func (tx *transition) end(p place, verdict AttemptState, cause string) {
 	switch verdict {
 	case AttemptFailed:
 		p.stage.Failed++
-	case AttemptKilled, AttemptPreempted:
+	case AttemptKilled:
 		p.stage.Killed++
 	}
 	tx.delta.Ended = append(tx.delta.Ended, p.attempt.ID)

@@ -30,7 +30,7 @@ const (
 	Succeeded State = "SUCCEEDED" // final
 	Failed    State = "FAILED"    // final: an error of the program or the world
 	Killed    State = "KILLED"    // final: somebody asked for it, or its result was no longer needed
-	Preempted State = "PREEMPTED" // attempts only: it made room and its work is kept
+	Preempted State = "PREEMPTED" // attempts only: it made room for others
 )
 
 // Kind is what a task does.

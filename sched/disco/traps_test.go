@@ -118,7 +118,7 @@ func TestPreemptionIsNoFailure(t *testing.T) {
 	s.maps(4)
 	s.settle()
 	s.clear()
-	want(t, "killed, failed", []int{j.Stages[0].Killed, j.Stages[0].Failed}, []int{2, 0})
+	want(t, "preempted, killed, failed", []int{j.Stages[0].Taken.Asked, j.Stages[0].Killed, j.Stages[0].Failed}, []int{2, 0, 0})
 	for _, task := range j.Stages[0].Tasks {
 		want(t, "failures that count", task.Charged, 0)
 	}
