@@ -187,6 +187,16 @@ func (w *work) commit(ctx context.Context) error {
 	if !marksSuccess(w.spec.Properties) {
 		return nil
 	}
+	return markSuccess(ctx, fsys, dir)
+}
+
+// markSuccess tells that an output is complete. One that is gone stays so: a master
+// that stood still in its commit may find that another one has ended the job and
+// removed what it wrote.
+func markSuccess(ctx context.Context, fsys storage.FS, dir string) error {
+	if _, err := fsys.Stat(ctx, dir); err != nil {
+		return fmt.Errorf("commit: output directory: %w", err)
+	}
 	return createEmpty(ctx, fsys, path.Join(dir, SuccessName))
 }
 

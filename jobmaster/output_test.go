@@ -187,6 +187,24 @@ func TestCommitNamesThePieceThatIsGone(t *testing.T) {
 	}
 }
 
+// TestACommitThatComesTooLateLeavesNothing is of a master that stood still in it
+// while another one has ended the job and removed what it wrote.
+func TestACommitThatComesTooLateLeavesNothing(t *testing.T) {
+	fsys, files := staged(t)
+	late := workOn(fsys, nil)
+	if err := late.removeOutput(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, late.files = range [][]finalFile{files, nil} {
+		if err := late.commit(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the commit of %d files: %v", len(late.files), err)
+		}
+		if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the output is there again: %v", err)
+		}
+	}
+}
+
 func TestOnlyOwnOutputIsRemoved(t *testing.T) {
 	fsys, _ := staged(t)
 	if err := workOn(fsys, nil).makeOutput(t.Context()); err != nil {

@@ -59,13 +59,13 @@ type Config struct {
 	WatchPatience time.Duration
 
 	// SnapshotThreshold is how many entries after a snapshot another is taken;
-	// default 8192.
+	// default DefaultSnapshotThreshold.
 	SnapshotThreshold uint64
 	// SnapshotInterval is how often, up to twice as long, the threshold is
-	// looked at; default 2m.
+	// looked at; default DefaultSnapshotInterval.
 	SnapshotInterval time.Duration
 	// TrailingLogs is how many entries are kept after a snapshot for followers
-	// that lag; default 10240.
+	// that lag; default five quarters of SnapshotThreshold.
 	TrailingLogs uint64
 
 	// StoreDelay is added to each write to the log, to see how a slow disk
@@ -89,9 +89,9 @@ func (c *Config) EnsureDefaults() {
 	setDefault(&c.Lease, c.Heartbeat)
 	setDefault(&c.WatchInterval, 2*time.Second)
 	setDefault(&c.WatchPatience, DefaultWatchPatience)
-	setDefault(&c.SnapshotThreshold, 8192)
-	setDefault(&c.SnapshotInterval, 2*time.Minute)
-	setDefault(&c.TrailingLogs, 10240)
+	setDefault(&c.SnapshotThreshold, DefaultSnapshotThreshold)
+	setDefault(&c.SnapshotInterval, DefaultSnapshotInterval)
+	setDefault(&c.TrailingLogs, c.SnapshotThreshold+c.SnapshotThreshold/4)
 	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
 }
 
@@ -108,6 +108,9 @@ const minHeartbeat = 50 * time.Millisecond
 const (
 	DefaultHeartbeat     = 700 * time.Millisecond
 	DefaultWatchPatience = 8 * time.Second
+
+	DefaultSnapshotThreshold = 8192 // entries
+	DefaultSnapshotInterval  = 2 * time.Minute
 )
 
 // Validate reports every fault of the configuration at once.

@@ -14,18 +14,22 @@ import (
 //	R: it goes on, as far as was seen     O: it was killed, if it was not done before
 //	D: it was seen to be done             K: it was seen to be killed
 //
-// A job may be done at any time, but only once: that is its commit.
+// A job may be done at any time, but only once: that is its commit. From then on its
+// output is there, whole, whoever looks. Before, it may be there as well: a commit is
+// decided when the files have their names.
 type (
 	submission struct{ name string } // with the client and the sequence that are its name
 	killing    struct{ job int }
 	listing    struct{}
+	looking    struct{ job int } // for the mark of a whole output
 )
 
 // jobList is a state, as "name:letter name:letter".
 type jobList string
 
 // linearModel is a cluster that does one thing at a time. Submissions yield the
-// number of the job, listings a jobList of R, D and K, killings nothing.
+// number of the job, listings a jobList of R, D and K, looks whether the output is
+// whole, killings nothing.
 var linearModel = porcupine.Model{
 	Init: func() any { return jobList("") },
 	Step: func(state, input, output any) (bool, any) {
@@ -40,6 +44,8 @@ var linearModel = porcupine.Model{
 					jobs[in.job-1] = name + ":O"
 				}
 			}
+		case looking:
+			ok = in.job <= len(jobs) && (output.(bool) || !strings.HasSuffix(jobs[in.job-1], ":D"))
 		case listing:
 			jobs, ok = seen(jobs, strings.Fields(string(output.(jobList))))
 		}
@@ -80,6 +86,7 @@ func TestWhatTheModelForbids(t *testing.T) {
 	list := func(jobs string) op { return op{listing{}, jobList(jobs)} }
 	a, b := op{submission{"a"}, 1}, op{submission{"b"}, 2}
 	kill := op{killing{1}, nil}
+	look := func(whole bool) op { return op{looking{1}, whole} }
 	for name, c := range map[string]struct {
 		ops []op
 		ok  bool
@@ -95,6 +102,10 @@ func TestWhatTheModelForbids(t *testing.T) {
 		"done and not":        {[]op{a, list("a:D"), list("a:R")}, false},
 		"fails":               {[]op{a, list("a:F")}, false},
 		"killed before it is": {[]op{kill}, false},
+		"whole, then done":    {[]op{a, look(false), look(true), list("a:R"), list("a:D"), look(true)}, true},
+		"done and not whole":  {[]op{a, list("a:D"), look(false)}, false},
+		"whole and killed":    {[]op{a, look(true), kill, list("a:K"), look(false)}, true},
+		"whole before it is":  {[]op{look(true)}, false},
 	} {
 		var history []porcupine.Operation
 		for i, o := range c.ops {

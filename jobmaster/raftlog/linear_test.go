@@ -2,7 +2,9 @@ package raftlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,8 +26,8 @@ const (
 	linearPause   = 5 * time.Millisecond
 )
 
-// linearTest has clients submit, kill and list jobs at whatever master answers,
-// each again until it knows what became of it.
+// linearTest has clients submit, kill and list jobs at whatever master answers, and
+// look for their output, each again until it knows what became of it.
 type linearTest struct {
 	t       testing.TB
 	servers []*server
@@ -33,6 +35,7 @@ type linearTest struct {
 	over    chan struct{}
 	done    atomic.Int64 // operations
 	jobs    atomic.Int64 // the highest number of a job that anybody knows
+	names   sync.Map     // of those jobs, by number
 
 	mu struct {
 		sync.Mutex
@@ -43,7 +46,7 @@ type linearTest struct {
 // TestMastersAreLinearizable has clients at work while leaders are cut off from the
 // others or stopped and started again, and wants what they saw to be what a cluster
 // could show that does one thing at a time: no submission is done twice or lost,
-// nobody sees a killed job go on, and what is done stays done.
+// nobody sees a killed job go on, what is done stays done and has its whole output.
 func TestMastersAreLinearizable(t *testing.T) {
 	t.Parallel()
 	l := &linearTest{t: t, servers: startServers(t, 3), began: time.Now(), over: make(chan struct{})}
@@ -98,6 +101,8 @@ func (l *linearTest) client(number int) {
 			l.submit(number, &master, sequence, random.IntN(2))
 		case n < 5 && l.jobs.Load() > 0:
 			l.kill(number, &master, 1+random.IntN(int(l.jobs.Load())))
+		case n < 7 && l.jobs.Load() > 0:
+			l.look(number, &master, 1+random.IntN(int(l.jobs.Load())))
 		default:
 			l.list(number, &master)
 		}
@@ -132,12 +137,14 @@ func (l *linearTest) submit(client int, master *int, sequence uint64, maps int) 
 	name := fmt.Sprintf("c%d-%d", client, sequence)
 	spec := stage(l.t, l.servers[0].fs, name, maps)
 	spec.Name, spec.ClientId, spec.Sequence = name, fmt.Sprint("c", client), sequence
+	spec.OutputDir = "mem:///out/" + name
 	l.do(client, master, submission{spec.Name}, func(ctx context.Context, _ *Log, m *jobmaster.Master) (any, error) {
 		id, err := m.Submit(ctx, spec)
 		if err != nil {
 			return nil, err
 		}
 		number := numberOf(l.t, id)
+		l.names.Store(number, name)
 		for known := l.jobs.Load(); int64(number) > known && !l.jobs.CompareAndSwap(known, int64(number)); known = l.jobs.Load() {
 		}
 		return number, nil
@@ -147,6 +154,21 @@ func (l *linearTest) submit(client int, master *int, sequence uint64, maps int) 
 func (l *linearTest) kill(client int, master *int, job int) {
 	l.do(client, master, killing{job}, func(ctx context.Context, _ *Log, m *jobmaster.Master) (any, error) {
 		return nil, m.Kill(ctx, cluster.JobID{Cluster: "1", Number: job}.String(), "a client wants it")
+	})
+}
+
+// look reads what the commit of a job leaves, which no master has a part in.
+func (l *linearTest) look(client int, master *int, job int) {
+	name, known := l.names.Load(job)
+	if !known {
+		return // whoever has submitted it has no answer yet
+	}
+	l.do(client, master, looking{job}, func(ctx context.Context, _ *Log, _ *jobmaster.Master) (any, error) {
+		_, err := l.servers[0].fs.Stat(ctx, fmt.Sprintf("/out/%s/%s", name, jobmaster.SuccessName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 }
 

@@ -45,7 +45,7 @@ const (
 
 	pooledConns    = 3                // to each other master
 	networkTimeout = 10 * time.Second // of a message to another master
-	lockTimeout    = time.Second      // of the file that another process may have open
+	lockTimeout    = 3 * time.Second  // of the file that another process may have open
 )
 
 // Open starts this server. It takes part in elections at once, and hands over
