@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -137,8 +136,8 @@ func (n *nodeDaemon) openDir() (err error) {
 	if n.lock, err = os.OpenFile(filepath.Join(n.cfg.dir, nodeLock), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return fmt.Errorf("--dir: %w", err)
 	}
-	if err := syscall.Flock(int(n.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("--dir %s: another tasknode uses it; give each its own", n.cfg.dir)
+	if err := disks.Lock(n.lock); err != nil {
+		return fmt.Errorf("--dir %s: %w", n.cfg.dir, err)
 	}
 	n.disks, err = disks.Open(disks.Config{
 		Dirs: n.taskDirs(), MinFree: n.cfg.minFree, Interval: n.cfg.diskCheck, Logger: n.logger,

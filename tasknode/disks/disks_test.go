@@ -235,3 +235,28 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 		}
 	}
 }
+
+// TestALockThatIsAboutToGo waits for a file whose owner ends.
+func TestALockThatIsAboutToGo(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	open := func() *os.File {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	first, second := open(), open()
+	if err := Lock(first); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- Lock(second) }()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -34,10 +35,28 @@ func possess(dir string) (lock *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", dir, ErrInUse), lock.Close())
+	if err := Lock(lock); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), lock.Close())
 	}
 	return lock, nil
+}
+
+// lockPatience is for how long a file is waited for that somebody else has locked.
+const lockPatience = 3 * time.Second
+
+// Lock makes a file this process's alone, as long as it is open. A process that was
+// killed has its files until the kernel has ended all of its threads, which takes a
+// while on a busy machine: so who is started again at once waits for a moment. The
+// error is ErrInUse.
+func Lock(f *os.File) error {
+	for end := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			return nil
+		}
+		if !time.Now().Before(end) {
+			return ErrInUse
+		}
+	}
 }
 
 // empty removes what jobs have left in a directory.
