@@ -16,7 +16,7 @@ import (
 )
 
 // JarsEnv names the environment variable that points at a folder of ready jars.
-// When it is set nothing is fetched, for ExampleJars neither.
+// When it is set nothing is fetched, for ExampleJars and YarnJars neither.
 const JarsEnv = "HAMMR_HADOOP_JARS"
 
 //go:embed pom.xml
@@ -31,6 +31,10 @@ func Jars(ctx context.Context) (string, error) { return jarSet(ctx, "hdfs") }
 func ExampleJars(ctx context.Context) (string, error) {
 	return jarSet(ctx, "examples", "-P", "examples")
 }
+
+// YarnJars returns the folder with the jars of HDFS, YARN and MapReduce, and of its
+// streaming.
+func YarnJars(ctx context.Context) (string, error) { return jarSet(ctx, "yarn", "-P", "yarn") }
 
 func jarSet(ctx context.Context, name string, mvnArgs ...string) (string, error) {
 	if dir := os.Getenv(JarsEnv); dir != "" {

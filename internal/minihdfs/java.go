@@ -66,6 +66,16 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 	return java, append(argv, args...), nil
 }
 
+// Missing is why no cluster can be started here, for want of Java or of HDFS's jars;
+// nil when one can.
+func Missing(ctx context.Context) error {
+	if _, err := findJava(); err != nil {
+		return err
+	}
+	_, err := Jars(ctx)
+	return err
+}
+
 func findJava() (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		java := filepath.Join(home, "bin", "java")

@@ -1,6 +1,7 @@
 package minihdfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // program is what a daemon runs.
@@ -19,7 +21,12 @@ type program struct {
 	java    Java
 	class   string
 	args    []string
+	env     []string // beside this process's
 	starter *starter
+
+	// orphan is the signal that it gets when this process ends in whatever way; 0
+	// is SIGKILL.
+	orphan syscall.Signal
 }
 
 // daemon is one process of the cluster. It may be started again after its end.
@@ -47,7 +54,10 @@ func (d *daemon) start() error {
 	defer out.Close()
 	cmd := exec.Command(java, argv...)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: cmp.Or(d.orphan, syscall.SIGKILL)}
+	if len(d.env) > 0 {
+		cmd.Env = append(os.Environ(), d.env...)
+	}
 	if err := d.starter.start(cmd); err != nil {
 		return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
 	}
@@ -92,6 +102,17 @@ func (d *daemon) kill() error {
 	}
 	<-ended
 	return nil
+}
+
+// end tells the process to end, waits for it so long, and kills it then.
+func (d *daemon) end(patience time.Duration) error {
+	if ended := d.hasEnded(); ended != nil && d.signal(syscall.SIGTERM) == nil {
+		select {
+		case <-ended:
+		case <-time.After(patience):
+		}
+	}
+	return d.kill()
 }
 
 // hasEnded is closed when the process that was started last is gone.

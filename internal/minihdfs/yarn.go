@@ -1,0 +1,223 @@
+package minihdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// YarnConfig says how YARN is started over a cluster.
+type YarnConfig struct {
+	// Maps is how many maps a NodeManager runs at a time. Reduces find as much room
+	// again, once maps are over. Default 2.
+	Maps int
+	// Properties are set beside, and win over, those of this package: of daemons and
+	// of jobs.
+	Properties map[string]string
+}
+
+// Yarn is a ResourceManager with the FairScheduler and a NodeManager at the address
+// of each DataNode: a map there is local to that DataNode's blocks. MapReduce's
+// masters and its shuffle listen on all addresses of the machine.
+type Yarn struct {
+	hdfs     *Cluster
+	java     Java
+	jars     string
+	dir      string
+	manager  *daemon
+	nodes    []*daemon
+	starter  *starter
+	closing  sync.Once
+	patience time.Duration // for the end of a daemon with what it runs
+}
+
+// StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and
+// returns when all NodeManagers have registered. The caller calls Close before that
+// of the cluster. If it cannot, daemons get SIGTERM when the caller's process ends.
+func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
+	jars, err := YarnJars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Maps == 0 {
+		cfg.Maps = 2
+	}
+	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: newStarter(), patience: 20 * time.Second}
+	if err = y.prepare(cfg); err == nil {
+		err = y.start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, y.Close())
+	}
+	return y, nil
+}
+
+// prepare writes the configuration and lays out the daemons.
+func (y *Yarn) prepare(cfg YarnConfig) error {
+	home, err := javaHome()
+	if err != nil {
+		return err
+	}
+	logs, temp := filepath.Join(y.dir, "logs"), filepath.Join(y.dir, "tmp")
+	for _, d := range []string{logs, temp} {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			return fmt.Errorf("minihdfs: %w", err)
+		}
+	}
+	y.java = Java{Jars: y.jars, Conf: filepath.Join(y.dir, "conf"), Temp: temp, HeapMiB: 256}
+	base := program{logs: logs, java: y.java, starter: y.starter, orphan: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
+	y.manager = &daemon{program: base}
+	y.manager.name, y.manager.class = "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+	for i := range y.hdfs.data {
+		y.nodes = append(y.nodes, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
+	}
+	return y.writeConf(cfg)
+}
+
+func newNodeManager(base program, i int, host, dir string) *daemon {
+	d := &daemon{program: base}
+	d.name = fmt.Sprintf("nodemanager%d", i)
+	d.class = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
+	for _, property := range []string{
+		"yarn.nodemanager.hostname=" + host,
+		"yarn.nodemanager.bind-host=" + host,
+		"yarn.nodemanager.address=" + host + ":8041",
+		"yarn.nodemanager.localizer.address=" + host + ":8040",
+		"yarn.nodemanager.webapp.address=" + host + ":8042",
+		"yarn.nodemanager.local-dirs=" + filepath.Join(dir, fmt.Sprintf("nm%d", i)),
+		"yarn.nodemanager.log-dirs=" + filepath.Join(dir, "logs", fmt.Sprintf("containers%d", i)),
+	} {
+		d.args = append(d.args, "-D", property)
+	}
+	return d
+}
+
+// start starts the ResourceManager and then the NodeManagers, which wait for it
+// long when there is none.
+func (y *Yarn) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if err := y.manager.start(); err != nil {
+		return err
+	}
+	if err := y.await(ctx, y.reachable); err != nil {
+		return err
+	}
+	for _, d := range y.nodes {
+		if err := d.start(); err != nil {
+			return err
+		}
+	}
+	return y.await(ctx, y.registered)
+}
+
+// await repeats check until it says nil, ctx is done or the ResourceManager ends.
+func (y *Yarn) await(ctx context.Context, check func(context.Context) error) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-y.manager.hasEnded():
+			return y.manager.died()
+		case <-ctx.Done():
+			return fmt.Errorf("minihdfs: start of YARN, logs in %s: %w", filepath.Join(y.dir, "logs"), errors.Join(ctx.Err(), err))
+		case <-tick.C:
+		}
+	}
+}
+
+func (y *Yarn) web() string { return net.JoinHostPort(y.hdfs.network+".1", "8088") }
+
+// reachable is nil when NodeManagers can register.
+func (y *Yarn) reachable(ctx context.Context) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(y.hdfs.network+".1", "8031"))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// registered is nil when all NodeManagers may be given work.
+func (y *Yarn) registered(ctx context.Context) error {
+	var health struct{ NumActiveNMs int }
+	if err := metrics(ctx, y.web(), "service=ResourceManager,name=ClusterMetrics", &health); err != nil {
+		return err
+	}
+	if health.NumActiveNMs < len(y.nodes) {
+		return fmt.Errorf("%d NodeManagers of %d have registered", health.NumActiveNMs, len(y.nodes))
+	}
+	return nil
+}
+
+// Close ends YARN and what runs on it, by process id. Files stay.
+func (y *Yarn) Close() error {
+	faults := make([]error, len(y.nodes)+1)
+	y.closing.Do(func() {
+		var all sync.WaitGroup // each NodeManager ends its containers first
+		for i, d := range y.nodes {
+			all.Go(func() { faults[i] = d.end(y.patience) })
+		}
+		all.Wait()
+		if y.manager != nil {
+			faults[len(y.nodes)] = y.manager.end(y.patience)
+		}
+		y.starter.close()
+	})
+	return errors.Join(faults...)
+}
+
+// Dir is the folder with all that YARN writes on the local disk.
+func (y *Yarn) Dir() string { return y.dir }
+
+// Logs is the folder of the logs of daemons and tasks.
+func (y *Yarn) Logs() string { return filepath.Join(y.dir, "logs") }
+
+// jobID is how clients call a job when they have submitted it.
+var jobID = regexp.MustCompile(`Running job: (job_\d+_\d+)`)
+
+// Stream runs a job of Hadoop's streaming to its end and returns its id. The mapper
+// and the reducer are programs of this machine.
+func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err error) {
+	out, err := y.java.Run(ctx, "org.apache.hadoop.streaming.HadoopStreaming", args...)
+	if err != nil {
+		return "", err
+	}
+	found := jobID.FindSubmatch(out)
+	if found == nil {
+		return "", fmt.Errorf("minihdfs: the client of a streaming job has not told its id: %s", tail(out))
+	}
+	return string(found[1]), nil
+}
+
+// History copies the history of a job that is over into a folder, and returns the
+// file: one event a line. A master writes it a moment after the client has heard of
+// the end, so that is waited for, for a minute.
+func (y *Yarn) History(ctx context.Context, job, dir string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		_, err := y.java.Run(ctx, "org.apache.hadoop.fs.FsShell", "-get", "-f", historyDir+"/*/"+job+"-*.jhist", dir)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return "", errors.Join(ctx.Err(), err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, job+"-*.jhist"))
+	if err != nil || len(files) != 1 {
+		return "", errors.Join(err, fmt.Errorf("minihdfs: %d histories of %s in %s", len(files), job, dir))
+	}
+	return files[0], nil
+}
