@@ -54,7 +54,7 @@ func (a *Attempt) open(o origin) (files fileSource, done func()) {
 	case o.address == "":
 		return filesOf{a.Local}, func() {}
 	}
-	f := a.newFetcher(nil)
+	f := a.newFetcher(nil, a.patience())
 	return filesElsewhere{f, o.address, a.Start.JobId}, f.Close
 }
 
@@ -253,7 +253,7 @@ func (c *filesCopy) write(ctx context.Context, path string, fill func(io.Writer)
 // insist tries again what may pass: faults of the network for as long as
 // hammr.shuffle.fetch.timeout says, damage once.
 func (a *Attempt) insist(ctx context.Context, try func() error) error {
-	patience := a.Conf.Duration(conf.ShuffleFetchTimeout)
+	patience := a.patience()
 	longest := min(a.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4)
 	begun, damaged := time.Now(), false
 	for delay := min(firstDelay, longest); ; delay = min(2*delay, longest) {
@@ -275,6 +275,21 @@ func (a *Attempt) insist(ctx context.Context, try func() error) error {
 		}
 	}
 }
+
+// patience is for how long a place is asked for what a checkpoint names that does
+// not answer: not long where another one has the same, since a machine that is lost
+// is known to be only later.
+func (a *Attempt) patience() time.Duration {
+	patience := a.Conf.Duration(conf.ShuffleFetchTimeout)
+	if len(a.origins) > 0 {
+		return min(patience, besideACopy)
+	}
+	return patience
+}
+
+// besideACopy is for how long a checkpoint's machine is asked while there is a copy
+// elsewhere.
+const besideACopy = 500 * time.Millisecond
 
 // firstDelay is how long a source that failed is left alone at first.
 const firstDelay = 100 * time.Millisecond

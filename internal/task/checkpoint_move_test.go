@@ -306,7 +306,7 @@ func TestCheckpointThatOutlivesItsMachine(t *testing.T) {
 				t.Fatalf("checkpoint %v", c)
 			}
 			start := from(second.startOn(1), c, first)
-			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "50ms"}
+			start.Maps, start.Properties = 5, map[string]string{"hammr.shuffle.fetch.timeout": "1h"} // of which none is wasted on a machine that is gone
 			lose(t, start.Checkpoint)
 			run := startReduce(t, p, start)
 			run.tell(true, outputs...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
@@ -304,7 +305,7 @@ func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
 func (p *copyPhase) openCopier() {
 	r := p.r
 	patience := r.Conf.Duration(conf.ShuffleFetchTimeout)
-	p.fetcher = r.newFetcher(&r.group.server.segments)
+	p.fetcher = r.newFetcher(&r.group.server.segments, patience)
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
 		Fetcher:  p.fetcher,
 		Sink:     r.intake,
@@ -314,9 +315,9 @@ func (p *copyPhase) openCopier() {
 	})
 }
 
-// newFetcher makes what asks other machines for files.
-func (a *Attempt) newFetcher(shared *transfer.Sources) *transfer.Fetcher {
-	patience := a.Conf.Duration(conf.ShuffleFetchTimeout)
+// newFetcher makes what asks other machines for files, each of which has so much time
+// to answer.
+func (a *Attempt) newFetcher(shared *transfer.Sources, patience time.Duration) *transfer.Fetcher {
 	return transfer.NewFetcher(transfer.FetcherConfig{
 		Token:          a.Start.ShuffleToken,
 		ConnectTimeout: min(a.Conf.Duration(conf.ShuffleConnectTimeout), patience/2), // so that there is a second try
