@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -12,7 +13,7 @@ import (
 func (r *Report) beside(section int) (list []pair) {
 	s, other := &r.Sections[section], &r.Real.Sections[section]
 	for i := range s.Findings {
-		if !s.Findings[i].Blocks {
+		if !s.Findings[i].Blocks || r.Options.Reads != nil && r.Options.Reads(s.Experiment) {
 			list = append(list, pair{&s.Findings[i], &other.Findings[i]})
 		}
 	}
@@ -35,7 +36,7 @@ func (r *Report) writeBeside(w io.Writer) error {
 			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\n", m.What, m.paper(), m.Ours.text(m.Unit), p.real.Ours.text(m.Unit), p.real.verdict())
 		}
 	}
-	for _, l := range r.Left {
+	for _, l := range r.allLeft() {
 		fmt.Fprintf(t, "\nnot run: %s: %s\n", l.Title, l.Why)
 	}
 	return t.Flush()
@@ -54,13 +55,29 @@ func (r *Report) besideMarkdown(b *strings.Builder) {
 	}
 }
 
+// allLeft are the experiments that were not run, and the arms that were left out on
+// a real cluster.
+func (r *Report) allLeft() []Left {
+	if r.Real == nil {
+		return r.Left
+	}
+	all := slices.Clone(r.Left)
+	for _, l := range r.Real.Left {
+		if !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // leftMarkdown lists the experiments that were not run.
 func (r *Report) leftMarkdown(b *strings.Builder) {
-	if len(r.Left) == 0 {
+	left := r.allLeft()
+	if len(left) == 0 {
 		return
 	}
 	b.WriteString("\n## What is not run\n\n")
-	for _, l := range r.Left {
+	for _, l := range left {
 		fmt.Fprintf(b, "- %s: %s.\n", l.Title, l.Why)
 	}
 }

@@ -24,7 +24,13 @@ Disco's original policy (a priority that moves slowly, and no preemption) does o
 what Hadoop's fair scheduler does without preemption: whoever has less gets the next
 free slot. The latter stands in for it.`,
 	Reruns: "The paper's numbers are means of ten runs.",
-	Plan:   func(Options) ([]Experiment, error) { return []Experiment{discoJobs()}, nil },
+	Plan: func(o Options) ([]Experiment, error) {
+		plan := []Experiment{discoJobs()}
+		if o.Controls {
+			plan = append(plan, discoBusy())
+		}
+		return plan, nil
+	},
 }
 
 // The arms, and when production comes, s.
@@ -85,6 +91,25 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 			}},
 		},
 	}
+}
+
+// discoBusy is the control of discoJobs on real clusters, with tasks that compute. It
+// is as large as two cores bear.
+func discoBusy() Experiment {
+	e := discoJobs()
+	e.ID, e.Title = "busy", "Control: the same on two slots, with maps that compute"
+	e.Setup = `One machine with 2 slots, and 5 maps of each job instead of 25. All else is as above.
+The figures of the paper are those of 5 machines. The simulator has a core for each slot.`
+	e.Cluster.Nodes, e.Charts = 1, nil
+	e.Workload = mix{name: "research and production, small", sigma: 0.03, jobs: []mixed{
+		{id: "research", maps: batch{n: 5, seconds: 79}, reduces: batch{n: 1, seconds: 6}, afterAllMaps: true},
+		{id: "production", at: discoLate, maps: batch{n: 5, seconds: 2.4}, reduces: batch{n: 1, seconds: 3}, afterAllMaps: true},
+	}}.source()
+	e.Measures = append(e.Measures[:len(e.Measures)-1:len(e.Measures)-1], Measure{
+		What: "research, " + original, Unit: "s", Why: "on a real cluster it tells how much longer maps take that share cores with each other and with daemons",
+		Of: func(r Repeat) float64 { return sojourn(r.Of(original), "research") },
+	})
+	return e
 }
 
 func drawDisco(arm string) func([]Repeat) *plot.Figure {

@@ -42,12 +42,15 @@ func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func
 func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat, arm, group string) float64) *plot.Figure {
 	var series []plot.Bar
 	for _, arm := range arms {
-		bar := plot.Bar{Name: arm}
+		bar, ran := plot.Bar{Name: arm}, false
 		for _, group := range groups {
 			s := SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r, arm, group)} }))
 			bar.Values = append(bar.Values, plot.Value{Y: s.Median, Low: s.Low, High: s.High})
+			ran = ran || s.N > 0
 		}
-		series = append(series, bar)
+		if ran { // else it was left out
+			series = append(series, bar)
+		}
 	}
 	return plot.Bars(axes, groups, series...)
 }

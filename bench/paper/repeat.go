@@ -23,11 +23,15 @@ func (r Repeat) At(arm, point string) *Outcome {
 	return o
 }
 
+// Has reports whether an arm was run, in an experiment without points. Those that a
+// Runner leaves out were not.
+func (r Repeat) Has(arm string) bool { return r.outcomes[place{arm, ""}] != nil }
+
 // Of is the outcome of an arm in an experiment without points.
 func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
 
 // repeats sorts the outcomes of an experiment's trials by repetition. Without trials
-// there is one that is empty.
+// there is one that is empty. Trials that were left out are nil.
 func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat) {
 	for i, t := range trials {
 		if t.Run == len(list) {

@@ -27,6 +27,11 @@ type Options struct {
 
 	// Leave says why an experiment is not run, "" for one that is; nil leaves none.
 	Leave func(*Experiment) (why string)
+	// Reads says whether the jobs of an experiment read input on the real cluster;
+	// nil is that none do. Measures of local tasks are left out where they do not.
+	Reads func(*Experiment) bool
+	// Controls adds experiments that make sense beside a real cluster only.
+	Controls bool
 	// Workers is how many trials run at a time; 0 is as many as there are
 	// processors.
 	Workers int
@@ -87,7 +92,7 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	for i := range plan {
 		trials = append(trials, plan[i].trials(o)...)
 	}
-	outcomes, err := runAll(ctx, trials, on, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
+	outcomes, err := runAll(ctx, trials, &leaving{Runner: on, report: r}, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}

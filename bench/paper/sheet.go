@@ -29,6 +29,9 @@ var trialColumns = []string{
 func (s *Section) writeTrials(w io.Writer) error {
 	lines := [][]string{trialColumns}
 	for i, t := range s.Trials {
+		if s.Outcomes[i] == nil {
+			continue // it was left out
+		}
 		sum := s.Outcomes[i].Summary()
 		lines = append(lines, []string{
 			t.Arm, t.Point, strconv.FormatUint(t.Seed, 10), strconv.Itoa(sum.Jobs), decimal(sum.Mean), decimal(sum.P50),
@@ -46,6 +49,9 @@ func (s *Section) writeJobs(w io.Writer) error {
 	var played []sim.Played
 	lines := 0
 	for i, t := range s.Trials {
+		if s.Outcomes[i] == nil {
+			continue
+		}
 		if lines += len(s.Outcomes[i].Jobs); t.Run > 0 || lines > jobLines {
 			break
 		}

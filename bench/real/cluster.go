@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/minihdfs"
 )
 
 // Config is a cluster to start.
@@ -30,6 +31,10 @@ type Config struct {
 	Pools  []string          // that jobs may be in beside default
 
 	Expiry time.Duration // silence after which a tasknode is given up; 0 for the default
+
+	// HDFS has a DataNode for each tasknode, which has its address and fails with it.
+	// nil is none.
+	HDFS *minihdfs.Cluster
 }
 
 // Cluster is one that runs.
@@ -37,7 +42,8 @@ type Cluster struct {
 	hammr string
 	dir   string
 	env   []string
-	up    *command // nil for one that was attached to
+	up    *command          // nil for one that was attached to
+	hdfs  *minihdfs.Cluster // nil for none
 }
 
 // Start starts a cluster. It is to be stopped.
@@ -45,7 +51,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err := os.MkdirAll(filepath.Dir(cfg.Dir), 0o777); err != nil {
 		return nil, err
 	}
-	c := &Cluster{hammr: cfg.Hammr, dir: cfg.Dir}
+	c := &Cluster{hammr: cfg.Hammr, dir: cfg.Dir, hdfs: cfg.HDFS}
 	var err error
 	if c.up, err = begin(ctx, exec.Command(cfg.Hammr, cfg.flags()...)); err != nil {
 		return nil, fmt.Errorf("cluster in %s: %w", cfg.Dir, errors.Join(err, os.RemoveAll(cfg.Dir)))
@@ -67,6 +73,13 @@ func (cfg *Config) flags() []string {
 	}
 	if len(cfg.Pools) > 0 {
 		flags = append(flags, "--pools", strings.Join(cfg.Pools, ","))
+	}
+	if cfg.HDFS != nil {
+		hosts := make([]string, cfg.Nodes)
+		for i := range hosts {
+			hosts[i] = cfg.HDFS.Host(i)
+		}
+		flags = append(flags, "--addresses", strings.Join(hosts, ","))
 	}
 	if cfg.Expiry > 0 {
 		beat := min(max(cfg.Expiry/5, 100*time.Millisecond), time.Second)

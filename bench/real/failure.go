@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Failure is the loss of a machine: its tasknode, and with it all tasks there, are
-// killed at a time, or when a job is so far.
+// Failure is the loss of a machine: its tasknode, and with it all tasks there, and its
+// DataNode where there is HDFS, are killed at a time, or when a job is so far.
 type Failure struct {
 	Node int           // number of the machine, from 0
 	At   time.Duration // since the start of the run; with Job, since the job is so far
@@ -108,7 +108,8 @@ func (f Failure) reached(j standing) bool {
 	return j.Reduces.Total > 0 && (j.Reduces.Fraction-sched.ReducesFrom)/(1-sched.ReducesFrom)*100 >= f.Percent
 }
 
-// fail kills the tasknode of a machine. The kernel ends its tasks with it.
+// fail kills the tasknode of a machine, and its DataNode where it has one. The
+// kernel ends its tasks with it.
 func (c *Cluster) fail(node int) (*Lost, error) {
 	state, err := c.State()
 	if err != nil {
@@ -122,6 +123,9 @@ func (c *Cluster) fail(node int) (*Lost, error) {
 		lost := &Lost{Node: node, At: time.Now()}
 		if err := syscall.Kill(n.PID, syscall.SIGKILL); err != nil {
 			return nil, fmt.Errorf("failure of tasknode %s, process %d: %w", name, n.PID, err)
+		}
+		if c.hdfs != nil {
+			return lost, c.hdfs.KillDataNode(node)
 		}
 		return lost, nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
 )
 
 // trialPatience is how long a trial may take.
@@ -19,14 +20,20 @@ const trialPatience = 10 * time.Minute
 
 // Runner runs trials of a paper on clusters of this machine, one for each. It is a
 // paper.Runner; run one trial at a time. What came of a trial is kept, and found
-// again by the next Runner with the same Keep.
+// again by the next Runner with the same Keep. It is to be closed.
 type Runner struct {
 	Paper string
 	Hammr string // file of the hammr program
 	Work  string // directory for clusters; each is removed again
 	Keep  string // directory for what came of trials, and for histories and logs
 	Tell  func(format string, args ...any)
+
+	ground ground  // of trials whose jobs read
+	pace   float64 // bytes a second of one map that computes; 0 before it is measured
 }
+
+// Close ends the HDFS that trials have read, if there was one.
+func (r *Runner) Close() error { return r.ground.close() }
 
 // Modelled runs the same trials in the simulator: with as many tasks and slots, all
 // tasks of a phase alike. It is a paper.Runner.
@@ -112,7 +119,7 @@ func save(file string, k kept) error {
 	return os.Rename(file+".new", file)
 }
 
-// play runs a trial on a cluster of its own.
+// play runs a trial on a cluster of its own, or has Hadoop's MapReduce run it.
 func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
 	defer cancel()
@@ -121,22 +128,28 @@ func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Out
 	if err != nil {
 		return nil, err
 	}
-	conf := s.settings(t)
-	c, err := Start(ctx, Config{
-		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Nodes: t.Cluster.Nodes,
-		MapSlots: t.Cluster.MapSlots, ReduceSlots: t.Cluster.ReduceSlots, Policy: t.Policy, Conf: conf, Pools: poolsOf(conf),
-		Expiry: s.wall(t.Cluster.Expiry),
-	})
+	r.ground.hammr = r.Hammr
+	if s.Input {
+		if err := r.ground.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster); err != nil {
+			return nil, err
+		}
+	}
+	keep := filepath.Join(r.Keep, fileName(t.String()))
+	if s.Hadoop != "" && t.Arm == s.Hadoop {
+		return hadoop{&r.ground, r.Work, keep, s, t}.run(ctx, w)
+	}
+	c, err := Start(ctx, r.configOf(t, s))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
-	plan := Sleeping(w, s.Fast)
-	plan.Until = s.Until
-	plan.Failures = s.failures(t.Cluster.Failures)
+	plan, err := r.planOf(ctx, c, t, s, w)
+	if err != nil {
+		return nil, err
+	}
 	run, err := c.Run(ctx, plan)
 	if err == nil {
-		err = errors.Join(run.Failed(), c.Keep(run, filepath.Join(r.Keep, fileName(t.String()))))
+		err = errors.Join(run.Failed(), c.Keep(run, keep), r.ground.mend(ctx, run.Lost))
 	}
 	if err != nil {
 		return nil, err
@@ -145,6 +158,34 @@ func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Out
 		return nil, fmt.Errorf("%d machines of %d failed before all jobs were over", len(run.Lost), len(plan.Failures))
 	}
 	return run.Result(Shape{Workload: w, Cluster: t.Cluster, Fast: s.Fast}), nil
+}
+
+// configOf is the cluster of a trial.
+func (r *Runner) configOf(t paper.Trial, s Scale) Config {
+	conf := s.settings(t)
+	cfg := Config{
+		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Nodes: t.Cluster.Nodes,
+		MapSlots: t.Cluster.MapSlots, ReduceSlots: t.Cluster.ReduceSlots, Policy: t.Policy, Conf: conf, Pools: poolsOf(conf),
+		Expiry: s.wall(t.Cluster.Expiry),
+	}
+	if s.Input {
+		cfg.HDFS = r.ground.hdfs
+	}
+	return cfg
+}
+
+// planOf is what the jobs of a trial do.
+func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
+	switch {
+	case s.Input:
+		p, err = r.ground.plan(ctx, r.Work, t, w, s.Fast)
+	case s.Busy:
+		p, err = r.computing(ctx, c, w, s.Fast)
+	default:
+		p = Sleeping(w, s.Fast)
+	}
+	p.Until, p.Failures = s.Until, s.failures(t.Cluster.Failures)
+	return p, err
 }
 
 func (s Scale) failures(list []sim.Failure) (out []Failure) {

@@ -83,7 +83,7 @@ func TestFlagsHaveWholeTimes(t *testing.T) {
 func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, p := range paper.Papers() {
-		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1})
+		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1, Controls: true})
 		if err != nil {
 			t.Fatal(err)
 		}

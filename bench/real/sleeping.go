@@ -31,8 +31,21 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	mapTime, reduceTime := Mean(j.Maps)/fast, Mean(j.Reduces)/fast
 	longest := time.Duration(max(mapTime, reduceTime) * float64(time.Millisecond))
 	part := min(max(longest/parts, partLess), partMost)
-	args := []string{"sleep", "-D", conf.JobName + "=" + j.ID}
+	args := append([]string{"sleep"}, properties(j)...)
+	args = append(args, "-m", fmt.Sprint(len(j.Maps)), "-mt", fmt.Sprint(int64(mapTime)), "-r", fmt.Sprint(len(j.Reduces)),
+		"-rt", fmt.Sprint(int64(reduceTime)), "-recordt", fmt.Sprint(part.Milliseconds()))
+	return Job{Name: j.ID, At: atOf(j, fast), Args: args}
+}
+
+// atOf is when a job comes.
+func atOf(j *workload.Job, fast float64) time.Duration {
+	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
+}
+
+// properties are what a job is told whatever its program.
+func properties(j *workload.Job) (args []string) {
 	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
+	set(conf.JobName, j.ID)
 	set("mapreduce.job.reduce.slowstart.completedmaps", strconv.FormatFloat(j.EffectiveSlowStart(), 'g', -1, 64))
 	if j.Pool != "" {
 		set(conf.JobQueue, j.Pool)
@@ -40,9 +53,7 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	if j.Priority != 0 {
 		set("mapreduce.job.priority", priorities[min(max(j.Priority, -2), 2)+2])
 	}
-	args = append(args, "-m", fmt.Sprint(len(j.Maps)), "-mt", fmt.Sprint(int64(mapTime)), "-r", fmt.Sprint(len(j.Reduces)),
-		"-rt", fmt.Sprint(int64(reduceTime)), "-recordt", fmt.Sprint(part.Milliseconds()))
-	return Job{Name: j.ID, At: time.Duration(float64(j.Submit) / fast * float64(time.Millisecond)), Args: args}
+	return args
 }
 
 var priorities = [5]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}

@@ -31,20 +31,24 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
 	}
+	b.Controls = true
 	environment := real.EnvironmentOf(scratch, b.scales())
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
 	b.Leave, b.Short = b.leave, b.Short || b.name == "hfsp" // 100 machines are not to be had
+	b.Reads = b.reads
 	report, err := paper.Run(ctx, b.name, b.Options, real.Modelled{Paper: b.name})
 	if err != nil {
 		return err
 	}
 	b.Workers = 1
-	report.Real, err = paper.Run(ctx, b.name, b.Options, &real.Runner{
+	runner := &real.Runner{
 		Paper: b.name, Hammr: self, Work: scratch, Keep: filepath.Join(b.out, trialsDir),
 		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
-	})
+	}
+	report.Real, err = paper.Run(ctx, b.name, b.Options, runner)
+	err = errors.Join(err, runner.Close())
 	if err != nil {
 		return err
 	}
@@ -65,6 +69,12 @@ func (b *benchPaper) leave(e *paper.Experiment) string {
 	}
 	_, whyNot := real.ScaleOf(b.name, e)
 	return whyNot
+}
+
+// reads is whether the jobs of an experiment read blocks.
+func (b *benchPaper) reads(e *paper.Experiment) bool {
+	s, _ := real.ScaleOf(b.name, e)
+	return s.Input
 }
 
 // scales are how the experiments are scaled, by their names.

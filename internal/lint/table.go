@@ -119,7 +119,7 @@ var importTable = []row{
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
 	{"bench/real", []string{
 		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
-		"internal/localcluster", "internal/rpc", "internal/taskproc", "internal/wire", "sched", "sched/all", "sim", "sim/workload",
+		"internal/localcluster", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire", "sched", "sched/all", "sim", "sim/workload",
 	}},
 	{"bench/calibrate", []string{"bench/real", "internal/wire", "preempt", "sched", "sched/all", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
@@ -127,6 +127,7 @@ var importTable = []row{
 	{"bench/suspend", []string{"sim/plot"}},
 	{"bench/cmd/suspend", []string{"bench/suspend"}},
 	{"bench/cmd/latency", []string{"bench/real"}},
+	{"bench/cmd/failover", []string{"chaos/rig", "internal/client/remote", "internal/rpc"}},
 	{"bench/cmd/growth", []string{"sim/plot"}},
 	{"bench/cmd/recovery", []string{"chaos/rig", "internal/conf", "internal/files", "internal/minihdfs", "internal/taskproc", "internal/wire", "storage"}},
 	{"bench/cmd/...", []string{"bench"}},

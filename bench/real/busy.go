@@ -1,0 +1,105 @@
+package real
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// samplerBytes is how much the map reads that tells how fast maps compute.
+const samplerBytes = 32 << 20
+
+// computing is a plan of jobs whose maps count the words of as much text as one map
+// alone gets through in their time. How much that is, is measured once.
+func (r *Runner) computing(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
+	dir := filepath.Join(r.Work, "computing")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
+		return p, err
+	}
+	if r.pace == 0 {
+		if r.pace, err = pace(ctx, c, dir); err != nil {
+			return p, err
+		}
+		r.Tell("maps compute at %.1f MB/s", r.pace/1e6)
+	}
+	p = Plan{Name: w.Name, About: "tasks that keep the cores of this machine busy"}
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		in := filepath.Join(dir, fileName(j.ID))
+		if err := writeParts(in, len(j.Maps), int(r.pace*Mean(j.Maps)/fast/1000)); err != nil {
+			return p, err
+		}
+		p.Jobs = append(p.Jobs, counting(j, fast, in, in+".out"))
+	}
+	return p, nil
+}
+
+// counting is a word count of a directory, with a map for each file.
+func counting(j *workload.Job, fast float64, in, out string) Job {
+	args := append([]string{"wordcount"}, properties(j)...)
+	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
+		"-D", "mapreduce.input.fileinputformat.split.minsize=1g", "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)), in)
+	return Job{Name: j.ID, At: atOf(j, fast), Args: args, Out: out}
+}
+
+// pace is how many bytes a second one map computes that has the machine to itself.
+func pace(ctx context.Context, c *Cluster, dir string) (float64, error) {
+	in := filepath.Join(dir, "pace")
+	if err := writeParts(in, 1, samplerBytes); err != nil {
+		return 0, err
+	}
+	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
+	run, err := c.Run(ctx, Plan{Jobs: []Job{counting(&j, 1, in, in+".out")}})
+	if err == nil {
+		err = run.Failed()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("pace of a map: %w", err)
+	}
+	for _, task := range run.Jobs[0].Tasks {
+		for _, a := range task.Attempts {
+			if took := time.Duration(a.FinishTime-a.StartTime) * time.Millisecond; took > 0 {
+				return samplerBytes / took.Seconds(), nil
+			}
+		}
+	}
+	return 0, errors.New("pace of a map: its history has no attempt with a time")
+}
+
+// writeParts makes a directory of files of so many bytes of text, all the same: they
+// are one file with several names.
+func writeParts(dir string, n, size int) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	first := filepath.Join(dir, "part-0")
+	if err := os.WriteFile(first, prose(size), 0o666); err != nil {
+		return err
+	}
+	for i := 1; i < n; i++ {
+		if err := os.Link(first, filepath.Join(dir, fmt.Sprintf("part-%d", i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prose is text of so many bytes, at least one, of short words that recur.
+func prose(size int) []byte {
+	size = max(size, 1)
+	text := make([]byte, 0, size+16)
+	for n := 0; len(text) < size; n++ {
+		text = fmt.Appendf(text, "%x ", n*2654435761%4093)
+		if n%16 == 15 {
+			text[len(text)-1] = '\n'
+		}
+	}
+	text = text[:size]
+	text[len(text)-1] = '\n'
+	return text
+}

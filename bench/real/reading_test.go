@@ -1,0 +1,117 @@
+package real
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// someReader has 3 maps of 6.4 s and 2 reduces of 1.6 s, 10 times as fast: 10 ms for
+// each of 64 lines, and 16 words for each reduce.
+func someReader() readJob {
+	tasks := func(n int, ms int64) (list []workload.Task) {
+		for range n {
+			list = append(list, workload.Task{Millis: ms})
+		}
+		return list
+	}
+	return readJob{&workload.Job{ID: "j", SlowStart: -1, Maps: tasks(3, 6400), Reduces: tasks(2, 1600)}, 10}
+}
+
+func TestReadersSleepForTheirTimes(t *testing.T) {
+	j := someReader()
+	if got := j.nap(); got != 10*time.Millisecond {
+		t.Errorf("nap of %v, expected 10ms", got)
+	}
+	text := j.text()
+	if len(text) != 3*blockBytes {
+		t.Errorf("%d bytes of input, expected a block for each map: %d", len(text), 3*blockBytes)
+	}
+	words := make(map[string]bool)
+	for line := range strings.Lines(text) {
+		if len(line) != lineBytes {
+			t.Fatalf("line of %d bytes: %q", len(line), line)
+		}
+		for _, w := range strings.Fields(strings.TrimRight(line, "-\n")) {
+			words[w] = true
+		}
+	}
+	if len(words) != 32 {
+		t.Errorf("%d words, expected 16 for each reduce", len(words))
+	}
+	const want = "wordcount -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D hammr.input.combine=false" +
+		" -D mapreduce.task.io.sort.mb=8 -D hammr.debug.record.sleep=10000us -D mapreduce.job.reduces=2 in"
+	if got := j.submitted("in", "out"); strings.Join(got.Args, " ") != want || got.Out != "out" {
+		t.Errorf("%+v\nwant %s", got, want)
+	}
+}
+
+// TestStreamedSleepsAlike has Hadoop's programs sleep as long as our tasks.
+func TestStreamedSleepsAlike(t *testing.T) {
+	dir := t.TempDir()
+	args, err := someReader().streamed(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper, reducer := filepath.Join(dir, "mapper.sh"), filepath.Join(dir, "reducer.sh")
+	const want = "-D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D mapreduce.job.reduces=2" +
+		" -D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=false -mapper "
+	if got := strings.Join(args, " "); got != want+mapper+" -reducer "+reducer {
+		t.Errorf("arguments %s", got)
+	}
+	for file, want := range map[string]string{mapper: "sleep 0.010000\n", reducer: "sleep 0.010000\n"} {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %q, error %v; expected %q", file, text, err, want)
+		}
+	}
+}
+
+// TestHadoopWaitsAsTheSimulatedArm has delays shrink with time.
+func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
+	h := hadoop{scale: Scale{Fast: 9}}
+	h.trial.Setup.Placement.Delay = locality.Delay{Node: 4500, Rack: 9000}
+	p := h.waits()
+	if p["yarn.scheduler.fair.locality-delay-node-ms"] != "500" || p["yarn.scheduler.fair.locality-delay-rack-ms"] != "1000" {
+		t.Errorf("properties %v", p)
+	}
+}
+
+// TestNoJavaLeavesTheTrialOut tells a machine without Hadoop from a fault.
+func TestNoJavaLeavesTheTrialOut(t *testing.T) {
+	t.Setenv("HAMMR_HADOOP_JARS", filepath.Join(t.TempDir(), "none"))
+	r := &Runner{Paper: "hammr", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Tell: t.Logf}
+	trial := someTrial()
+	trial.Experiment = "locality"
+	_, err := r.Run(context.Background(), trial)
+	if left := (*paper.LeftOut)(nil); !errors.As(err, &left) || left.Why == "" {
+		t.Errorf("error %v, expected that the trial is left out", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestComputingParts has maps' parts of the size that is asked for.
+func TestComputingParts(t *testing.T) {
+	for _, size := range []int{0, 1, 2, 1000} {
+		text := prose(size)
+		if len(text) != max(size, 1) || text[len(text)-1] != '\n' {
+			t.Errorf("%d bytes: %d, ending in %q", size, len(text), text[len(text)-1])
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "in")
+	if err := writeParts(dir, 3, 100); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
+		t.Errorf("%d files, error %v; expected 3", len(files), err)
+	}
+}
