@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestMoveAttempt has an attempt that stands still go on elsewhere, and nobody else.
+func TestMoveAttempt(t *testing.T) {
+	first := attemptAt(mapTask(0), 0)
+	stop, move := SuspendAttempt{Attempt: first}, MoveAttempt{Attempt: first, Cause: "its machine is full"}
+	for name, tt := range map[string]struct {
+		before []Command
+		barred Ways
+		fault  error
+	}{
+		"stands still":                         {before: []Command{stop}},
+		"runs":                                 {fault: ErrRefused},
+		"went on":                              {before: []Command{stop, ResumeAttempt{Attempt: first}}, fault: ErrRefused},
+		"was moved already":                    {before: []Command{stop, move}, fault: ErrRefused},
+		"has a job that is suspended":          {before: []Command{SuspendJob{Job: job1, Still: true}}, fault: ErrRefused},
+		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, Still: true}, ResumeJob{Job: job1}}},
+		"bars what keeps its work":             {before: []Command{stop}, barred: WaySplit | WayCheckpoint, fault: ErrRefused},
+		"bars being split":                     {before: []Command{stop}, barred: WaySplit},
+		"has declined, and stands still again": {before: []Command{stop, move, DeclinePause{Attempt: first}, stop}},
+		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, fault: ErrRefused},
+		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, fault: ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := New("1")
+			spec := submit(1, 0)
+			spec.Spec.Barred = []Ways{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
+			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), spec, StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
+			apply(t, s, tt.before...)
+			delta, err := s.Apply(Entry{At: 50, Command: move})
+			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
+				t.Fatalf("%v, want %v", err, tt.fault)
+			}
+			if err != nil {
+				return
+			}
+			_, _, a, _ := s.View().Attempt(first)
+			if a.Suspended || !a.Pausing || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.Asked, first) {
+				t.Errorf("it is %+v, told were %v", a, delta.Asked)
+			}
+			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})
+			if m := s.View().Machine("a"); m.Used != [2]int{} || len(m.Attempts) != 0 {
+				t.Errorf("machine a has %v, %d slots used", m.Attempts, m.Used)
+			}
+		})
+	}
+	if _, err := New("1").Apply(Entry{Command: move}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("an attempt that is not there: %v", err)
+	}
+}
+
+// TestMoveOutput has readers go where a copy lies, as long as it is one and somebody
+// needs it.
+func TestMoveOutput(t *testing.T) {
+	written := []Segments{{Edge: 0, Path: "/a/out", IndexChecksum: 7}}
+	first := attemptAt(mapTask(0), 0)
+	move := func(machine string, segments ...Segments) MoveOutput { return MoveOutput{first, machine, segments} }
+	copied := Segments{Edge: 0, Path: "/b/out", IndexChecksum: 7}
+	for name, tt := range map[string]struct {
+		before []Command
+		move   MoveOutput
+		fault  error
+		home   string
+	}{
+		"elsewhere":                 {move: move("b", copied), home: "b"},
+		"back":                      {before: []Command{move("b", copied)}, move: move("a", written...), home: "a"},
+		"to nobody":                 {move: move("c", copied), fault: ErrUnknown},
+		"to a machine that is lost": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move("b", copied), fault: ErrUnknown},
+		"in part":                   {move: move("b"), fault: ErrRefused},
+		"damaged":                   {move: move("b", Segments{Path: "/b/out", IndexChecksum: 8}), fault: ErrRefused},
+		"of an attempt that lost":   {before: []Command{LoseOutput{first, "bad"}}, move: move("b", copied), fault: ErrRefused},
+		"of a job that is over":     {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move("b", copied), fault: ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := New("1")
+			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), submit(2, 1), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"},
+				FinishAttempt{Attempt: first, Output: Manifest{Bytes: 7, Segments: written}})
+			apply(t, s, tt.before...)
+			delta, err := s.Apply(Entry{At: 50, Command: tt.move})
+			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
+				t.Fatalf("%v, want %v", err, tt.fault)
+			}
+			if err != nil {
+				return
+			}
+			_, task, a, _ := s.View().Attempt(first)
+			if a.Home() != tt.home || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
+				t.Errorf("it lies on %s as %+v, moved were %v", a.Home(), task.Output.Segments, delta.Moved)
+			}
+			other := map[string]string{"a": "b", "b": "a"}[tt.home]
+			apply(t, s, ExpireMachine{Name: other, Epoch: 1})
+			wantTask(t, s, mapTask(0), TaskSucceeded, 0)
+		})
+	}
+}
