@@ -33,6 +33,8 @@ type Config struct {
 	Expiry time.Duration
 	// Heartbeat is the time between two signs of life; default a fifth of Expiry.
 	Heartbeat time.Duration
+	// MasterFlags are more flags for the masters; default none.
+	MasterFlags []string
 	// HDFS is a file system that runs, with a DataNode for each tasknode, or nil.
 	// The rig breaks it and does not end it.
 	HDFS *minihdfs.Cluster
@@ -110,7 +112,7 @@ func (r *Rig) layout() (localcluster.Config, error) {
 	lc := localcluster.Config{
 		Dir: cfg.Dir, Program: []string{cfg.Hammr}, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes,
 		MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
-		MasterFlags:   []string{"--drills", "--expiry", cfg.Expiry.String()},
+		MasterFlags:   append([]string{"--drills", "--expiry", cfg.Expiry.String()}, cfg.MasterFlags...),
 		TasknodeFlags: []string{"--drills", "--heartbeat", cfg.Heartbeat.String()},
 	}
 	if cfg.HDFS != nil {

@@ -37,6 +37,8 @@ type masterConfig struct {
 	election      time.Duration
 	vote, lease   time.Duration
 	stall         time.Duration
+	snapshotAfter int
+	snapshotEvery time.Duration
 	nice          int
 	storeDelay    time.Duration
 	drills        bool
@@ -47,7 +49,8 @@ type masterConfig struct {
 
 func (c *masterConfig) settings() daemon.Settings {
 	*c = masterConfig{address: ":7070", http: ":7080", forget: 24 * time.Hour, retention: 7 * 24 * time.Hour,
-		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5}
+		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5,
+		snapshotAfter: raftlog.DefaultSnapshotThreshold, snapshotEvery: raftlog.DefaultSnapshotInterval}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
 		daemon.Text("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Needed(),
@@ -72,6 +75,8 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
 		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
 		daemon.Period("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),
+		daemon.Number("snapshot-entries", &c.snapshotAfter, 1, "`number` of entries of its log after which the state is written as a whole and older ones go"),
+		daemon.Period("snapshot-interval", &c.snapshotEvery, "`time` between two looks, up to twice as long, at whether there are so many"),
 		daemon.Number("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
 		daemon.Period("store-delay", &c.storeDelay, "`time` by which each write to its log takes longer, to try out a slow disk"),
 		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have its disk and its clock fail"),

@@ -149,8 +149,8 @@ func (m *masterDaemon) openLog() (err error) {
 		ID: m.cfg.id, ClusterID: m.cfg.clusterID, Dir: filepath.Join(m.cfg.dir, "raft"),
 		Stream: m.port.Masters(), Advertise: m.cfg.advertise, Logger: m.logger,
 		Heartbeat: m.cfg.election, Election: m.cfg.vote, Lease: m.cfg.lease, WatchPatience: m.cfg.stall,
-		StoreDelay: m.cfg.storeDelay,
-		Fatal:      func(err error) { m.fatal <- err },
+		StoreDelay: m.cfg.storeDelay, SnapshotThreshold: uint64(m.cfg.snapshotAfter), SnapshotInterval: m.cfg.snapshotEvery,
+		Fatal: func(err error) { m.fatal <- err },
 	}
 	if !m.cfg.join {
 		cfg.Bootstrap = m.peers

@@ -55,7 +55,7 @@ type Config struct {
 	// could; default 2s.
 	WatchInterval time.Duration
 	// WatchPatience is how long such a try may take before the leader gives
-	// up; default 8s.
+	// up; default DefaultWatchPatience.
 	WatchPatience time.Duration
 
 	// SnapshotThreshold is how many entries after a snapshot another is taken;
@@ -107,7 +107,7 @@ const minHeartbeat = 50 * time.Millisecond
 // The defaults that those who configure a Log from outside show.
 const (
 	DefaultHeartbeat     = 700 * time.Millisecond
-	DefaultWatchPatience = 8 * time.Second
+	DefaultWatchPatience = 7 * time.Second
 
 	DefaultSnapshotThreshold = 8192 // entries
 	DefaultSnapshotInterval  = 2 * time.Minute

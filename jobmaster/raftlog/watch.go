@@ -50,7 +50,7 @@ func (l *Log) probe(committed *uint64) error {
 
 // transferPatience is how long another server may take to have a lead handed
 // over. One whose disk stalls never hands it over.
-const transferPatience = 2 * time.Second
+const transferPatience = time.Second
 
 // giveUp hands a lead that makes no progress to another server, or ends this
 // one.
