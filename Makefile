@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak soak-metamorphic bench bench-cluster bench-recovery bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers bench bench-cluster bench-recovery bench-failover bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -69,6 +69,13 @@ soak-metamorphic:
 	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) \
 	  go test $(RACE) -tags soak -run '^TestSoak' -count 1 -timeout 0 -v ./mr
 
+# Jobs on three masters and three tasknodes, all of them processes, whose attempts are
+# preempted in any way while leaders, and all masters, are killed and stopped, for
+# DURATION: the output is the same bytes as without.
+soak-failovers:
+	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) \
+	  go test -tags soak -run '^TestSoakFailovers$$' -count 1 -timeout 0 -v ./e2e
+
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
 # alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`
 # names the cases. YARDSTICK_DIR has the yardstick's source, BENCH_DIR keeps
@@ -99,6 +106,12 @@ calibrate:
 bench-recovery:
 	go build -o bin/hammr ./cmd/hammr
 	go run ./bench/cmd/recovery -hammr bin/hammr
+
+# How long a cluster takes to serve again when its leader is killed, is stopped, or has
+# a disk that stalls: six minutes for 20 FAILOVERS of each kind.
+FAILOVERS ?= 20
+bench-failover: build
+	go run ./bench/cmd/failover -hammr bin/hammr -rounds $(FAILOVERS)
 
 # What preemption costs. The record loops with and without their looks for orders: two
 # minutes for 200 PAIRS. Times from orders to free slots on a cluster of processes: a

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+const (
+	patience = 2 * time.Minute        // for anything
+	asking   = 250 * time.Millisecond // for an answer, before it is asked for again
+	pause    = 5 * time.Millisecond   // between two questions
+)
+
+// bench is a cluster whose leaders are lost.
+type bench struct {
+	rig   *rig.Rig
+	token string
+	turns int // changes so far, no two alike
+}
+
+func begin(ctx context.Context, program, dir string, flags []string) (*bench, error) {
+	r, err := rig.Start(ctx, rig.Config{Dir: dir, Hammr: program, Tasknodes: 1, MasterFlags: flags})
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{rig: r}
+	_, file, _ := strings.Cut(r.Environ()[1], "=")
+	if b.token, err = rpc.ReadToken(file); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return b, nil
+}
+
+func (b *bench) end() error { return b.rig.Close() }
+
+// fault is how a leader is lost and comes back.
+type fault struct {
+	strike, mend func(ctx context.Context, r *rig.Rig, leader string) error
+}
+
+func startAgain(ctx context.Context, r *rig.Rig, leader string) error {
+	if err := r.Kill(ctx, leader); err != nil {
+		return err
+	}
+	return r.Start(ctx, []string{leader})
+}
+
+var faults = map[string]*fault{
+	"killed": {
+		func(ctx context.Context, r *rig.Rig, leader string) error { return r.Kill(ctx, leader) }, startAgain,
+	},
+	"stopped": {
+		func(_ context.Context, r *rig.Rig, leader string) error { return r.Stop(leader) },
+		func(_ context.Context, r *rig.Rig, leader string) error { return r.Continue(leader) },
+	},
+	"stalled": {
+		func(ctx context.Context, r *rig.Rig, leader string) error {
+			return r.Failpoint(ctx, leader, "jobmaster/log-append", "delay=10m")
+		},
+		startAgain,
+	},
+}
+
+// round loses a leader, and is the time until another master has made a change.
+func (b *bench) round(ctx context.Context, f *fault) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it had %v", patience))
+	defer cancel()
+	leader, err := b.settled(ctx)
+	if err != nil {
+		return 0, err
+	}
+	others, err := b.others(leader)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, others.Close()) }()
+	began := time.Now()
+	if err := f.strike(ctx, b.rig, leader); err != nil {
+		return 0, err
+	}
+	if err := b.change(ctx, others); err != nil {
+		return 0, fmt.Errorf("no other master leads than %s: %w", leader, err)
+	}
+	return time.Since(began), f.mend(ctx, b.rig, leader)
+}
+
+// settled waits until all masters are there, and is the one that leads.
+func (b *bench) settled(ctx context.Context) (leader string, err error) {
+	err = again(ctx, func(ctx context.Context) error {
+		info, err := b.rig.Client().Info(ctx)
+		if err != nil {
+			return err
+		}
+		if leader = info.Leader; leader == "" || info.AnsweredBy != leader {
+			return errors.New("nobody leads")
+		}
+		for _, m := range info.Masters {
+			if m.State != "leader" && m.State != "follower" {
+				return fmt.Errorf("%s is %s", m.Id, m.State)
+			}
+		}
+		return nil
+	})
+	return leader, err
+}
+
+// others speaks to the masters that do not lead now.
+func (b *bench) others(leader string) (*remote.Client, error) {
+	names, _ := b.rig.Names()
+	var addresses []string
+	for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == leader }) {
+		p, err := b.rig.Process(name)
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, p.Address)
+	}
+	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: b.token}})
+}
+
+// change has a master that leads change something, and a majority write that down.
+func (b *bench) change(ctx context.Context, client *remote.Client) error {
+	b.turns++
+	policy := []string{"fifo", "fair"}[b.turns%2]
+	return again(ctx, func(ctx context.Context) error { return client.SetPolicy(ctx, policy, nil) })
+}
+
+// again calls f until it succeeds.
+func again(ctx context.Context, f func(ctx context.Context) error) error {
+	for {
+		call, cancel := context.WithTimeout(ctx, asking)
+		err := f(call)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %w", context.Cause(ctx), err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// row is a line of the table.
+func row(kind string, times []time.Duration) string {
+	slices.Sort(times)
+	percentile := func(p int) int64 { return times[(len(times)*p+99)/100-1].Milliseconds() }
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), percentile(50), percentile(95), percentile(100))
+}
