@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -110,6 +111,52 @@ func (j *preempted) succeeds(killed ...string) {
 // preemptible has tasks last long enough for orders to reach them.
 var preemptible = []string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.input.fileinputformat.split.maxsize=20k"}
 
+// fewWords is a file of so many lines, for maps that last, of so many different
+// words, for reduces that do.
+func fewWords(t *testing.T, lines, words int) string {
+	var text bytes.Buffer
+	for i := range lines {
+		for k := range 1 + i%7 {
+			fmt.Fprintf(&text, "%s ", word(uint64((i*31+k*17)%words)))
+		}
+		text.WriteByte('\n')
+	}
+	return newFile(t, "words", text.Bytes())
+}
+
+// TestPreemptedSuspendedAndDrained does to a job whatever takes slots from it. Its
+// output is that of a run in peace, and only what was killed runs again.
+func TestPreemptedSuspendedAndDrained(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "--tasknodes", "2")
+	in, dir := fewWords(t, 1600, 700), t.TempDir()
+	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
+	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, want)
+	j := &preempted{e, e.submit(slices.Concat([]string{"wordcount", "-D", "mapreduce.job.reduces=2"}, preemptible, []string{in, out})...)}
+
+	split := j.preempt(report.Map, "split")
+	start(t, e.command("task", "preempt", split, "--how", "split")).wait(t).want(t, 1, split)
+	j.preempt(report.Map, "checkpoint")
+	j.preempt(report.Map, "suspend")
+	killed := j.preempt(report.Map, "kill")
+	e.done("job", "suspend", j.id)
+	waitUntil(t, "nothing of a suspended job runs", func() bool {
+		return len(j.attempts(report.Map, report.Running))+len(j.attempts(report.Reduce, report.Running)) == 0
+	})
+	e.done("job", "resume", j.id)
+	waitUntil(t, "the maps are done", func() bool { return len(e.finishedMaps(j.id)) > 0 })
+	j.preempt(report.Reduce, "checkpoint")
+	j.preempt(report.Reduce, "suspend")
+
+	first, second := e.state.Tasknodes[0].Name, e.state.Tasknodes[1].Name
+	e.done("node", "drain", first, "--deadline", "60s")
+	start(t, e.command("node", "drain", second, "--deadline", "60s")).wait(t).want(t, 1, "no other tasknode takes tasks")
+	j.succeeds(killed)
+	wantSameTree(t, out, want)
+	over := j.attempts(report.Map, report.Succeeded)[0].ID
+	start(t, e.command("task", "preempt", over, "--how", "split")).wait(t).want(t, 1, over, "does not run")
+}
+
 // shout is a job without reduces that writes to two outputs.
 var shout = func() *mr.Job[struct{}, []byte, struct{}, []byte] {
 	var short *mr.NamedOutput[string, int64]
@@ -152,5 +199,42 @@ func TestMapsOfNamedOutputsArePreempted(t *testing.T) {
 	wantSameTree(t, out, want)
 	if names := slices.Sorted(maps.Keys(outputTree(t, out))); !slices.Contains(names, "short-m-00000") || slices.Contains(names, "part-m-00003") {
 		t.Errorf("output %q", names)
+	}
+}
+
+// TestACheckpointOutlivesItsMachine kills the machine that a reduce was paused on:
+// it goes on from the copy that lies with the output, on another machine.
+func TestACheckpointOutlivesItsMachine(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
+	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
+	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
+	in, dir := fewWords(t, 500, 500), t.TempDir()
+	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
+	done(t, "run", "wordcount", "--quiet", in, want)
+	j := &preempted{e, e.submit(slices.Concat([]string{"wordcount", "-D", "hammr.preempt.checkpoint.copies=output"}, preemptible, []string{in, out})...)}
+	counter := func(name string) int64 { return e.job(j.id).Counters["Map-Reduce Framework"][name] }
+	waitUntil(t, "the maps are done and the reduce runs", func() bool {
+		return len(e.finishedMaps(j.id)) > 0 && len(j.attempts(report.Reduce, report.Running)) > 0
+	})
+	e.done("node", "remove", "lost") // whatever becomes free there is given to nobody
+	first := j.preempt(report.Reduce, "checkpoint")
+	waitUntil(t, "the reduce is paused", func() bool { return len(j.attempts(report.Reduce, report.Preempted)) > 0 })
+	lost.kill()
+	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
+	j.succeeds()
+	wantSameTree(t, out, want)
+	last := j.attempts(report.Reduce, report.Succeeded)[0]
+	if last.ID == first || last.Node != "spare" {
+		t.Errorf("the reduce was paused as %s and finished as %+v", first, last)
+	}
+	// Groups are counted where they are reduced: one that began anew would have
+	// reduced fewer records by itself than both have.
+	if groups, records := counter("Reduce input groups"), counter("Reduce output records"); groups == 0 || groups != records {
+		t.Errorf("%d groups, %d records of output", groups, records)
+	}
+	if n := len(j.attempts(report.Reduce, report.Killed)) + len(j.attempts(report.Reduce, report.Failed)); n > 0 {
+		t.Errorf("%d attempts began from a checkpoint of no use", n)
 	}
 }
