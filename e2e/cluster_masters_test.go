@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -42,14 +43,14 @@ type joining struct {
 	id, address string
 }
 
-func (e *engine) join(id string) joining {
+func (e *engine) join(id string, flags ...string) joining {
 	e.t.Helper()
 	j := joining{id: id, address: freeAddress(e.t)}
-	j.process = start(e.t, command{args: []string{
+	j.process = start(e.t, command{args: append([]string{
 		"jobmaster", "--id", id, "--join", "--cluster-id", e.state.ID, "--dir", filepath.Join(e.t.TempDir(), id),
 		"--address", j.address, "--http", "127.0.0.1:0", "--staging", "file://" + filepath.Join(e.dir, "staging"),
 		"--token-file", filepath.Join(e.dir, localcluster.TokenFile),
-	}})
+	}, flags...)})
 	waitUntil(e.t, id+" listens", func() bool {
 		conn, err := net.Dial("tcp", j.address)
 		if err == nil {
@@ -82,24 +83,34 @@ func (e *engine) masters() (leader string, states map[string]string) {
 	return status.Leader, states
 }
 
-// TestMastersComeAndGo adds a fourth and a fifth master while a job runs, hands
-// the lead to one of them, and removes two of the first three.
+// TestMastersComeAndGo adds a fourth and a fifth master while a job runs and others
+// are submitted, hands the lead to one of them, and removes two of the first three.
+// Each job is done once.
 func TestMastersComeAndGo(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3", "--tasknodes", "2")
 	j := startSlowJob(t, e)
 	m4, m5 := e.join("m4"), e.join("m5")
+	few := newFile(t, "in", []byte("a b a\n"))
+	var others []string
+	submit := func() {
+		others = append(others, e.submit("wordcount", few, filepath.Join(t.TempDir(), "out")))
+	}
 	for _, m := range []joining{m4, m5} {
 		e.done("master", "add", m.id, m.address)
+		submit()
 	}
 	e.done("master", "transfer", "m4")
+	submit()
 	if leader, states := e.masters(); leader != "m4" || len(states) != 5 || states["m5"] != "follower" {
 		t.Errorf("%s leads %v", leader, states)
 	}
 	start(t, e.command("master", "remove", "m4")).wait(t).want(t, 1, "it leads: transfer the lead to another master first")
 	start(t, e.command("master", "remove", "m9")).wait(t).want(t, 1, "no such master: there are m1, m2, m3, m4, m5")
 	e.done("master", "remove", "m1")
+	submit()
 	e.done("master", "remove", "m2")
+	submit()
 	for _, m := range e.state.Masters[:2] {
 		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
@@ -108,6 +119,12 @@ func TestMastersComeAndGo(t *testing.T) {
 	}
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again", again)
+	}
+	for _, id := range others {
+		e.done("job", "wait", id, "--quiet")
+	}
+	if list := e.done("job", "list", "--all").stdout; !strings.Contains(list, fmt.Sprintf("Total jobs:%d\n", 1+len(others))) {
+		t.Errorf("jobs %v and %s:\n%s", others, j.id, list)
 	}
 	m5.stop(t) // which leaves a majority
 	e.done("node", "list")

@@ -67,17 +67,6 @@ func (j *slowJob) succeeds(t *testing.T) (again int) {
 	return again
 }
 
-// TestLeaderKilled kills the master that leads in the middle of a job: another
-// one goes on with it, and nothing is run again.
-func TestLeaderKilled(t *testing.T) {
-	t.Parallel()
-	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
-	must(t, syscall.Kill(j.leader(), syscall.SIGKILL))
-	if again := j.succeeds(t); again != 0 {
-		t.Errorf("%d attempts were made again", again)
-	}
-}
-
 // TestTasknodeKilled kills a tasknode in the middle of a job: what it held is
 // run again elsewhere, and its tasks end with it.
 func TestTasknodeKilled(t *testing.T) {

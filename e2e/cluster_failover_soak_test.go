@@ -1,0 +1,184 @@
+//go:build soak
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// soakJobs are run one after the other, and two of them at once.
+var soakJobs = [][]string{
+	{"wordcount", "-D", "mapreduce.job.reduces=2"},
+	{"wordcount", "-D", "mapreduce.job.reduces=3", "-D", "hammr.preempt.checkpoint.copies=output"},
+	{"wordcount", "-D", "mapreduce.job.reduces=0"},
+	{"sort", "-r", "2"},
+}
+
+// failoverSoak has jobs run while slots are taken from their tasks and masters from
+// the cluster.
+type failoverSoak struct {
+	*rigged
+	random   *rand.Rand // of whoever disturbs
+	in       string
+	want     []string // output of each of soakJobs in peace
+	counts   map[string]int
+	jobs     int
+	disturbs sync.WaitGroup
+}
+
+// TestSoakFailovers compares the output of jobs on three masters and three tasknodes,
+// while attempts are preempted and masters killed and stopped by seed, with what they
+// write in peace: HAMMR_SOAK_DURATION, a minute when unset, from HAMMR_SOAK_SEED on,
+// the time when unset. What hits what depends on when things happen.
+func TestSoakFailovers(t *testing.T) {
+	duration, seed := time.Minute, uint64(time.Now().Unix())
+	var err error
+	if text := os.Getenv("HAMMR_SOAK_DURATION"); text != "" {
+		duration, err = time.ParseDuration(text)
+		must(t, err)
+	}
+	if text := os.Getenv("HAMMR_SOAK_SEED"); text != "" {
+		seed, err = strconv.ParseUint(text, 10, 64)
+		must(t, err)
+	}
+	t.Logf("seed %d", seed)
+	s := &failoverSoak{rigged: newRigged(t, 3), random: rand.New(rand.NewPCG(seed, 3)), in: proseFile(t, "prose", 120<<10), counts: make(map[string]int)}
+	for i, args := range soakJobs {
+		s.want = append(s.want, filepath.Join(t.TempDir(), "want", fmt.Sprint(i)))
+		done(t, slices.Concat([]string{"run", args[0], "--quiet"}, args[1:], []string{s.in, s.want[i]})...)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer func() {
+		cancel()
+		s.disturbs.Wait()
+		t.Logf("%d jobs, %v", s.jobs, s.counts)
+	}()
+	s.disturbs.Go(func() { s.disturb(ctx) })
+	random := rand.New(rand.NewPCG(seed, 4))
+	for over := time.Now().Add(duration); s.jobs == 0 || time.Now().Before(over) && !t.Failed(); {
+		s.pair(random.IntN(len(soakJobs)), random.IntN(len(soakJobs)))
+	}
+}
+
+// pair runs two jobs at once.
+func (s *failoverSoak) pair(kinds ...int) {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	var running []*process
+	for i, kind := range kinds {
+		args := soakJobs[kind]
+		running = append(running, start(s.t, s.command(slices.Concat([]string{"run", args[0], "--quiet"}, preemptible, args[1:],
+			[]string{s.in, filepath.Join(dir, fmt.Sprint(i))})...)))
+	}
+	for i, p := range running {
+		p.wait(s.t).want(s.t, 0)
+		wantSameTree(s.t, filepath.Join(dir, fmt.Sprint(i)), s.want[kinds[i]])
+		s.jobs++
+	}
+	must(s.t, os.RemoveAll(dir)) // an hour has many
+}
+
+// disturb does something about every half second, to a master each tenth time. What
+// cannot be done, as nobody leads or the attempt is over, is left out.
+func (s *failoverSoak) disturb(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Duration(100+s.random.IntN(800)) * time.Millisecond):
+		}
+		how, act := "preempted", s.preempt
+		if s.random.IntN(10) == 0 {
+			how, act = s.fault()
+		}
+		if err := act(ctx); err == nil {
+			s.counts[how]++
+		} else if ctx.Err() == nil {
+			s.counts["left out"]++
+		}
+	}
+}
+
+// fault chooses what happens to a master, or to all.
+func (s *failoverSoak) fault() (string, func(context.Context) error) {
+	masters, _ := s.rig.Names()
+	away := time.Duration(s.random.IntN(3000)) * time.Millisecond
+	switch s.random.IntN(5) {
+	case 0:
+		return "all masters killed", func(ctx context.Context) error { return s.kill(ctx, away, masters...) }
+	case 1:
+		return "leader stopped", func(ctx context.Context) error {
+			info, err := s.client.Info(ctx)
+			if err == nil && info.Leader != "" {
+				err = s.rig.Stop(info.Leader)
+				wait(ctx, away)
+				return s.rig.Continue(info.Leader)
+			}
+			return err
+		}
+	}
+	return "leader killed", func(ctx context.Context) error {
+		info, err := s.client.Info(ctx)
+		if err != nil || info.Leader == "" {
+			return fmt.Errorf("nobody leads: %w", err)
+		}
+		return s.kill(ctx, away, info.Leader)
+	}
+}
+
+// kill has masters be away for a time.
+func (s *failoverSoak) kill(ctx context.Context, away time.Duration, names ...string) error {
+	for _, name := range names {
+		if err := s.rig.Kill(ctx, name); err != nil {
+			return err
+		}
+	}
+	wait(ctx, away)
+	return s.rig.Start(context.WithoutCancel(ctx), names)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// preempt takes the slot from one of the attempts that run, in any way.
+func (s *failoverSoak) preempt(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	jobs, err := s.client.Jobs(ctx, false)
+	if err != nil {
+		return err
+	}
+	var running []string
+	for _, j := range jobs {
+		if j, err = s.client.Job(ctx, j.JobId, true); err != nil {
+			return err
+		}
+		for _, task := range j.Tasks {
+			for _, a := range task.Attempts {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Pausing {
+					running = append(running, a.Id)
+				}
+			}
+		}
+	}
+	if len(running) == 0 {
+		return fmt.Errorf("nothing runs")
+	}
+	how := []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)]
+	return s.rig.Preempt(ctx, running[s.random.IntN(len(running))], how)
+}

@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// TestLeaderLost kills the leader in the middle of a job, has the next one stand
+// still in another job, and the disk of the third in one more: each time another
+// master goes on, nothing runs again, and the client goes on to tell how far it is.
+func TestLeaderLost(t *testing.T) {
+	t.Parallel()
+	c := newRigged(t, 2, "--stall-timeout", "3s")
+	in := proseFile(t, "prose", 240<<10)
+	want := peace(t, in)
+	for i, how := range []string{"killed", "stopped", "stalled"} {
+		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
+		leader := c.leads()
+		at := time.Now()
+		switch how {
+		case "killed":
+			must(t, c.rig.Kill(t.Context(), leader))
+		case "stopped":
+			must(t, c.rig.Stop(leader))
+		case "stalled":
+			c.set(leader, "jobmaster/log-append", "delay=5m")
+		}
+		c.leads(leader)
+		w.ends(at, want)
+		if how == "stopped" {
+			must(t, c.rig.Continue(leader))
+		} else {
+			c.again(leader)
+		}
+		c.follows(leader)
+	}
+}
+
+// TestLeaderLostInCommit has leaders crash at each step of a commit, and stand still
+// in one until another master is done with it. Each output is there once and whole.
+func TestLeaderLostInCommit(t *testing.T) {
+	t.Parallel()
+	c := newRigged(t, 2)
+	in := newFile(t, "in", []byte(strings.Repeat("a b c d e f g\n", 100)))
+	want := peace(t, in)
+	commit := func(point, action string) (leader, out string, client *process) {
+		leader, out = c.leads(), filepath.Join(t.TempDir(), "out")
+		c.set(leader, point, action)
+		return leader, out, start(t, c.command("run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, out))
+	}
+	for point, action := range map[string]string{
+		"jobmaster/commit-begin": "crash", "jobmaster/commit-file": "crash@2", "jobmaster/commit-end": "crash",
+	} {
+		leader, out, client := commit(point, action)
+		client.wait(t).want(t, 0)
+		wantSameTree(t, out, want)
+		if p, err := c.rig.Process(leader); err != nil || p.Alive() {
+			t.Errorf("%s has not crashed at %s, %v", leader, point, err)
+		}
+		c.again(leader)
+		c.follows(leader)
+	}
+	leader, out, client := commit("jobmaster/commit-file", "delay=2s@2")
+	waitUntil(t, leader+" stands in the commit", func() bool {
+		n, err := c.rig.Hits(t.Context(), leader, "jobmaster/commit-file")
+		return err == nil && n == 2
+	})
+	must(t, c.rig.Stop(leader))
+	client.wait(t).want(t, 0)
+	wantSameTree(t, out, want)
+	must(t, c.rig.Continue(leader))
+	c.follows(leader)
+	wantSameTree(t, out, want)
+}
+
+// TestFollowersWithBadDisks has the disk of a follower fail and then, in another job,
+// be slow: jobs go on. It leads when its disk is in order again.
+func TestFollowersWithBadDisks(t *testing.T) {
+	t.Parallel()
+	c := newRigged(t, 2)
+	in := proseFile(t, "prose", 240<<10)
+	want := peace(t, in)
+	leader := c.leads()
+	masters, _ := c.rig.Names()
+	follower := slices.DeleteFunc(masters, func(name string) bool { return name == leader })[0]
+	for i, action := range []string{"error", "delay=1s"} {
+		c.set(follower, "jobmaster/log-append", action)
+		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
+		w.ends(time.Now(), want)
+		n, err := c.rig.Hits(t.Context(), follower, "jobmaster/log-append")
+		if must(t, err); n == 0 {
+			t.Errorf("the disk of %s was not written to", follower)
+		}
+		c.set(follower, "jobmaster/log-append", "")
+	}
+	c.follows(follower)
+}
+
+// TestFollowerWithAFullDisk leaves a master no room for its log. Jobs go on, and when
+// there is room it has what was written meanwhile.
+func TestFollowerWithAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "8m")
+	e := newEngine(t, "--masters", "1", "--tasknodes", "2")
+	second := e.join("m2")
+	e.done("master", "add", second.id, second.address)
+	log := filepath.Join(t.TempDir(), "m3.log")
+	m3 := e.join("m3", "--dir", disk, "--log-file", log)
+	e.done("master", "add", m3.id, m3.address)
+	fill := filepath.Join(disk, "fill")
+	f, err := os.Create(fill)
+	must(t, err)
+	for err = nil; err == nil; {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	must(t, f.Close())
+	in, dir := newFile(t, "in", []byte("a b a\n")), t.TempDir()
+	jobs := 0
+	waitUntil(t, "the log of m3 has no room", func() bool {
+		e.done("run", "wordcount", "--quiet", in, filepath.Join(dir, fmt.Sprint(jobs)))
+		jobs++
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Contains(string(text), "no space left on device")
+	})
+	must(t, os.Remove(fill))
+	if !e.running(m3.cmd.Process.Pid) {
+		m3.waitOnly(t)
+		m3.process = start(t, command{args: m3.cmd.Args[1:]})
+	}
+	waitUntil(t, "m3 takes the lead", func() bool { return start(t, e.command("master", "transfer", "m3")).wait(t).code == 0 })
+	if list := e.done("job", "list", "--all").stdout; !strings.Contains(list, fmt.Sprintf("Total jobs:%d\n", jobs)) {
+		t.Errorf("m3 does not know of %d jobs:\n%s", jobs, list)
+	}
+	e.done("master", "transfer", "m1")
+	e.done("master", "remove", "m3")
+	m3.stop(t)
+	e.done("master", "remove", "m2")
+	second.stop(t)
+}
+
+// TestAllMastersLost kills all masters while maps run, which end in the meantime.
+// Masters begin from snapshots, hear what has become of the maps, and run none of
+// them again. The client waits.
+func TestAllMastersLost(t *testing.T) {
+	t.Parallel()
+	c := newRigged(t, 2, "--snapshot-entries", "8", "--snapshot-interval", "100ms")
+	in := proseFile(t, "prose", 400<<10)
+	want := peace(t, in)
+	w := c.watch("job_"+c.state.ID+"_0001", in)
+	masters, _ := c.rig.Names()
+	waitUntil(t, "each master has a snapshot", func() bool {
+		return !slices.ContainsFunc(masters, func(name string) bool {
+			found, err := filepath.Glob(filepath.Join(c.dir, name, "raft", "snapshots", "*[0-9]", "state.bin"))
+			return err != nil || len(found) == 0
+		})
+	})
+	var under []string
+	waitUntil(t, "maps run", func() bool {
+		under = w.hold()
+		return len(under) > 0
+	})
+	for _, name := range masters {
+		must(t, c.rig.Kill(t.Context(), name))
+	}
+	w.release()
+	waitUntil(t, "the maps that ran are done, which no master knows", func() bool {
+		return !slices.ContainsFunc(under, func(attempt string) bool { return !w.hasSegment(attempt) })
+	})
+	at := time.Now()
+	must(t, c.rig.Start(t.Context(), masters))
+	w.ends(at, want)
+}
+
+// hold has all tasks stand still and tells which maps have no output yet. It lets
+// them go on when there are none.
+func (w *watched) hold() (maps []string) {
+	w.t.Helper()
+	w.signal(syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+	defer cancel()
+	status, err := w.rigged.client.Job(ctx, w.id, true)
+	if err == nil {
+		for _, task := range status.Tasks {
+			for _, a := range task.Attempts {
+				if a.State == wire.AttemptState_ATTEMPT_RUNNING && strings.Contains(a.Id, "_m_") && !w.hasSegment(a.Id) {
+					maps = append(maps, a.Id)
+				}
+			}
+		}
+	}
+	if len(maps) == 0 {
+		w.release()
+	}
+	return maps
+}
+
+// release ends what hold began.
+func (w *watched) release() { w.signal(syscall.SIGCONT) }
+
+func (w *watched) signal(sig syscall.Signal) {
+	_, tasknodes := w.rig.Names()
+	for _, name := range tasknodes {
+		for _, pid := range w.rig.Tasks(name) {
+			must(w.t, w.rig.SignalTask(name, pid, sig))
+		}
+	}
+}
+
+// hasSegment tells whether the output of a map lies on a tasknode.
+func (w *watched) hasSegment(attempt string) bool {
+	_, tasknodes := w.rig.Names()
+	for _, name := range tasknodes {
+		if slices.ContainsFunc(w.rig.Segments(name, w.id), func(file string) bool { return strings.Contains(file, attempt) }) {
+			return true
+		}
+	}
+	return false
+}

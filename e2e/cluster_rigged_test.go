@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// rigged is a cluster of three masters whose daemons may be broken from inside, too.
+type rigged struct {
+	*engine
+	rig    *rig.Rig
+	client *remote.Client
+}
+
+// patient is the silence after which tasknodes are given up: on a machine however
+// busy, none is that lives.
+const patient = 50 * time.Second
+
+// newRigged starts a cluster of so many tasknodes, and returns when it is ready.
+func newRigged(t *testing.T, tasknodes int, masterFlags ...string) *rigged {
+	t.Helper()
+	r, err := rig.Start(t.Context(), rig.Config{
+		Dir: filepath.Join(t.TempDir(), "cluster"), Hammr: hammr, Tasknodes: tasknodes,
+		Expiry: patient, Heartbeat: 200 * time.Millisecond, MasterFlags: masterFlags,
+	})
+	must(t, err)
+	c := &rigged{engine: &engine{t: t, dir: r.Dir()}, rig: r, client: r.Client()}
+	t.Cleanup(c.close)
+	c.state, err = localcluster.ReadState(r.Dir())
+	must(t, err)
+	return c
+}
+
+func (c *rigged) close() {
+	must(c.t, c.rig.Close())
+	if left := c.rig.Left(); len(left) > 0 {
+		c.t.Errorf("processes are left: %q", left)
+	}
+	if c.t.Failed() {
+		c.showLogs()
+	}
+}
+
+// leads is the name of the master that leads and is none of those; it waits for one.
+func (c *rigged) leads(but ...string) (leader string) {
+	c.t.Helper()
+	waitUntil(c.t, "another master leads", func() bool {
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+		defer cancel()
+		info, err := c.client.Info(ctx)
+		if err != nil || info.AnsweredBy != info.Leader || slices.Contains(but, info.Leader) {
+			return false
+		}
+		leader = info.Leader
+		return leader != ""
+	})
+	return leader
+}
+
+// again starts a daemon that has ended, or is ended first.
+func (c *rigged) again(names ...string) {
+	c.t.Helper()
+	for _, name := range names {
+		must(c.t, c.rig.Kill(c.t.Context(), name))
+	}
+	must(c.t, c.rig.Start(c.t.Context(), names))
+}
+
+// set sets a point inside of a daemon to an action.
+func (c *rigged) set(name, point, action string) {
+	c.t.Helper()
+	must(c.t, c.rig.Failpoint(c.t.Context(), name, point, action))
+}
+
+// follows waits until a master is one of those that follow, and has all that the
+// leader has: else it would not be handed the lead.
+func (c *rigged) follows(name string) {
+	c.t.Helper()
+	waitUntil(c.t, name+" follows", func() bool {
+		_, states := c.masters()
+		return states[name] == "follower"
+	})
+	waitUntil(c.t, name+" takes the lead", func() bool {
+		return start(c.t, c.command("master", "transfer", name)).wait(c.t).code == 0
+	})
+}
+
+// look is the job's status, nil when no master tells.
+func (c *rigged) look(id string) *wire.JobStatus {
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+	defer cancel()
+	status, err := c.client.Job(ctx, id, true)
+	if err != nil {
+		return nil
+	}
+	return status
+}
+
+// watched is a job whose client stays and tells how far it is.
+type watched struct {
+	*rigged
+	*process
+	id, out string
+}
+
+// watch runs the n-th job of the cluster, slowly, and returns when some of its maps
+// are done and some run.
+func (c *rigged) watch(id, in string) *watched {
+	c.t.Helper()
+	w := &watched{rigged: c, id: id, out: filepath.Join(c.t.TempDir(), "out")}
+	w.process = start(c.t, c.command(slices.Concat([]string{"run", "wordcount"}, slowly, []string{in, w.out})...))
+	waitUntil(c.t, "some maps of "+id+" are done and some run", func() bool {
+		s := c.look(id)
+		return s != nil && s.MapsDone > 0 && s.MapsRunning > 0
+	})
+	return w
+}
+
+// ends waits for the client, which must have told of progress after a time, and for
+// output as in a run in peace, of one attempt at each task.
+func (w *watched) ends(after time.Time, want string) {
+	w.t.Helper()
+	r := w.process.wait(w.t)
+	r.want(w.t, 0)
+	told := false
+	for line := range strings.Lines(r.stderr) {
+		at, rest, _ := strings.Cut(line, " INFO ")
+		told = told || at > after.Format("2006-01-02 15:04:05,000") && strings.Contains(rest, " map ") && !strings.Contains(rest, "reduce 100%")
+	}
+	if !told {
+		w.t.Errorf("the client of %s told nothing after %v:\n%s", w.id, after, r.stderr)
+	}
+	wantSameTree(w.t, w.out, want)
+	w.once()
+}
+
+// once wants one attempt at each task.
+func (w *watched) once() {
+	w.t.Helper()
+	for _, task := range w.job(w.id).Tasks {
+		if len(task.Attempts) != 1 {
+			w.t.Errorf("%s of %s: %+v", task.ID, w.id, task.Attempts)
+		}
+	}
+}
+
+// peace is what the same job writes in one process.
+func peace(t *testing.T, in string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "want")
+	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", in, dir)
+	return dir
+}
