@@ -12,7 +12,10 @@ import (
 )
 
 // samplerBytes is how much the map reads that tells how fast maps compute.
-const samplerBytes = 32 << 20
+const samplerBytes = 64 << 20
+
+// samples is how often that is measured. The fastest counts: others had to share.
+const samples = 3
 
 // computing is a plan of jobs whose maps count the words of as much text as one map
 // alone gets through in their time. How much that is, is measured once.
@@ -53,13 +56,26 @@ func pace(ctx context.Context, c *Cluster, dir string) (float64, error) {
 	if err := writeParts(in, 1, samplerBytes); err != nil {
 		return 0, err
 	}
+	fastest := 0.0
+	for n := range samples {
+		one, err := sample(ctx, c, in, fmt.Sprintf("%s.out%d", in, n))
+		if err != nil {
+			return 0, fmt.Errorf("pace of a map: %w", err)
+		}
+		fastest = max(fastest, one)
+	}
+	return fastest, nil
+}
+
+// sample is the pace of one map.
+func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
-	run, err := c.Run(ctx, Plan{Jobs: []Job{counting(&j, 1, in, in+".out")}})
+	run, err := c.Run(ctx, Plan{Jobs: []Job{counting(&j, 1, in, out)}})
 	if err == nil {
 		err = run.Failed()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("pace of a map: %w", err)
+		return 0, err
 	}
 	for _, task := range run.Jobs[0].Tasks {
 		for _, a := range task.Attempts {
@@ -68,7 +84,7 @@ func pace(ctx context.Context, c *Cluster, dir string) (float64, error) {
 			}
 		}
 	}
-	return 0, errors.New("pace of a map: its history has no attempt with a time")
+	return 0, errors.New("its history has no attempt with a time")
 }
 
 // writeParts makes a directory of files of so many bytes of text, all the same: they
