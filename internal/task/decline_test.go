@@ -22,7 +22,7 @@ import (
 // it says so and loses nothing. The pause comes anywhere, and once there is room
 // another one is followed.
 func TestReduceGoesOnWhenTheDiskIsFull(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			var tick atomic.Pointer[func()]
@@ -39,7 +39,8 @@ func TestReduceGoesOnWhenTheDiskIsFull(t *testing.T) {
 			start := here.startOn(0)
 			start.Maps = 6
 			full := fault.Rule{
-				Op: fault.Create, Path: start.LocalDir + []string{"/checkpoint", "/*checkpoint", "/intake*/merge-*"}[r.IntN(3)],
+				Op:    []fault.Op{fault.Create, fault.Write, fault.Close}[r.IntN(3)],
+				Path:  start.LocalDir + []string{"/checkpoint", "/*checkpoint", "/intake*/merge-*"}[r.IntN(3)],
 				Times: 1 + r.IntN(2), Err: syscall.ENOSPC,
 			}
 			run := startReduceOn(t, p, start, fault.New(local.New(local.Options{}), fault.Options{}, full))
