@@ -124,20 +124,6 @@ func (e *engine) job(id string) (doc report.Report) {
 	return doc
 }
 
-// leader is the pid of the master that leads.
-func (e *engine) leader() int {
-	e.t.Helper()
-	var status struct{ Leader string }
-	e.json(&status, "master", "status")
-	for _, m := range e.state.Masters {
-		if m.ID == status.Leader {
-			return m.PID
-		}
-	}
-	e.t.Fatalf("the leader is %q", status.Leader)
-	return 0
-}
-
 // lasting runs functions on a thread that lives as long as the process: the
 // kernel tells a child of the end of the thread that has started it.
 var lasting struct {

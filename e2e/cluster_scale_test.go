@@ -181,3 +181,17 @@ func (e *engine) memory(pid int) int64 {
 	must(e.t, err)
 	return kib << 10
 }
+
+// leader is the pid of the master that leads.
+func (e *engine) leader() int {
+	e.t.Helper()
+	var status struct{ Leader string }
+	e.json(&status, "master", "status")
+	for _, m := range e.state.Masters {
+		if m.ID == status.Leader {
+			return m.PID
+		}
+	}
+	e.t.Fatalf("the leader is %q", status.Leader)
+	return 0
+}
