@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// attendant is how a group loop hears of the attempt that it is part of.
+// attendant is how a group loop tells the attempt that it is part of what it has come
+// to. Whether there is something to attend to it asks the Node itself: that is inlined.
 type attendant interface {
-	Signalled() bool
 	Attend() (task.Action, error)
 	Sample()
 	CountGroup()
@@ -26,17 +26,20 @@ type groupLoop[K, V, KO, VO any] struct {
 	out     Emitter[KO, VO]
 	sunk    func() error // the first error of what out writes to
 
+	watch    task.Watch
 	decoding error // of a value; ends the group and the attempt
 }
 
 // run goes through all groups. It reports whether it was stopped before the last.
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 	values, brake := g.values, newBrake(g.task)
+	g.watch = g.task.node.Watch()
 	for {
-		if g.attempt.Signalled() {
+		if g.watch.Signalled() {
 			if act, err := g.attempt.Attend(); act == task.Stop {
 				return true, err
 			}
+			g.watch = g.task.node.Watch()
 		}
 		if !g.groups.NextGroup() {
 			return false, g.groups.Err()
@@ -61,8 +64,9 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 // values ranges over the values of the present group.
 func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	for g.groups.NextValue() {
-		if g.attempt.Signalled() {
+		if g.watch.Signalled() {
 			g.attempt.Sample()
+			g.watch = g.task.node.Watch()
 		}
 		v, err := g.value(g.groups.Value())
 		if err != nil {

@@ -116,14 +116,15 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 			}
 		}
 	}()
-	skipping, brake := m.Skipping(), newBrake(t)
+	skipping, brake, watch := m.Skipping(), newBrake(t), m.Watch()
 	for reader.Next() {
-		if m.Signalled() {
+		if watch.Signalled() {
 			m.CountRecords(records)
 			records = 0
 			if act, err := m.Attend(reader.Position()); act == task.Stop {
 				return true, err
 			}
+			watch = m.Watch()
 		}
 		records++
 		if skipping && m.Skip(reader.Position()) {

@@ -11,9 +11,11 @@
 // SetCollector, SendStream, SendShared), owns the record loop, and calls Attend at
 // every record or key group:
 //
+//	watch := n.Watch()
 //	for r.Next() {
-//		if n.Signalled() {
+//		if watch.Signalled() {
 //			if act, err := n.Attend(…); act != task.Continue { return err }
+//			watch = n.Watch()
 //		}
 //		… the user's function …
 //	}

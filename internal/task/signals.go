@@ -88,8 +88,21 @@ func (s *signals) decline() {
 	}
 }
 
-// Signalled reports whether Attend has something to do. It costs one atomic
-// load. Like Attend it belongs to the goroutine of the Node.
+// Watch is a look at the signals of a Node, for one loop over records: it is taken
+// before the loop, and again after each Attend. Like Attend it belongs to the
+// goroutine of the Node.
+type Watch struct {
+	epoch *atomic.Uint64
+	seen  uint64
+}
+
+// Watch looks at the signals from what the Node has attended to on.
+func (n *Node) Watch() Watch { return Watch{&n.signal.epoch, n.attended} }
+
+// Signalled reports whether Attend has something to do. It costs one atomic load.
+func (w Watch) Signalled() bool { return w.epoch.Load() != w.seen }
+
+// Signalled is that of a Watch taken now, for code that is no loop itself.
 func (n *Node) Signalled() bool { return n.signal.epoch.Load() != n.attended }
 
 // attend notes that all signals so far are attended to, and reports what was
