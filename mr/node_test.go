@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"maps"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -78,9 +79,11 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 		t.Fatal(err)
 	}
 	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
+	set := map[string]string{conf.BoundaryTimeout: "24h"} // on a busy machine too nobody declines to pause
+	maps.Copy(set, properties)
 	n.start = &taskproc.Start{
 		JobId: testJobID, Program: job.Name(), Reduces: int32(reduces),
-		Properties: properties, OutputDir: "file://" + filepath.Join(n.dir, "pieces"),
+		Properties: set, OutputDir: "file://" + filepath.Join(n.dir, "pieces"),
 	}
 	return n
 }
@@ -121,6 +124,9 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 		}
 		if m.GetProgress() != nil {
 			continue
+		}
+		if d := m.GetDeclined(); d != nil {
+			n.t.Fatalf("%s declines to pause: %s", start.AttemptId, d.Cause)
 		}
 		if err := <-served; err != nil {
 			n.t.Fatalf("%s: %v", start.AttemptId, err)
