@@ -92,7 +92,8 @@ func TestFollowersWithBadDisks(t *testing.T) {
 	leader := c.leads()
 	masters, _ := c.rig.Names()
 	follower := slices.DeleteFunc(masters, func(name string) bool { return name == leader })[0]
-	for i, action := range []string{"error", "delay=1s"} {
+	// Whose log has failed is left alone for seconds, so that comes last.
+	for i, action := range []string{"delay=1s", "error"} {
 		c.set(follower, "jobmaster/log-append", action)
 		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
 		w.ends(time.Now(), want)
