@@ -82,8 +82,8 @@ func TestLeaderLostInCommit(t *testing.T) {
 	wantSameTree(t, out, want)
 }
 
-// TestFollowersWithBadDisks has the disk of a follower fail and then, in another job,
-// be slow: jobs go on. It leads when its disk is in order again.
+// TestFollowersWithBadDisks has the disk of a follower be slow and then, in another job,
+// fail: jobs go on. It leads when its disk is in order again.
 func TestFollowersWithBadDisks(t *testing.T) {
 	t.Parallel()
 	c := newRigged(t, 2)
