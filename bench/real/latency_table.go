@@ -7,10 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"github.com/hammr/hammr/bench"
 )
 
 // DiskRate is how many bytes a second a file in a directory takes, synced at the end.
@@ -80,14 +81,8 @@ func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 		if kind.Bound > 0 {
 			bound = kind.Bound.String()
 		}
-		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), inMillis(percentile(took, 50)), inMillis(percentile(took, 95)),
-			inMillis(percentile(took, 100)), percentile(bytes, 50), inMillis(percentile(beyond, 95)), bound)
+		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), inMillis(bench.Percentile(took, 50)), inMillis(bench.Percentile(took, 95)),
+			inMillis(bench.Percentile(took, 100)), bench.Percentile(bytes, 50), inMillis(bench.Percentile(beyond, 95)), bound)
 	}
 	return t.Flush()
-}
-
-// percentile is the smallest value that so many per cent are not above.
-func percentile[T int64 | time.Duration](values []T, p int) T {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }

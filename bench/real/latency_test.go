@@ -6,18 +6,6 @@ import (
 	"time"
 )
 
-func TestPercentile(t *testing.T) {
-	values := make([]int64, 40)
-	for i := range values {
-		values[i] = int64(40 - i)
-	}
-	for p, want := range map[int]int64{0: 1, 50: 20, 95: 38, 100: 40} {
-		if got := percentile(values, p); got != want {
-			t.Errorf("%d %%: %d, want %d", p, got, want)
-		}
-	}
-}
-
 // TestLatencyTable counts the time for bytes as allowed.
 func TestLatencyTable(t *testing.T) {
 	buffers, kill := OrderKinds[1], OrderKinds[5]

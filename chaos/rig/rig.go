@@ -129,10 +129,31 @@ func (r *Rig) connect() error {
 		return err
 	}
 	r.faults = inject.NewClient(token)
-	r.client, err = remote.New(remote.Config{Config: rpc.Config{
-		Masters: r.mu.cluster.State.Addresses(), Token: token, ClusterID: r.id,
-	}})
+	r.client, err = r.dial(r.mu.cluster.State.Addresses())
 	return err
+}
+
+// dial makes a client of masters at some addresses.
+func (r *Rig) dial(addresses []string) (*remote.Client, error) {
+	token, err := rpc.ReadToken(r.tokenFile())
+	if err != nil {
+		return nil, err
+	}
+	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: token, ClusterID: r.id}})
+}
+
+// ClientOf speaks to some masters alone, of a cluster that was started here. The
+// caller closes it.
+func (r *Rig) ClientOf(masters ...string) (*remote.Client, error) {
+	var addresses []string
+	for _, name := range masters {
+		p, err := r.Process(name)
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, p.Address)
+	}
+	return r.dial(addresses)
 }
 
 func (r *Rig) tokenFile() string { return filepath.Join(r.cfg.Dir, localcluster.TokenFile) }

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/rpc"
 )
 
 const (
@@ -19,27 +18,21 @@ const (
 	pause    = 5 * time.Millisecond   // between two questions
 )
 
-// bench is a cluster whose leaders are lost.
-type bench struct {
+// cluster is one whose leaders are lost.
+type cluster struct {
 	rig   *rig.Rig
-	token string
 	turns int // changes so far, no two alike
 }
 
-func begin(ctx context.Context, program, dir string, flags []string) (*bench, error) {
+func begin(ctx context.Context, program, dir string, flags []string) (*cluster, error) {
 	r, err := rig.Start(ctx, rig.Config{Dir: dir, Hammr: program, Tasknodes: 1, MasterFlags: flags})
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{rig: r}
-	_, file, _ := strings.Cut(r.Environ()[1], "=")
-	if b.token, err = rpc.ReadToken(file); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return b, nil
+	return &cluster{rig: r}, nil
 }
 
-func (b *bench) end() error { return b.rig.Close() }
+func (b *cluster) end() error { return b.rig.Close() }
 
 // fault is how a leader is lost and comes back.
 type fault struct {
@@ -70,7 +63,7 @@ var faults = map[string]*fault{
 }
 
 // round loses a leader, and is the time until another master has made a change.
-func (b *bench) round(ctx context.Context, f *fault) (took time.Duration, err error) {
+func (b *cluster) round(ctx context.Context, f *fault) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it had %v", patience))
 	defer cancel()
 	leader, err := b.settled(ctx)
@@ -93,7 +86,7 @@ func (b *bench) round(ctx context.Context, f *fault) (took time.Duration, err er
 }
 
 // settled waits until all masters are there, and is the one that leads.
-func (b *bench) settled(ctx context.Context) (leader string, err error) {
+func (b *cluster) settled(ctx context.Context) (leader string, err error) {
 	err = again(ctx, func(ctx context.Context) error {
 		info, err := b.rig.Client().Info(ctx)
 		if err != nil {
@@ -113,21 +106,13 @@ func (b *bench) settled(ctx context.Context) (leader string, err error) {
 }
 
 // others speaks to the masters that do not lead now.
-func (b *bench) others(leader string) (*remote.Client, error) {
+func (b *cluster) others(leader string) (*remote.Client, error) {
 	names, _ := b.rig.Names()
-	var addresses []string
-	for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == leader }) {
-		p, err := b.rig.Process(name)
-		if err != nil {
-			return nil, err
-		}
-		addresses = append(addresses, p.Address)
-	}
-	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: b.token}})
+	return b.rig.ClientOf(slices.DeleteFunc(names, func(name string) bool { return name == leader })...)
 }
 
 // change has a master that leads change something, and a majority write that down.
-func (b *bench) change(ctx context.Context, client *remote.Client) error {
+func (b *cluster) change(ctx context.Context, client *remote.Client) error {
 	b.turns++
 	policy := []string{"fifo", "fair"}[b.turns%2]
 	return again(ctx, func(ctx context.Context) error { return client.SetPolicy(ctx, policy, nil) })
@@ -152,7 +137,6 @@ func again(ctx context.Context, f func(ctx context.Context) error) error {
 
 // row is a line of the table.
 func row(kind string, times []time.Duration) string {
-	slices.Sort(times)
-	percentile := func(p int) int64 { return times[(len(times)*p+99)/100-1].Milliseconds() }
+	percentile := func(p int) int64 { return bench.Percentile(times, p).Milliseconds() }
 	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), percentile(50), percentile(95), percentile(100))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// bench is the failures under one policy.
-type bench struct {
+// trial is the failures under one policy.
+type trial struct {
 	program, dir, policy string
 	hdfs                 *minihdfs.Cluster
 	homes                []map[string]bool // hosts of each file of the input
@@ -26,7 +26,7 @@ type bench struct {
 }
 
 // run has machines fail, in turn while maps run and while reduces do.
-func (b *bench) run(ctx context.Context, kills int) (err error) {
+func (b *trial) run(ctx context.Context, kills int) (err error) {
 	dir := filepath.Join(b.dir, strings.ReplaceAll(b.policy, "+", "-"))
 	b.rig, err = rig.Start(ctx, rig.Config{Dir: dir, Hammr: b.program, Tasknodes: nodes, HDFS: b.hdfs})
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *bench) run(ctx context.Context, kills int) (err error) {
 
 // fail fills the cluster, kills the tasknode that has most of the tasks with the
 // better claim, and waits until these run again.
-func (b *bench) fail(ctx context.Context, s scene, all *waits) (err error) {
+func (b *trial) fail(ctx context.Context, s scene, all *waits) (err error) {
 	var ids []string
 	defer func() { err = errors.Join(err, b.restore(ctx, ids)) }()
 	for _, job := range []job{s.better, s.lesser} {
@@ -79,7 +79,7 @@ func (b *bench) fail(ctx context.Context, s scene, all *waits) (err error) {
 }
 
 // restore ends jobs and makes the cluster whole.
-func (b *bench) restore(ctx context.Context, ids []string) error {
+func (b *trial) restore(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		_ = b.rig.Client().Kill(ctx, id, "enough") // it may be done
 	}
@@ -94,7 +94,7 @@ func (b *bench) restore(ctx context.Context, ids []string) error {
 
 // local tells whether a tasknode has the input of a task; nil says that this is
 // nowhere in particular.
-func (b *bench) local(kind taskproc.Kind) func(task int, node string) bool {
+func (b *trial) local(kind taskproc.Kind) func(task int, node string) bool {
 	if kind != taskproc.Kind_MAP {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (b *bench) local(kind taskproc.Kind) func(task int, node string) bool {
 }
 
 // submit hands in a job and returns its id.
-func (b *bench) submit(ctx context.Context, j job) (string, error) {
+func (b *trial) submit(ctx context.Context, j job) (string, error) {
 	args := append([]string{"run", j.args[0], "--detach"}, j.args[1:]...)
 	if j.writes {
 		out, err := os.MkdirTemp(b.dir, "out")
@@ -130,7 +130,7 @@ func (b *bench) submit(ctx context.Context, j job) (string, error) {
 const patience = 2 * time.Minute
 
 // await looks at a job until cond holds.
-func (b *bench) await(ctx context.Context, what, id string, cond func(j *wire.JobStatus) bool) error {
+func (b *trial) await(ctx context.Context, what, id string, cond func(j *wire.JobStatus) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("never: %s", what))
 	defer cancel()
 	look := time.NewTicker(100 * time.Millisecond)

@@ -53,7 +53,7 @@ func measure(ctx context.Context, program string, policies []string, kills int) 
 	}
 	fmt.Println(header)
 	for _, policy := range policies {
-		b := &bench{program: program, dir: dir, hdfs: hdfs, homes: homes, policy: policy}
+		b := &trial{program: program, dir: dir, hdfs: hdfs, homes: homes, policy: policy}
 		if err := b.run(ctx, kills); err != nil {
 			return fmt.Errorf("%s: %w", policy, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -84,11 +85,10 @@ func (w *waits) row(policy, what string) string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// percentile is the smallest value that so many in a hundred do not exceed.
+// percentile is one of some times, "–" where there are none.
 func percentile(values []int64, percent int) string {
 	if len(values) == 0 {
 		return "–"
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return strconv.FormatInt(sorted[(len(sorted)*percent+99)/100-1], 10)
+	return strconv.FormatInt(bench.Percentile(values, percent), 10)
 }
