@@ -103,7 +103,7 @@ func (n *Node) Watch() Watch { return Watch{&n.signal.epoch, n.attended} }
 func (w Watch) Signalled() bool { return w.epoch.Load() != w.seen }
 
 // Signalled is that of a Watch taken now, for code that is no loop itself.
-func (n *Node) Signalled() bool { return n.signal.epoch.Load() != n.attended }
+func (n *Node) Signalled() bool { return n.Watch().Signalled() }
 
 // attend notes that all signals so far are attended to, and reports what was
 // asked for. Stop and pause stay set: they end the attempt.
