@@ -4,8 +4,8 @@ import "fmt"
 
 // DrainMachine excludes a machine from new tasks and has what runs there go on
 // elsewhere, without what it has done being lost: it ends early or writes a
-// checkpoint. What can do neither runs on until it ends by itself. AdmitMachine
-// puts an end to it.
+// checkpoint. What can do neither runs on until it ends by itself, and a gang that
+// stands still goes on when there are slots. AdmitMachine puts an end to it.
 //
 // The last machine that takes tasks is not drained: nothing could go on.
 type DrainMachine struct {
@@ -49,6 +49,9 @@ func (tx *transition) takesTasksBeside(m *Machine) bool {
 // sendAway has an attempt keep its work and end, so that another machine may go
 // on. One that stands still is woken for that, in a slot more than the machine has.
 func (tx *transition) sendAway(p place, cause string) {
+	if p.stage.Bundle.Gang {
+		return
+	}
 	cut := PauseAttempt{Attempt: p.attempt.ID, Cause: cause, Split: true}
 	save := PauseAttempt{Attempt: p.attempt.ID, Cause: cause}
 	if p.attempt.Suspended {

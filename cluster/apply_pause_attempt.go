@@ -22,7 +22,7 @@ func (c PauseAttempt) apply(tx *transition) error {
 		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, c.Attempt, p.attempt.State, p.attempt.Pausing, p.attempt.Suspended)
 	}
 	if p.stage.Bundle.Gang {
-		return fmt.Errorf("%w: %v runs in a gang, whose members cannot be paused one by one", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: %v runs in a gang, whose members cannot end one by one", ErrRefused, c.Attempt)
 	}
 	split := c.Split && !p.task.wasRead()
 	if p.stage.Barred.Has(WayCheckpoint) && (!split || p.stage.Barred.Has(WaySplit)) {

@@ -2,7 +2,8 @@ package cluster
 
 import "fmt"
 
-// ResumeAttempt gives a suspended attempt a slot of its machine again.
+// ResumeAttempt gives a suspended attempt the slots of its machine again, and all that
+// stand still in a gang with it theirs.
 type ResumeAttempt struct{ Attempt AttemptID }
 
 func (c ResumeAttempt) apply(tx *transition) error {
@@ -17,13 +18,36 @@ func (c ResumeAttempt) apply(tx *transition) error {
 	if p.job.Suspended {
 		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Attempt)
 	}
-	m := tx.byName[a.Machine]
-	if !m.hasRoom(p.stage.Slots, [slotKinds]int{}) {
-		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, a.Machine)
+	together := p.together()
+	if lacks := tx.lacksRoom(together); lacks != nil {
+		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, lacks.stage.Slot, lacks.attempt.Machine)
 	}
-	tx.wake(p)
-	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
+	for _, each := range together {
+		tx.wake(each)
+		tx.delta.Asked = append(tx.delta.Asked, each.attempt.ID)
+	}
 	return nil
+}
+
+// lacksRoom is the first of attempts that stand still for which there is no slot on
+// its machine, if all of them are to go on; nil when there are enough.
+func (s *State) lacksRoom(together []place) *place {
+	taken := make(map[string][slotKinds]int)
+	for i, p := range together {
+		m := s.byName[p.attempt.Machine]
+		if !m.hasRoomAgain(p.stage.Slots, taken[m.Name]) {
+			return &together[i]
+		}
+		taken[m.Name] = plus(taken[m.Name], p.stage.Slots)
+	}
+	return nil
+}
+
+// HasRoomFor reports whether an attempt that stands still can go on now, and all that
+// do so together with it.
+func (v View) HasRoomFor(a *Attempt) bool {
+	p, err := v.s.attempt(a.ID)
+	return err == nil && v.s.lacksRoom(p.together()) == nil
 }
 
 // wake gives a slot to an attempt that stands still, whether one is free or not.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// SuspendAttempt has a running attempt stand still. It keeps its memory and loses
-// its slot, which is free at once: its machine obeys orders one after the other.
-// Only an attempt that started alone can be suspended.
+// SuspendAttempt has a running attempt stand still, and all that run in a gang with
+// it. They keep their memory and lose their slots, which are free at once: a machine
+// obeys orders one after the other.
 type SuspendAttempt struct {
 	Attempt AttemptID
 	Cause   string // for people: what its slot is needed for
@@ -19,23 +19,39 @@ func (c SuspendAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
+	together := p.together()
+	for _, each := range together {
+		if err := each.mayStandStill(); err != nil {
+			return err
+		}
+	}
+	for _, each := range together {
+		tx.still(each, c.Cause)
+	}
+	return nil
+}
+
+func (p place) mayStandStill() error {
 	a := p.attempt
-	if a.State != AttemptRunning || a.Pausing || a.Suspended || !p.stage.Alone() {
-		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v, alone: %v",
-			ErrRefused, c.Attempt, a.State, a.Pausing, a.Suspended, p.stage.Alone())
+	if a.State != AttemptRunning || a.Pausing || a.Suspended {
+		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, a.ID, a.State, a.Pausing, a.Suspended)
 	}
 	if p.stage.Barred.Has(WaySuspend) {
-		return fmt.Errorf("%w: tasks like %v are not suspended: their job rules it out", ErrRefused, c.Attempt)
+		return fmt.Errorf("%w: tasks like %v are not suspended: their job rules it out", ErrRefused, a.ID)
 	}
-	m := tx.byName[a.Machine]
-	a.Suspended, a.SuspendedAt, a.Cause = true, tx.at, c.Cause
+	return nil
+}
+
+// still takes its slots from an attempt, which keeps its memory.
+func (tx *transition) still(p place, cause string) {
+	a, m := p.attempt, tx.byName[p.attempt.Machine]
+	a.Suspended, a.SuspendedAt, a.Cause = true, tx.at, cause
 	p.stage.Taken.Asked++
 	p.stage.Taken.KeptMillis += a.Held(tx.at)
 	m.Used = minus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	p.stage.noteSuspended(a)
-	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
-	return nil
+	tx.delta.Asked = append(tx.delta.Asked, a.ID)
 }
 
 func (s *Stage) noteSuspended(a *Attempt) {

@@ -4,8 +4,8 @@ import "fmt"
 
 // SuspendJob takes its slots from a job that is not over, and gives it none until
 // ResumeJob. What runs keeps its work: it ends early or writes a checkpoint, or
-// stands still where it can do neither. A gang runs on until it ends by itself,
-// since its members cannot be preempted one by one.
+// stands still where it can do neither, a gang as a whole. What bears none of this
+// runs on until it ends by itself.
 type SuspendJob struct {
 	Job   JobID
 	Cause string // for people: what its attempts make room for

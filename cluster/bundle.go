@@ -126,6 +126,60 @@ func (p place) others() []place {
 	return others
 }
 
+// together are the attempts that run in one gang, or the one alone, in order of tasks:
+// none of them stands still without the others.
+func (p place) together() []place {
+	b := p.stage.Bundle
+	if !b.Gang {
+		return []place{p}
+	}
+	var all []place
+	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
+		for _, a := range t.Attempts {
+			if a.State == AttemptRunning {
+				all = append(all, place{p.job, p.job.stage(t.ID.Stage), t, a})
+			}
+		}
+	}
+	return all
+}
+
+// Together are the attempts that run in one gang with a running one, itself among
+// them, in order of tasks. One that started alone is alone.
+func (v View) Together(a *Attempt) []*Attempt {
+	p, err := v.s.attempt(a.ID)
+	if err != nil {
+		return nil
+	}
+	all := p.together()
+	attempts := make([]*Attempt, len(all))
+	for i, each := range all {
+		attempts[i] = each.attempt
+	}
+	return attempts
+}
+
+// StandingStill are the numbers of the bundles that stand still and wait to go on,
+// whole, those that began first before others. There are none of those whose tasks
+// start alone, and none while the job is suspended.
+func (j *Job) StandingStill(b *Bundle) (numbers []int) {
+	if b.Stages[0].Alone() {
+		return nil
+	}
+	var still []*Attempt
+	for _, s := range b.Stages {
+		still = append(still, s.Suspended()...)
+	}
+	slices.SortFunc(still, compareStart)
+	for _, a := range still {
+		s := j.stage(a.ID.Task.Stage)
+		if n := a.ID.Task.Number / b.TasksIn(s); !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
 // breakUp ends the other tasks of a gang, one of whose tasks has ended without
 // success: what runs is told to end, and what has finished counts no more.
 func (tx *transition) breakUp(p place) {

@@ -152,19 +152,29 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	return occupied
 }
 
-// bundle checks that the tasks of a gang wait together or not at all.
+// bundle checks that the tasks of a gang wait together or not at all, and so stand still.
 func (c *checker) bundle(j *Job, b *Bundle) {
 	if !b.Gang || j.State != JobRunning {
 		return
 	}
 	for n := range b.Count {
-		waiting := 0
+		waiting, still, going := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
 			if t.waits() {
 				waiting++
 			}
+			for _, a := range t.Attempts {
+				switch {
+				case a.State != AttemptRunning:
+				case a.Suspended:
+					still++
+				default:
+					going++
+				}
+			}
 		}
+		c.that(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d stand still, and %d do not", j.ID, still, n, b.Index, going)
 		c.that(waiting == 0 || waiting == len(tasks), "%v: %d of %d tasks of bundle %d of class %d wait", j.ID, waiting, len(tasks), n, b.Index)
 	}
 }

@@ -171,8 +171,8 @@ func (j *Job) lay() {
 	j.Layout = j.Spec.Graph.Layout()
 	j.Stages = newStages(j.Spec.Graph, j.Layout)
 	j.Bundles = newBundles(j.Layout, j.Stages)
-	for _, s := range j.Stages {
-		s.Barred = j.barred(s)
+	for _, b := range j.Bundles {
+		j.bar(b)
 	}
 }
 

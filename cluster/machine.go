@@ -1,5 +1,7 @@
 package cluster
 
+import "maps"
+
 // Machine is a tasknode.
 type Machine struct {
 	Name     string
@@ -43,12 +45,53 @@ func minus(a, b [slotKinds]int) [slotKinds]int {
 // hasRoom reports whether a machine has so many slots free beside those that are
 // taken already.
 func (m *Machine) hasRoom(slots, taken [slotKinds]int) bool {
-	for kind, n := range slots {
-		if n > 0 && m.Free(Slot(kind))-taken[kind] < n {
+	return fit(slots, minus(m.Slots, plus(m.Used, taken)))
+}
+
+// hasRoomAgain is hasRoom for what stands still on the machine. One that takes no new
+// tasks still has the slots for what it was given before.
+func (m *Machine) hasRoomAgain(slots, taken [slotKinds]int) bool {
+	return !m.Lost && fit(slots, minus(m.Offered, plus(m.Used, taken)))
+}
+
+// fit reports whether slots that are wanted are among those that there are. There may
+// be fewer than none of a kind.
+func fit(wanted, there [slotKinds]int) bool {
+	for kind, n := range wanted {
+		if n > 0 && there[kind] < n {
 			return false
 		}
 	}
 	return true
+}
+
+// Crowded is the first machine on which more attempts would stand still than it has
+// slots for, if these did so too; nil when there is none. Beside is how many others
+// are about to, by machine.
+func (v View) Crowded(attempts []*Attempt, beside map[string][slotKinds]int) *Machine {
+	still := maps.Clone(beside)
+	if still == nil {
+		still = make(map[string][slotKinds]int)
+	}
+	for _, a := range attempts {
+		m, n := v.Machine(a.Machine), still[a.Machine]
+		n[a.Slot]++
+		still[a.Machine] = n
+		if m.still(a.Slot)+n[a.Slot] > m.Offered[a.Slot] {
+			return m
+		}
+	}
+	return nil
+}
+
+// still is how many attempts of a kind of slot are suspended on the machine.
+func (m *Machine) still(kind Slot) (n int) {
+	for _, a := range m.Attempts {
+		if a.Suspended && a.Slot == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // Free is how many slots of a kind can be given out.

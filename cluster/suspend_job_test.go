@@ -95,16 +95,29 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
 }
 
-func TestAGangOfASuspendedJobRunsOn(t *testing.T) {
-	s, j := running(t, gangGraph(1))
-	mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
-	for p := range j.running() {
-		if p.attempt.Pausing || p.attempt.Suspended {
-			t.Errorf("%v is preempted alone", p.attempt.ID)
+// TestAGangOfASuspendedJob stands still, all of it, or runs on where its job rules
+// that out for one of its stages.
+func TestAGangOfASuspendedJob(t *testing.T) {
+	for _, barred := range []Ways{0, WaySuspend} {
+		s := New("1")
+		spec := submit(0, 0)
+		spec.Spec.Graph, spec.Spec.Barred = gangGraph(1), []Ways{0, barred, 0}
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		loadSplits(s)
+		mustApply(t, s, StartJob{job1})
+		j := s.jobs[0]
+		mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
+		for p := range j.running() {
+			if p.attempt.Pausing || p.attempt.Suspended != (barred == 0) {
+				t.Errorf("barred %b: %v is pausing: %v, suspended: %v", barred, p.attempt.ID, p.attempt.Pausing, p.attempt.Suspended)
+			}
 		}
-	}
-	if err := s.CheckInvariants(); err != nil {
-		t.Error(err)
+		if j.StandingStill(j.Bundles[0]) != nil {
+			t.Errorf("barred %b: a gang of a suspended job wants its slots", barred)
+		}
+		if err := s.CheckInvariants(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -22,8 +22,23 @@ const (
 // Has reports whether all of other are among the ways.
 func (w Ways) Has(other Ways) bool { return w&other == other }
 
-// barred are the ways in which no slot may be taken from the tasks of a stage: its
-// job rules them out, or their Nodes cannot end in the middle of their work.
+// bar notes the ways in which no slot may be taken from the tasks of bundles. Those of
+// a gang give up theirs together, so what one of them does not bear none does.
+func (j *Job) bar(b *Bundle) {
+	var whole Ways
+	for _, s := range b.Stages {
+		s.Barred = j.barred(s)
+		whole |= s.Barred
+	}
+	for _, s := range b.Stages {
+		if b.Gang {
+			s.Barred = whole | WaySplit | WayCheckpoint
+		}
+	}
+}
+
+// barred are the ways in which no slot may be taken from a task of a stage: its job
+// rules them out, or its Nodes cannot end in the middle of their work.
 func (j *Job) barred(s *Stage) (w Ways) {
 	for _, n := range s.Nodes {
 		if n < len(j.Spec.Barred) {

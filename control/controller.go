@@ -167,6 +167,9 @@ func (c *Controller) plan(now int64) {
 	for _, id := range plan.Resumes {
 		c.fact(cluster.ResumeAttempt{Attempt: id})
 	}
+	for _, b := range plan.BundleResumes {
+		c.fact(cluster.ResumeAttempt{Attempt: b.Attempts[0]}) // wakes all
+	}
 	for _, s := range plan.Starts {
 		if start, ok := c.startOf(s); ok {
 			c.fact(start)

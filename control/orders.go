@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 // applied follows one change of the state: what machines are to hear, what the
@@ -24,6 +25,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 	for _, name := range delta.Machines {
 		delete(c.soft.rooms, name) // one that has joined tells it anew
+		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
 	for _, id := range delta.Asked {
 		c.ask(id)

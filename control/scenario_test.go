@@ -178,7 +178,7 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.ExpireMachine{Name: arg(1), Epoch: int(s.number(arg(2)))})
 	case "reconnect": // NAME
 		return []Event{MachineConnected{arg(1)}}
-	case "submit": // MAPS REDUCES [timeout=MS] [skip=N] [slow=PPM] [tries=N]
+	case "submit": // MAPS REDUCES [gang=1] [timeout=MS] [skip=N] [slow=PPM] [tries=N]
 		return request(cluster.SubmitJob{Spec: s.spec(words)})
 	case "load": // JOB: its splits are [0,100) each
 		return s.load(s.job(arg(1)))
@@ -257,6 +257,8 @@ func (s *stage) spec(words []string) cluster.JobSpec {
 		name, value, _ := strings.Cut(w, "=")
 		n := s.number(value)
 		switch name {
+		case "gang": // its maps stream to its reduces
+			spec.Graph.Edges[0].Channel = dag.ChannelTCP
 		case "timeout":
 			spec.TimeoutMillis = n
 		case "skip":

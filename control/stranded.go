@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
@@ -59,14 +60,51 @@ func (c *Controller) moveIfStranded(now int64, j *cluster.Job, stage *cluster.St
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter
 	switch _, t, _, _ := c.view.Attempt(a.ID); {
-	case j.Suspended || !c.view.Movable(a):
+	case j.Suspended:
 	case since > now:
 		s.due = sched.Earliest(s.due, since)
-	case c.hasRoom(a, stage) || !c.house(t, stage.Slots, free, c.view.Avoided(j, now)):
+	case c.leaves(a):
+		c.goOnOrLeave(now, a)
+	case !c.view.Movable(a):
+	case c.view.HasRoomFor(a) || !c.house(t, stage.Slots, free, c.view.Avoided(j, now)):
 		s.retry = now + strandedPause
 	default:
 		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: fmt.Sprintf("%s has no slot for it to go on, and others have", a.Machine)})
 	}
+}
+
+// leaves reports whether an attempt stands still on a machine that takes no new tasks,
+// or one of its gang does, so that no policy gives it slots there, and it cannot be
+// moved.
+func (c *Controller) leaves(a *cluster.Attempt) bool {
+	return !c.view.Movable(a) && slices.ContainsFunc(c.view.Together(a), func(mate *cluster.Attempt) bool {
+		return c.view.Machine(mate.Machine).Excluded
+	})
+}
+
+// goOnOrLeave has an attempt go on that stands still where it leaves, in the slots that
+// are left there for what had been given to the machine before. A gang waits for those
+// of all its machines, which may never be free at once: it begins anew.
+func (c *Controller) goOnOrLeave(now int64, a *cluster.Attempt) {
+	together := c.view.Together(a)
+	switch {
+	case a != together[0]: // goes with the first
+	case c.view.HasRoomFor(a):
+		c.fact(cluster.ResumeAttempt{Attempt: a.ID})
+	case len(together) > 1:
+		c.fact(cluster.KillAttempt{Attempt: a.ID, Preempt: true, Cause: "its gang stands still on a machine that takes no tasks any more"})
+	default:
+		c.stranded.retry = now + strandedPause
+	}
+}
+
+// resumesOf are all attempts that a plan has go on.
+func resumesOf(plan sched.Plan) []cluster.AttemptID {
+	ids := slices.Clip(plan.Resumes)
+	for _, b := range plan.BundleResumes {
+		ids = append(ids, b.Attempts...)
+	}
+	return ids
 }
 
 // leftFree is the slots that a plan leaves free, by machine.
@@ -91,7 +129,7 @@ func (c *Controller) leftFree(plan sched.Plan) map[string][2]int {
 			take(start.Machine, start.Task)
 		}
 	}
-	for _, id := range plan.Resumes {
+	for _, id := range resumesOf(plan) {
 		if _, _, a, ok := c.view.Attempt(id); ok {
 			take(a.Machine, id.Task)
 		}

@@ -37,7 +37,7 @@ func (c *Controller) tell(now int64, plan sched.Plan) {
 	for _, p := range plan.Preempts {
 		c.tellOfAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, How: p.How, Cause: p.Cause})
 	}
-	for _, id := range plan.Resumes {
+	for _, id := range resumesOf(plan) {
 		c.tellOfAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
 	}
 	starts := slices.Clip(plan.Starts)

@@ -92,8 +92,8 @@ func (s subject) cheapest() (preempt.How, error) {
 	told := s.m.record(s.job.ID).progress[s.attempt.ID] // nil for nothing
 	way := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
 		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.Held(s.m.now()), Remaining: unknown,
-		Splits: s.fault(preempt.Split) == nil, Alone: s.stage.Alone(), MaySuspend: s.fault(preempt.Suspend) == nil,
-		Barred: s.stage.Barred, Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Room: roomOf(s.m.node(s.attempt.Machine).vitals),
+		Splits: s.fault(preempt.Split) == nil, MaySuspend: s.fault(preempt.Suspend) == nil, Barred: s.stage.Barred,
+		Holding: preempt.Holding{Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Room: roomOf(s.m.node(s.attempt.Machine).vitals)},
 	})
 	return way, s.fault(way)
 }

@@ -11,8 +11,8 @@ import (
 // choose instead; nil when it can.
 func (s subject) fault(how preempt.How) error {
 	id := s.attempt.ID
-	if s.stage.Bundle.Gang && how != preempt.Kill {
-		return fmt.Errorf("%v runs in a gang, whose members are not preempted one by one; --how kill has all of them start anew", id)
+	if s.stage.Bundle.Gang && (how == preempt.Split || how == preempt.Checkpoint) {
+		return fmt.Errorf("%v runs in a gang, whose tasks stream to each other and cannot end in the middle; choose suspend or kill, which take all of them", id)
 	}
 	switch how {
 	case preempt.Split:
@@ -48,21 +48,11 @@ func (s subject) splitFault() error {
 }
 
 func (s subject) suspendFault() error {
-	id, machine := s.attempt.ID, s.m.view.Machine(s.attempt.Machine)
-	switch {
-	case !s.stage.Alone():
-		return fmt.Errorf("%v takes several slots at once: it cannot be suspended; choose checkpoint or kill", id)
-	case s.stage.Barred.Has(cluster.WaySuspend):
-		return fmt.Errorf("%v is not suspended: its job rules that out; choose split, checkpoint or kill", id)
+	if s.stage.Barred.Has(cluster.WaySuspend) {
+		return fmt.Errorf("%v is not suspended: its job rules that out; choose split, checkpoint or kill", s.attempt.ID)
 	}
-	still := 0
-	for _, a := range machine.Attempts {
-		if a.Suspended && a.Slot == s.attempt.Slot {
-			still++
-		}
-	}
-	if limit := machine.Offered[s.attempt.Slot]; still >= limit {
-		return fmt.Errorf("%d attempts stand still on %s, which has the memory for %d; choose split, checkpoint or kill", still, machine.Name, limit)
+	if m := s.m.view.Crowded(s.m.view.Together(s.attempt), nil); m != nil {
+		return fmt.Errorf("as many attempts stand still on %s as it has slots, and so memory, for; choose split, checkpoint or kill", m.Name)
 	}
 	return nil
 }

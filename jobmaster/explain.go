@@ -162,7 +162,11 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 			}
 		}
 	}
-	for _, id := range e.plan.Resumes {
+	resumes := e.plan.Resumes
+	for _, b := range e.plan.BundleResumes {
+		resumes = slices.Concat(resumes, b.Attempts)
+	}
+	for _, id := range resumes {
 		if of(id.Task) {
 			n++
 		}

@@ -44,6 +44,7 @@ func (det *details) bar(stage string, ways []string) {
 // barredIn is what the tasks of a graph do not bear, by stage, with the output in a
 // directory, "" for none. What cannot write a checkpoint cannot stand still either
 // while files of its are open elsewhere: their file system gives a silent writer up.
+// Of stages whose Nodes run at once none can.
 func (det details) barredIn(g dag.Graph, out string) map[string]string {
 	local := out == "" || strings.HasPrefix(out, "file:")
 	all := make(map[string]string)
@@ -55,6 +56,15 @@ func (det details) barredIn(g dag.Graph, out string) map[string]string {
 			ways = append(slices.Clone(ways), waySuspend)
 		}
 		all[stage] = strings.Join(ways, ",")
+	}
+	if local {
+		return all
+	}
+	layout := g.Layout()
+	for i, s := range g.Stages {
+		if ways := all[s.Name]; layout.RunsAtOnce(i) && !strings.Contains(ways, waySuspend) {
+			all[s.Name] = strings.TrimPrefix(ways+","+waySuspend, ",")
+		}
 	}
 	return all
 }

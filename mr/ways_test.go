@@ -75,6 +75,14 @@ func TestBarredByTypes(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
+	streamed := dag.MapReduce(2, 1)
+	streamed.Edges[0].Channel = dag.ChannelTCP
+	for _, tt := range []struct{ dir, want string }{{local, ""}, {elsewhere, "suspend"}} {
+		got := detailsOf(t, New("j", TextLines(), plain, sum, out)).barredIn(streamed, tt.dir)
+		if got["map"] != tt.want || got["reduce"] != tt.want {
+			t.Errorf("a gang that writes to %s: %v", tt.dir, got)
+		}
+	}
 	job := New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out)
 	if got := detailsOf(t, job).barredIn(dag.MapReduce(1, 0), local); len(got) != 0 {
 		t.Errorf("a reducer that is left out: %v", got)

@@ -1,6 +1,9 @@
 package preempt
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Costs is what the ways cost on a machine of the cluster. Zero values stand for
 // the defaults. What an attempt and its machine have told of themselves counts
@@ -59,21 +62,32 @@ func (c Costs) checkpoint(v Victim) int64 {
 // suspension is the cost of having a task stand still in memory, in ms: of its being
 // swapped out and in again, as likely as it is that others need its memory. Who
 // takes its slot needs as much as it has; of what is free beside that, the more
-// there is the less of what the task holds is missed.
+// there is the less of what the task holds is missed. Of a gang it is that of the
+// machine where it costs most.
 func (c Costs) suspension(v Victim) int64 {
-	memory := cmp.Or(v.Memory, c.TaskBytes)
-	swap := 2 * c.transfer(memory)
-	switch {
-	case v.Room == nil && !c.MemoryShort:
-		return 0
-	case v.Room == nil || v.Room.Free <= memory:
-		return swap
+	cost := c.swapping(v.Holding)
+	for _, h := range v.Others {
+		cost = max(cost, c.swapping(h))
 	}
-	return int64(float64(swap) * float64(memory) / float64(v.Room.Free))
+	return cost
 }
 
-// outgrows reports whether there is no memory, swapped or not, for another task like
-// the victim beside it.
-func (v Victim) outgrows() bool {
-	return v.Room != nil && v.Room.Free+v.Room.Swap < v.Memory
+func (c Costs) swapping(h Holding) int64 {
+	memory := cmp.Or(h.Memory, c.TaskBytes)
+	swap := 2 * c.transfer(memory)
+	switch {
+	case h.Room == nil && !c.MemoryShort:
+		return 0
+	case h.Room == nil || h.Room.Free <= memory:
+		return swap
+	}
+	return int64(float64(swap) * float64(memory) / float64(h.Room.Free))
 }
+
+// outgrows reports whether there is no memory, swapped or not, for others like the
+// victim beside it.
+func (v Victim) outgrows() bool {
+	return v.Holding.outgrows() || slices.ContainsFunc(v.Others, Holding.outgrows)
+}
+
+func (h Holding) outgrows() bool { return h.Room != nil && h.Room.Free+h.Room.Swap < h.Memory }

@@ -5,7 +5,7 @@ import "testing"
 // victim is one that could be preempted in every way, has run for a minute and
 // would run for another.
 func victim(change func(*Victim)) Victim {
-	v := Victim{Elapsed: 60_000, Remaining: 60_000, Splits: true, Alone: true, MaySuspend: true}
+	v := Victim{Elapsed: 60_000, Remaining: 60_000, Splits: true, MaySuspend: true}
 	change(&v)
 	return v
 }
@@ -73,7 +73,7 @@ func TestNoSuspensionBeyondMemory(t *testing.T) {
 func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 	costs, last := Costs{}.WithDefaults(), int64(-1)
 	for free := int64(20_000); free >= 0; free -= 100 {
-		cost := costs.suspension(Victim{Memory: 1000 * mb, Room: &Room{Free: free * mb}})
+		cost := costs.suspension(Victim{Holding: Holding{Memory: 1000 * mb, Room: &Room{Free: free * mb}}})
 		if cost < last {
 			t.Fatalf("%d MB free: %d ms, with more it was %d", free, cost, last)
 		}
@@ -83,10 +83,37 @@ func TestSuspensionCostsMoreTheLessIsFree(t *testing.T) {
 		t.Errorf("with nothing free: %d ms, not twice 1 GB at 100 MB/s", last)
 	}
 	for memory, last := int64(100), int64(-1); memory < 5000; memory += 100 {
-		cost := costs.suspension(Victim{Memory: memory * mb, Room: &Room{Free: 2000 * mb}})
+		cost := costs.suspension(Victim{Holding: Holding{Memory: memory * mb, Room: &Room{Free: 2000 * mb}}})
 		if cost < last {
 			t.Fatalf("%d MB: %d ms, less than a smaller one", memory, cost)
 		}
 		last = cost
+	}
+}
+
+// TestAGangStandsStillWhereAllOfItCan costs what it costs on the machine that is
+// fullest, whichever is named first.
+func TestAGangStandsStillWhereAllOfItCan(t *testing.T) {
+	roomy := Holding{Memory: 100 * mb, Room: &Room{Free: 16_000 * mb}}
+	tight := Holding{Memory: 1000 * mb, Room: &Room{Free: 2000 * mb}}
+	full := Holding{Memory: 1000 * mb, Room: &Room{Free: 600 * mb}}
+	for _, tt := range []struct {
+		first, second Holding
+		cost          int64
+		way           How
+	}{
+		{roomy, roomy, 12, Suspend},
+		{roomy, tight, 10_000, Suspend},
+		{tight, roomy, 10_000, Suspend},
+		{roomy, full, 20_000, Wait},
+		{full, roomy, 20_000, Wait},
+	} {
+		v := victim(func(v *Victim) { v.Holding, v.Others = tt.first, []Holding{tt.second} })
+		if cost := (Costs{}).WithDefaults().suspension(v); cost != tt.cost {
+			t.Errorf("%+v: %d ms", v, cost)
+		}
+		if way := (Means{Map: Suspend}).Choose(v); way != tt.way {
+			t.Errorf("%+v: %s", v, way)
+		}
 	}
 }

@@ -23,23 +23,29 @@ type Means struct {
 // MinRun is MinRunMillis, or its default.
 func (m Means) MinRun() int64 { return max(cmp.Or(m.MinRunMillis, 10_000), 0) }
 
-// Victim is a running attempt whose slot somebody else wants.
+// Victim is a running attempt whose slot somebody else wants, or a gang of them, which
+// give up theirs together: then its times are the longest.
 type Victim struct {
 	Reduce     bool
 	Elapsed    int64 // for how long it has held its slot, ms
 	Remaining  int64 // for how long it would hold it still, ms; negative when that is unknown, and then it keeps it
 	Splits     bool  // it is a map whose input can be cut
-	Alone      bool  // it does not run in a bundle: those of a bundle can only be killed
 	MaySuspend bool  // its machine takes one more that stands still
 
 	Barred cluster.Ways // that its job rules out
 
+	Holding
+	Others []Holding // of a gang, on further machines
+}
+
+// Holding is what a victim holds on a machine.
+type Holding struct {
 	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten
 	// is what of that it writes down when it ends early, in bytes, and of no meaning
 	// while Memory is unknown.
 	Memory, Unwritten int64
 
-	Room *Room // of its machine; nil when that is unknown
+	Room *Room // of the machine; nil when that is unknown
 }
 
 // Choose says how to take the slot of a victim; Wait is not at all.
@@ -60,9 +66,6 @@ func (m Means) Choose(v Victim) How {
 // able is a way that the victim knows, for one that it may not: the next of those
 // that keep work, then Kill, at last Wait.
 func (v Victim) able(way How) How {
-	if !v.Alone && way != Kill {
-		return Wait
-	}
 	if way == Split && (v.Reduce || !v.Splits || v.Barred.Has(cluster.WaySplit)) {
 		way = Checkpoint
 	}

@@ -41,16 +41,6 @@ func (h *hold) count() (n int) {
 	return n
 }
 
-// need is what one of the bundles takes.
-func (c *claim) need() (need locality.Slots) {
-	for _, s := range c.class.Stages {
-		for kind, n := range s.Slots {
-			need[kind] += n * c.class.TasksIn(s)
-		}
-	}
-	return need
-}
-
 // countsOnly reports whether any slots will do, if they are enough.
 func (c *claim) countsOnly() bool {
 	return !c.picky && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
@@ -62,7 +52,7 @@ func (c *claim) countsOnly() bool {
 // that may come to be of use on their machine. It holds slots of which there are
 // enough too, or they would be gone when the others are there.
 func (r *Round) hold(c *claim) {
-	h, need, count := new(hold), c.need(), c.countsOnly()
+	h, need, count := new(hold), needOf(c.class), c.countsOnly()
 	var found locality.Slots
 	for m := range r.view.Machines() {
 		if slices.Contains(c.avoid, m.Name) {
@@ -84,6 +74,25 @@ func (r *Round) hold(c *claim) {
 		}
 	}
 	h.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
+	h.lay(r)
+	r.holds = append(r.holds, h)
+}
+
+// holdWhere keeps what is free of slots that are needed on these very machines.
+func (r *Round) holdWhere(needs []heldSlots) {
+	h := new(hold)
+	var lacks [2]bool
+	for _, need := range needs {
+		held := heldSlots{need.machine, r.freeOn(r.view.Machine(need.machine))}
+		for kind, n := range need.slots {
+			held.slots[kind] = min(held.slots[kind], n)
+			lacks[kind] = lacks[kind] || held.slots[kind] < n
+		}
+		if held.slots != (locality.Slots{}) {
+			h.slots = append(h.slots, held)
+		}
+	}
+	h.exempt = r.writersFor(func(kind int) bool { return lacks[kind] })
 	h.lay(r)
 	r.holds = append(r.holds, h)
 }

@@ -15,6 +15,7 @@ type Round struct {
 	traced bool
 
 	bundles []BundleStart
+	resumes []BundleResume
 	holds   []*hold
 	wake    int64
 
@@ -108,7 +109,7 @@ func (r *Round) Done() (plan Plan, wake int64) {
 		plan.Resumes = append(plan.Resumes, l.resumes...)
 		r.wakeAt(l.wake)
 	}
-	plan.Bundles = r.bundles
+	plan.Bundles, plan.BundleResumes = r.bundles, r.resumes
 	plan.Decisions = r.decisions(plan)
 	return plan, r.wake
 }

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 )
 
@@ -23,6 +25,48 @@ func (r *Round) OfferBundles(j *cluster.Job, b *cluster.Bundle, most int) {
 		r.offerGroups(j, b, most)
 	}
 	r.layAgain(lifted)
+}
+
+// offerStill has a bundle go on that stands still, if there are slots for all of it.
+// Else those that there are on its machines are held, or others would take them one
+// by one.
+func (r *Round) offerStill(w Want) {
+	r.note(w.Job, w.Stage, w.Bundle, 1)
+	r.flush()
+	lifted := r.lift(w.Bundle.Stages...)
+	needs := needsByMachine(w)
+	whole := true
+	for _, n := range needs {
+		whole = whole && n.slots.Times(r.freeOn(r.view.Machine(n.machine))) > 0
+	}
+	if whole {
+		resume := BundleResume{}
+		for _, a := range w.Still {
+			resume.Attempts = append(resume.Attempts, a.ID)
+		}
+		for _, n := range needs {
+			r.remove(n.machine, n.slots)
+		}
+		r.resumes = append(r.resumes, resume)
+	} else {
+		r.holdWhere(needs)
+	}
+	r.layAgain(lifted)
+}
+
+// needsByMachine is what attempts that stand still need to go on, in the order of their
+// machines' first.
+func needsByMachine(w Want) (needs []heldSlots) {
+	for _, a := range w.Still {
+		i := slices.IndexFunc(needs, func(n heldSlots) bool { return n.machine == a.Machine })
+		if i < 0 {
+			i, needs = len(needs), append(needs, heldSlots{machine: a.Machine})
+		}
+		for kind, n := range stageOf(w.Bundle, a).Slots {
+			needs[i].slots[kind] += n
+		}
+	}
+	return needs
 }
 
 // waitingOf is how many bundles of a class may start.

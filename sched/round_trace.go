@@ -27,10 +27,9 @@ func (r *Round) note(j *cluster.Job, stage *cluster.Stage, b *cluster.Bundle, mo
 		i, r.made = len(r.made), append(r.made, &made{job: j, stage: stage, bundle: b})
 	}
 	m := r.made[i]
-	wants := waitingOf(j, stage.Bundle)
-	if b == nil {
-		w, _ := wantOf(j, stage)
-		wants = w.Count
+	wants := countAlone(j, stage)
+	if b != nil {
+		wants = waitingOf(j, b) + len(j.StandingStill(b))
 	}
 	m.count = min(m.count+min(most, wants), wants)
 }
@@ -40,7 +39,7 @@ func (r *Round) decisions(plan Plan) (out []Decision) {
 	if !r.traced {
 		return nil
 	}
-	got := grants(plan)
+	got := r.grants(plan)
 	for _, m := range r.made {
 		d := Decision{
 			At: r.now, Kind: DecisionOffer, Pool: m.job.Spec.Pool, Job: m.job.ID, Stage: m.stage.Name,
@@ -58,7 +57,7 @@ func (r *Round) decisions(plan Plan) (out []Decision) {
 
 // grants is how many tasks of each stage a plan gives slots; of bundles, how many
 // bundles, under their first stage.
-func grants(plan Plan) map[output]int {
+func (r *Round) grants(plan Plan) map[output]int {
 	got := make(map[output]int)
 	for _, s := range plan.Starts {
 		got[output{s.Task.Job, s.Task.Stage}]++
@@ -68,6 +67,10 @@ func grants(plan Plan) map[output]int {
 	}
 	for _, b := range plan.Bundles {
 		got[output{b.Job, b.Starts[0].Task.Stage}]++
+	}
+	for _, b := range plan.BundleResumes {
+		_, stage, _, _ := r.view.Task(b.Attempts[0].Task)
+		got[output{b.Attempts[0].Task.Job, stage.Bundle.Stages[0].Code}]++
 	}
 	return got
 }
@@ -79,9 +82,11 @@ func (r *Round) why(m *made) (cause string, until int64) {
 	switch {
 	case l.waits[m.stage] != 0:
 		return "waits for a slot where its input is", l.waits[m.stage]
+	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0:
+		return "goes on when there are slots for all of it on the machines where it stands still", 0
 	case m.bundle != nil:
-		w, _ := wantOf(m.job, m.stage)
-		return fmt.Sprintf("needs %d map and %d reduce slots at once", w.Need[cluster.MapSlot], w.Need[cluster.ReduceSlot]), 0
+		need := needOf(m.bundle)
+		return fmt.Sprintf("needs %d map and %d reduce slots at once", need[cluster.MapSlot], need[cluster.ReduceSlot]), 0
 	case l.remaining() == 0 && len(r.holds) > 0:
 		return "free slots are held for tasks that start together", 0
 	case l.remaining() == 0:

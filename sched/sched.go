@@ -103,6 +103,8 @@ type Plan struct {
 	Starts  []Start       // each task at most once; no more on a machine than it has free slots
 	Bundles []BundleStart // likewise; their tasks stand in no other
 
+	BundleResumes []BundleResume // suspended ones that get the slots of their machines again
+
 	// Decisions, of a View with Trace, are what a Round has offered, and the
 	// shares as a policy sees them: all of them each time, since whoever passes
 	// them on leaves out what it has told. Other decisions follow from the plan.
@@ -122,6 +124,11 @@ type BundleStart struct {
 	Class  int // place in cluster.Job.Bundles
 	Number int // in the class
 	Starts []Start
+}
+
+// BundleResume gives all attempts of a bundle that stand still their slots again.
+type BundleResume struct {
+	Attempts []cluster.AttemptID // in order of tasks
 }
 
 // Start gives a slot of a machine to a task.

@@ -2,12 +2,13 @@ package sched
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 )
 
-// Want is what slots can be given to: the tasks of a stage, or the bundles of a
-// class.
+// Want is what slots can be given to: the tasks of a stage, the bundles of a class that
+// wait to be started, or one that stands still.
 type Want struct {
 	Job    *cluster.Job
 	Stage  *cluster.Stage
@@ -15,6 +16,8 @@ type Want struct {
 
 	Need  Slots // of each task or bundle
 	Count int   // how many of them wait or are suspended
+
+	Still []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
 }
 
 // Wants are those of a job that can have slots now, in the order of its stages. A
@@ -22,34 +25,70 @@ type Want struct {
 func Wants(j *cluster.Job) iter.Seq[Want] {
 	return func(yield func(Want) bool) {
 		for _, s := range j.Stages {
-			w, ok := wantOf(j, s)
-			if ok && w.Count > 0 && !yield(w) {
+			if !s.Alone() {
+				if s.Bundle.Stages[0] == s && !wantBundles(j, s.Bundle, yield) {
+					return
+				}
+				continue
+			}
+			w := Want{Job: j, Stage: s, Need: s.Slots, Count: countAlone(j, s)}
+			if w.Count > 0 && !yield(w) {
 				return
 			}
 		}
 	}
 }
 
-func wantOf(j *cluster.Job, s *cluster.Stage) (w Want, ok bool) {
-	w = Want{Job: j, Stage: s, Need: s.Slots}
-	if s.Alone() {
-		w.Count = len(s.Suspended())
-		if s.Waiting() > 0 && j.Ready(s) {
-			w.Count += s.Waiting()
+// countAlone is how many tasks of a stage, which start alone, want a slot.
+func countAlone(j *cluster.Job, s *cluster.Stage) int {
+	n := len(s.Suspended())
+	if s.Waiting() > 0 && j.Ready(s) {
+		n += s.Waiting()
+	}
+	return n
+}
+
+// wantBundles yields what the bundles of a class want, first those that stand still.
+func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
+	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
+	for _, number := range j.StandingStill(b) {
+		w.Still = stillIn(b, number)
+		w.Need = Slots{}
+		for _, a := range w.Still {
+			w.Need = w.Need.Plus(Slots(stageOf(b, a).Slots))
 		}
-		return w, true
+		if !yield(w) {
+			return false
+		}
 	}
-	if s.Bundle.Stages[0] != s {
-		return w, false
+	count := waitingOf(j, b)
+	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: needOf(b), Count: count})
+}
+
+// stillIn are the attempts of a bundle that stand still, in order of tasks.
+func stillIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
+	for _, t := range b.TasksOf(number) {
+		for _, a := range t.Attempts {
+			if a.State == cluster.AttemptRunning && a.Suspended {
+				still = append(still, a)
+			}
+		}
 	}
-	if w.Count = waitingOf(j, s.Bundle); w.Count == 0 {
-		return w, false
+	return still
+}
+
+// stageOf is the stage of an attempt that runs in a bundle of the class.
+func stageOf(b *cluster.Bundle, a *cluster.Attempt) *cluster.Stage {
+	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == a.ID.Task.Stage })
+	return b.Stages[i]
+}
+
+// needOf is the slots that a whole bundle of the class takes.
+func needOf(b *cluster.Bundle) (need Slots) {
+	for _, s := range b.Stages {
+		need = need.Plus(Slots(s.Slots).Times(b.TasksIn(s)))
 	}
-	w.Bundle, w.Need = s.Bundle, Slots{}
-	for _, mate := range s.Bundle.Stages {
-		w.Need = w.Need.Plus(Slots(mate.Slots).Times(s.Bundle.TasksIn(mate)))
-	}
-	return w, true
+	return need
 }
 
 // All is the slots that all of them need.
@@ -58,9 +97,14 @@ func (w Want) All() Slots { return w.Need.Times(w.Count) }
 // Offer offers slots for up to so many tasks or bundles. A class of bundles is
 // offered once in a round.
 func (w Want) Offer(r *Round, most int) {
-	if w.Bundle != nil {
+	switch {
+	case w.Still != nil:
+		if most > 0 {
+			r.offerStill(w)
+		}
+	case w.Bundle != nil:
 		r.OfferBundles(w.Job, w.Bundle, most)
-	} else {
+	default:
 		r.Offer(w.Job, w.Stage, most)
 	}
 }

@@ -66,13 +66,24 @@ func (r *recovery) deal(plan *sched.Plan) *deal {
 	}
 	for _, b := range plan.Bundles {
 		for _, s := range b.Starts {
-			_, stage, _, _ := r.view.Task(s.Task)
-			for kind, n := range stage.Slots {
-				d.used[place{s.Machine, cluster.Slot(kind)}] += n
-			}
+			d.use(s.Task, s.Machine)
+		}
+	}
+	for _, b := range plan.BundleResumes {
+		for _, id := range b.Attempts {
+			_, _, a, _ := r.view.Attempt(id)
+			d.use(id.Task, a.Machine)
 		}
 	}
 	return d
+}
+
+// use takes the slots of a task of a bundle.
+func (d *deal) use(id cluster.TaskID, machine string) {
+	_, stage, _, _ := d.view.Task(id)
+	for kind, n := range stage.Slots {
+		d.used[place{machine, cluster.Slot(kind)}] += n
+	}
 }
 
 func (d *deal) add(g *grant) {

@@ -49,9 +49,14 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	for _, j := range inOrder(view) {
 		for _, stage := range j.Stages {
 			b := stage.Bundle
-			if !stage.Alone() && len(j.WaitingBundles(b)) > 0 && b.Stages[0] == stage {
+			if !stage.Alone() && b.Stages[0] == stage && len(j.WaitingBundles(b))+len(j.StandingStill(b)) > 0 {
 				if len(wanted) == 0 && len(uncharged(j, b)) > 0 && fitsNow(view, j, b) {
 					rt.Fatalf("a bundle %s of %v waits and would fit after %q", stage.Name, j.ID, schedtest.Lines(plan))
+				}
+				for _, still := range b.Stages[0].Suspended() {
+					if len(wanted) == 0 && view.HasRoomFor(still) && !view.Machine(still.Machine).Excluded {
+						rt.Fatalf("%v stands still and could go on after %q", still.ID, schedtest.Lines(plan))
+					}
 				}
 				for _, s := range b.Stages {
 					for kind, n := range s.Slots {

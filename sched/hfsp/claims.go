@@ -126,6 +126,11 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 			count(s.Task)
 		}
 	}
+	for _, b := range plan.BundleResumes {
+		for _, id := range b.Attempts {
+			count(id.Task)
+		}
+	}
 	return got
 }
 
@@ -217,9 +222,12 @@ func (c *claims) leavingOn(m *cluster.Machine) int {
 }
 
 // resume takes slots for the attempts of a phase that stand still: each goes on
-// where it is, and nowhere else.
+// where it is, and nowhere else. Bundles wait for theirs.
 func (c *claims) resume(cl *claimant, lacks *int) (preempts []sched.Preempt) {
 	for _, w := range cl.wants {
+		if w.Bundle != nil {
+			continue
+		}
 		for _, still := range w.Stage.Suspended() {
 			if *lacks == 0 {
 				return preempts

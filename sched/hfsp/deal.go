@@ -18,7 +18,7 @@ type deal struct {
 	policy *Policy
 	now    int64
 	round  *sched.Round
-	made   map[*cluster.Bundle]bool // classes are offered once
+	made   map[*phase]bool // whose bundles have been offered
 }
 
 func (d *deal) run(kind cluster.Slot) {
@@ -51,11 +51,14 @@ func (d *deal) samples(kind cluster.Slot) {
 	d.round.Place()
 }
 
-// bundles offers all that a phase has.
+// bundles offers all that a phase has, once.
 func (d *deal) bundles(p *phase) {
+	if d.made[p] {
+		return
+	}
+	d.made[p] = true
 	for _, w := range p.wants {
-		if w.Bundle != nil && !d.made[w.Bundle] {
-			d.made[w.Bundle] = true
+		if w.Bundle != nil {
 			w.Offer(d.round, w.Count)
 		}
 	}

@@ -47,7 +47,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 			round.Hurry(cluster.Slot(kind))
 		}
 	}
-	d := deal{policy: p, now: now, round: round, made: make(map[*cluster.Bundle]bool)}
+	d := deal{policy: p, now: now, round: round, made: make(map[*phase]bool)}
 	for kind := range p.queues {
 		d.run(cluster.Slot(kind))
 	}

@@ -31,7 +31,7 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 				continue
 			}
 			if p.How == preempt.Suspend {
-				c.still++
+				c.still += v.Slots[c.kind]
 			}
 			loser.suspects = slices.Delete(loser.suspects, i, i+1)
 			loser.has -= v.Slots[c.kind]

@@ -118,6 +118,13 @@ func Lines(plan sched.Plan) (out []string) {
 		}
 		out = append(out, "{"+strings.Join(members, ", ")+"}")
 	}
+	for _, b := range plan.BundleResumes {
+		var members []string
+		for _, id := range b.Attempts {
+			members = append(members, fmt.Sprintf("%d%s.%d", id.Task.Job.Number, id.Task.Stage, id.Task.Number))
+		}
+		out = append(out, "{"+strings.Join(members, ", ")+" go on}")
+	}
 	return out
 }
 
@@ -136,6 +143,9 @@ func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
 	}
 	for _, id := range plan.Resumes {
 		out = append(out, cluster.ResumeAttempt{Attempt: id})
+	}
+	for _, b := range plan.BundleResumes {
+		out = append(out, cluster.ResumeAttempt{Attempt: b.Attempts[0]})
 	}
 	for _, s := range plan.Starts {
 		out = append(out, attempt(s))

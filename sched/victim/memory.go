@@ -1,6 +1,8 @@
 package victim
 
 import (
+	"slices"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 )
@@ -10,6 +12,22 @@ import (
 func (f *Finder) footprint(a *cluster.Attempt) (memory, unwritten int64) {
 	p, _ := f.View.Progress(a.ID)
 	return p.Memory, p.Unwritten
+}
+
+// holdings are what attempts hold, by machine, in their order.
+func (f *Finder) holdings(together []*cluster.Attempt) (held []preempt.Holding) {
+	var machines []string
+	for _, a := range together {
+		i := slices.Index(machines, a.Machine)
+		if i < 0 {
+			i, machines = len(machines), append(machines, a.Machine)
+			held = append(held, preempt.Holding{Room: f.room(a.Machine)})
+		}
+		memory, unwritten := f.footprint(a)
+		held[i].Memory += memory
+		held[i].Unwritten += unwritten
+	}
+	return held
 }
 
 // room is the memory that a machine has for more, once each attempt that is to stand

@@ -8,7 +8,7 @@
 //		}
 //	}
 //
-// A gang is one victim: when one of its attempts ends, all do.
+// A gang is one victim: its attempts stand still, or end, together.
 package victim
 
 import (
@@ -48,8 +48,8 @@ type Finder struct {
 	Wake int64
 
 	taken   map[cluster.AttemptID]bool
-	stopped map[string]sched.Slots // attempts that are to stand still, by machine
-	claimed map[string]int64       // bytes for those that come instead of them, likewise
+	stopped map[string][2]int // attempts that are to stand still, by machine
+	claimed map[string]int64  // bytes for those that come instead of them, likewise
 }
 
 // Among are the victims of a job that hold slots of a kind, in their order. What
@@ -123,36 +123,36 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 		return p, false
 	}
 	_, stage, _, _ := f.View.Task(v.Attempt.Task)
-	memory, unwritten := f.footprint(a)
-	how := f.Means.Choose(preempt.Victim{
-		Reduce:     stage.Slot == cluster.ReduceSlot,
-		Elapsed:    a.Held(f.Now),
-		Remaining:  f.remaining(a),
-		Splits:     j.Cuttable(t),
-		Alone:      stage.Alone(),
-		MaySuspend: f.mayStop(a),
-		Barred:     barred(stage) | f.declined(a),
-		Memory:     memory,
-		Unwritten:  unwritten,
-		Room:       f.room(a.Machine),
-	})
+	asked := preempt.Victim{
+		Reduce: stage.Slot == cluster.ReduceSlot,
+		Splits: j.Cuttable(t),
+		Barred: stage.Barred,
+	}
+	together := f.View.Together(a)
+	f.weigh(&asked, together)
+	how := f.Means.Choose(asked)
 	if how == preempt.Wait {
 		return p, false
 	}
-	f.note(a, how)
+	f.note(together, how)
 	return sched.Preempt{Attempt: v.Attempt, How: how, Cause: cause}, true
 }
 
-// barred are the ways in which no slot of a stage's task may be taken. A gang ends
-// whole, so what one of its tasks does not bear none does.
-func barred(s *cluster.Stage) (w cluster.Ways) {
-	if !s.Bundle.Gang {
-		return s.Barred
+// weigh notes what is known of attempts that lose their slots together.
+func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
+	held := f.holdings(together)
+	v.Holding, v.Others = held[0], held[1:]
+	v.MaySuspend = f.View.Crowded(together, f.stopped) == nil
+	for _, a := range together {
+		v.Barred |= f.declined(a)
+		v.Elapsed = max(v.Elapsed, a.Held(f.Now))
+		remaining := f.remaining(a)
+		if remaining < 0 || v.Remaining < 0 {
+			v.Remaining = -1
+		} else {
+			v.Remaining = max(v.Remaining, remaining)
+		}
 	}
-	for _, mate := range s.Bundle.Stages {
-		w |= mate.Barred
-	}
-	return w
 }
 
 // declinedFor is for how long an attempt is not asked again for what it has
@@ -168,12 +168,15 @@ func (f *Finder) declined(a *cluster.Attempt) cluster.Ways {
 }
 
 // note remembers what was taken.
-func (f *Finder) note(a *cluster.Attempt, how preempt.How) {
+func (f *Finder) note(together []*cluster.Attempt, how preempt.How) {
 	if f.taken == nil {
-		f.taken, f.stopped, f.claimed = make(map[cluster.AttemptID]bool), make(map[string]sched.Slots), make(map[string]int64)
+		f.taken, f.stopped, f.claimed = make(map[cluster.AttemptID]bool), make(map[string][2]int), make(map[string]int64)
 	}
-	f.taken[a.ID] = true
-	if how == preempt.Suspend {
+	for _, a := range together {
+		f.taken[a.ID] = true
+		if how != preempt.Suspend {
+			continue
+		}
 		still := f.stopped[a.Machine]
 		still[a.Slot]++
 		f.stopped[a.Machine] = still
@@ -200,17 +203,4 @@ func (f *Finder) remaining(a *cluster.Attempt) int64 {
 		return longest
 	}
 	return max(int64(min(took/done-took, longest))-(f.Now-p.At), 0)
-}
-
-// mayStop reports whether one attempt more may stand still on its machine: no more
-// do than could run there instead.
-func (f *Finder) mayStop(a *cluster.Attempt) bool {
-	m := f.View.Machine(a.Machine)
-	still := f.stopped[a.Machine][a.Slot]
-	for _, other := range m.Attempts {
-		if other.Suspended && other.Slot == a.Slot {
-			still++
-		}
-	}
-	return still < m.Slots[a.Slot]
 }

@@ -105,6 +105,8 @@ func TestWhatIsOfNoUseIsSpared(t *testing.T) {
 	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[]")
 }
 
+// TestAGangIsOneVictim takes the slots of all its attempts once, by standing still or by
+// being killed, and not at all where one of them would be one too many that stands still.
 func TestAGangIsOneVictim(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(3, 2))
 	var starts []cluster.StartAttempt
@@ -112,21 +114,32 @@ func TestAGangIsOneVictim(t *testing.T) {
 		starts = append(starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
 	}
 	s.Apply(cluster.StartBundle{Job: s.job.ID, Starts: starts})
-	f := s.finder(preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend})
-	for kind := range cluster.Slot(2) {
-		victims := s.among(f, kind)
-		if len(victims) != 1 || victims[0].Slots != (sched.Slots{3, 2}) {
-			t.Errorf("%v slots: %+v", kind, victims)
+	for _, how := range []preempt.How{preempt.Suspend, preempt.Kill} {
+		f := s.finder(preempt.Means{Map: how, Reduce: how})
+		taken := 0
+		for kind := range cluster.Slot(2) {
+			victims := s.among(f, kind)
+			if len(victims) != 1 || victims[0].Slots != (sched.Slots{3, 2}) {
+				t.Fatalf("%v slots: %+v", kind, victims)
+			}
+			if p, ok := f.Take(victims[0], "test"); ok {
+				taken++
+				want(t, "taken", p.How, string(how))
+			}
 		}
-		if _, ok := f.Take(victims[0], "test"); ok {
-			t.Error("one attempt of a gang is suspended")
+		if taken != 1 {
+			t.Errorf("%s: it is taken %d times", how, taken)
 		}
 	}
-	f.Means = preempt.Means{}
-	v := s.among(f, cluster.MapSlot)[0]
-	for _, first := range []bool{true, false} {
-		if _, ok := f.Take(v, "test"); ok != first {
-			t.Errorf("taken the first time, or the second: %v, want %v", ok, first)
+	other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
+	s.Apply(cluster.SuspendAttempt{Attempt: s.Start(other, 0, 0, "m")})
+	for still := range 2 {
+		f := s.finder(preempt.Means{Map: preempt.Suspend})
+		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (still == 0) {
+			t.Errorf("beside %d that stand still: %+v", still+1, p)
+		}
+		if still == 0 {
+			s.Apply(cluster.SuspendAttempt{Attempt: s.Start(other, 0, 1, "m")})
 		}
 	}
 }

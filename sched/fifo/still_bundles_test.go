@@ -1,0 +1,70 @@
+package fifo
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// still starts a gang of one map on a and one reduce on b, and has it stand still.
+func (w *world) still(priority int) *cluster.Job {
+	w.T.Helper()
+	j := w.run(priority, schedtest.Streamed(1, 1))
+	start := cluster.StartBundle{Job: j.ID}
+	for i, t := range j.Bundles[0].TasksOf(0) {
+		start.Starts = append(start.Starts, cluster.StartAttempt{Task: t.ID, Machine: []string{"a", "b"}[i], Range: j.RangeOf(t)})
+	}
+	w.Apply(start)
+	w.Apply(cluster.SuspendAttempt{Attempt: cluster.AttemptID{Task: start.Starts[1].Task}})
+	return j
+}
+
+// TestBundlesThatStandStill go on whole, where they are. What is free there of the
+// slots that they need is for nobody who comes after them.
+func TestBundlesThatStandStill(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		build func(w *world)
+		want  []string
+	}{
+		{"all of it", func(w *world) {
+			w.join2(1, 1)
+			w.still(0)
+		}, []string{"{1m.0, 1r.0 go on}"}},
+		{"before those that come later", func(w *world) {
+			w.join2(1, 1)
+			w.still(0)
+			w.run(0, dag.MapReduce(3, 0))
+		}, []string{"2m.0@b", "{1m.0, 1r.0 go on}"}},
+		{"after those whose turn is before, and the other slot is held", func(w *world) {
+			w.Join("a", 1, 0)
+			w.Join("b", 0, 1)
+			w.still(0)
+			w.run(1, dag.MapReduce(1, 0))
+			w.run(0, dag.MapReduce(0, 1))
+		}, []string{"2m.0@a"}},
+		{"not while its job is suspended", func(w *world) {
+			w.join2(1, 1)
+			w.Apply(cluster.SuspendJob{Job: w.still(0).ID})
+		}, nil},
+		{"writers of what runs on its slots go on", func(w *world) {
+			w.Join("a", 1, 1)
+			w.Join("b", 0, 1)
+			w.still(1)
+			early := w.run(0, dag.MapReduce(1, 1))
+			w.Start(early, 1, 0, "b")
+		}, []string{"2m.0@a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			tt.build(w)
+			if got := w.whole(sched.Placement{}); !slices.Equal(got, tt.want) {
+				t.Errorf("plan is\n%q, want\n%q", got, tt.want)
+			}
+		})
+	}
+}
