@@ -8,8 +8,9 @@ import (
 // JoinMachine adds a machine, or changes what is known of one that is there.
 // Another Instance than before means that its tasknode was started anew: what
 // ran under the old one is gone, with the output and the checkpoints that lay
-// there and are not among Held. Of a machine that was lost, what is Held is there
-// again, unless it runs again.
+// there and are not among Held. Of that output only what somebody needs runs again,
+// who has not Fetched it, as with ExpireMachine. Of a machine that was lost, what is
+// Held is there again, unless it runs again.
 //
 // One that is excluded may join, and gets nothing to do.
 type JoinMachine struct {
@@ -21,14 +22,15 @@ type JoinMachine struct {
 	Hosts    []string
 	Slots    [slotKinds]int
 	Held     []AttemptID // attempts whose output or checkpoint it has found again, ascending
+	Fetched  Fetched     `cbor:",omitzero"`
 }
 
 func (c JoinMachine) apply(tx *transition) error {
 	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 {
 		return fmt.Errorf("%w: machine %q with slots %v", ErrRefused, c.Name, c.Slots)
 	}
-	if !slices.IsSortedFunc(c.Held, AttemptID.Compare) {
-		return fmt.Errorf("%w: machine %q with outputs out of order", ErrRefused, c.Name)
+	if !slices.IsSortedFunc(c.Held, AttemptID.Compare) || !c.Fetched.isSorted() {
+		return fmt.Errorf("%w: machine %q with attempts out of order", ErrRefused, c.Name)
 	}
 	m := tx.byName[c.Name]
 	if m == nil {
@@ -38,7 +40,7 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
-		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held, Fetched{})
+		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held, c.Fetched)
 	}
 	if m.Lost {
 		m.Lost = false

@@ -18,8 +18,8 @@ import (
 // anew beside that: before it, its task has lost what it had, and what is gone was
 // revoked.
 
-// Fetched says what tasks have of the output that is lost with a machine: each of
-// Readers has all of Outputs that its task reads. What an attempt has only grows,
+// Fetched says what tasks have of the output that is lost with a machine or with its
+// tasknode: each of Readers has all of Outputs that its task reads. What an attempt has only grows,
 // so what is true when it is proposed is true when it is applied.
 type Fetched struct {
 	Outputs []AttemptID `cbor:",omitempty"` // of finished attempts, ascending

@@ -107,20 +107,24 @@ func (f fetches) checkReaders(t *rapid.T, j *Job, w *Task) {
 }
 
 // TestNobodyIsLeftWithoutWhatItReads throws commands at a cluster whose attempts
-// fetch what is there, at random, and say so when a machine is lost.
+// fetch what is there, at random, and say so when a machine is lost or its tasknode
+// starts anew.
 func TestNobodyIsLeftWithoutWhatItReads(t *testing.T) {
-	spared := 0
+	var lost, anew int
 	for range 3 {
-		rapid.Check(t, func(t *rapid.T) { spared += playFetches(t) })
+		rapid.Check(t, func(t *rapid.T) {
+			l, a := playFetches(t)
+			lost, anew = lost+l, anew+a
+		})
 	}
-	if spared < 10 {
-		t.Errorf("%d times only was something spared", spared)
+	if lost < 10 || anew < 10 {
+		t.Errorf("%d times only was something spared that was lost with a machine, %d times with a tasknode", lost, anew)
 	}
 }
 
-// playFetches returns how many outputs, each time a machine was lost, were gone that
-// somebody had fetched.
-func playFetches(t *rapid.T) (spared int) {
+// playFetches returns how many outputs, each time a machine was lost or its tasknode
+// started anew, were gone since then that somebody had fetched.
+func playFetches(t *rapid.T) (lost, anew int) {
 	s, f := New("1"), make(fetches)
 	spec := JobSpec{Graph: drawFetching(t), MaxAttempts: [2]int{9, 9}}
 	for _, c := range []Command{joinOf("n0", "x"), joinOf("n1", "x"), joinOf("n2", "x"), SubmitJob{spec}, StartJob{job1}} {
@@ -130,7 +134,7 @@ func playFetches(t *rapid.T) (spared int) {
 	}
 	for step := range rapid.IntRange(60, 150).Draw(t, "steps") {
 		loadSplits(s)
-		c := f.draw(t, s)
+		c, before := f.draw(t, s), f.spared(s.jobs[0])
 		delta, err := s.Apply(Entry{At: int64(step + 2), Command: c})
 		if err != nil {
 			continue
@@ -138,15 +142,18 @@ func playFetches(t *rapid.T) (spared int) {
 		for _, id := range delta.Started {
 			f.started(s, id)
 		}
-		if _, expired := c.(ExpireMachine); expired {
-			spared += f.spared(s.jobs[0])
+		switch more := max(f.spared(s.jobs[0])-before, 0); c.(type) {
+		case ExpireMachine:
+			lost += more
+		case JoinMachine:
+			anew += more
 		}
 		if fault := s.CheckInvariants(); fault != nil {
 			t.Fatalf("after %T %+v:\n%v", c, c, fault)
 		}
 		f.check(t, s)
 	}
-	return spared
+	return lost, anew
 }
 
 // spared is how many outputs are gone that somebody has fetched.
@@ -189,7 +196,7 @@ func (f fetches) draw(t *rapid.T, s *State) Command {
 		return drawFitting(t, s)
 	case "join":
 		name := drawHost(t)
-		return joinOf(name, "x", f.held(t, s)...)
+		return joinWith(f.all(s, name), joinOf(name, rapid.SampledFrom([]string{"x", "x", "y"}).Draw(t, "instance"), f.held(t, s)...))
 	case "finish":
 		if stage := j.stage(id.Task.Stage); stage.Sink && rapid.IntRange(0, 7).Draw(t, "at its end") > 0 {
 			return drawFitting(t, s)

@@ -13,9 +13,20 @@ var (
 	secondReduce = TaskID{job1, "r", 1}
 )
 
-// spared is a job of two maps, finished on a and b, and two reduces that run on c
-// and d. Machine a is lost, of whose map both have all.
-func spared(t *testing.T) *State {
+// losses are the ways in which machine a loses the output that lies there.
+var losses = map[string]func(Fetched) Command{
+	"lost":         func(f Fetched) Command { return ExpireMachine{Name: "a", Epoch: 1, Fetched: f} },
+	"started anew": func(f Fetched) Command { return joinWith(f, joinOf("a", "2")) },
+}
+
+func joinWith(f Fetched, c JoinMachine) Command {
+	c.Fetched = f
+	return c
+}
+
+// fetching is a job of two maps, finished on a and b, and two reduces that run on c
+// and d.
+func fetching(t *testing.T) *State {
 	t.Helper()
 	s := New("1")
 	apply(t, s, joinOf("a", "1"), joinOf("b", "1"), joinOf("c", "1"), joinOf("d", "1"), submit(2, 2), StartJob{job1},
@@ -23,7 +34,15 @@ func spared(t *testing.T) *State {
 	finish(t, s, mapTask(0), 0)
 	finish(t, s, mapTask(1), 0)
 	apply(t, s, StartAttempt{Task: firstReduce, Machine: "c"}, StartAttempt{Task: secondReduce, Machine: "d"})
-	delta := apply(t, s, ExpireMachine{Name: "a", Epoch: 1, Fetched: fetchedBy(attemptAt(firstReduce, 0), attemptAt(secondReduce, 0))})
+	return s
+}
+
+// spared is the same when what lies on a is lost in one of the ways, of whose map both
+// reduces have all.
+func spared(t *testing.T, lose func(Fetched) Command) *State {
+	t.Helper()
+	s := fetching(t)
+	delta := apply(t, s, lose(fetchedBy(attemptAt(firstReduce, 0), attemptAt(secondReduce, 0))))
 	if len(delta.Revoked) != 0 {
 		t.Errorf("revoked %v", delta.Revoked)
 	}
@@ -81,18 +100,20 @@ func TestOutputThatAllHaveFetchedRunsAgainWhenItIsNeeded(t *testing.T) {
 		"its machine is drained":       {[]Command{DrainMachine{"c", "away"}}, false},
 		"the machine comes back empty": {[]Command{joinOf("a", "2")}, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := spared(t)
-			apply(t, s, c.commands...)
-			if !c.again {
-				wantSpared(t, s)
-				return
-			}
-			wantTask(t, s, mapTask(0), TaskPending, -1)
-			if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost || a.State != AttemptKilled || a.Cause == "" {
-				t.Errorf("%v is %v, lost: %v, because %q", a.ID, a.State, a.Lost, a.Cause)
-			}
-		})
+		for way, lose := range losses {
+			t.Run(way+", "+name, func(t *testing.T) {
+				s := spared(t, lose)
+				apply(t, s, c.commands...)
+				if !c.again {
+					wantSpared(t, s)
+					return
+				}
+				wantTask(t, s, mapTask(0), TaskPending, -1)
+				if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; !a.Lost || a.State != AttemptKilled || a.Cause == "" {
+					t.Errorf("%v is %v, lost: %v, because %q", a.ID, a.State, a.Lost, a.Cause)
+				}
+			})
+		}
 	}
 }
 
@@ -120,21 +141,43 @@ func TestOutputThatSomebodyHasNotFetchedRunsAgain(t *testing.T) {
 			[]Command{SpeculateTask{firstReduce, "b"}}, fetchedBy(r, attemptAt(firstReduce, 1), other), false,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := New("1")
-			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), joinOf("c", "1"), joinOf("d", "1"), submit(2, 2), StartJob{job1},
-				StartAttempt{Task: mapTask(0), Machine: "a"}, StartAttempt{Task: mapTask(1), Machine: "b"})
-			finish(t, s, mapTask(0), 0)
-			finish(t, s, mapTask(1), 0)
-			apply(t, s, StartAttempt{Task: firstReduce, Machine: "c"}, StartAttempt{Task: secondReduce, Machine: "d"})
-			apply(t, s, c.before...)
-			apply(t, s, ExpireMachine{Name: "a", Epoch: 1, Fetched: c.fetched})
-			if c.again {
-				wantTask(t, s, mapTask(0), TaskPending, -1)
-			} else {
-				wantSpared(t, s)
-			}
-		})
+		for way, lose := range losses {
+			t.Run(way+", "+name, func(t *testing.T) {
+				s := fetching(t)
+				apply(t, s, c.before...)
+				apply(t, s, lose(c.fetched))
+				if c.again {
+					wantTask(t, s, mapTask(0), TaskPending, -1)
+				} else {
+					wantSpared(t, s)
+				}
+			})
+		}
+	}
+}
+
+// TestWhatIsHeldIsNotGone has a tasknode start anew that finds the output of its map,
+// or the checkpoint of a reduce that has fetched what it does not find.
+func TestWhatIsHeldIsNotGone(t *testing.T) {
+	r, other := attemptAt(firstReduce, 0), attemptAt(secondReduce, 0)
+	s := fetching(t)
+	apply(t, s, joinWith(fetchedBy(r, other), joinOf("a", "2", attemptAt(mapTask(0), 0))))
+	wantTask(t, s, mapTask(0), TaskSucceeded, 0)
+	if w := s.jobs[0].Stages[0].Tasks[0].Winner; w.Lost {
+		t.Errorf("%v is found and lost", w.ID)
+	}
+	for _, held := range []bool{false, true} {
+		s := New("1")
+		apply(t, s, joinOf("a", "1"), submit(1, 1), StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "a"})
+		finish(t, s, mapTask(0), 0)
+		apply(t, s, StartAttempt{Task: firstReduce, Machine: "a"}, CheckpointAttempt{Attempt: r})
+		if !held {
+			apply(t, s, joinWith(fetchedBy(r), joinOf("a", "2")))
+			wantTask(t, s, mapTask(0), TaskPending, -1)
+			continue
+		}
+		apply(t, s, joinWith(fetchedBy(r), joinOf("a", "2", r)))
+		wantSpared(t, s)
 	}
 }
 
@@ -171,7 +214,7 @@ func TestGoneOutputIsThereAgain(t *testing.T) {
 		"a copy somewhere else": MoveOutput{Attempt: attemptAt(mapTask(0), 0), Machine: "b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := spared(t)
+			s := spared(t, losses["lost"])
 			apply(t, s, back, FailAttempt{Attempt: attemptAt(firstReduce, 0)})
 			wantTask(t, s, mapTask(0), TaskSucceeded, 0)
 			if a := s.jobs[0].Stages[0].Tasks[0].Attempts[0]; a.Lost {
@@ -182,7 +225,7 @@ func TestGoneOutputIsThereAgain(t *testing.T) {
 }
 
 func TestAReaderOfGoneOutputIsNotTriedTwice(t *testing.T) {
-	s := spared(t)
+	s := spared(t, losses["lost"])
 	if _, err := s.Apply(Entry{Command: SpeculateTask{firstReduce, "b"}}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a second attempt that cannot read all: %v", err)
 	}
@@ -190,10 +233,12 @@ func TestAReaderOfGoneOutputIsNotTriedTwice(t *testing.T) {
 }
 
 func TestFetchedOutOfOrderIsRefused(t *testing.T) {
-	s := spared(t)
-	c := ExpireMachine{Name: "b", Epoch: 1, Fetched: fetchedBy(attemptAt(secondReduce, 0), attemptAt(firstReduce, 0))}
-	if _, err := s.Apply(Entry{Command: c}); !errors.Is(err, ErrRefused) {
-		t.Errorf("attempts out of order: %v", err)
+	s := fetching(t)
+	for way, lose := range losses {
+		c := lose(fetchedBy(attemptAt(secondReduce, 0), attemptAt(firstReduce, 0)))
+		if _, err := s.Apply(Entry{Command: c}); !errors.Is(err, ErrRefused) {
+			t.Errorf("%s, attempts out of order: %v", way, err)
+		}
 	}
 }
 

@@ -187,7 +187,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 	case "policy":
 		return drawPolicy(t)
 	}
-	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"),
+	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"), Fetched: drawFetched(t, s),
 		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
 }
 
@@ -330,15 +330,16 @@ func drawPolicy(t *rapid.T) SetPolicy {
 	}}
 }
 
-// drawExpiry has any attempts said to have fetched, or to have been fetched.
 func drawExpiry(t *rapid.T, s *State) Command {
+	return ExpireMachine{Name: drawMachine(t), Epoch: rapid.IntRange(1, 2).Draw(t, "epoch"), Fetched: drawFetched(t, s)}
+}
+
+// drawFetched has any attempts said to have fetched, or to have been fetched.
+func drawFetched(t *rapid.T, s *State) Fetched {
 	draw := func(label string) []AttemptID {
 		ids := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 4).Draw(t, label)
 		slices.SortFunc(ids, AttemptID.Compare)
 		return ids
 	}
-	return ExpireMachine{
-		Name: drawMachine(t), Epoch: rapid.IntRange(1, 2).Draw(t, "epoch"),
-		Fetched: Fetched{Outputs: draw("outputs"), Readers: draw("readers")},
-	}
+	return Fetched{Outputs: draw("outputs"), Readers: draw("readers")}
 }
