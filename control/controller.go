@@ -148,9 +148,7 @@ func (c *Controller) propose(now int64) {
 	}
 	for i := range c.facts {
 		c.facts[i].At = now
-		if e, expires := c.facts[i].Command.(cluster.ExpireMachine); expires {
-			c.facts[i].Command = c.spare(e)
-		}
+		c.facts[i].Command = c.spare(c.facts[i].Command)
 	}
 	c.out.Commands, c.facts = c.facts, nil
 	c.inFlight = true

@@ -100,12 +100,44 @@ func (f edges) Has(writer *cluster.Task) bool {
 	return len(writer.Output.Segments) > 0
 }
 
-// spare completes the verdict over a machine: what everybody has who needs it does
-// not run again.
-func (c *Controller) spare(e cluster.ExpireMachine) cluster.ExpireMachine {
-	known, ok := c.known.(Fetches)
-	if !ok || len(e.Fetched.Outputs) > 0 {
+// spare completes a command that takes away what lies on a machine: what everybody
+// has who needs it does not run again.
+func (c *Controller) spare(command cluster.Command) cluster.Command {
+	switch e := command.(type) {
+	case cluster.ExpireMachine:
+		e.Fetched = c.fetchedFrom(loss{machine: e.Name})
 		return e
+	case cluster.JoinMachine:
+		if m := c.view.Machine(e.Name); m != nil && !m.Lost && m.Instance != e.Instance {
+			e.Fetched = c.fetchedFrom(loss{e.Name, e.Held})
+		}
+		return e
+	}
+	return command
+}
+
+// loss is a machine, or its tasknode, that is gone with what lies there.
+type loss struct {
+	machine string
+	held    []cluster.AttemptID // whose output or checkpoint is left; ascending
+}
+
+// takes reports whether the output of a task is lost.
+func (l loss) takes(w *cluster.Task) bool {
+	return w.Winner != nil && !w.Winner.Lost && w.Winner.Home() == l.machine && !l.leaves(w.Winner.ID)
+}
+
+// leaves reports whether what an attempt has written there is left.
+func (l loss) leaves(id cluster.AttemptID) bool {
+	_, held := slices.BinarySearchFunc(l.held, id, cluster.AttemptID.Compare)
+	return held
+}
+
+// fetchedFrom is what tasks have of the output that is lost.
+func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
+	known, ok := c.known.(Fetches)
+	if !ok {
+		return fetched
 	}
 	readers := make(map[cluster.AttemptID]bool)
 	for j := range c.view.Jobs() {
@@ -114,30 +146,27 @@ func (c *Controller) spare(e cluster.ExpireMachine) cluster.ExpireMachine {
 		}
 		for _, stage := range j.Stages {
 			if !stage.Stored {
-				e.Fetched.Outputs = append(e.Fetched.Outputs, spareStage(j, stage, e.Name, known, readers)...)
+				fetched.Outputs = append(fetched.Outputs, spareStage(j, stage, l, known, readers)...)
 			}
 		}
 	}
-	slices.SortFunc(e.Fetched.Outputs, cluster.AttemptID.Compare)
-	e.Fetched.Readers = slices.SortedFunc(maps.Keys(readers), cluster.AttemptID.Compare)
-	return e
+	slices.SortFunc(fetched.Outputs, cluster.AttemptID.Compare)
+	fetched.Readers = slices.SortedFunc(maps.Keys(readers), cluster.AttemptID.Compare)
+	return fetched
 }
 
-// spareStage returns the outputs of a stage on a machine that all who need them
+// spareStage returns the outputs of a stage that are lost and that all who need them
 // have, and adds those who have them to readers.
-func spareStage(j *cluster.Job, stage *cluster.Stage, machine string, known Fetches, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
+func spareStage(j *cluster.Job, stage *cluster.Stage, l loss, known Fetches, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
 	var tasks []needy
 	for _, s := range j.Stages {
 		if slices.Contains(slices.Collect(s.Upstream()), stage) {
-			tasks = appendNeedy(tasks, s, machine, known)
+			tasks = appendNeedy(tasks, s, l, known)
 		}
 	}
 	var spared []*cluster.Task
 	for _, w := range stage.Tasks {
-		if w.Winner == nil || w.Winner.Lost || w.Winner.Home() != machine {
-			continue
-		}
-		if !slices.ContainsFunc(tasks, func(n needy) bool { return n.needs(j, w) }) {
+		if l.takes(w) && !slices.ContainsFunc(tasks, func(n needy) bool { return n.needs(j, w) }) {
 			spared = append(spared, w)
 			outputs = append(outputs, w.Winner.ID)
 		}
@@ -179,18 +208,18 @@ func holderOf(a *cluster.Attempt, known Fetches) holder {
 }
 
 // appendNeedy adds the tasks of a stage that have not finished.
-func appendNeedy(tasks []needy, stage *cluster.Stage, machine string, known Fetches) []needy {
+func appendNeedy(tasks []needy, stage *cluster.Stage, l loss, known Fetches) []needy {
 	for _, t := range stage.Tasks {
 		if t.State == cluster.TaskSucceeded {
 			continue
 		}
 		n := needy{task: t}
 		for _, a := range t.Attempts {
-			if a.State == cluster.AttemptRunning && a.Machine != machine {
+			if a.State == cluster.AttemptRunning && a.Machine != l.machine {
 				n.attempts = append(n.attempts, holderOf(a, known))
 			}
 		}
-		if c := t.Checkpoint; c != nil && (c.Machine != machine || c.Copy != nil) {
+		if c := t.Checkpoint; c != nil && (c.Machine != l.machine || c.Copy != nil || l.leaves(c.Attempt)) {
 			h := holderOf(t.Attempts[c.Attempt.Number], known)
 			n.fallback = &h
 		}

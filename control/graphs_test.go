@@ -168,10 +168,14 @@ func graphEnds(t *testing.T, rt *rapid.T, g dag.Graph) {
 func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
 	if rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
 		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
-		if m := s.state.View().Machine(name); !m.Lost {
-			return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
+		m := s.state.View().Machine(name)
+		switch {
+		case m.Lost:
+			return s.event([]string{"join", name, "2", "2"})
+		case rapid.Bool().Draw(rt, "starts anew"):
+			return s.event([]string{"join", name, "2", "2", m.Instance + "+"})
 		}
-		return s.event([]string{"join", name, "2", "2"})
+		return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
 	}
 	ids := s.running()
 	if len(ids) == 0 {

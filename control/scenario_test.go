@@ -138,15 +138,11 @@ func describe(c cluster.Command) string {
 	case cluster.FinishAttempt:
 		return fmt.Sprintf("%s %v %v", verb, c.Attempt, c.Range)
 	case cluster.JoinMachine:
-		return fmt.Sprintf("JoinMachine %s %v", c.Name, c.Slots)
+		return fmt.Sprintf("%s %s %v", verb, c.Name, c.Slots) + describeFetched(c.Fetched)
 	case cluster.StartAttempt:
 		return fmt.Sprintf("%s %v on %s %v", verb, c.Task, c.Machine, c.Range)
 	case cluster.ExpireMachine:
-		text := fmt.Sprintf("%s {%s %d}", verb, c.Name, c.Epoch)
-		if len(c.Fetched.Outputs) > 0 {
-			text += fmt.Sprintf(" fetched %v by %v", c.Fetched.Outputs, c.Fetched.Readers)
-		}
-		return text
+		return fmt.Sprintf("%s {%s %d}", verb, c.Name, c.Epoch) + describeFetched(c.Fetched)
 	case cluster.MoveOutput:
 		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
 	case cluster.EndAttempt:
@@ -157,6 +153,13 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("%s %v", verb, c.Attempt)
 	}
 	return fmt.Sprintf("%s %v", verb, c)
+}
+
+func describeFetched(f cluster.Fetched) string {
+	if len(f.Outputs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" fetched %v by %v", f.Outputs, f.Readers)
 }
 
 // event reads one line of a scenario.
@@ -172,8 +175,12 @@ func (s *stage) event(words []string) []Event {
 	case "at": // MILLISECONDS
 		s.now = s.number(arg(1))
 		return nil
-	case "join": // NAME MAP-SLOTS REDUCE-SLOTS
-		return request(cluster.JoinMachine{Name: arg(1), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}})
+	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT that it holds]...]
+		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}}
+		for _, held := range words[min(5, len(words)):] {
+			join.Held = append(join.Held, s.attempt(held))
+		}
+		return request(join)
 	case "expire": // NAME EPOCH
 		return request(cluster.ExpireMachine{Name: arg(1), Epoch: int(s.number(arg(2)))})
 	case "reconnect": // NAME

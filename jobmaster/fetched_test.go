@@ -11,18 +11,23 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// TestALostMachineCostsWhatWasNotFetched runs two maps on a machine that is lost,
-// while a reduce elsewhere has one output of them or both, and then fails.
+// TestALostMachineCostsWhatWasNotFetched runs two maps on a machine that is lost, or
+// whose tasknode comes back anew without their output, while a reduce elsewhere has one
+// output of them or both, and then fails.
 func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
 	for name, c := range map[string]struct {
 		fetched byte
+		anew    bool
 		lost    string // the maps' states once the machine is given up
 		failed  string // once the reduce has failed
 	}{
-		"nothing":  {0, "RUNNING PENDING", "RUNNING PENDING"},
-		"one":      {2, "RUNNING SUCCEEDED", "RUNNING PENDING"},
-		"all":      {3, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
-		"too much": {255, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"nothing":       {0, false, "RUNNING PENDING", "RUNNING PENDING"},
+		"one":           {2, false, "RUNNING SUCCEEDED", "RUNNING PENDING"},
+		"all":           {3, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"too much":      {255, false, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
+		"nothing, anew": {0, true, "RUNNING PENDING", "RUNNING PENDING"},
+		"one, anew":     {2, true, "RUNNING SUCCEEDED", "RUNNING PENDING"},
+		"all, anew":     {3, true, "SUCCEEDED SUCCEEDED", "RUNNING PENDING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, 1, func(w *world) {
@@ -48,11 +53,15 @@ func TestALostMachineCostsWhatWasNotFetched(t *testing.T) {
 				synctest.Wait()
 				say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fetched: []*taskproc.Fetched{{Nodes: []byte{c.fetched}}}}}})
 				crash()
-				for range 12 { // the machine that says nothing is given up
+				next, seconds := "c", 12 // by then the machine that says nothing is given up
+				if c.anew {
+					next, seconds = "a", 1
+				}
+				for range seconds {
 					w.sleep(time.Second)
 					say(&wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .1}}})
 				}
-				hello = &wire.Report{Machine: "c", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "c1", MapSlots: 1}}}
+				hello = &wire.Report{Machine: next, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "anew", MapSlots: 1}}}
 				if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
 					t.Fatal(err)
 				}

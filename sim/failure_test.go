@@ -63,16 +63,19 @@ func TestFailuresWaitForJobs(t *testing.T) {
 }
 
 // TestFetchedOutputDoesNotRunAgain loses a machine with half of the maps' output while
-// the only reduce works, which has said so or not.
+// the only reduce works, which has said so or not. It is given up, or is back before
+// that with nothing of what it had.
 func TestFetchedOutputDoesNotRunAgain(t *testing.T) {
 	for progress, outputs := range map[int64]int{1000: 0, 1_000_000: 3} {
-		cfg := quick(2, 1, 1)
-		cfg.Failures, cfg.Expiry, cfg.Progress = []Failure{{Node: 1, At: 12_000}}, 3000, progress
-		j := jobOf("a", 0, 6, 1, 1000)
-		j.Reduces[0].Millis = 30_000
-		r := play(t, cfg, j)
-		if len(r.Lost) != 1 || r.Lost[0].Outputs != outputs || len(r.Recovered) != outputs || r.Jobs[0].State != cluster.JobSucceeded {
-			t.Errorf("progress every %d ms: lost %+v, recovered %d, want %d", progress, r.Lost, len(r.Recovered), outputs)
+		for _, back := range []int64{0, 500} {
+			cfg := quick(2, 1, 1)
+			cfg.Failures, cfg.Expiry, cfg.Progress = []Failure{{Node: 1, At: 12_000, Back: back}}, 3000, progress
+			j := jobOf("a", 0, 6, 1, 1000)
+			j.Reduces[0].Millis = 30_000
+			r := play(t, cfg, j)
+			if len(r.Lost) != 1 || r.Lost[0].Outputs != outputs || len(r.Recovered) != outputs || r.Jobs[0].State != cluster.JobSucceeded {
+				t.Errorf("progress every %d ms, back after %d: lost %+v, recovered %d, want %d", progress, back, r.Lost, len(r.Recovered), outputs)
+			}
 		}
 	}
 }
