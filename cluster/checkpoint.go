@@ -11,10 +11,54 @@ type CheckpointCopy struct {
 	Checksum uint64 // xxhash64 over the file
 }
 
-func (t *Task) dropCheckpoint() {
-	t.Checkpoint = nil
-	if t.State == TaskPaused {
-		t.State = TaskPending
+// Home is the machine that has what a task goes on from, as far as it has come; ""
+// when none has, or it begins anew.
+func (t *Task) Home() string {
+	if t.Checkpoint == nil {
+		return ""
+	}
+	return t.Checkpoint.Machine
+}
+
+// indexHome enters a pending task under its Home.
+func (s *Stage) indexHome(t *Task) {
+	home := t.Home()
+	if home == "" {
+		return
+	}
+	if s.byHome[home] == nil {
+		s.byHome[home] = new(numberSet)
+	}
+	s.byHome[home].add(t.ID.Number)
+}
+
+func (s *Stage) unindexHome(t *Task) {
+	home := t.Home()
+	if set := s.byHome[home]; set != nil {
+		if set.remove(t.ID.Number); set.count == 0 {
+			delete(s.byHome, home)
+		}
+	}
+}
+
+// setCheckpoint changes what a task goes on from, whether it waits or not; nil has
+// it begin anew.
+func (s *Stage) setCheckpoint(t *Task, c *Checkpoint) {
+	if !t.waits() {
+		t.Checkpoint = c
+		return
+	}
+	s.unindexHome(t)
+	t.Checkpoint = c
+	t.setWaiting()
+	s.indexHome(t)
+}
+
+// setWaiting gives a task that waits its state.
+func (t *Task) setWaiting() {
+	t.State = TaskPending
+	if t.Checkpoint != nil {
+		t.State = TaskPaused
 	}
 }
 
@@ -25,7 +69,7 @@ func (p place) rejectCheckpoint() bool {
 		return false
 	}
 	if c := p.task.Checkpoint; c != nil && c.Attempt.Number+1 == p.attempt.From {
-		p.task.dropCheckpoint()
+		p.stage.setCheckpoint(p.task, nil)
 	}
 	return true
 }
@@ -37,31 +81,39 @@ func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				if t.Checkpoint != nil && t.Checkpoint.Machine == machine {
-					tx.loseCheckpoint(t, held)
+					tx.loseCheckpoint(stage, t, held)
 				}
 			}
 		}
 	}
 }
 
-func (tx *transition) loseCheckpoint(t *Task, held []AttemptID) {
+func (tx *transition) loseCheckpoint(s *Stage, t *Task, held []AttemptID) {
 	if isAmong(held, t.Checkpoint.Attempt) {
 		return
 	}
 	if t.Checkpoint.Copy == nil {
-		t.dropCheckpoint()
+		s.setCheckpoint(t, nil)
 		tx.bare = append(tx.bare, t.ID)
 		return
 	}
 	left := *t.Checkpoint // which a snapshot may share
 	left.Machine = ""
-	t.Checkpoint = &left
+	s.setCheckpoint(t, &left)
 }
 
 func (c *checker) checkpoints(s *State, j *Job) {
 	for _, stage := range j.Stages {
-		for _, t := range stage.Tasks {
+		homes := make(map[string]int)
+		for n, t := range stage.Tasks {
 			c.checkpoint(s, t)
+			if home := t.Home(); home != "" && t.waits() {
+				homes[home]++
+				c.that(stage.byHome[home].has(n), "%v is not indexed under %s, from where it goes on", t.ID, home)
+			}
+		}
+		for home, set := range stage.byHome {
+			c.that(set.count == homes[home] && set.count > 0, "%v %s: %d tasks are to go on from %s, counted %d", j.ID, stage.Name, set.count, home, homes[home])
 		}
 	}
 }

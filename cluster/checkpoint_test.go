@@ -1,6 +1,9 @@
 package cluster
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // pausedMap is a job of one map that was paused on machine a, with another beside
 // it.
@@ -44,6 +47,14 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 			}
 			if task.Checkpoint != nil && task.Checkpoint.Machine != tt.on {
 				t.Errorf("it lies on %q, want %q", task.Checkpoint.Machine, tt.on)
+			}
+			for _, m := range []string{"a", "b"} {
+				if waits := slices.Collect(s.jobs[0].Stages[0].PausedOn(m)); (len(waits) == 1) != (m == tt.on) {
+					t.Errorf("%d tasks are to go on from what %s has", len(waits), m)
+				}
+			}
+			if err := s.CheckInvariants(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

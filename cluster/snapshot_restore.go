@@ -169,6 +169,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 	switch t.State {
 	case TaskPending, TaskPaused:
 		stage.pending.add(t.ID.Number)
+		stage.indexHome(t)
 		j.indexHosts(stage, t)
 	case TaskRunning:
 		stage.Running++

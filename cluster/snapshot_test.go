@@ -204,7 +204,7 @@ func TestSnapshotsHoldEveryField(t *testing.T) {
 		{Machine{}, machineRecord{}, "Slots Used index"},
 		{session{}, sessionRecord{}, ""},
 		{Job{}, jobRecord{}, "ID Occupied nameIndex sums unmet splits loaded Layout Bundles"},
-		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending gone byHost suspended halted Barred"},
+		{Stage{}, stageRecord{}, "Name Code Index Nodes Slots Slot Bundle Source Sink Stored Finished Running upstream pending gone byHost byHome suspended halted Barred"},
 		{Task{}, taskRecord{}, "ID Winner"},
 		{Attempt{}, attemptRecord{}, "ID Slot"},
 		{dag.Range{}, struct{ Start, End dag.Position }{}, ""},

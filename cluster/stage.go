@@ -48,6 +48,7 @@ type Stage struct {
 	suspended []*Attempt            // that run and stand still, in order of start
 	halted    bool                  // its job is suspended: nobody is to see what waits
 	byHost    map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
+	byHome    map[string]*numberSet // of pending, by Home; no set is empty
 }
 
 // upstream is a stage that another reads along an edge.
@@ -62,7 +63,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	classOf := make(map[string]*Stage)
 	for i, class := range layout.Groups {
 		s := &Stage{
-			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet),
+			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet), byHome: make(map[string]*numberSet),
 			Slots: [slotKinds]int{MapSlot: class.Slots.Map, ReduceSlot: class.Slots.Reduce},
 		}
 		var names []string
@@ -209,6 +210,10 @@ func (s *Stage) Located() bool { return len(s.byHost) > 0 }
 // PendingOn yields the tasks to be started whose split lies on host, in order
 // of number. There are none before the splits are loaded.
 func (s *Stage) PendingOn(host string) iter.Seq[*Task] { return s.tasks(s.byHost[host]) }
+
+// PausedOn yields the tasks to be started that go on from what a machine has, in
+// order of number.
+func (s *Stage) PausedOn(machine string) iter.Seq[*Task] { return s.tasks(s.byHome[machine]) }
 
 func (s *Stage) tasks(set *numberSet) iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {

@@ -30,16 +30,15 @@ func (tx *transition) addTask(j *Job, stage *Stage, t *Task) {
 
 // setPending makes a task wait for a slot.
 func (tx *transition) setPending(j *Job, stage *Stage, t *Task) {
-	t.State = TaskPending
-	if t.Checkpoint != nil {
-		t.State = TaskPaused
-	}
+	t.setWaiting()
 	stage.pending.add(t.ID.Number)
+	stage.indexHome(t)
 	j.indexHosts(stage, t)
 }
 
 func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 	stage.pending.remove(t.ID.Number)
+	stage.unindexHome(t)
 	j.unindexHosts(stage, t)
 }
 
