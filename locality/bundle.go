@@ -108,12 +108,12 @@ func (b *bundle) sort(group int) {
 	b.shapes = append(b.shapes, shape{slots, 1})
 }
 
-// costs are the distances of a task by machine; nil when it reads nothing.
+// costs are the distances of a task by machine; nil when it is as well off on each.
 func (p *places) costs(t Task) []int64 {
-	if len(t.Blocks) == 0 {
+	if t.isAtEase() {
 		return nil
 	}
-	total, machines, racks := p.shares(t)
+	total, machines, racks := p.reach(t)
 	costs := make([]int64, len(p.machines))
 	byRack := slices.Repeat([]int64{2 * total}, len(p.racks))
 	for _, s := range racks {

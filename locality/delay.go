@@ -35,17 +35,21 @@ func (d Delay) Left(waited int64) int64 {
 
 // Nearest places tasks of one demand as delay scheduling does: machine by
 // machine, each taking the first task on it, then those of its rack as far as
-// allowed says, then any. Tasks that read no blocks are as good as local.
+// allowed says, then any. Tasks are as good as local on their Home, which goes before
+// what has their input, and if they read no blocks.
 func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) []Start {
 	n := &nearest{
 		places: newPlaces(t, machines), demand: demand, allowed: allowed,
-		byMachine: make([][]int, len(machines)), taken: make([]bool, len(demand.Tasks)), free: make([]int, len(machines)),
+		byHome: make([][]int, len(machines)), byMachine: make([][]int, len(machines)), taken: make([]bool, len(demand.Tasks)), free: make([]int, len(machines)),
 	}
 	n.byRack = make([][]int, len(n.racks))
 	for i, m := range machines {
 		n.free[i] = m.Free
 	}
 	n.index()
+	for i := range machines {
+		n.take(i, Node, n.byHome[i])
+	}
 	for i := range machines {
 		n.take(i, Node, n.byMachine[i])
 	}
@@ -71,12 +75,15 @@ type nearest struct {
 	avoid   [][]int // by task, machines
 	starts  []Start
 
-	byMachine, byRack [][]int // tasks, in order
-	anywhere, all     []int
+	byHome, byMachine, byRack [][]int // tasks, in order
+	anywhere, all             []int
 }
 
 func (n *nearest) index() {
 	for i, t := range n.demand.Tasks {
+		if m, ok := n.byName[t.Home]; ok {
+			n.byHome[m] = append(n.byHome[m], i)
+		}
 		_, machines, racks := n.shares(t)
 		for _, s := range machines {
 			n.byMachine[s.place] = append(n.byMachine[s.place], i)

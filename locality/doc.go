@@ -12,13 +12,16 @@
 // the levels and aggregate nodes of Quincy (Isard et al., "Quincy: fair
 // scheduling for distributed computing clusters", SOSP 2009, section 4):
 //
-//	task ──► machine that holds its input ──► sink, an arc a step of load
+//	task ──► machine that holds its input, or
+//	  │      what it has done so far ─────────► sink, an arc a step of load
 //	  ├────► rack that does ──► its machines      ▲
 //	  ├────► anywhere ──► racks                   │
 //	  └────► stays ───────────────────────────────┘
 //
 // An arc costs the bytes that travel times the distance: none on the machine,
-// one within the rack, two across racks. Among placements that move as little,
+// one within the rack, two across racks. A task that was paused costs nothing on the
+// machine that has what it has done so far, its Home, however far its input is.
+// Elsewhere that travels too, and counts as much as what it reads. Among placements that move as little,
 // those win that load machines evenly, and after that machines and tasks that
 // come first in the arguments. The same arguments give the same placement.
 //

@@ -83,7 +83,7 @@ func (t Task) bytes() (sum int64) {
 	for _, b := range t.Blocks {
 		sum += b.weight()
 	}
-	return sum
+	return sum + t.done(sum)
 }
 
 // scarce reports whether tasks may find no slot: too few are free, or some
@@ -233,10 +233,10 @@ func (f *flow) addQuota(quota []int) map[int]mincost.Node {
 	return patient
 }
 
-// addTask joins a task to the places near its input and to all others, and
+// addTask joins a task to its Home, to the places near its input and to all others, and
 // returns what it costs far away.
 func (f *flow) addTask(v mincost.Node, t Task, r *region, patient map[int]mincost.Node) (farthest int64) {
-	total, machines, racks := f.shares(t)
+	total, machines, racks := f.reach(t)
 	for _, s := range machines {
 		if r.avoids(s.place) {
 			continue

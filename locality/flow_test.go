@@ -17,6 +17,7 @@ type problem struct {
 
 func randomProblem(r *rand.Rand) problem {
 	p := problem{topology: NewTopology(map[string]string{"far": "/r9"})}
+	p.topology.Join(Machine{Name: "full", Rack: "/r1"}) // which is not offered
 	for i := range 1 + r.IntN(4) {
 		m := Machine{Name: fmt.Sprintf("m%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Rack: fmt.Sprintf("/r%d", r.IntN(2)), Free: r.IntN(3), Used: r.IntN(3)}
 		p.topology.Join(m)
@@ -47,6 +48,9 @@ func randomTask(r *rand.Rand) (t Task) {
 			b.Hosts = append(b.Hosts, hosts[r.IntN(len(hosts))])
 		}
 		t.Blocks = append(t.Blocks, b)
+	}
+	if r.IntN(3) == 0 {
+		t.Home = []string{"m0", "m1", "m2", "m3", "full", "far", "unknown"}[r.IntN(7)]
 	}
 	return t
 }
@@ -182,6 +186,26 @@ func TestFlowSpreadsLoad(t *testing.T) {
 		}
 		if !slices.Equal(count, []int{2, 2, 0, 2, 2}) {
 			t.Errorf("%s: machines get %v tasks", name, count)
+		}
+	}
+}
+
+// TestQuotaMakesTasksWaitForTheirHome has a task that was paused wait for it, though its
+// input lies where a slot is free.
+func TestQuotaMakesTasksWaitForTheirHome(t *testing.T) {
+	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
+	paused := on(9, "b")
+	paused.Home = "a"
+	for _, tt := range []struct {
+		quota []int
+		want  []Start
+	}{
+		{[]int{1, 2}, []Start{{0, 1, 1, Node}}},
+		{[]int{0, 2}, []Start{{0, 0, 1, Node}, {0, 1, 1, Node}}},
+	} {
+		demand := Demand{Tasks: []Task{paused, on(1, "b")}, Quota: tt.quota}
+		if got := joined(machines...).Flow(machines, []Demand{demand}); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("with quotas of %v starts are %v, want %v", tt.quota, got, tt.want)
 		}
 	}
 }

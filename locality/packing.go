@@ -92,7 +92,7 @@ func (p *packing) placeSingles() bool {
 		var demand Demand
 		var choosy, others []int
 		for _, g := range singles {
-			if len(p.groups[g].Blocks) == 0 && len(p.avoid[g]) == 0 {
+			if p.groups[g].isAtEase() && len(p.avoid[g]) == 0 {
 				others = append(others, g)
 				continue
 			}

@@ -108,6 +108,39 @@ func (p *places) shares(t Task) (total int64, machines, racks []share) {
 	return total, machines, racks
 }
 
+// reach is shares for what a task costs: what it has done so far counts as bytes too,
+// and on its Home nothing travels.
+func (p *places) reach(t Task) (total int64, machines, racks []share) {
+	total, machines, racks = p.shares(t)
+	home := p.homeOf(t)
+	done, block := t.done(total), len(t.Blocks)
+	total += done
+	racks = addShares(racks, home.racks, done, block)
+	for _, m := range home.machines {
+		machines = slices.DeleteFunc(machines, func(s share) bool { return s.place == m })
+		machines = append(machines, share{m, 2*total - shareOf(racks, p.rackOf[m]), block})
+	}
+	p.onMachines, p.inRacks = machines, racks
+	return total, machines, racks
+}
+
+// homeOf is the Home of a task among the places: nothing if it has none, its rack alone
+// if the machine is not one of them.
+func (p *places) homeOf(t Task) (s site) {
+	if t.Home == "" {
+		return s
+	}
+	if m, ok := p.byName[t.Home]; ok {
+		return site{[]int{m}, []int{p.rackOf[m]}}
+	}
+	if rack, ok := p.topology.Rack(t.Home); ok {
+		if r, ok := p.byRack[rack]; ok {
+			s.racks = []int{r}
+		}
+	}
+	return s
+}
+
 func addOnce(to []int, v int) []int {
 	if slices.Contains(to, v) {
 		return to
@@ -139,9 +172,9 @@ func shareOf(shares []share, place int) int64 {
 }
 
 // distance is what a task costs on a machine: its bytes times how far they
-// travel.
+// travel; nothing on its Home.
 func (p *places) distance(t Task, machine int) int64 {
-	total, machines, racks := p.shares(t)
+	total, machines, racks := p.reach(t)
 	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)
 }
 

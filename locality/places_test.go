@@ -65,6 +65,38 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// TestNearestGoesHomeFirst has tasks that were paused, of whose input some lies
+// elsewhere, and slots that wait for what is local.
+func TestNearestGoesHomeFirst(t *testing.T) {
+	machines := []Machine{machine("a", "/1", 1, 0), machine("b", "/1", 1, 0), machine("c", "/2", 1, 0)}
+	waiting := []Level{Node, Node, Node}
+	paused := func(home string, t Task) Task {
+		t.Home = home
+		return t
+	}
+	for _, tt := range []struct {
+		name    string
+		allowed []Level
+		tasks   []Task
+		want    []Start
+	}{
+		{"before its input", waiting, []Task{paused("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}}},
+		{"before others", waiting, []Task{on(1, "c"), paused("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}}},
+		{"which go where they are local too", waiting, []Task{on(1, "b", "c"), paused("c", on(1, "a"))}, []Start{{0, 1, 2, Remote}, {0, 0, 1, Node}}},
+		{"one of two, the other to its input", waiting, []Task{paused("c", on(1, "a")), paused("c", on(1, "a"))}, []Start{{0, 0, 2, Remote}, {0, 1, 0, Node}}},
+		{"the other waits", waiting, []Task{paused("c", on(1, "c")), paused("c", on(1, "c"))}, []Start{{0, 0, 2, Node}}},
+		{"until it has waited", []Level{Rack, Remote, Node}, []Task{paused("c", on(1, "c")), paused("c", on(1, "c"))}, []Start{{0, 0, 2, Node}, {0, 1, 1, Remote}}},
+		{"without input", waiting, []Task{paused("c", Task{})}, []Start{{0, 0, 2, Remote}}},
+		{"not where it is avoided", waiting, []Task{paused("c", Task{Avoid: []string{"c"}})}, []Start{{0, 0, 0, Remote}}},
+		{"not to one that is not there", waiting, []Task{paused("d", on(1, "b"))}, []Start{{0, 0, 1, Node}}},
+	} {
+		got := joined(machines...).Nearest(machines, tt.allowed, Demand{Tasks: tt.tasks, Grant: len(tt.tasks)})
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	machines := []Machine{machine("a", "/1", 2, 0), machine("b", "/1", 2, 0), machine("c", "/2", 2, 0)}
 	tasks := []Task{on(1, "a"), on(1, "a"), on(1, "a"), on(1, "a"), on(1, "c"), {}}

@@ -7,7 +7,8 @@ type Travel struct {
 	Remote int64 // that come from another rack, or nobody knows where from
 }
 
-// Cost is what a flow counts for them: bytes times how far they travel.
+// Cost is what a flow counts for them: bytes times how far they travel. What a task
+// has on its Home is not among them.
 func (t Travel) Cost() int64 { return t.Rack + 2*t.Remote }
 
 // Travel is how far what a task reads travels to a machine.
