@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -124,18 +125,36 @@ func (l *lane) candidates(o offer, all bool) []*cluster.Task {
 	return out
 }
 
-// choose picks tasks on a machine that are not picked yet, and returns how many.
+// choose picks tasks on a machine that are not picked yet, those first that go on from
+// there, and returns how many.
 func (l *lane) choose(o offer, m *cluster.Machine, most int, chosen map[int]bool) (n int) {
-	for _, host := range names(m) {
-		for t := range o.stage.PendingOn(host) {
-			if n == most {
-				return n
-			}
-			if !chosen[t.ID.Number] && !l.taken[t.ID] {
-				chosen[t.ID.Number] = true
-				n++
-			}
+	for t := range nearTo(m, o.stage) {
+		if n == most {
+			break
+		}
+		if !chosen[t.ID.Number] && !l.taken[t.ID] {
+			chosen[t.ID.Number] = true
+			n++
 		}
 	}
 	return n
+}
+
+// nearTo yields the tasks to be started that go on from what a machine has, then those
+// whose split lies on it. Some come twice.
+func nearTo(m *cluster.Machine, stage *cluster.Stage) iter.Seq[*cluster.Task] {
+	return func(yield func(*cluster.Task) bool) {
+		for t := range stage.PausedOn(m.Name) {
+			if !yield(t) {
+				return
+			}
+		}
+		for _, host := range names(m) {
+			for t := range stage.PendingOn(host) {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -46,10 +46,7 @@ func (l *lane) spread(o offer) {
 // home is the machine that has what a paused task goes on from, if a slot is free
 // there: elsewhere it would have to be fetched.
 func (l *lane) home(t *cluster.Task) (i int, ok bool) {
-	if t.Checkpoint == nil {
-		return 0, false
-	}
-	i, ok = l.place(t.Checkpoint.Machine)
+	i, ok = l.place(t.Home())
 	return i, ok && l.free[i] > 0
 }
 
@@ -139,8 +136,9 @@ func (l *lane) task(j *cluster.Job, t *cluster.Task) locality.Task {
 	return out
 }
 
-// taskOf is what a task reads, as locality knows it.
+// taskOf is what a task reads and has done so far, as locality knows it.
 func taskOf(j *cluster.Job, t *cluster.Task) (out locality.Task) {
+	out.Home = t.Home()
 	if split, ok := j.SplitOf(t); ok && len(split.Hosts) > 0 {
 		out.Blocks = []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
 	}

@@ -148,7 +148,7 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	}
 	job := cluster.JobID{Cluster: "1", Number: rapid.IntRange(1, jobs+1).Draw(rt, "job")}
 	machine := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "machine")
-	switch rapid.IntRange(0, 8).Draw(rt, "verb") {
+	switch rapid.IntRange(0, 11).Draw(rt, "verb") {
 	case 0:
 		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: [2]int{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
 	case 1, 2:
@@ -180,6 +180,14 @@ func randomStep(rt *rapid.T, w *world, p *Policy) (deltas []cluster.Delta) {
 	case 8:
 		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
 			try(cluster.FailAttempt{Attempt: m.Attempts[0].ID})
+		}
+	case 9, 10:
+		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
+			try(cluster.CheckpointAttempt{Attempt: m.Attempts[0].ID})
+		}
+	case 11:
+		if m := view.Machine(machine); m != nil {
+			try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
 		}
 	}
 	return deltas

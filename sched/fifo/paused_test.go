@@ -1,10 +1,13 @@
 package fifo
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
@@ -38,5 +41,75 @@ func TestAPausedTaskPrefersItsCheckpointsMachine(t *testing.T) {
 	w.Apply(cluster.AdmitMachine{Name: "c", Excluded: true})
 	if m := starts(); m != "b" {
 		t.Errorf("it goes on on %s; b is the only one with a slot", m)
+	}
+}
+
+// TestAPausedMapGoesHome has a map whose split lies on a, and which was paused on c, of
+// four machines with a slot each.
+func TestAPausedMapGoesHome(t *testing.T) {
+	expired := cluster.ExpireMachine{Name: "c", Epoch: 1}
+	copied := &cluster.CheckpointCopy{Path: "copy"}
+	all := func(plan ...string) [4][]string { return [4][]string{plan, plan, plan, plan} }
+	for name, tt := range map[string]struct {
+		copied *cluster.CheckpointCopy
+		then   []cluster.Command
+		busy   []string    // machines that have no slot free
+		want   [4][]string // beside placements
+	}{
+		"home is free":          {want: all("1m0@c rack")},
+		"a copy is somewhere":   {copied: copied, want: all("1m0@c rack")},
+		"its input's is taken":  {busy: []string{"a"}, want: all("1m0@c rack")},
+		"home is taken":         {busy: []string{"c"}, want: all("1m0@a local")},
+		"both are":              {busy: []string{"a", "c"}, want: [4][]string{{"1m0@b rack"}, {"1m0@b rack"}, nil, {"1m0@b rack"}}},
+		"home is lost":          {then: []cluster.Command{expired}, want: all("1m0@a local")},
+		"the copy is left":      {copied: copied, then: []cluster.Command{expired}, want: all("1m0@a local")},
+		"home is excluded":      {then: []cluster.Command{cluster.AdmitMachine{Name: "c", Excluded: true}}, want: all("1m0@a local")},
+		"home was started anew": {then: []cluster.Command{cluster.JoinMachine{Name: "c", Instance: "2", Slots: [2]int{1, 0}}}, want: all("1m0@a local")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for _, m := range []string{"a", "b", "c", "d"} {
+				w.Join(m, 1, 0)
+			}
+			j := w.Run(spec(1, 0), "a")
+			first := w.Start(j, 0, 0, "c")
+			w.Apply(cluster.PauseAttempt{Attempt: first})
+			w.Apply(cluster.CheckpointAttempt{Attempt: first, Checkpoint: cluster.Checkpoint{Path: "p", Copy: tt.copied}})
+			other := w.Run(spec(len(tt.busy), 0))
+			for n, m := range tt.busy {
+				w.Start(other, 0, n, m)
+			}
+			for _, c := range tt.then {
+				w.Apply(c)
+			}
+			for i, placement := range placements {
+				w.wantPlan(placement, tt.want[i]...)
+			}
+		})
+	}
+}
+
+// TestAmongManyTasksThePausedGoHome pauses tasks that are not looked at for their
+// number, nor for where their splits lie.
+func TestAmongManyTasksThePausedGoHome(t *testing.T) {
+	for _, placement := range placements {
+		if placement.Method == sched.None {
+			continue // which tasks start does not go by places
+		}
+		w := newWorld(t)
+		for i := range 11 {
+			w.Join(fmt.Sprintf("m%d", i), 3, 0)
+		}
+		j := w.Run(spec(5000, 0), slices.Repeat([]string{"m0"}, 5000)...)
+		for i := range 4 {
+			id := w.Start(j, 0, 4990+i, "m5")
+			w.Apply(cluster.CheckpointAttempt{Attempt: id})
+		}
+		plan := w.plan(placement)
+		for i := range 3 { // the fourth finds no slot there
+			if want := fmt.Sprintf("1m%d@m5 rack", 4990+i); !slices.Contains(plan, want) {
+				t.Errorf("%+v: no %s in %q", placement, want, plan)
+			}
+		}
 	}
 }
