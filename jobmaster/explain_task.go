@@ -27,11 +27,19 @@ func (e *explainer) ofTask() *wire.Explanation_Task {
 	spots := sched.Spots(e.now, e.m.view, nil, t.ID)
 	for _, s := range spots[:min(len(spots), maxSpots)] {
 		out.Spots = append(out.Spots, &wire.Explanation_Spot{
-			Node: s.Machine, Place: s.Level.String(), LocalBytes: s.Travel.Local, RackBytes: s.Travel.Rack, RemoteBytes: s.Travel.Remote,
+			Node: s.Machine, Place: placeOf(s), LocalBytes: s.Travel.Local, RackBytes: s.Travel.Rack, RemoteBytes: s.Travel.Remote,
 			Cost: s.Travel.Cost(), Avoided: s.Avoided,
 		})
 	}
 	return out
+}
+
+// placeOf is what a spot is to a task.
+func placeOf(s sched.Spot) string {
+	if s.Home {
+		return "checkpoint"
+	}
+	return s.Level.String()
 }
 
 // waits reports whether the task is to be started.

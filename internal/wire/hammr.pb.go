@@ -5711,7 +5711,7 @@ func (x *Explanation_Attempt) GetCause() string {
 type Explanation_Spot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
-	Place         string                 `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"` // node, rack or remote: where most of the input is, seen from it
+	Place         string                 `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"` // checkpoint: it has what the task goes on from; else node, rack or remote: where most of the input is, seen from it
 	LocalBytes    int64                  `protobuf:"varint,3,opt,name=local_bytes,json=localBytes,proto3" json:"local_bytes,omitempty"`
 	RackBytes     int64                  `protobuf:"varint,4,opt,name=rack_bytes,json=rackBytes,proto3" json:"rack_bytes,omitempty"`
 	RemoteBytes   int64                  `protobuf:"varint,5,opt,name=remote_bytes,json=remoteBytes,proto3" json:"remote_bytes,omitempty"`
@@ -5806,7 +5806,7 @@ type Explanation_Task struct {
 	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	Stage         string                 `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
 	Reasons       []string               `protobuf:"bytes,4,rep,name=reasons,proto3" json:"reasons,omitempty"`
-	Spots         []*Explanation_Spot    `protobuf:"bytes,5,rep,name=spots,proto3" json:"spots,omitempty"`                       // cheapest first, the first 10
+	Spots         []*Explanation_Spot    `protobuf:"bytes,5,rep,name=spots,proto3" json:"spots,omitempty"`                       // best first, the first 10
 	FailedOn      []string               `protobuf:"bytes,6,rep,name=failed_on,json=failedOn,proto3" json:"failed_on,omitempty"` // tasknodes where it is not tried again
 	Attempts      []*Explanation_Attempt `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
