@@ -1,6 +1,7 @@
 package hfsp
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -263,4 +264,30 @@ func TestLateJobsShare(t *testing.T) {
 	s.finish(50_000, s.View().Job(cluster.JobID{Cluster: "1", Number: 1}), cluster.MapSlot, -1)
 	s.settle(50_000)
 	s.want("all late, 1:2:1", "2/0", "3/0", "1/0")
+}
+
+// TestASlotAtHomeIsOfUse to a stage of several waves whose splits lie elsewhere, when a
+// task of it goes on from what the machine has.
+func TestASlotAtHomeIsOfUse(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+		waves := s.Run(schedtest.Spec(dag.MapReduce(40, 0)), slices.Repeat([]string{"m0"}, 40)...)
+		first := s.Start(waves, 0, 0, "m1")
+		if paused {
+			s.Apply(cluster.CheckpointAttempt{Attempt: first})
+		} else {
+			s.Apply(cluster.KillAttempt{Attempt: first})
+		}
+		other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
+		near, far := s.Start(other, 0, 0, "m0"), s.Start(other, 0, 1, "m1")
+		s.Reset(s.World.Now, s.Seen())
+		c := newClaims(s.Policy, s.World.Now, s.Seen(), cluster.MapSlot, sched.Plan{})
+		claimant := c.byPhase[s.phaseOf(waves, cluster.MapSlot)]
+		for id, want := range map[cluster.AttemptID]bool{near: true, far: paused} {
+			_, _, a, _ := s.View().Attempt(id)
+			if got := c.usable(claimant, a); got != want {
+				t.Errorf("paused on m1: %v; a slot of %s is of use: %v", paused, a.Machine, got)
+			}
+		}
+	}
 }

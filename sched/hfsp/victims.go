@@ -147,6 +147,9 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 			}
 			continue
 		}
+		if some(w.Stage.PausedOn(a.Machine), welcome) {
+			return true
+		}
 		for _, host := range m.Hosts {
 			if some(w.Stage.PendingOn(host), welcome) {
 				return true
