@@ -44,7 +44,7 @@ func (r *Rig) Process(name string) (localcluster.Process, error) {
 // gone is left alone.
 func (r *Rig) Kill(ctx context.Context, name string) error {
 	if r.hosts != nil {
-		return r.hosts.kill(ctx, name)
+		return r.killHost(ctx, name)
 	}
 	if hdfs, i, ok := r.hadoop(name); ok {
 		if i < 0 {
@@ -107,9 +107,7 @@ func (r *Rig) Continue(name string) error { return r.freeze(name, syscall.SIGCON
 
 func (r *Rig) freeze(name string, sig syscall.Signal) error {
 	if r.hosts != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), meetPatience)
-		defer cancel()
-		return r.hosts.freeze(ctx, name, sig)
+		return r.freezeHost(context.Background(), name, sig)
 	}
 	if hdfs, i, ok := r.hadoop(name); ok {
 		switch stop := sig == syscall.SIGSTOP; {
