@@ -88,7 +88,7 @@ bench-cluster:
 	go run ./bench/cmd/bench -case 'cluster-*' -rounds $(ROUNDS) -size $(SIZE)
 
 # RUNS random drills of the seeds from SEED on, with OUT/drills.csv and a report of
-# each: ten seconds a drill. KINDS=all has partitions and full disks too.
+# each: ten seconds a drill. KINDS=all has all kinds, partitions and full disks too.
 RUNS ?= 20
 SEED ?= 1
 KINDS ?= kill,restart,stop,corrupt

@@ -22,10 +22,11 @@ const (
 	IOError   Kind = "io-error"  // every so many operations fail
 	Clock     Kind = "clock"     // the daemon's clock jumps by By
 	Preempt   Kind = "preempt"   // a task makes room, in the way How
+	Failpoint Kind = "failpoint" // at Point, How happens; with For, until then
 )
 
 // kinds are all, in the order in which people are told of them.
-var kinds = []Kind{Kill, Restart, Stop, Partition, Corrupt, FullDisk, SlowDisk, IOError, Clock, Preempt}
+var kinds = []Kind{Kill, Restart, Stop, Partition, Corrupt, FullDisk, SlowDisk, IOError, Clock, Preempt, Failpoint}
 
 // Kinds are all kinds.
 func Kinds() []Kind { return append([]Kind(nil), kinds...) }
@@ -66,7 +67,8 @@ type Fault struct {
 	When   Trigger
 	For    time.Duration // how long it lasts; 0 is to the end of the drill
 	By     time.Duration // SlowDisk and Clock: how much; a clock may go back
-	How    string        // Preempt: split, checkpoint, suspend or kill
+	Point  string        // Failpoint: where, a name of internal/failpoint
+	How    string        // Preempt: split, checkpoint, suspend or kill; Failpoint: an action such as crash@3
 
 	Line int // of the plan's file, 0 for none
 }
@@ -74,6 +76,9 @@ type Fault struct {
 // String is the fault as a plan has it.
 func (f Fault) String() string {
 	text := fmt.Sprintf("fault %v do %s %v", f.When, f.Kind, f.Target)
+	if f.Point != "" {
+		text += " at " + f.Point
+	}
 	if f.How != "" {
 		text += " by " + f.How
 	}
@@ -106,6 +111,10 @@ func (f Fault) check() error {
 
 func (f Fault) checkAmount() error {
 	switch {
+	case f.Kind == Failpoint:
+		return f.checkPoint()
+	case f.Point != "":
+		return fmt.Errorf("%s at %s: a failpoint alone is at a point", f.Kind, f.Point)
 	case f.Kind == Preempt && !contains(ways, f.How):
 		return fmt.Errorf("preempt by %q; there are %s", f.How, join(ways))
 	case f.Kind != Preempt && f.How != "":

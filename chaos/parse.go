@@ -87,7 +87,7 @@ func (p *Plan) parseLine(words []string, line int) (err error) {
 	return err
 }
 
-// parseFault reads "TRIGGER do KIND ROLE [NAME] [by AMOUNT] [for TIME]".
+// parseFault reads "TRIGGER do KIND ROLE [NAME] [at POINT] [by AMOUNT] [for TIME]".
 func (p *Plan) parseFault(words []string, line int) (err error) {
 	f := Fault{Line: line}
 	if f.When, words, err = parseTrigger(words); err != nil {
@@ -116,12 +116,14 @@ func (f *Fault) set(option, value string) (err error) {
 		if f.For, err = time.ParseDuration(value); err == nil && f.For <= 0 {
 			err = fmt.Errorf("for %s: expected more than 0s", value)
 		}
-	case option == "by" && f.Kind == Preempt && f.How == "":
+	case option == "at" && f.Kind == Failpoint && f.Point == "":
+		f.Point = value
+	case option == "by" && (f.Kind == Preempt || f.Kind == Failpoint) && f.How == "":
 		f.How = value
-	case option == "by" && f.Kind != Preempt && f.By == 0:
+	case option == "by" && f.How == "" && f.By == 0:
 		f.By, err = time.ParseDuration(value)
 	default:
-		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' behind the target, each once", option+" "+value)
+		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' behind the target, of a failpoint 'at POINT' too, each once", option+" "+value)
 	}
 	return err
 }

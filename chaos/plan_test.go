@@ -57,6 +57,9 @@ func TestRandomPlansAreTextAndBack(t *testing.T) {
 func TestRandomPlansLeaveAWayToGoOn(t *testing.T) {
 	for seed := range uint64(500) {
 		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
+			if f.Kind == chaos.Failpoint && strings.Contains(f.Point, "commit-") && strings.HasPrefix(f.Point, "jobmaster/") && strings.HasPrefix(f.How, "error") {
+				t.Errorf("seed %d: %v fails a commit, and its job with it", seed, f)
+			}
 			lasts := f.Kind != chaos.Restart && f.Kind != chaos.Clock
 			if f.Target.Role == chaos.Jobmaster && lasts && f.For == 0 {
 				t.Errorf("seed %d: %v never ends", seed, f)
@@ -86,35 +89,59 @@ func TestFaultsOfPlans(t *testing.T) {
 		head + "job k wordcounter": `p:3: job k: no program "wordcounter"`,
 		head + "fault":             "p:3: expected 'at TIME' or 'when JOB",
 		head + "fault at 1s":       "p:3: expected 'do KIND TARGET'",
-		head + "fault at soon do kill tasknode 1":                  `p:3: time: invalid duration "soon"`,
-		head + "fault at -1s do kill tasknode 1":                   "p:3: at -1s: expected 0s to",
-		head + "fault when k map 5% do kill tasknode 1":            "p:3: when k: the plan has no such job",
-		head + "fault when j map 5 do kill tasknode 1":             `p:3: map "5": expected a whole number of percent`,
-		head + "fault when j map 105% do kill tasknode 1":          "p:3: map 105%: expected 0% to 100%",
-		head + "fault when j sort 1 do kill tasknode 1":            `p:3: "sort": expected map, reduce, spill or commit`,
-		head + "fault when j spill x do kill tasknode 1":           `p:3: spill "x": expected a number`,
-		head + "fault at 0s do tickle tasknode 1":                  `p:3: "tickle" is no kind of fault; there are kill, restart`,
-		head + "fault at 0s do corrupt jobmaster leader":           `p:3: corrupt of a "jobmaster"; it can be done to tasknode`,
-		head + "fault at 0s do kill tasknode":                      `p:3: tasknode "": expected its number from 1, or any`,
-		head + "fault at 0s do kill tasknode 5":                    "p:3: tasknode 5: there are 4",
-		head + "fault at 0s do kill tasknode 01":                   `p:3: tasknode "01": expected its number`,
-		head + "fault at 0s do kill jobmaster m4":                  "p:3: jobmaster m4: there are 3",
-		head + "fault at 0s do kill jobmaster king":                `p:3: jobmaster "king": expected leader, follower, all`,
-		head + "fault at 0s do kill task n1":                       `p:3: task "n1": expected map, reduce or any`,
-		head + "fault at 0s do kill namenode":                      "p:3: namenode: the plan has no HDFS",
-		head + "hdfs\nfault at 0s do kill namenode 1":              `p:4: namenode "1": there is only one`,
-		head + "fault at 0s do restart tasknode 1 for 1s":          "p:3: restart for 1s: it does not last",
-		head + "fault at 0s do kill tasknode 1 for -1s":            "p:3: for -1s: expected more than 0s",
-		head + "fault at 0s do kill tasknode 1 by 1s":              "p:3: kill by 1s: it has no amount",
-		head + "fault at 0s do kill tasknode 1 until 1s":           `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
-		head + "fault at 0s do slow-disk tasknode 1 for 1s":        "p:3: slow-disk by 0s: expected how much longer",
-		head + "fault at 0s do clock tasknode 1":                   "p:3: clock: by how much is missing",
-		head + "fault at 0s do preempt task map by kindness":       `p:3: preempt by "kindness"; there are split, checkpoint`,
-		head + "masters 1\nfault at 0s do kill jobmaster follower": "p:4: jobmaster follower: there is one master only",
+		head + "fault at soon do kill tasknode 1":                                 `p:3: time: invalid duration "soon"`,
+		head + "fault at -1s do kill tasknode 1":                                  "p:3: at -1s: expected 0s to",
+		head + "fault when k map 5% do kill tasknode 1":                           "p:3: when k: the plan has no such job",
+		head + "fault when j map 5 do kill tasknode 1":                            `p:3: map "5": expected a whole number of percent`,
+		head + "fault when j map 105% do kill tasknode 1":                         "p:3: map 105%: expected 0% to 100%",
+		head + "fault when j sort 1 do kill tasknode 1":                           `p:3: "sort": expected map, reduce, spill or commit`,
+		head + "fault when j spill x do kill tasknode 1":                          `p:3: spill "x": expected a number`,
+		head + "fault at 0s do tickle tasknode 1":                                 `p:3: "tickle" is no kind of fault; there are kill, restart`,
+		head + "fault at 0s do corrupt jobmaster leader":                          `p:3: corrupt of a "jobmaster"; it can be done to tasknode`,
+		head + "fault at 0s do kill tasknode":                                     `p:3: tasknode "": expected its number from 1, or any`,
+		head + "fault at 0s do kill tasknode 5":                                   "p:3: tasknode 5: there are 4",
+		head + "fault at 0s do kill tasknode 01":                                  `p:3: tasknode "01": expected its number`,
+		head + "fault at 0s do kill jobmaster m4":                                 "p:3: jobmaster m4: there are 3",
+		head + "fault at 0s do kill jobmaster king":                               `p:3: jobmaster "king": expected leader, follower, all`,
+		head + "fault at 0s do kill task n1":                                      `p:3: task "n1": expected map, reduce or any`,
+		head + "fault at 0s do kill namenode":                                     "p:3: namenode: the plan has no HDFS",
+		head + "hdfs\nfault at 0s do kill namenode 1":                             `p:4: namenode "1": there is only one`,
+		head + "fault at 0s do restart tasknode 1 for 1s":                         "p:3: restart for 1s: it does not last",
+		head + "fault at 0s do kill tasknode 1 for -1s":                           "p:3: for -1s: expected more than 0s",
+		head + "fault at 0s do kill tasknode 1 by 1s":                             "p:3: kill by 1s: it has no amount",
+		head + "fault at 0s do kill tasknode 1 until 1s":                          `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
+		head + "fault at 0s do slow-disk tasknode 1 for 1s":                       "p:3: slow-disk by 0s: expected how much longer",
+		head + "fault at 0s do clock tasknode 1":                                  "p:3: clock: by how much is missing",
+		head + "fault at 0s do preempt task map by kindness":                      `p:3: preempt by "kindness"; there are split, checkpoint`,
+		head + "masters 1\nfault at 0s do kill jobmaster follower":                "p:4: jobmaster follower: there is one master only",
+		head + "fault at 0s do failpoint tasknode 1 by error":                     "p:3: failpoint: 'at POINT' is missing; a tasknode has task/spill, task/checkpoint-write, task/segment-commit, task/done, tasknode/launch, tasknode/heartbeat",
+		head + "fault at 0s do failpoint jobmaster all at x by y":                 `p:3: no failpoint "x"; there are task/spill, task/checkpoint-write`,
+		head + "fault at 0s do failpoint jobmaster leader at task/spill by crash": "p:3: failpoint at task/spill: no jobmaster comes there; it has jobmaster/log-append, jobmaster/snapshot, jobmaster/commit-begin",
+		head + "fault at 0s do failpoint machine 1 at task/spill by crash":        `p:3: failpoint of a "machine"; it can be done to tasknode, jobmaster`,
+		head + "fault at 0s do failpoint tasknode 1 at task/spill":                "p:3: failpoint at task/spill: 'by ACTION' is missing",
+		head + "fault at 0s do failpoint tasknode 1 at task/spill by fire":        `p:3: action "fire": expected error, crash or delay=TIME`,
+		head + "fault at 0s do failpoint tasknode 1 at a at b by error":           `p:3: "at b": expected`,
+		head + "fault at 0s do kill tasknode 1 at task/spill":                     `p:3: "at task/spill": expected 'by AMOUNT'`,
 	} {
 		_, err := chaos.Parse("p", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// TestFaultsOfGoPrograms are told of too, where no text could say so.
+func TestFaultsOfGoPrograms(t *testing.T) {
+	p := chaos.NewPlan()
+	p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
+	node := chaos.Target{Role: chaos.Tasknode, Name: "1"}
+	when := chaos.Trigger{Event: chaos.AtTime}
+	for want, f := range map[string]chaos.Fault{
+		"kill at task/spill: a failpoint alone is at a point": {Kind: chaos.Kill, Target: node, When: when, Point: "task/spill"},
+		"failpoint by 1s: a point has an action":              {Kind: chaos.Failpoint, Target: node, When: when, Point: "task/spill", How: "error", By: 1e9},
+	} {
+		if err := p.With([]chaos.Fault{f}).Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
@@ -130,6 +157,7 @@ func TestAllFaultsAreNamed(t *testing.T) {
 // FuzzParse says that whatever is read is written as the same plan.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head))
+	f.Add([]byte(head + "fault at 0s do failpoint tasknode any at task/spill by delay=20ms@3 for 1s"))
 	for seed := range uint64(20) {
 		f.Add(chaos.Random(seed, chaos.Kinds()).Format())
 	}

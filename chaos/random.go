@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
 )
 
@@ -13,18 +14,40 @@ const randomLimit = 6 * time.Second
 // kinds, EasyKinds when there are none. What it breaks leaves a way to go on: a
 // tasknode that never does anything wrong, and a majority of masters sooner or
 // later.
-func Random(seed uint64, of []Kind) *Plan {
+func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of) }
+
+// Cluster is one that random plans are made for. Zero values stand for that of
+// NewPlan, where everything can go wrong.
+type Cluster struct {
+	Masters, Tasknodes int
+	Takes              func(Fault) bool // whether a fault can be injected there
+}
+
+// maxDraws is how often a fault is drawn until there is one that the cluster takes.
+const maxDraws = 1000
+
+// RandomOn is the plan of a seed for a cluster. It has fewer faults, or none, where
+// the cluster hardly takes one of these kinds.
+func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	if len(of) == 0 {
 		of = EasyKinds()
 	}
 	r := &random{Rand: rand.New(rand.NewPCG(seed, 0x68616d6d72)), plan: NewPlan(), kinds: of}
+	if on.Masters != 0 {
+		r.plan.Masters, r.plan.Tasknodes = on.Masters, on.Tasknodes
+	}
 	r.plan.Seed, r.plan.Limit = seed, randomLimit
 	r.plan.Jobs = []Job{{Name: "j1", Program: Programs()[r.IntN(len(Programs()))]}}
 	if r.IntN(3) == 0 {
 		r.plan.Jobs = append(r.plan.Jobs, Job{Name: "j2", Program: Programs()[r.IntN(len(Programs()))]})
 	}
 	for range 1 + r.IntN(4) {
-		r.plan.Faults = append(r.plan.Faults, r.fault())
+		for range maxDraws {
+			if f := r.fault(); f.Target.Name != "" && (on.Takes == nil || on.Takes(f)) {
+				r.plan.Faults = append(r.plan.Faults, f)
+				break
+			}
+		}
 	}
 	return r.plan
 }
@@ -39,7 +62,11 @@ func (r *random) fault() Fault {
 	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], When: r.trigger()}
 	f.Target = r.target(f.Kind)
 	if lasting[f.Kind] && (r.IntN(2) == 0 || r.mustEnd(f)) {
-		f.For = r.time(200*time.Millisecond, 2500*time.Millisecond)
+		longest := 2500 * time.Millisecond
+		if f.Kind == Failpoint {
+			longest = randomLimit // something has to come there
+		}
+		f.For = r.time(200*time.Millisecond, longest)
 	}
 	switch f.Kind {
 	case SlowDisk:
@@ -50,6 +77,8 @@ func (r *random) fault() Fault {
 		}
 	case Preempt:
 		f.How = ways[r.IntN(len(ways))]
+	case Failpoint:
+		f.Point, f.How = r.point(f.Target.Role)
 	}
 	return f
 }
@@ -58,7 +87,7 @@ func (r *random) fault() Fault {
 // masters need a majority, whatever else happens to them, and what is frozen or
 // cannot write is not given up by anybody.
 func (r *random) mustEnd(f Fault) bool {
-	return f.Target.Role == Jobmaster || f.Kind != Kill && f.Kind != Stop
+	return f.Target.Role == Jobmaster || f.Kind != Kill && f.Kind != Stop && f.Kind != Failpoint
 }
 
 // time is one in whole tens of milliseconds.
@@ -83,7 +112,8 @@ func (r *random) trigger() Trigger {
 }
 
 // target is one for a kind. The last tasknode is never chosen, so that one is
-// always in order; HDFS is left to plans by hand.
+// always in order, and there is no name where it is the only one; HDFS is left to
+// plans by hand.
 func (r *random) target(kind Kind) Target {
 	var roles []Role
 	for _, role := range targets[kind] {
@@ -96,9 +126,13 @@ func (r *random) target(kind Kind) Target {
 	case Task:
 		t.Name = []string{"map", "reduce", Any}[r.IntN(3)]
 	case Jobmaster:
-		t.Name = []string{Leader, Leader, Follower, All}[r.IntN(4)]
+		if t.Name = []string{Leader, Leader, Follower, All}[r.IntN(4)]; r.plan.Masters == 1 {
+			t.Name = Leader
+		}
 	default:
-		t.Name = string(rune('1' + r.IntN(r.plan.Tasknodes-1)))
+		if others := r.plan.Tasknodes - 1; others > 0 {
+			t.Name = strconv.Itoa(1 + r.IntN(others))
+		}
 	}
 	return t
 }

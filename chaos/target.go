@@ -30,10 +30,11 @@ var targets = map[Kind][]Role{
 	IOError:   {Tasknode, Jobmaster},
 	Clock:     {Tasknode, Jobmaster},
 	Preempt:   {Task},
+	Failpoint: {Tasknode, Jobmaster},
 }
 
 // lasting are the kinds that may have an end.
-var lasting = map[Kind]bool{Kill: true, Stop: true, Partition: true, FullDisk: true, SlowDisk: true, IOError: true}
+var lasting = map[Kind]bool{Kill: true, Stop: true, Partition: true, FullDisk: true, SlowDisk: true, IOError: true, Failpoint: true}
 
 // check tells what is wrong with a target.
 func (t Target) check() error {

@@ -93,6 +93,30 @@ func TestDrillInside(t *testing.T) {
 	}
 }
 
+// TestDrillOfFailpoints has points fail, wait and crash. The one that nothing comes to
+// does not count as a fault.
+func TestDrillOfFailpoints(t *testing.T) {
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault at 0s do failpoint tasknode 1 at task/spill by crash@1",
+		"fault at 0s do failpoint tasknode 2 at task/segment-commit by error@1",
+		"fault at 0s do failpoint tasknode 2 at task/done by delay=50ms",
+		"fault at 0s do failpoint tasknode 3 at tasknode/launch by crash@1",
+		"fault at 0s do failpoint tasknode 4 at task/checkpoint-write by crash",
+		"fault at 0s do failpoint jobmaster all at jobmaster/snapshot by error",
+		"fault when j1 map 30% do failpoint jobmaster leader at jobmaster/log-append by error@1 for 2s",
+		"fault when j1 reduce 50% do failpoint jobmaster all at jobmaster/commit-end by delay=50ms"))
+	if len(rows) != 1 || rows[0].Faults != 7 || rows[0].Planned != 8 || rows[0].Again == 0 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
+// fakeSSH takes a host and a command, in as many words as come, as ssh does.
+const fakeSSH = `test "$1" = here || exit 255
+shift
+exec sh -c "$*"
+`
+
 // hostfile starts a cluster that stays, and returns what makes a drill one of it.
 func hostfile(t *testing.T, drills string) (args []string) {
 	t.Helper()
@@ -106,14 +130,15 @@ func hostfile(t *testing.T, drills string) (args []string) {
 	state, err := localcluster.ReadState(dir)
 	must(t, err)
 	var hosts strings.Builder
+	again := fmt.Sprintf("here env %s %s up --dir %s --detach &", env[0], hammr, dir)
 	for _, m := range state.Masters {
-		fmt.Fprintf(&hosts, "jobmaster %s %s here env %s %s up --dir %s --detach\n", m.ID, m.HTTP, env[0], hammr, dir)
+		fmt.Fprintf(&hosts, "jobmaster %s %s %s\n", m.ID, m.HTTP, again)
 	}
 	for _, n := range state.Tasknodes {
-		fmt.Fprintf(&hosts, "tasknode %s %s here\n", n.Name, n.HTTP)
+		fmt.Fprintf(&hosts, "tasknode %s %s %s\n", n.Name, n.HTTP, again)
 	}
 	return []string{
-		"--hostfile", newFile(t, "hosts", []byte(hosts.String())), "--shell", "sh -c",
+		"--hostfile", newFile(t, "hosts", []byte(hosts.String())), "--shell", "sh " + newFile(t, "fake-ssh", []byte(fakeSSH)) + " {host}",
 		"--master", strings.TrimSpace(up.stdout), "--token-file", filepath.Join(dir, localcluster.TokenFile),
 	}
 }
@@ -125,13 +150,21 @@ func TestDrillByHostfile(t *testing.T) {
 	plan := planned(t, "masters 3", "tasknodes 2",
 		"fault when j1 map 10% do slow-disk tasknode 1 by 10ms for 300ms",
 		"fault when j1 map 20% do stop tasknode 2 for 300ms",
-		"fault when j1 map 30% do kill jobmaster leader for 300ms")
-	if rows := drilled(t, append(args, "--plan", plan)...); len(rows) != 1 || rows[0].Faults != 3 {
+		"fault when j1 map 30% do kill jobmaster leader for 300ms",
+		"fault when j1 map 60% do restart tasknode 1",
+		"fault when j1 map 80% do stop jobmaster leader for 1500ms",
+		"fault when j1 reduce 0% do restart jobmaster follower")
+	if rows := drilled(t, append(args, "--plan", plan)...); len(rows) != 1 || rows[0].Faults != 6 {
 		t.Errorf("drills %+v", rows)
 	}
+	if rows := drilled(t, append(args, "--seed", "1", "--runs", "2", "--kinds", "all")...); len(rows) != 2 || rows[0].Planned == 0 {
+		t.Errorf("drills of seeds %+v", rows)
+	}
 	start(t, command{args: append([]string{"chaos", "run", "--report", t.TempDir(), "--plan", planned(t, "masters 3", "tasknodes 2",
-		"fault at 1s do partition tasknode 1", "fault at 1s do kill tasknode 1")}, args...)}).wait(t).want(t, 1,
-		"partition tasknode 1: not on a cluster of a hostfile: its daemons have no networks", "the line of n1 does not say how it is started again")
+		"fault at 1s do partition tasknode 1")}, args...)}).wait(t).want(t, 1,
+		"partition tasknode 1: not on a cluster of a hostfile: its daemons have no networks")
+	start(t, command{args: append([]string{"chaos", "run", "--report", t.TempDir(), "--seed", "1", "--kinds", "corrupt"}, args...)}).wait(t).want(t, 1,
+		"none of these kinds of faults can be injected there")
 }
 
 // TestNoDrillWithoutConsent refuses a cluster whose daemons take no part in drills.

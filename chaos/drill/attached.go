@@ -28,15 +28,24 @@ func (s *Session) canPlayThere(plan *chaos.Plan) error {
 		faults = append(faults, errors.New("the plan has an HDFS of its own, which a cluster that runs already does not use"))
 	}
 	for _, f := range plan.Faults {
-		why := notThere(f)
-		if why == "" {
-			why = s.lackingHost(f)
-		}
-		if why != "" {
-			faults = append(faults, fmt.Errorf("%s: not on a cluster of a hostfile: %s", f, why))
+		if err := CanInject(s.cfg.Cluster, f); err != nil {
+			faults = append(faults, err)
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// CanInject tells why a fault cannot be injected into a cluster that runs already;
+// nil when it can.
+func CanInject(cluster *rig.HostConfig, f chaos.Fault) error {
+	why := notThere(f)
+	if why == "" {
+		why = lackingHost(cluster, f)
+	}
+	if why != "" {
+		return fmt.Errorf("%s: not on a cluster of a hostfile: %s", f, why)
+	}
+	return nil
 }
 
 // notThere is why a fault cannot be injected into a cluster that runs already, ""
@@ -56,9 +65,9 @@ func notThere(f chaos.Fault) string {
 }
 
 // lackingHost is what a line of the hostfile lacks for a fault, "" for nothing.
-func (s *Session) lackingHost(f chaos.Fault) string {
-	for _, h := range s.cfg.Cluster.Hosts {
-		switch ends := f.Kind == chaos.Kill || f.Kind == chaos.Restart; {
+func lackingHost(cluster *rig.HostConfig, f chaos.Fault) string {
+	for _, h := range cluster.Hosts {
+		switch ends := f.EndsDaemon(); {
 		case string(f.Target.Role) != h.Role:
 		case (ends || f.Kind == chaos.Stop) && h.Shell == "":
 			return fmt.Sprintf("the line of %s names no shell for its machine", h.Name)

@@ -81,6 +81,32 @@ fault at 1s do clock tasknode 1 by 5s
 	}
 }
 
+// TestFaultsOfRunningClusters: what a hostfile does not say how to do is refused.
+func TestFaultsOfRunningClusters(t *testing.T) {
+	cluster := &rig.HostConfig{Hosts: []rig.Host{
+		{Role: rig.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: rig.Tasknode, Name: "n1", Shell: "a"}, {Role: rig.Tasknode, Name: "n2"},
+	}}
+	const start, shell = "the line of n1 does not say how it is started again", "the line of n2 names no shell"
+	for fault, want := range map[string]string{
+		"kill jobmaster leader": "", "restart jobmaster all": "", "stop jobmaster follower for 1s": "", "io-error jobmaster leader": "",
+		"slow-disk tasknode 2 by 1ms": "", "io-error tasknode 2": "", "clock tasknode 2 by 1h": "", "preempt task map by split": "",
+		"failpoint tasknode 2 at task/spill by crash": "", "failpoint tasknode 2 at tasknode/launch by error@1": "",
+		"failpoint jobmaster leader at jobmaster/log-append by crash": "",
+		"failpoint tasknode 1 at tasknode/launch by crash":            start, "kill tasknode 1": start, "restart tasknode 2": start,
+		"stop tasknode 1":      shell,
+		"partition tasknode 1": "its daemons have no networks", "corrupt tasknode 1": "are out of reach", "kill task map": "set a failpoint",
+		"kill machine 1": "jobmasters and tasknodes only",
+	} {
+		plan, err := chaos.Parse("p", []byte("hammr-plan 1\ntasknodes 2\njob j wordcount\nfault at 1s do "+fault))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CanInject(cluster, plan.Faults[0]); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", fault, err, want)
+		}
+	}
+}
+
 // TestWorkLost adds up attempts by hand: what was done twice and what was thrown
 // away, but not what was kept by a preemption.
 func TestWorkLost(t *testing.T) {

@@ -15,6 +15,9 @@ import (
 type injury struct {
 	target string
 	undo   func(ctx context.Context) error // nil where nothing is to be undone
+	// missed, asked before undo, is why nothing has happened after all, "" when
+	// something has; nil where it has happened already.
+	missed func(ctx context.Context) string
 }
 
 // inject does what a fault says. errNothing says that it had nothing to hit.
@@ -30,6 +33,9 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 		return injury{}, err
 	}
 	in := injury{target: strings.Join(names, "+")}
+	if f.Kind == chaos.Failpoint {
+		in.missed = d.missing(ctx, f, names)
+	}
 	hit, undo := d.means(f)
 	err = hit(ctx, names)
 	if undo != nil {

@@ -18,51 +18,82 @@ const ioErrorOneOf = 20
 // gone has forgotten everything.
 func (d *drill) inside(f chaos.Fault) (hit, undo deed) {
 	r := d.rig
-	slow := func(by time.Duration) deed {
-		return each(func(ctx context.Context, name string) error { return r.SlowDisk(ctx, name, by) })
+	slow := func(by time.Duration) telling {
+		return func(ctx context.Context, name string) error { return r.SlowDisk(ctx, name, by) }
 	}
-	failing := func(oneOf int) deed {
-		return each(func(ctx context.Context, name string) error { return r.IOErrors(ctx, name, oneOf) })
+	failing := func(oneOf int) telling {
+		return func(ctx context.Context, name string) error { return r.IOErrors(ctx, name, oneOf) }
+	}
+	point := func(action string) telling {
+		return func(ctx context.Context, name string) error { return r.Failpoint(ctx, name, f.Point, action) }
 	}
 	switch f.Kind {
 	case chaos.SlowDisk:
 		return ifThere(slow(f.By)), persistently(slow(0))
 	case chaos.IOError:
-		return ifThere(failing(ioErrorOneOf)), func(ctx context.Context, names []string) error {
-			// A daemon ends that cannot write, and is started again as people would.
-			return errors.Join(persistently(failing(0))(ctx, names), r.Start(ctx, names))
-		}
+		return ifThere(failing(ioErrorOneOf)), d.reviving(f, persistently(failing(0)))
+	case chaos.Failpoint:
+		return ifThere(point(f.How)), d.reviving(f, persistently(point("")))
 	}
-	return ifThere(each(func(ctx context.Context, name string) error { return r.JumpClock(ctx, name, f.By) })), nil
+	return ifThere(func(ctx context.Context, name string) error { return r.JumpClock(ctx, name, f.By) }), nil
 }
 
-// ifThere has a deed that nobody answers be one that had nothing to hit.
-func ifThere(do deed) deed {
+// telling tells a daemon what it suffers.
+type telling func(ctx context.Context, name string) error
+
+// reviving has what ends a fault start the daemons that have ended for it, as people
+// would.
+func (d *drill) reviving(f chaos.Fault, undo deed) deed {
+	if !f.EndsDaemon() {
+		return undo
+	}
 	return func(ctx context.Context, names []string) error {
-		call, cancel := context.WithTimeout(ctx, answerPatience)
-		defer cancel()
-		err := do(call, names)
-		if errors.Is(err, rig.ErrNotRunning) || err != nil && call.Err() != nil {
-			return fmt.Errorf("%w: %w", errNothing, err)
-		}
-		return err
+		return errors.Join(undo(ctx, names), d.rig.Start(ctx, names))
 	}
 }
 
-// persistently has each daemon be tried until it answers, is gone, or ctx ends.
-func persistently(do deed) deed {
+// ifThere tells all that answer. There was nothing to hit when none did.
+func ifThere(tell telling) deed {
+	return func(ctx context.Context, names []string) error {
+		var failed, absent error
+		told := false
+		for _, name := range names {
+			call, cancel := context.WithTimeout(ctx, answerPatience)
+			err := tell(call, name)
+			switch {
+			case err == nil:
+				told = true
+			case errors.Is(err, rig.ErrNotRunning) || call.Err() != nil:
+				absent = errors.Join(absent, err)
+			default:
+				failed = errors.Join(failed, err)
+			}
+			cancel()
+		}
+		if told || failed != nil {
+			return failed
+		}
+		return fmt.Errorf("%w: %w", errNothing, absent)
+	}
+}
+
+// persistently tells each daemon until it answers, is gone, or ctx ends.
+func persistently(tell telling) deed {
 	return each(func(ctx context.Context, name string) error {
 		for {
 			call, cancel := context.WithTimeout(ctx, answerPatience)
-			err := do(call, []string{name})
+			err := tell(call, name)
+			known := err == nil || errors.Is(err, rig.ErrNotRunning)
+			if !known {
+				<-call.Done()
+			}
 			cancel()
 			switch {
-			case err == nil || errors.Is(err, rig.ErrNotRunning):
+			case known:
 				return nil
 			case ctx.Err() != nil:
 				return err
 			}
-			<-call.Done()
 		}
 	})
 }

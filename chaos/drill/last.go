@@ -32,14 +32,15 @@ func (d *drill) begin(ctx context.Context, i int, lasting *sync.WaitGroup) bool 
 	result.At = at.Sub(d.began).Milliseconds()
 	lasting.Go(func() { d.awaitRecovery(ctx, i, at) })
 	if in.undo != nil {
-		lasting.Go(func() { d.undoLater(ctx, f, in) })
+		lasting.Go(func() { d.undoLater(ctx, i, in) })
 	}
 	return true
 }
 
 // undoLater ends a fault when its time has come. What has no end in the plan
 // stays as it is until the cluster ends, but for HDFS, which other drills use too.
-func (d *drill) undoLater(ctx context.Context, f chaos.Fault, in injury) {
+func (d *drill) undoLater(ctx context.Context, i int, in injury) {
+	f := d.plan.Faults[i]
 	var end <-chan time.Time
 	if f.For > 0 {
 		timer := time.NewTimer(f.For)
@@ -51,6 +52,7 @@ func (d *drill) undoLater(ctx context.Context, f chaos.Fault, in injury) {
 	case <-d.watch.over:
 	case <-ctx.Done():
 	}
+	d.lookBack(context.WithoutCancel(ctx), i, in)
 	if !d.plan.HDFS && (f.For == 0 || ctx.Err() != nil) {
 		return
 	}
@@ -60,6 +62,19 @@ func (d *drill) undoLater(ctx context.Context, f chaos.Fault, in injury) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.wrong = append(d.wrong, fmt.Sprintf("%v could not be ended: %v", f, err))
+	}
+}
+
+// lookBack takes back that a fault was injected when nothing has come of it.
+func (d *drill) lookBack(ctx context.Context, i int, in injury) {
+	if in.missed == nil {
+		return
+	}
+	why := in.missed(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why != "" {
+		d.faults[i].Injected, d.faults[i].Why, d.faults[i].Recovery = false, why, 0
 	}
 }
 
@@ -82,6 +97,9 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, since time.Time) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.faults[i].Injected {
+		return
+	}
 	d.faults[i].Recovery = max(1, at.Sub(since).Milliseconds())
 }
 

@@ -72,7 +72,7 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	cfg := rig.Config{
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
-		Expiry: d.session.cfg.Expiry,
+		Expiry: d.session.cfg.Expiry, MasterFlags: oftenSnapshot,
 	}
 	if d.plan.HDFS {
 		if cfg.HDFS, err = d.session.obtainHDFS(ctx, d.plan.Tasknodes); err != nil {
@@ -91,6 +91,9 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	}
 	return d.start(ctx, cfg)
 }
+
+// oftenSnapshot has masters write their state as a whole several times in a drill.
+var oftenSnapshot = []string{"--snapshot-entries", "8", "--snapshot-interval", "200ms"}
 
 // smallDisk has room for the program, for spills, and for what a tasknode wants to be
 // free (--min-free).

@@ -78,6 +78,15 @@ func (r *Rig) Hits(ctx context.Context, name, point string) (n int64, err error)
 	return n, err
 }
 
+// PID is the daemon's process on its machine, as it says itself.
+func (r *Rig) PID(ctx context.Context, name string) (pid int, err error) {
+	err = r.inside(name, func(page string) error {
+		pid, err = r.faults.PID(ctx, page)
+		return err
+	})
+	return pid, err
+}
+
 // Clear ends everything that a daemon was told to suffer inside.
 func (r *Rig) Clear(ctx context.Context, name string) error {
 	return r.inside(name, func(page string) error { return r.faults.Clear(ctx, page) })

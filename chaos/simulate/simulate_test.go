@@ -25,11 +25,12 @@ func TestLossesArePlayed(t *testing.T) {
 		"fault at 1s do stop tasknode 3",
 		"fault at 1s do kill jobmaster leader for 1s",
 		"fault when j1 spill 3 do kill tasknode 1",
+		"fault at 1s do failpoint tasknode 1 at task/done by error@2",
 	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Good || len(r.Played) != 2 || len(r.NotModelled) != 3 || len(r.Result.Lost) != 2 {
+	if !r.Good || len(r.Played) != 2 || len(r.NotModelled) != 4 || len(r.Result.Lost) != 2 {
 		t.Fatalf("%+v", r)
 	}
 	if l := r.Result.Lost[0]; l.Node != 1 || l.At != 500 || l.Back != -1 || l.Running == 0 {
@@ -38,7 +39,7 @@ func TestLossesArePlayed(t *testing.T) {
 	if l := r.Result.Lost[1]; l.Node != 0 || l.Back != l.At+300 {
 		t.Errorf("machine 1: %+v", l)
 	}
-	for i, want := range []string{"stop is not modelled", "the loss of a jobmaster is not modelled", "the trigger is not modelled"} {
+	for i, want := range []string{"stop is not modelled", "the loss of a jobmaster is not modelled", "the trigger is not modelled", "failpoint is not modelled"} {
 		if !strings.HasSuffix(r.NotModelled[i], want) {
 			t.Errorf("%q, want %q", r.NotModelled[i], want)
 		}

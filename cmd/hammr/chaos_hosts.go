@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/drill"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -26,7 +27,7 @@ type attached struct {
 
 func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.hostfile, "hostfile", "", "`file` with the daemons of a cluster that runs already, to be drilled")
-	flags.StringVar(&a.shell, "shell", "ssh {host}", "`command` that runs another one, its last word, on a machine of the hostfile")
+	flags.StringVar(&a.shell, "shell", rig.DefaultShell, "`command` that runs another one, its last word, on a machine of the hostfile")
 	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "that cluster's masters, as `host:port,...`")
 	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with that cluster's secret")
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
@@ -58,17 +59,18 @@ func (a *attached) settle() error {
 	return errors.Join(faults...)
 }
 
-// fit makes a random plan one for that cluster.
-func (a *attached) fit(p *chaos.Plan) {
+// on is what random plans are made for.
+func (a *attached) on() (c chaos.Cluster) {
 	if a.cluster == nil {
-		return
+		return c
 	}
-	p.Masters, p.Tasknodes = 0, 0
 	for _, h := range a.cluster.Hosts {
 		if h.Role == rig.Jobmaster {
-			p.Masters++
+			c.Masters++
 		} else {
-			p.Tasknodes++
+			c.Tasknodes++
 		}
 	}
+	c.Takes = func(f chaos.Fault) bool { return drill.CanInject(a.cluster, f) == nil }
+	return c
 }

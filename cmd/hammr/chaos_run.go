@@ -42,15 +42,19 @@ func newChaosRun() *cobra.Command {
 		Short: "Run drills",
 		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
 output is known, breaks what its plan says, and compares the output with an
-undisturbed run. Drills of a seed go on with the next seeds.
+undisturbed run. Drills of a seed go on with the next seeds. With --hostfile the
+cluster is one that runs already, and all drills are of that one.
 
 DIR gets drills.csv, to which every drill adds a line, and a directory for each
-drill: its plan, verdict.json, the logs of all daemons and the histories of the
-jobs. A plan that fails is played again with fewer faults, and the smallest one
-that still fails is kept beside it.
+drill: its plan, verdict.json, and of a cluster of its own the logs of all
+daemons and the histories of the jobs. A plan that fails is played again with
+fewer faults, and the smallest one that still fails is kept beside it. When any
+drill was bad, the command ends with 1.
 
-Only processes that the drill has started are touched. Partitions and full disks
-take Linux namespaces, which root may make, and any user on many machines.`,
+Only processes that the drill has started are touched, and with --hostfile the
+daemons that it names, which have been started with --drills. Partitions and full
+disks take Linux namespaces, which root may make, and any user on many machines.
+docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
@@ -64,7 +68,7 @@ take Linux namespaces, which root may make, and any user on many machines.`,
 	flags.IntVar(&cfg.runs, "runs", 1, "`number` of drills")
 	flags.DurationVar(&cfg.duration, "duration", 0, "go on for that `time` instead")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
-	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java")
+	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
 	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
 	kindsFlag(cmd, &cfg.kinds)
@@ -108,9 +112,12 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 	if c.fromFile != nil {
 		return c.fromFile
 	}
-	p := chaos.Random(c.seed+uint64(i), c.of)
+	on := c.attached.on()
+	if c.hdfs && on.Takes == nil {
+		on.Takes = func(f chaos.Fault) bool { return f.Kind != chaos.Partition }
+	}
+	p := chaos.RandomOn(on, c.seed+uint64(i), c.of)
 	p.HDFS = c.hdfs
-	c.attached.fit(p)
 	return p
 }
 
@@ -192,6 +199,9 @@ func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) 
 	bad, began := 0, time.Now()
 	for i := 0; c.more(ctx, i, began); i++ {
 		plan := c.planOf(i)
+		if c.fromFile == nil && len(plan.Faults) == 0 {
+			return errors.New("none of these kinds of faults can be injected there: docs/formats/hostfile.md says which can")
+		}
 		dir := filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
 		if c.fromFile != nil {
 			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))

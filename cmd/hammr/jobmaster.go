@@ -79,7 +79,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.Period("snapshot-interval", &c.snapshotEvery, "`time` between two looks, up to twice as long, at whether there are so many"),
 		daemon.Number("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
 		daemon.Period("store-delay", &c.storeDelay, "`time` by which each write to its log takes longer, to try out a slow disk"),
-		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have its disk and its clock fail"),
+		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have it fail from inside"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
 	}, c.log.Settings()...)

@@ -61,7 +61,7 @@ func (c *nodeConfig) settings() daemon.Settings {
 		daemon.Period("heartbeat", &c.heartbeat, "`time` between two signs of life"),
 		daemon.Text("cgroup", &c.cgroup, "`directory` of a control group that was given to it, to hold tasks to their memory; auto makes one where the machine allows it, none does without"),
 		daemon.Switch("own-user", &c.ownUser, "as root, run tasks as root too instead of as the users whose jobs they are of"),
-		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have its disk, its clock and its tasks fail"),
+		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have it and its tasks fail from inside"),
 		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
 		daemon.Text("ready-file", &c.readyFile, "`file` to write when it has joined"),
 	}, c.log.Settings()...)

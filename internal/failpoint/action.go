@@ -25,6 +25,15 @@ type Action struct {
 	nth   int64         // the hit, from 1, at which it happens, once; 0 is at each
 }
 
+// Nth is the hit, from 1, at which it happens, once; 0 is at each.
+func (a Action) Nth() int64 { return a.nth }
+
+// Fails reports whether it is an error.
+func (a Action) Fails() bool { return a.deed == fail }
+
+// Crashes reports whether it ends the process.
+func (a Action) Crashes() bool { return a.deed == crash }
+
 // maxDelay is the longest time that anything may be delayed by.
 const maxDelay = time.Hour
 

@@ -108,7 +108,7 @@ var importTable = []row{
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
-	{"chaos", nil},
+	{"chaos", []string{"internal/failpoint"}},
 	{"chaos/rig", []string{
 		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/rpc",
 	}},
