@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/chaos"
@@ -33,7 +35,7 @@ func (d *drill) inside(f chaos.Fault) (hit, undo deed) {
 	case chaos.IOError:
 		return ifThere(failing(ioErrorOneOf)), d.reviving(f, persistently(failing(0)))
 	case chaos.Failpoint:
-		return ifThere(point(f.How)), d.reviving(f, persistently(point("")))
+		return ifThere(ending(f, point(f.How))), d.reviving(f, persistently(point("")))
 	}
 	return ifThere(func(ctx context.Context, name string) error { return r.JumpClock(ctx, name, f.By) }), nil
 }
@@ -52,6 +54,23 @@ func (d *drill) reviving(f chaos.Fault, undo deed) deed {
 	}
 }
 
+// ending has a daemon that ends by what it is told, before it has answered, be one that
+// was told.
+func ending(f chaos.Fault, tell telling) telling {
+	return func(ctx context.Context, name string) error {
+		err := tell(ctx, name)
+		if f.EndsDaemon() && cutOff(err) {
+			return nil
+		}
+		return err
+	}
+}
+
+// cutOff reports whether a daemon has ended while it was told something.
+func cutOff(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
 // ifThere tells all that answer. There was nothing to hit when none did.
 func ifThere(tell telling) deed {
 	return func(ctx context.Context, names []string) error {
@@ -63,7 +82,7 @@ func ifThere(tell telling) deed {
 			switch {
 			case err == nil:
 				told = true
-			case errors.Is(err, rig.ErrNotRunning) || call.Err() != nil:
+			case errors.Is(err, rig.ErrNotRunning) || cutOff(err) || call.Err() != nil:
 				absent = errors.Join(absent, err)
 			default:
 				failed = errors.Join(failed, err)

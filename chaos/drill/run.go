@@ -93,7 +93,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 }
 
 // oftenSnapshot has masters write their state as a whole several times in a drill.
-var oftenSnapshot = []string{"--snapshot-entries", "8", "--snapshot-interval", "200ms"}
+var oftenSnapshot = []string{"--snapshot-entries", "4", "--snapshot-interval", "200ms"}
 
 // smallDisk has room for the program, for spills, and for what a tasknode wants to be
 // free (--min-free).
