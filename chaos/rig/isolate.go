@@ -29,15 +29,15 @@ func Isolate(cmd *exec.Cmd) {
 // CanIsolate tells why Isolate does not work for this user on this machine; nil
 // when it does.
 func CanIsolate() error {
-	for _, tool := range []string{"ip", "true"} {
+	for _, tool := range []string{"ip", "tc", "true"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("partitions and full disks need the program %q (package iproute2 or coreutils): %w", tool, err)
+			return fmt.Errorf("networks and disks of their own need the program %q (package iproute2 or coreutils): %w", tool, err)
 		}
 	}
 	cmd := exec.Command("true")
 	Isolate(cmd)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("partitions and full disks need namespaces, which this user may not make here; run as root: %w", err)
+		return fmt.Errorf("networks and disks of their own need namespaces, which this user may not make here; run as root: %w", err)
 	}
 	return nil
 }

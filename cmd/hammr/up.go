@@ -49,6 +49,8 @@ It ends with this command, at Ctrl-C; with --detach it stays until 'hammr down'.
 	flags.IntVar(&cfg.MapSlots, "map-slots", cfg.MapSlots, "`number` of map tasks that a tasknode runs at once")
 	flags.IntVar(&cfg.ReduceSlots, "reduce-slots", cfg.ReduceSlots, "`number` of reduce tasks that a tasknode runs at once")
 	flags.StringSliceVar(&cfg.Addresses, "addresses", nil, "`addresses` of this machine, one for each tasknode, joined by commas")
+	flags.StringSliceVar(&cfg.MasterHosts, "master-addresses", nil, "`addresses` of this machine, one for each jobmaster, on which all ports are free, joined by commas")
+	flags.StringSliceVar(&cfg.Namespaces, "namespaces", nil, "network `namespaces` of this machine, one for each tasknode, as 'ip netns' knows them, joined by commas")
 	flags.IntVar(&cfg.add, "add", 0, "start so `many` more tasknodes of the cluster of DIR")
 	flags.BoolVar(&cfg.detach, "detach", false, "return when all is ready, and leave it running")
 	flags.Duration("expiry", 0, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)")

@@ -107,10 +107,10 @@ var importTable = []row{
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
-	{"internal/localcluster", []string{"internal/daemon", "internal/procfs"}},
+	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs"}},
 	{"chaos", []string{"internal/failpoint"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/rpc",
+		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/procfs", "internal/rpc",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "sched/fifo", "sim", "sim/workload"}},
@@ -119,7 +119,7 @@ var importTable = []row{
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
 	{"bench/real", []string{
 		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
-		"internal/localcluster", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire", "sched", "sched/all", "sim", "sim/workload",
+		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/rpc", "internal/taskproc", "internal/wire", "sched", "sched/all", "sim", "sim/workload",
 	}},
 	{"bench/calibrate", []string{"bench/real", "internal/wire", "preempt", "sched", "sched/all", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
@@ -135,9 +135,10 @@ var importTable = []row{
 	{"cmd/...", []string{"..."}},
 
 	// Tools for tests.
-	{"internal/minihdfs", []string{"internal/procfs"}},
+	{"internal/minihdfs", []string{"internal/netns", "internal/procfs"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/lint", nil},
+	{"internal/netns", nil},
 	{"internal/procfs", nil},
 	{"e2e", nil},
 }

@@ -30,6 +30,9 @@ type Config struct {
 	// MasterHosts are IP addresses, one for each jobmaster, on which all ports are
 	// free; default 127.0.0.1 for all, and ports that are free.
 	MasterHosts []string
+	// Namespaces are network namespaces of this machine, one for each tasknode, in
+	// which they and their tasks run; default none: all share this process's.
+	Namespaces []string
 	// MasterFlags and TasknodeFlags are more flags for the daemons; default none.
 	MasterFlags, TasknodeFlags []string
 	// Outlive lets the daemons live on after this process. Without it they end
@@ -73,6 +76,7 @@ func (c *Config) Validate() error {
 	check(c.MapSlots >= 1 && c.ReduceSlots >= 1, "%d map slots and %d reduce slots; a tasknode has at least one of each", c.MapSlots, c.ReduceSlots)
 	check(len(c.Addresses) == 0 || len(c.Addresses) == c.Tasknodes, "%d addresses for %d tasknodes", len(c.Addresses), c.Tasknodes)
 	check(len(c.MasterHosts) == 0 || len(c.MasterHosts) == c.Masters, "%d hosts for %d masters", len(c.MasterHosts), c.Masters)
+	check(len(c.Namespaces) == 0 || len(c.Namespaces) == c.Tasknodes, "%d network namespaces for %d tasknodes", len(c.Namespaces), c.Tasknodes)
 	for _, address := range slices.Concat(c.Addresses, c.MasterHosts) {
 		check(net.ParseIP(address) != nil, "%q is not an IP address", address)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/procfs"
 )
 
@@ -24,6 +25,8 @@ type program struct {
 	args []string
 	dir  string // its own; it is on its command line
 	log  string // file
+
+	namespace string // network namespace; "" for this process's
 
 	before func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
 }
@@ -66,6 +69,11 @@ func (p program) start(parent *parent) (*child, error) {
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.SysProcAttr = attributes(parent.outlive)
+	if p.namespace != "" {
+		if err := netns.Within(cmd, p.namespace); err != nil {
+			return nil, fmt.Errorf("start of %s: %w", p.name, err)
+		}
+	}
 	if p.before != nil {
 		if err := p.before(p.name, p.dir, cmd); err != nil {
 			return nil, fmt.Errorf("before the start of %s: %w", p.name, err)
@@ -174,7 +182,9 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 		"--masters", l.addresses(), "--token-file", filepath.Join(cfg.Dir, TokenFile), "--own-user",
 		"--map-slots", strconv.Itoa(n.MapSlots), "--reduce-slots", strconv.Itoa(n.ReduceSlots),
 	}
-	return newProgram(cfg, n.Name, dir, append(args, l.TasknodeFlags...))
+	p := newProgram(cfg, n.Name, dir, append(args, l.TasknodeFlags...))
+	p.namespace = n.Namespace
+	return p
 }
 
 func newProgram(cfg Config, name, dir string, args []string) program {

@@ -35,6 +35,7 @@ type tasknodeLayout struct {
 	Host        string `json:"host"`
 	MapSlots    int    `json:"mapSlots"`
 	ReduceSlots int    `json:"reduceSlots"`
+	Namespace   string `json:"namespace,omitempty"` // network namespace
 }
 
 // localhost is where daemons listen that were given no address.
@@ -90,15 +91,20 @@ func newLayout(cfg Config) (*layout, error) {
 	return l, nil
 }
 
-// add adds n tasknodes, with the addresses of cfg as far as there are any.
+// add adds n tasknodes, with the addresses and namespaces of cfg as far as there are
+// any.
 func (l *layout) add(cfg Config, n int) {
 	for i := range n {
-		host := localhost
+		host, namespace := localhost, ""
 		if i < len(cfg.Addresses) {
 			host = cfg.Addresses[i]
 		}
+		if i < len(cfg.Namespaces) {
+			namespace = cfg.Namespaces[i]
+		}
 		l.Tasknodes = append(l.Tasknodes, tasknodeLayout{
 			Name: fmt.Sprintf("n%d", len(l.Tasknodes)+1), Host: host, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+			Namespace: namespace,
 		})
 	}
 }

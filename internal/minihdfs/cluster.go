@@ -27,7 +27,7 @@ type Cluster struct {
 type dataNode struct {
 	daemon
 	host      string
-	forwarder *forwarder // nil while partitioned
+	forwarder *forwarder // nil while partitioned, and always in a network of its own
 }
 
 // Start starts a cluster and returns when all its DataNodes are live, which
@@ -74,7 +74,7 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 	base := program{logs: logs, java: Java{Jars: jars, Conf: c.conf, Temp: temp, HeapMiB: cfg.HeapMiB}, starter: c.starter}
 	c.nameNode = newNameNode(base)
 	for i := range cfg.DataNodes {
-		c.data = append(c.data, newDataNode(base, i, c.Host(i), dir))
+		c.data = append(c.data, newDataNode(base, i, c.Host(i), cfg))
 	}
 	return c, c.writeConf()
 }
@@ -85,19 +85,23 @@ func newNameNode(base program) *daemon {
 	return d
 }
 
-func newDataNode(base program, i int, host, dir string) *dataNode {
+func newDataNode(base program, i int, host string, cfg Config) *dataNode {
 	d := &dataNode{daemon: daemon{program: base}, host: host}
 	d.name = fmt.Sprintf("datanode%d", i)
 	d.class = "org.apache.hadoop.hdfs.server.datanode.DataNode"
-	for _, property := range []string{
+	properties := []string{
 		"dfs.datanode.address=" + host + ":9866",
 		"dfs.datanode.http.address=" + host + ":9864",
 		"dfs.datanode.ipc.address=" + host + ":9867",
 		"dfs.datanode.hostname=" + host,
-		"dfs.datanode.data.dir=file://" + filepath.Join(dir, fmt.Sprintf("dn%d", i)),
-		"fs.defaultFS=hdfs://" + host + ":" + rpcPort,
-		"dfs.namenode.rpc-address=" + host + ":" + rpcPort,
-	} {
+		"dfs.datanode.data.dir=file://" + filepath.Join(cfg.Dir, fmt.Sprintf("dn%d", i)),
+	}
+	if len(cfg.Namespaces) > 0 {
+		d.network = cfg.Namespaces[i]
+	} else { // by its forwarder
+		properties = append(properties, "fs.defaultFS=hdfs://"+host+":"+rpcPort, "dfs.namenode.rpc-address="+host+":"+rpcPort)
+	}
+	for _, property := range properties {
 		d.args = append(d.args, "-D", property)
 	}
 	return d

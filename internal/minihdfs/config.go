@@ -25,6 +25,10 @@ type Config struct {
 	// Network is the first three numbers of the cluster's addresses, such as
 	// "127.10.20". Default one derived from Dir that nothing listens on.
 	Network string
+	// Namespaces are network namespaces, one for each DataNode, in which they run,
+	// with their addresses; this process's has the NameNode's, and Network is any
+	// private one. Default none: all share this process's loopback device.
+	Namespaces []string
 	// Racks names the rack of each DataNode, by index. Default "/rack1" for all
 	// but the last, which is in "/rack2"; a single one is in "/rack1".
 	Racks []string
@@ -79,13 +83,17 @@ func (c *Config) Validate() error {
 		"Replication is %d with %d DataNodes", c.Replication, c.DataNodes)
 	check(c.BlockSize > 0 && c.BlockSize%512 == 0, "BlockSize is %d, not a multiple of 512", c.BlockSize)
 	check(len(c.Racks) == c.DataNodes, "%d Racks for %d DataNodes", len(c.Racks), c.DataNodes)
-	check(c.Network == "" || validNetwork(c.Network), "Network %q is not like 127.10.20", c.Network)
+	if len(c.Namespaces) > 0 {
+		check(len(c.Namespaces) == c.DataNodes, "%d Namespaces for %d DataNodes", len(c.Namespaces), c.DataNodes)
+		check(validNetwork(c.Network), "Network %q is not like 10.77.0", c.Network)
+	} else {
+		check(c.Network == "" || validNetwork(c.Network) && strings.HasPrefix(c.Network, "127."), "Network %q is not like 127.10.20", c.Network)
+	}
 	return errors.Join(faults...)
 }
 
 func validNetwork(network string) bool {
-	ip := net.ParseIP(network + ".1").To4()
-	return ip != nil && ip[0] == 127 && strings.Count(network, ".") == 2
+	return net.ParseIP(network+".1").To4() != nil && strings.Count(network, ".") == 2
 }
 
 // pickNetwork returns a network that nobody listens on: the first one free in

@@ -16,6 +16,9 @@
 // DataNode's own address; closing it is a clean partition between the two.
 // A client that dials from 127.x.y.1i is local to DataNode i.
 //
+// With Config.Namespaces each DataNode has a network of its own, and the addresses
+// of the same pattern there; it reaches the NameNode without a forwarder.
+//
 // Tests call Main in their TestMain and ForTest in each test; all tests of a
 // binary share one cluster, and a test that breaks a daemon repairs it and waits
 // for WaitLive. Nothing outlives the process that called Start, even when it is

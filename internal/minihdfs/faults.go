@@ -63,13 +63,14 @@ func (c *Cluster) launchDataNode(i int) error {
 }
 
 // PartitionDataNode cuts DataNode i off from the NameNode. Clients and other
-// DataNodes still reach it.
+// DataNodes still reach it. One with a network of its own goes on: its link is
+// the caller's to cut.
 func (c *Cluster) PartitionDataNode(i int) { c.data[i].partition() }
 
 // HealDataNode ends what PartitionDataNode began.
 func (c *Cluster) HealDataNode(i int) error {
 	d := c.data[i]
-	if d.forwarder != nil {
+	if d.forwarder != nil || d.network != "" {
 		return nil
 	}
 	f, err := forward(d.host, c.RPC())

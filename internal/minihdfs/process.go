@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/netns"
 )
 
 // program is what a daemon runs.
@@ -22,6 +24,7 @@ type program struct {
 	class   string
 	args    []string
 	env     []string // beside this process's
+	network string   // namespace; "" for this process's
 	starter *starter
 
 	// orphan is the signal that it gets when this process ends in whatever way; 0
@@ -55,6 +58,11 @@ func (d *daemon) start() error {
 	cmd := exec.Command(java, argv...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: cmp.Or(d.orphan, syscall.SIGKILL)}
+	if d.network != "" {
+		if err := netns.Within(cmd, d.network); err != nil {
+			return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
+		}
+	}
 	if len(d.env) > 0 {
 		cmd.Env = append(os.Environ(), d.env...)
 	}

@@ -1,0 +1,126 @@
+// Package netns gives machines that are played by processes of one machine a
+// network each: a namespace, which a link joins to a bridge.
+//
+//	namespace of m1      this process's            namespace of n1
+//	10.77.0.11 eth0 ──── v-m1 ─┬ bridge ┬─ v-n1 ──── eth0 10.77.0.101
+//	                        10.77.0.1
+//
+// What a machine sends to its own address stays within it; all else crosses its
+// link, and that of whom it is for. A link can be cut, and it can be slow.
+//
+//	b, err := netns.New("drill", "10.77.0.1")
+//	defer b.Remove()
+//	err = b.Join("n1", "10.77.0.101")
+//	err = b.Limit("n1", 256)
+//	err = netns.Within(cmd, "n1") // cmd runs there
+//
+// It takes a process that may make namespaces, and the programs ip and tc of
+// iproute2. Names are of this process's mounts and network: one with namespaces of
+// its own leaves nothing behind, whatever ends it.
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// Bridge is the network between machines. Its methods may be called by several
+// goroutines at once, but for Join and Remove.
+type Bridge struct {
+	name     string
+	machines []string // in the order of Join, also those for which it failed
+}
+
+// New makes a bridge, with an address for this process's namespace. Its machines have
+// addresses with the same first three numbers. The caller calls Remove.
+func New(name, address string) (*Bridge, error) {
+	b := &Bridge{name: name}
+	err := allOf(ip, [][]string{
+		{"link", "add", name, "type", "bridge"}, {"addr", "add", address + "/24", "dev", name}, {"link", "set", name, "up"},
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Remove())
+	}
+	return b, nil
+}
+
+// Join makes a namespace with the name of a machine, and its link.
+func (b *Bridge) Join(machine, address string) error {
+	b.machines = append(b.machines, machine)
+	return allOf(ip, [][]string{
+		{"netns", "add", machine},
+		{"link", "add", port(machine), "type", "veth", "peer", "name", device, "netns", machine},
+		{"link", "set", port(machine), "master", b.name, "up"},
+		{"-n", machine, "addr", "add", address + "/24", "dev", device},
+		{"-n", machine, "link", "set", device, "up"},
+		{"-n", machine, "link", "set", "lo", "up"},
+	})
+}
+
+// Ends of a machine's link.
+const device = "eth0" // in its namespace
+
+func port(machine string) string { return "v-" + machine } // on the bridge
+
+// Cut makes all that crosses a machine's link vanish; connections stay.
+func (b *Bridge) Cut(machine string) error { return ip("link", "set", port(machine), "down") }
+
+// Mend ends what Cut began.
+func (b *Bridge) Mend(machine string) error { return ip("link", "set", port(machine), "up") }
+
+// Limit has a machine's link carry so many Mbit/s in either direction; 0 ends that.
+func (b *Bridge) Limit(machine string, mbits int) error {
+	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", port(machine), "root"}}
+	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}
+	if mbits == 0 {
+		rate = []string{"noqueue"}
+	}
+	for i := range ends {
+		ends[i] = append(ends[i], rate...)
+	}
+	return allOf(tc, ends)
+}
+
+// Remove takes the bridge away, and all machines with their links. Processes that
+// still run there keep a namespace that leads nowhere.
+func (b *Bridge) Remove() error {
+	for _, machine := range b.machines {
+		_ = ip("link", "del", port(machine)) // it may not have been made
+		_ = ip("netns", "del", machine)      // likewise
+	}
+	b.machines = nil
+	return ip("link", "del", b.name)
+}
+
+// Within has a command run in the namespace of a machine, with the same process id.
+func Within(cmd *exec.Cmd, machine string) error {
+	path, err := exec.LookPath("ip")
+	if err != nil {
+		return fmt.Errorf("network namespace %s: %w", machine, err)
+	}
+	cmd.Args = append([]string{"ip", "netns", "exec", machine, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = path
+	return nil
+}
+
+func allOf(program func(...string) error, calls [][]string) error {
+	for _, args := range calls {
+		if err := program(args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ip(args ...string) error { return run("ip", args) }
+func tc(args ...string) error { return run("tc", args) }
+
+// run runs a program of iproute2.
+func run(program string, args []string) error {
+	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, out)
+	}
+	return nil
+}

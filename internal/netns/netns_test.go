@@ -1,0 +1,186 @@
+package netns_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/netns"
+)
+
+// insideMark is in the environment of the processes that the tests start: what they
+// are to do.
+const insideMark = "NETNS_TEST_INSIDE"
+
+const port = "7777"
+
+func TestMain(m *testing.M) {
+	switch do := os.Getenv(insideMark); do {
+	case "":
+		os.Exit(m.Run())
+	case "serve":
+		serve()
+	default:
+		if err := play(do); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// serve sends as many bytes as it is asked for, in a machine's namespace.
+func serve() {
+	l, err := net.Listen("tcp", os.Args[1]+":"+port)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			_, _ = c.Write(make([]byte, asked)) // the other end tells how many came
+			c.Close()
+		}()
+	}
+}
+
+const asked = 8 << 20
+
+// inside runs a play in namespaces of its own for networks and mounts.
+func inside(t *testing.T, name string) {
+	t.Helper()
+	for _, tool := range []string{"ip", "tc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("namespaces with names take root")
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), insideMark+"="+name)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestLimitIsOfTheLink(t *testing.T) { inside(t, "limit") }
+func TestCutAndRemove(t *testing.T)     { inside(t, "cut") }
+
+// play has two machines, of which one serves.
+func play(name string) (err error) {
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := syscall.Mount("tmpfs", "/run", "tmpfs", 0, "size=1m"); err != nil {
+		return err
+	}
+	b, err := netns.New("testbridge", "10.78.0.1")
+	if err != nil {
+		return err
+	}
+	for machine, address := range map[string]string{"a": "10.78.0.11", "b": "10.78.0.12"} {
+		if err := b.Join(machine, address); err != nil {
+			return err
+		}
+	}
+	server := exec.Command(os.Args[0], "10.78.0.11")
+	server.Env = append(os.Environ(), insideMark+"=serve")
+	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := netns.Within(server, "a"); err != nil {
+		return err
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	server.Stderr = os.Stderr
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() { _, _ = server.Process.Kill(), server.Wait() }()
+	if _, err := io.ReadFull(out, make([]byte, len("ready"))); err != nil {
+		return err
+	}
+	if name == "limit" {
+		return playLimit(b)
+	}
+	return playCut(b)
+}
+
+// playLimit fetches over a link of 64 Mbit/s: no sooner than it can carry the bytes,
+// less what passes at once.
+func playLimit(b *netns.Bridge) error {
+	const least = (asked - 512<<10) * 8 * int(time.Second) / 64e6
+	if err := b.Limit("a", 64); err != nil {
+		return err
+	}
+	for range 2 {
+		if took, err := fetch(); err != nil || took < time.Duration(least) {
+			return fmt.Errorf("%d bytes took %v, expected %v or more: %w", asked, took, time.Duration(least), err)
+		}
+	}
+	if err := b.Limit("a", 0); err != nil {
+		return err
+	}
+	shown, err := exec.Command("tc", "qdisc", "show").CombinedOutput()
+	if err != nil || strings.Contains(string(shown), "tbf") {
+		return fmt.Errorf("the limit was lifted: %s: %w", shown, err)
+	}
+	_, err = fetch()
+	return err
+}
+
+// fetch takes from machine a what it serves.
+func fetch() (took time.Duration, err error) {
+	began := time.Now()
+	c, err := net.DialTimeout("tcp", "10.78.0.11:"+port, time.Minute)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	n, err := io.Copy(io.Discard, c)
+	if err == nil && n != asked {
+		err = fmt.Errorf("%d bytes came", n)
+	}
+	return time.Since(began), err
+}
+
+// playCut reaches a machine only while its link is there, and leaves nothing.
+func playCut(b *netns.Bridge) error {
+	if err := b.Cut("a"); err != nil {
+		return err
+	}
+	if c, err := net.DialTimeout("tcp", "10.78.0.11:"+port, 300*time.Millisecond); err == nil {
+		c.Close()
+		return fmt.Errorf("the machine is reached over a link that is cut")
+	}
+	if err := b.Mend("a"); err != nil {
+		return err
+	}
+	if _, err := fetch(); err != nil {
+		return err
+	}
+	if err := b.Remove(); err != nil {
+		return err
+	}
+	left, err := exec.Command("ip", "netns", "list").CombinedOutput()
+	if err != nil || len(left) > 0 {
+		return fmt.Errorf("namespaces are left: %s: %w", left, err)
+	}
+	links, err := exec.Command("ip", "-brief", "link").CombinedOutput()
+	if err != nil || strings.Contains(string(links), "v-") || strings.Contains(string(links), "testbridge") {
+		return fmt.Errorf("links are left: %s: %w", links, err)
+	}
+	return nil
+}
