@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -35,6 +36,8 @@ type Config struct {
 	// HDFS has a DataNode for each tasknode, which has its address and fails with it.
 	// nil is none.
 	HDFS *minihdfs.Cluster
+
+	links *links // that machines have, and HDFS too; nil for the loopback device
 }
 
 // Cluster is one that runs.
@@ -80,6 +83,9 @@ func (cfg *Config) flags() []string {
 			hosts[i] = cfg.HDFS.Host(i)
 		}
 		flags = append(flags, "--addresses", strings.Join(hosts, ","))
+	}
+	if cfg.links != nil {
+		flags = append(flags, "--namespaces", strings.Join(cfg.links.namespaces, ","), "--master-addresses", masterHost)
 	}
 	if cfg.Expiry > 0 {
 		beat := min(max(cfg.Expiry/5, 100*time.Millisecond), time.Second)
@@ -150,7 +156,13 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 
 // do runs a command of hammr and returns what it prints.
 func (c *Cluster) do(ctx context.Context, args ...string) (string, error) {
+	return c.feed(ctx, nil, args...)
+}
+
+// feed is do of a command that reads from its standard input.
+func (c *Cluster) feed(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.hammr, args...)
+	cmd.Stdin = in
 	cmd.Env = append(os.Environ(), c.env...)
 	var out, faults bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &faults

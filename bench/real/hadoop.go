@@ -31,8 +31,8 @@ func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome
 	if _, err := minihdfs.YarnJars(ctx); err != nil {
 		return nil, &paper.LeftOut{Why: err.Error()}
 	}
-	j := readJob{&w.Jobs[0], h.scale.Fast}
-	in, err := h.input(ctx, h.scratch, h.trial, j)
+	j := h.scale.reading(&w.Jobs[0])
+	in, err := h.input(ctx, h.trial, j)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hammr/hammr/bench/paper"
@@ -18,64 +18,110 @@ import (
 type ground struct {
 	hammr string
 	hdfs  *minihdfs.Cluster
-	made  map[string]bool // input that is there
+	links *links // of its machines; nil for the loopback device
+	seed  uint64 // of the trials that have read what is there
+	made  []string
 }
 
 // prepare has a DataNode for each machine of a trial. A machine without Java or
 // Hadoop's jars leaves the trial out.
-func (g *ground) prepare(ctx context.Context, dir string, cluster sim.Config) (err error) {
+func (g *ground) prepare(ctx context.Context, dir string, cluster sim.Config, s Scale) (err error) {
 	if err := minihdfs.Missing(ctx); err != nil {
 		return &paper.LeftOut{Why: err.Error()}
 	}
-	if g.hdfs != nil && g.hdfs.DataNodes() == cluster.Nodes {
+	if g.hdfs != nil && g.hdfs.DataNodes() == cluster.Nodes && g.mbits() == s.Link {
 		return nil
 	}
-	if err := g.close(); err != nil {
+	if err := errors.Join(g.close(), os.RemoveAll(dir)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return err
+	cfg := minihdfs.Config{
+		Dir: dir, DataNodes: cluster.Nodes, Replication: max(cluster.Replication, 1),
+		Racks: slices.Repeat([]string{"/rack1"}, cluster.Nodes), Properties: map[string]string{deadAfter: "300000"},
 	}
-	g.made = make(map[string]bool)
-	g.hdfs, err = minihdfs.Start(ctx, minihdfs.Config{
-		Dir: dir, DataNodes: cluster.Nodes, BlockSize: blockBytes, Replication: max(cluster.Replication, 1),
-		Racks: slices.Repeat([]string{"/rack1"}, cluster.Nodes),
-	})
+	if s.Link > 0 {
+		if g.links, err = newLinks(cluster.Nodes, s.Link); err != nil {
+			return err
+		}
+		cfg.Network, cfg.Namespaces = linksNetwork, g.links.namespaces
+	}
+	g.hdfs, err = minihdfs.Start(ctx, cfg)
 	return err
 }
 
-func (g *ground) close() error {
-	if g.hdfs == nil {
-		return nil
+// deadAfter has a DataNode that was killed not be given up before it is started again,
+// as in Hadoop, which waits for ten minutes: what lay there is not copied while a
+// trial runs.
+const deadAfter = "dfs.namenode.heartbeat.recheck-interval"
+
+// mbits is what links carry; 0 of none.
+func (g *ground) mbits() int {
+	if g.links == nil {
+		return 0
 	}
-	err := g.hdfs.Close()
-	g.hdfs = nil
+	return g.links.mbits
+}
+
+func (g *ground) close() (err error) {
+	if g.hdfs != nil {
+		err = g.hdfs.Close()
+	}
+	if g.links != nil {
+		err = errors.Join(err, g.links.remove())
+	}
+	g.hdfs, g.links, g.made = nil, nil, nil
 	return err
 }
 
 // input is the URI of what a job of a trial reads. All trials of a repetition read
 // the same blocks, wherever chance has put them: this process has no DataNode at its
-// address.
-func (g *ground) input(ctx context.Context, scratch string, t paper.Trial, j readJob) (string, error) {
+// address. Links carry anything while it is written.
+func (g *ground) input(ctx context.Context, t paper.Trial, j readJob) (uri string, err error) {
 	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
-	uri := g.hdfs.URI() + path
-	if g.made[path] {
+	uri = g.hdfs.URI() + path
+	if slices.Contains(g.made, uri) {
 		return uri, nil
 	}
-	local := filepath.Join(scratch, "input")
-	if err := os.WriteFile(local, []byte(j.text()), 0o666); err != nil {
+	if err := g.forget(ctx, t.Seed); err != nil {
 		return "", err
 	}
-	c := Cluster{hammr: g.hammr}
-	_, err := c.do(ctx, "fs", "-D", fmt.Sprint("dfs.replication=", max(t.Cluster.Replication, 1)), "-D", fmt.Sprint("dfs.blocksize=", blockBytes), "-put", local, uri)
-	if err == nil {
-		err = g.hdfs.WaitReplicated(ctx)
+	if g.links != nil {
+		if err := g.links.lift(); err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, g.links.slow()) }()
 	}
-	if err = errors.Join(err, os.Remove(local)); err != nil {
+	if err := g.write(ctx, uri, max(t.Cluster.Replication, 1), j); err != nil {
 		return "", fmt.Errorf("input of job %s: %w", j.ID, err)
 	}
-	g.made[path] = true
+	g.made = append(g.made, uri)
 	return uri, nil
+}
+
+// write writes the input of a job, and waits for its copies.
+func (g *ground) write(ctx context.Context, uri string, copies int, j readJob) error {
+	text, to := io.Pipe()
+	go func() { to.CloseWithError(j.writeText(to)) }()
+	defer text.Close()
+	c := Cluster{hammr: g.hammr}
+	_, err := c.feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", j.block), "-put", "-", uri)
+	if err != nil {
+		return err
+	}
+	return g.hdfs.WaitReplicated(ctx)
+}
+
+// forget removes what trials of another repetition have read, if that was another.
+func (g *ground) forget(ctx context.Context, seed uint64) error {
+	if g.seed != seed && len(g.made) > 0 {
+		c := Cluster{hammr: g.hammr}
+		if _, err := c.do(ctx, append([]string{"fs", "-rm"}, g.made...)...); err != nil {
+			return err
+		}
+		g.made = nil
+	}
+	g.seed = seed
+	return nil
 }
 
 // output is a URI that no other job of the HDFS writes.
@@ -84,25 +130,32 @@ func (g *ground) output(t paper.Trial, job string) string {
 }
 
 // plan is a workload whose maps read.
-func (g *ground) plan(ctx context.Context, scratch string, t paper.Trial, w *workload.Workload, fast float64) (Plan, error) {
+func (g *ground) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
 	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
 	for i := range w.Jobs {
-		j := readJob{&w.Jobs[i], fast}
-		in, err := g.input(ctx, scratch, t, j)
+		j := s.reading(&w.Jobs[i])
+		in, err := g.input(ctx, t, j)
 		if err != nil {
 			return p, err
 		}
-		p.Jobs = append(p.Jobs, j.submitted(in, g.output(t, j.ID)))
+		job := j.submitted(in, g.output(t, j.ID))
+		if job.homes, err = g.homesOf(ctx, in); err != nil {
+			return p, err
+		}
+		p.Jobs = append(p.Jobs, job)
 	}
 	return p, nil
 }
 
-// mend starts the DataNodes of machines that failed.
+// mend starts the DataNodes of machines that failed, where there are any.
 func (g *ground) mend(ctx context.Context, lost []Lost) (err error) {
+	if g.hdfs == nil || len(lost) == 0 {
+		return nil
+	}
 	for _, l := range lost {
 		err = errors.Join(err, g.hdfs.RestartDataNode(ctx, l.Node))
 	}
-	if err == nil && len(lost) > 0 {
+	if err == nil {
 		err = errors.Join(g.hdfs.WaitLive(ctx, g.hdfs.DataNodes()), g.hdfs.WaitReplicated(ctx))
 	}
 	return err

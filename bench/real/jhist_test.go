@@ -32,7 +32,7 @@ func TestHadoopHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := past.outcome(readJob{&workload.Job{ID: "j", Pool: "p", Submit: 500}, 10})
+	o := past.outcome(readJob{&workload.Job{ID: "j", Pool: "p", Submit: 500}, 10, blockBytes})
 	want := sim.JobResult{
 		ID: "j", Pool: "p", State: cluster.JobSucceeded, Submit: 500, Start: 15_500, Finish: 55_500, Maps: 2, Reduces: 1, LocalMaps: 1,
 		MapStart: 15_500, MapFinish: 40_500, ReduceStart: 35_500, ReduceFinish: 50_500,

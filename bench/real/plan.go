@@ -21,6 +21,8 @@ type Job struct {
 	At   time.Duration // since the start of the run
 	Args []string      // of hammr submit, from the program on
 	Out  string        // a last argument: the name of a directory for output; "" for none
+
+	homes homes // of its maps' input; nil for maps that read none
 }
 
 // Plan is a workload of jobs in the order in which they are submitted.
@@ -37,6 +39,8 @@ type Run struct {
 	Jobs  []*wire.JobStatus // by their histories, in the order of the plan
 	Files []string          // those histories
 	Lost  []Lost            // machines that were made to fail, in order of time
+
+	homes map[string]homes // of jobs, by their names
 }
 
 // Run submits the jobs of a plan at their times, fails machines, and waits until
@@ -44,7 +48,10 @@ type Run struct {
 func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	ctx, cancel := c.whileUp(ctx)
 	defer cancel(nil)
-	r := &Run{Begin: time.Now()}
+	r := &Run{Begin: time.Now(), homes: make(map[string]homes)}
+	for _, j := range p.Jobs {
+		r.homes[j.Name] = j.homes
+	}
 	failures := c.beginFailures(ctx, p.Failures, r.Begin)
 	ids, err := c.submitAll(ctx, p, r.Begin)
 	if err == nil {

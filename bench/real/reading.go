@@ -1,7 +1,10 @@
 package real
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -10,12 +13,13 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// A block of input is a map's: so many lines of so many bytes. It is small, since
-// the time of a map is what it sleeps for each line.
+// A block of input is a map's, and has so many lines, of so many bytes with words.
+// It is small, since the time of a map is what it sleeps for each line. Lines of
+// blocks that are larger end in blanks.
 const (
-	lineBytes  = 1024
+	textBytes  = 1024
 	blockLines = 64
-	blockBytes = blockLines * lineBytes
+	blockBytes = blockLines * textBytes
 )
 
 // wordBytes is the length of a word of the input with the space behind it.
@@ -25,7 +29,13 @@ const wordBytes = 8
 // line of a map and each word of a reduce.
 type readJob struct {
 	*workload.Job
-	fast float64
+	fast  float64
+	block int // bytes
+}
+
+// reading is a job of the workload that reads, by the scale of its trial.
+func (s Scale) reading(j *workload.Job) readJob {
+	return readJob{j, s.Fast, cmp.Or(s.Block, blockBytes)}
 }
 
 // nap is what one line of a map, or one word of a reduce, takes longer.
@@ -40,19 +50,21 @@ func (j readJob) vocabulary() int {
 	return max(int(each)*len(j.Reduces), 1)
 }
 
-// text is the input. Its words come in turn, line for line.
-func (j readJob) text() string {
-	var b strings.Builder
-	b.Grow(len(j.Maps) * blockBytes)
-	words, next := j.vocabulary(), 0
+// writeText writes the input. Its words come in turn, line for line.
+func (j readJob) writeText(to io.Writer) error {
+	w := bufio.NewWriterSize(to, 1<<20)
+	words, next, blanks := j.vocabulary(), 0, strings.Repeat(" ", j.block/blockLines-textBytes)
 	for range len(j.Maps) * blockLines {
-		for range lineBytes/wordBytes - 1 {
-			fmt.Fprintf(&b, "w%0*d ", wordBytes-2, next%words)
+		for range textBytes/wordBytes - 1 {
+			fmt.Fprintf(w, "w%0*d ", wordBytes-2, next%words)
 			next++
 		}
-		b.WriteString("-------\n")
+		w.WriteString(blanks)
+		if _, err := w.WriteString("-------\n"); err != nil {
+			return err
+		}
 	}
-	return b.String()
+	return w.Flush()
 }
 
 // submitted is the job on a Hammr cluster, by the URIs of its input and output.

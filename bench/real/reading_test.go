@@ -23,7 +23,7 @@ func someReader() readJob {
 		}
 		return list
 	}
-	return readJob{&workload.Job{ID: "j", SlowStart: -1, Maps: tasks(3, 6400), Reduces: tasks(2, 1600)}, 10}
+	return readJob{&workload.Job{ID: "j", SlowStart: -1, Maps: tasks(3, 6400), Reduces: tasks(2, 1600)}, 10, blockBytes}
 }
 
 func TestReadersSleepForTheirTimes(t *testing.T) {
@@ -31,26 +31,59 @@ func TestReadersSleepForTheirTimes(t *testing.T) {
 	if got := j.nap(); got != 10*time.Millisecond {
 		t.Errorf("nap of %v, expected 10ms", got)
 	}
-	text := j.text()
-	if len(text) != 3*blockBytes {
-		t.Errorf("%d bytes of input, expected a block for each map: %d", len(text), 3*blockBytes)
+	for _, block := range []int{blockBytes, 4 * blockBytes} {
+		j.block = block
+		if words := wordsOf(t, j); len(words) != 32 {
+			t.Errorf("%d words, expected 16 for each reduce", len(words))
+		}
+	}
+	const want = "wordcount -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D hammr.input.combine=false" +
+		" -D mapreduce.task.io.sort.mb=8 -D hammr.debug.record.sleep=10000us -D mapreduce.job.reduces=2 in"
+	if got := j.submitted("in", "out"); strings.Join(got.Args, " ") != want || got.Out != "out" {
+		t.Errorf("%+v\nwant %s", got, want)
+	}
+}
+
+// wordsOf are those of a job's input, which has to have a block for each map.
+func wordsOf(t *testing.T, j readJob) map[string]bool {
+	t.Helper()
+	var text strings.Builder
+	if err := j.writeText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if text.Len() != 3*j.block {
+		t.Errorf("%d bytes of input, expected a block for each map: %d", text.Len(), 3*j.block)
 	}
 	words := make(map[string]bool)
-	for line := range strings.Lines(text) {
-		if len(line) != lineBytes {
+	for line := range strings.Lines(text.String()) {
+		if len(line) != j.block/blockLines {
 			t.Fatalf("line of %d bytes: %q", len(line), line)
 		}
 		for _, w := range strings.Fields(strings.TrimRight(line, "-\n")) {
 			words[w] = true
 		}
 	}
-	if len(words) != 32 {
-		t.Errorf("%d words, expected 16 for each reduce", len(words))
+	return words
+}
+
+// TestHomes reads where blocks lie.
+func TestHomes(t *testing.T) {
+	machines := map[string]string{"127.1.2.11": "n1", "127.1.2.12": "n2"}
+	h, err := parseBlocks("hdfs://x/in: 24 bytes, 3 blocks\n0\t8\t127.1.2.12,127.1.2.11\n8\t8\t127.1.2.12\n16\t8\t-\n", machines)
+	if err != nil || len(h) != 3 {
+		t.Fatalf("%v, error %v; expected 3 blocks", h, err)
 	}
-	const want = "wordcount -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D hammr.input.combine=false" +
-		" -D mapreduce.task.io.sort.mb=8 -D hammr.debug.record.sleep=10000us -D mapreduce.job.reduces=2 in"
-	if got := j.submitted("in", "out"); strings.Join(got.Args, " ") != want || got.Out != "out" {
-		t.Errorf("%+v\nwant %s", got, want)
+	for _, c := range []struct {
+		task    int
+		machine string
+		want    bool
+	}{{0, "n1", true}, {0, "n2", true}, {1, "n1", false}, {1, "n2", true}, {2, "n1", false}, {3, "n1", false}, {-1, "n1", false}} {
+		if got := h.local(c.task, c.machine); got != c.want {
+			t.Errorf("map %d on %s: local %v", c.task, c.machine, got)
+		}
+	}
+	if _, err := parseBlocks("in: 8 bytes, 1 blocks\nno block\n", machines); err == nil {
+		t.Error("what is no block was read")
 	}
 }
 

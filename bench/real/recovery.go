@@ -63,9 +63,10 @@ func (t *teller) recover(j *wire.JobStatus, task *wire.TaskStatus, n int, v *ver
 	if n+1 == len(task.Attempts) {
 		return
 	}
-	next := task.Attempts[n+1]
+	next, kind, number := task.Attempts[n+1], kindOf(task), numberOf(task.Id)
 	t.out.Recovered = append(t.out.Recovered, sim.Recovery{
-		Job: j.Name, Kind: kindOf(task), Task: numberOf(task.Id), Attempt: n + 1, Machine: machineOf(next.Node),
+		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: machineOf(next.Node),
+		Local:   kind == cluster.MapSlot && t.run.homes[j.Name].local(number, next.Node),
 		Verdict: t.time(v.at), Start: t.time(next.StartTime),
 	})
 }

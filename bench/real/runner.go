@@ -32,7 +32,8 @@ type Runner struct {
 	pace   float64 // bytes a second of one map that computes; 0 before it is measured
 }
 
-// Close ends the HDFS that trials have read, if there was one.
+// Close ends the HDFS that trials have read, and the network of its machines, if there
+// were any.
 func (r *Runner) Close() error { return r.ground.close() }
 
 // Modelled runs the same trials in the simulator: with as many tasks and slots, all
@@ -130,7 +131,7 @@ func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Out
 	}
 	r.ground.hammr = r.Hammr
 	if s.Input {
-		if err := r.ground.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster); err != nil {
+		if err := r.ground.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster, s); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +170,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 		Expiry: s.wall(t.Cluster.Expiry),
 	}
 	if s.Input {
-		cfg.HDFS = r.ground.hdfs
+		cfg.HDFS, cfg.links = r.ground.hdfs, r.ground.links
 	}
 	return cfg
 }
@@ -178,7 +179,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
 	switch {
 	case s.Input:
-		p, err = r.ground.plan(ctx, r.Work, t, w, s.Fast)
+		p, err = r.ground.plan(ctx, t, w, s)
 	case s.Busy:
 		p, err = r.computing(ctx, c, w, s.Fast)
 	default:

@@ -25,6 +25,8 @@ type Scale struct {
 	Note  string  // what else is not as in the paper
 
 	Input  bool   `json:",omitempty"` // each map reads a block of a real HDFS; else they sleep only
+	Block  int    `json:",omitempty"` // bytes of a block, a multiple of 64 KiB; 0 is 64 KiB
+	Link   int    `json:",omitempty"` // Mbit/s that the link of a machine carries, with Input; 0 is the loopback device
 	Hadoop string `json:",omitempty"` // the arm that Hadoop's MapReduce plays over the same HDFS; "" for none
 	Busy   bool   `json:",omitempty"` // maps compute, and do not sleep
 }
@@ -58,8 +60,7 @@ func (s Scale) String() string {
 // notRun are the experiments that are not run on a real cluster, and why.
 var notRun = map[string]string{
 	"fair/shares": "it fills up to 45 machines once to compare whole numbers of slots, which says nothing about processes", "fair/delay": "it is about 100 machines, 30 in the short form, each with a DataNode, which are more than two cores can play",
-	"chronos/same-job": "it needs blocks that are read over links of 256 Mbit/s, one for each machine, and the HDFS that runs here listens on the loopback device, which all machines share",
-	"chronos/table1":   "16 machines with 48 slots are more processes than two cores start in time", "chronos/table2": "32 machines are more than two cores can play",
+	"chronos/table1": "16 machines with 48 slots are more processes than two cores start in time", "chronos/table2": "32 machines are more than two cores can play",
 	"chronos/moments": "16 machines with 48 slots are more processes than two cores start in time",
 	"hfsp/fig4":       "11,000 maps, thinned already, are more than two cores start in an hour", "hfsp/fig5": "it varies the machines up to 100",
 	"hfsp/fig6": "it is of the sizes' errors alone, which are drawn alike here and there: eleven hours for what the simulator shows",
@@ -67,11 +68,12 @@ var notRun = map[string]string{
 
 // scales are those of the experiments that are run; others have none.
 var scales = map[string]Scale{
-	"chronos/fifo-maps": {Fast: 10, Thin: 4}, "chronos/fair-maps": {Fast: 10, Thin: 4},
+	"chronos/fifo-maps": {Fast: 10, Thin: 4, Input: true, Note: smallBlocks}, "chronos/fair-maps": {Fast: 10, Thin: 4, Input: true, Note: smallBlocks},
 	"chronos/fifo-reduces": {Fast: 15, Thin: 4}, "chronos/kill": {Fast: 12, Thin: 4},
-	"chronos/double": {Fast: 10, Thin: 4}, "chronos/overhead": {Fast: 10, Thin: 4},
-	"disco/jobs":    {Fast: 8, Note: "Tasknodes have slots for reduces of their own, so stages do not share slots as in Disco, and nothing waits between two of them."},
-	"fair/timeouts": {Fast: 15, Tasks: 80, Until: "production", Note: "Research has 80 maps in place of 400, and is killed when production is over."},
+	"chronos/double": {Fast: 10, Thin: 4, Input: true, Note: smallBlocks}, "chronos/overhead": {Fast: 10, Thin: 4},
+	"chronos/same-job": {Fast: 16, Thin: 4, Input: true, Block: 16 << 20, Link: 256, Note: slowLinks},
+	"disco/jobs":       {Fast: 8, Note: "Tasknodes have slots for reduces of their own, so stages do not share slots as in Disco, and nothing waits between two of them."},
+	"fair/timeouts":    {Fast: 15, Tasks: 80, Until: "production", Note: "Research has 80 maps in place of 400, and is killed when production is over."},
 	"disco/busy": {Fast: 20, Busy: true, Note: "The control: maps count the words of as much text as one map alone gets through in its time, and nothing sleeps. " +
 		"What differs from the simulator beyond the rows of jobs that sleep comes of cores: two maps share two of them with the daemons, the start of tasks, and whatever else the machine does. Reduces take what a few sums take."},
 	"hammr/shares": {Fast: 2},
@@ -81,6 +83,14 @@ var scales = map[string]Scale{
 		"The arm of Hadoop is its own MapReduce on YARN with the FairScheduler over the same HDFS, with streaming programs that sleep alike; each of its tasks is a JVM of its own, whose start counts 8 times over, and it has slots of its own for reduces and the job's master."},
 	"hfsp/fig3": {Fast: 30, Thin: 2, Tasks: 40, Note: "Jobs have 40 maps and 40 reduces at most: the largest of the trace would take hours."},
 }
+
+// smallBlocks and slowLinks are notes on experiments that read.
+const (
+	smallBlocks = "Maps read blocks of 64 KiB of a real HDFS, with 64 lines, and sleep for each. A DataNode is at the address of each tasknode, and is killed with it. " +
+		"A remote block comes at once, so what locality is worth in time is not seen."
+	slowLinks = "Each machine, with its tasknode and its DataNode, which is killed with it, has a network namespace of its own, and a link that carries 256 Mbit/s in either direction. " +
+		"Blocks of a real HDFS are of 16 MiB, with 64 lines, and maps sleep for each."
+)
 
 // ScaleOf is how an experiment of a paper is scaled; why not when it is not run.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {

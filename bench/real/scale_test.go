@@ -19,7 +19,7 @@ import (
 // someTrial is one of an experiment that is run.
 func someTrial() paper.Trial {
 	t := paper.Trial{
-		Experiment: "fifo-maps", Arm: "chronos", Seed: 7, Policy: "fifo",
+		Experiment: "fifo-reduces", Arm: "chronos", Seed: 7, Policy: "fifo",
 		Conf: map[string]string{
 			"hammr.disco.transition.hold": "10000", all.AllocationFile: "x.xml",
 			all.Allocations: `<allocations><pool name="b"><minSharePreemptionTimeout>30</minSharePreemptionTimeout></pool><pool name="a"></pool></allocations>`,

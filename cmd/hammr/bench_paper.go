@@ -24,6 +24,8 @@ type benchPaper struct {
 	workloadDir    string
 	namesWorkloads bool // the user has named the directory
 	paper.Options
+
+	lacks lacks // what experiments on real clusters need and this machine has not
 }
 
 // tracesDir is where the traces are looked for.
@@ -119,7 +121,12 @@ func (b *benchPaper) prepare() error {
 		return fmt.Errorf("%s exists; remove it, or name another directory with --out", b.out)
 	}
 	if b.name == "hfsp" {
-		return b.findWorkloads()
+		if err := b.findWorkloads(); err != nil {
+			return err
+		}
+	}
+	if b.only != "" {
+		return b.checkOnly()
 	}
 	return nil
 }

@@ -8,9 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/minihdfs"
 )
 
 // trialsDir has what came of the trials of an experiment on a real cluster.
@@ -19,6 +23,17 @@ const trialsDir = "trials"
 // runReal runs the experiments on real clusters of this machine, one trial at a
 // time, and the same trials in the simulator.
 func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if err := b.look(ctx); err != nil {
+		return err
+	}
+	if rig.Isolated() {
+		err = rig.EnterIsolation()
+	} else if b.needsNetworks() {
+		return runIsolated(ctx, stdout, stderr)
+	}
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -31,12 +46,11 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
 	}
-	b.Controls = true
 	environment := real.EnvironmentOf(scratch, b.scales())
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
-	b.Leave, b.Short = b.leave, b.Short || b.name == "hfsp" // 100 machines are not to be had
+	b.Leave, b.Controls, b.Short = b.leave, true, b.Short || b.name == "hfsp" // 100 machines are not to be had
 	b.Reads = b.reads
 	report, err := paper.Run(ctx, b.name, b.Options, real.Modelled{Paper: b.name})
 	if err != nil {
@@ -67,8 +81,16 @@ func (b *benchPaper) leave(e *paper.Experiment) string {
 	if b.only != "" && e.ID != b.only {
 		return "it was not asked for"
 	}
-	_, whyNot := real.ScaleOf(b.name, e)
-	return whyNot
+	s, whyNot := real.ScaleOf(b.name, e)
+	switch {
+	case whyNot != "":
+		return whyNot
+	case s.Input && b.lacks.hdfs != nil:
+		return b.lacks.hdfs.Error()
+	case s.Link > 0 && b.lacks.networks != nil:
+		return b.lacks.networks.Error()
+	}
+	return ""
 }
 
 // reads is whether the jobs of an experiment read blocks.
@@ -77,16 +99,84 @@ func (b *benchPaper) reads(e *paper.Experiment) bool {
 	return s.Input
 }
 
-// scales are how the experiments are scaled, by their names.
-func (b *benchPaper) scales() map[string]string {
+// lacks are why this machine cannot run some experiments; nil for what it can.
+type lacks struct {
+	hdfs     error
+	networks error // of machines
+}
+
+// look finds out what this machine lacks of what the experiments need. That HDFS's
+// jars are fetched here has them at hand where there is no network. It fails where
+// the one experiment that is to be run cannot be.
+func (b *benchPaper) look(ctx context.Context) error {
+	for _, e := range b.wanted() {
+		s, _ := real.ScaleOf(b.name, &e)
+		if s.Input && b.lacks.hdfs == nil {
+			b.lacks.hdfs = minihdfs.Missing(ctx)
+		}
+		if s.Link > 0 && !rig.Isolated() && b.lacks.networks == nil {
+			b.lacks.networks = rig.CanIsolate()
+		}
+		if why := b.leave(&e); b.only != "" && why != "" {
+			return fmt.Errorf("experiment %s of %s: %s", e.ID, b.name, why)
+		}
+	}
+	return ctx.Err()
+}
+
+// needsNetworks is whether an experiment is to be run whose machines have networks of
+// their own.
+func (b *benchPaper) needsNetworks() bool {
+	return slices.ContainsFunc(b.wanted(), func(e paper.Experiment) bool {
+		s, _ := real.ScaleOf(b.name, &e)
+		return s.Link > 0 && b.leave(&e) == ""
+	})
+}
+
+// wanted are the experiments that are asked for and that real clusters run.
+func (b *benchPaper) wanted() []paper.Experiment {
+	return slices.DeleteFunc(b.plan(), func(e paper.Experiment) bool {
+		_, whyNot := real.ScaleOf(b.name, &e)
+		return whyNot != "" || b.only != "" && e.ID != b.only
+	})
+}
+
+// plan are all experiments of the paper.
+func (b *benchPaper) plan() []paper.Experiment {
 	p, err := paper.Find(b.name)
 	if err != nil {
 		return nil // prepare has told
 	}
-	plan, err := p.Plan(b.Options)
+	options := b.Options
+	options.Controls = true
+	plan, err := p.Plan(options)
 	if err != nil {
 		return nil // and Run tells
 	}
+	return plan
+}
+
+// checkOnly fails for the name of an experiment that is none, or is run in the
+// simulator only.
+func (b *benchPaper) checkOnly() error {
+	var names []string
+	for _, e := range b.plan() {
+		_, whyNot := real.ScaleOf(b.name, &e)
+		switch {
+		case b.only == "" || e.ID == b.only && whyNot == "":
+			return nil
+		case e.ID == b.only:
+			return fmt.Errorf("--only %s: it is not run on a real cluster: %s", b.only, whyNot)
+		case whyNot == "":
+			names = append(names, e.ID)
+		}
+	}
+	return fmt.Errorf("--only %s: not one of %s", b.only, strings.Join(names, ", "))
+}
+
+// scales are how the experiments are scaled, by their names.
+func (b *benchPaper) scales() map[string]string {
+	plan := b.plan()
 	list := make(map[string]string)
 	for i := range plan {
 		if s, whyNot := real.ScaleOf(b.name, &plan[i]); whyNot == "" {

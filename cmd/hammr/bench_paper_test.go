@@ -40,6 +40,23 @@ func TestBenchPaper(t *testing.T) {
 	}
 }
 
+// TestBenchPaperWithoutHadoop names what experiments that read lack, and how to get it.
+func TestBenchPaperWithoutHadoop(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	t.Setenv("HAMMR_HADOOP_JARS", "")
+	t.Setenv("JAVA_HOME", "")
+	t.Setenv("PATH", t.TempDir())
+	for _, only := range []string{"fifo-maps", "same-job"} {
+		code, _, stderr := benchPaperCommand("chronos", "--cluster", "--only", only, "--out", out)
+		if code != exitFailed || !strings.Contains(stderr, "experiment "+only+" of chronos") || !strings.Contains(stderr, "needs Java 11 or later on the PATH or in JAVA_HOME") {
+			t.Errorf("%s: exit code %d: %s", only, code, stderr)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("there is an output directory")
+	}
+}
+
 func TestBenchPaperFaults(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -50,6 +67,8 @@ func TestBenchPaperFaults(t *testing.T) {
 		{[]string{"hfsp", "--out", out}, "say where: --sim"},
 		{[]string{"hfsp", "--cluster", "--sim", "--out", out}, "say where: --sim"},
 		{[]string{"hfsp", "--sim", "--only", "fig3", "--out", out}, "--only"},
+		{[]string{"chronos", "--cluster", "--only", "fig3", "--out", out}, "--only fig3: not one of fifo-maps, fair-maps"},
+		{[]string{"chronos", "--cluster", "--only", "table2", "--out", out}, "--only table2: it is not run on a real cluster: 32 machines"},
 		{[]string{"hfsp", "--cluster", "--out", dir}, dir + " exists"},
 		{[]string{"yarn", "--sim", "--out", out}, `"yarn": not one of hfsp`},
 		{[]string{"--sim", "--out", out}, "the name of a paper is missing"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -142,7 +141,7 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 			return err
 		}
 	} else if c.needsIsolation() {
-		return c.runIsolated(ctx, cmd)
+		return runIsolated(ctx, out, cmd.ErrOrStderr())
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -169,27 +168,6 @@ func (c *chaosRun) needsIsolation() bool {
 		}
 	}
 	return false
-}
-
-// runIsolated runs the same command in namespaces of its own.
-func (c *chaosRun) runIsolated(ctx context.Context, cmd *cobra.Command) error {
-	if err := rig.CanIsolate(); err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	inner := exec.CommandContext(ctx, self, os.Args[1:]...)
-	inner.Stdout, inner.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	inner.Cancel = func() error { return inner.Process.Signal(os.Interrupt) }
-	rig.Isolate(inner)
-	err = lasting(inner.Run)
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
-		return exitWith(ended.ExitCode())
-	}
-	return err
 }
 
 // drills runs one drill after the other.
