@@ -1,14 +1,19 @@
 package real
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 )
 
+// homesFile has the machines with the input of each map of each job, in order, by the
+// jobs' names.
+const homesFile = "homes.json"
+
 // Keep copies the histories of a run, and the logs of the daemons, into a directory
-// that it makes.
+// that it makes. Where maps have read HDFS it writes there, too, where their input lay.
 func (c *Cluster) Keep(r *Run, dir string) error {
 	files := r.Files
 	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
@@ -23,7 +28,24 @@ func (c *Cluster) Keep(r *Run, dir string) error {
 			return err
 		}
 	}
-	return nil
+	if !r.readsHDFS() {
+		return nil
+	}
+	data, err := json.Marshal(r.homes)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, homesFile), data, 0o666)
+}
+
+// readsHDFS is whether maps have read blocks.
+func (r *Run) readsHDFS() bool {
+	for _, h := range r.homes {
+		if h != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // copyFile copies a regular file. A log may grow in the meantime.

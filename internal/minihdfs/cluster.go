@@ -110,7 +110,7 @@ func newDataNode(base program, i int, host string, cfg Config) *dataNode {
 // start starts the NameNode and then the DataNodes, because one that finds no
 // NameNode sleeps for 5 s.
 func (c *Cluster) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	if !isDir(filepath.Join(c.cfg.Dir, "nn")) {
 		if err := c.nameNode.runOnce(ctx, "-format", "-force", "-nonInteractive"); err != nil {

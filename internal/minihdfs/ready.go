@@ -105,10 +105,14 @@ func (c *Cluster) WaitReplicated(ctx context.Context) error {
 	})
 }
 
-// poll repeats check until it says true, a minute has passed, ctx is done, or
+// patience is how long a daemon may take: on a machine that is at work otherwise the
+// start of nine takes minutes.
+const patience = 4 * time.Minute
+
+// poll repeats check until it says true, patience has run out, ctx is done, or
 // the NameNode ends by itself. The error of the last check says what was missing.
 func (c *Cluster) poll(ctx context.Context, check func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
