@@ -73,7 +73,7 @@ func (m *Master) DrainNode(ctx context.Context, name string) error {
 		}
 		return change{
 			cluster.DrainMachine{Name: name, Cause: "tasknode " + name + " is drained"},
-			func() bool { return machine.Draining },
+			func() bool { return machine.Draining && !machine.Lost },
 		}, nil
 	})
 }

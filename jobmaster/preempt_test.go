@@ -94,28 +94,3 @@ func TestAJobRestsUntilItIsResumed(t *testing.T) {
 		w.wantFault("one that is over", m.SuspendJob(w.ctx, id, preempt.Auto), cluster.ErrRefused, wire.JobState_SUCCEEDED.String())
 	})
 }
-
-// TestDrainingIsRefusedForTheLastNode, for one that is not there, and is no matter
-// where it is under way.
-func TestDrainingIsRefusedForTheLastNode(t *testing.T) {
-	inWorld(t, 1, func(w *world) {
-		id, _ := w.working(6, 1)
-		m := w.leader()
-		w.wantFault("no tasknode", m.DrainNode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
-		w.wantFault("one of two", m.DrainNode(w.ctx, "a"), nil, "")
-		w.wantFault("again", m.DrainNode(w.ctx, "a"), nil, "")
-		w.wantFault("the last one", m.DrainNode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
-		w.succeeds(id)
-		s, err := m.Job(w.ctx, id, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, task := range s.Tasks {
-			for _, a := range task.Attempts {
-				if a.Node == "a" && a.StartTime > s.StartTime+500 {
-					t.Errorf("%s started on a tasknode that is drained", a.Id)
-				}
-			}
-		}
-	})
-}
