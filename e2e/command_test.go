@@ -192,16 +192,32 @@ func shell(t *testing.T, pipeline string, files ...string) []byte {
 // children are the processes whose parent this one is.
 func children() []string {
 	var found []string
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, stat := range stats {
-		line, err := os.ReadFile(stat)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		_, rest, _ := strings.Cut(string(line), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
-			found = append(found, fmt.Sprintf("%s (%.60s)", filepath.Base(filepath.Dir(stat)), line))
-		}
+	for _, pid := range childrenOf(os.Getpid()) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		found = append(found, fmt.Sprintf("%d (%.60s)", pid, line))
 	}
 	return found
+}
+
+// childrenOf are the processes that a process has started, and not waited for.
+func childrenOf(parent int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+		if fields := statFields(stat); err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// statFields are what such a file of the kernel tells of a process or a thread, from
+// its state on; nil when it has ended.
+func statFields(file string) []string {
+	line, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	_, rest, _ := strings.Cut(string(line), ") ")
+	return strings.Fields(rest)
 }

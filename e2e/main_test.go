@@ -27,7 +27,7 @@ var clusterDir string
 const blockSize = 1 << 20
 
 func TestMain(m *testing.M) {
-	mr.ServeTask(shout)
+	mr.ServeTask(shout, doored)
 	if gateAddress() != "" {
 		mr.Main(gatedProgram())
 	}

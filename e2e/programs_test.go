@@ -24,6 +24,7 @@ var programs = map[string]func() *mr.Program{
 	"encodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{encode: true}) },
 	"decodes":   func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true}) },
 	"shout":     func() *mr.Program { return &mr.Program{Name: "shout", Jobs: []mr.Runnable{shout}} },
+	"doored":    func() *mr.Program { return &mr.Program{Name: "doored", Jobs: []mr.Runnable{doored}} },
 	"decodes 2": func() *mr.Program { return lineCounter(nil, &lineCodec{decode: true, panics: true}) },
 }
 

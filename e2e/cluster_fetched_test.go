@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/report"
+)
+
+// TestOnlyLostOutputThatIsNotFetchedRunsAgain kills the tasknode that has run four
+// maps of five, while two reduces elsewhere hold the output of the first two, one of
+// them that of the third, and none that of the fourth. The third and the fourth run
+// again, nothing else does, and the output is that of a run in peace.
+func TestOnlyLostOutputThatIsNotFetchedRunsAgain(t *testing.T) {
+	t.Parallel()
+	e := newEngineWithout(t)
+	lost := e.newNode("lost", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
+	readers := []*handNode{
+		e.newNode("reader", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
+		e.newNode("slower", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1"),
+	}
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "line %04d\n", i*7919%1000)
+	}
+	in, out := newFile(t, "lines", []byte(text.String())), filepath.Join(t.TempDir(), "out")
+	const reduces = "mapreduce.job.reduces=2"
+	d := newDoors(t, 5)
+	want := d.peace(in, "-D", reduces)
+	j := &fetching{e, d.submit(e, in, out, "-D", reduces, "-D", "mapreduce.job.reduce.slowstart.completedmaps=0")}
+
+	d.wait(0, 1, 2, 3)
+	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "1", "--reduce-slots", "0")
+	d.wait(4)
+	d.open(0, 1, 4)
+	j.reach(6) // both have three
+	readers[1].signalTasks(syscall.SIGSTOP)
+	d.open(2)
+	j.reach(7)
+	readers[0].signalTasks(syscall.SIGSTOP)
+	d.open(3)
+	waitUntil(t, "all maps are done", func() bool { return len(e.finishedMaps(j.id)) == 5 })
+	j.reach(7)
+	lost.kill()
+	waitUntil(t, "the tasknode is given up", func() bool { return strings.Contains(e.done("node", "list", "--all").stdout, "LOST") })
+	for _, n := range readers {
+		n.signalTasks(syscall.SIGCONT)
+	}
+	e.done("job", "wait", j.id, "--quiet")
+	wantSameTree(t, out, want)
+	got := j.ran()
+	if want := map[string]string{
+		"m_000000": "lost", "m_000001": "lost", "m_000002": "lost spare", "m_000003": "lost spare", "m_000004": "spare",
+	}; !maps.Equal(got, want) {
+		t.Errorf("maps ran on %v, want %v", got, want)
+	}
+}
+
+// fetching is a job whose reduces fetch while a test looks.
+type fetching struct {
+	*engine
+	id string
+}
+
+// reach waits until the reduces have told of so many outputs that they have fetched,
+// counted at each; more are too many.
+func (j *fetching) reach(want int64) {
+	j.t.Helper()
+	var n int64
+	waitUntil(j.t, fmt.Sprintf("%d outputs are fetched", want), func() bool {
+		n = j.job(j.id).Counters[counter.GroupFramework][counter.ShuffledMaps.Name]
+		return n >= want
+	})
+	if n != want {
+		j.t.Fatalf("%d outputs are fetched, want %d", n, want)
+	}
+}
+
+// ran is where each map ran, one tasknode for each attempt. The reduces may have run
+// once.
+func (j *fetching) ran() map[string]string {
+	j.t.Helper()
+	nodes := make(map[string]string)
+	for _, task := range j.job(j.id).Tasks {
+		_, number, _ := strings.Cut(task.ID, "_m_")
+		for _, a := range task.Attempts {
+			if number != "" {
+				nodes["m_"+number] = strings.TrimSpace(nodes["m_"+number] + " " + a.Node)
+			}
+		}
+		if task.Type == report.Reduce && len(task.Attempts) != 1 {
+			j.t.Errorf("%s was tried as %+v", task.ID, task.Attempts)
+		}
+	}
+	return nodes
+}
+
+// signalTasks sends a signal to the tasks of a tasknode.
+func (n *handNode) signalTasks(sig syscall.Signal) {
+	n.t.Helper()
+	tasks := childrenOf(n.cmd.Process.Pid)
+	if len(tasks) == 0 {
+		n.t.Fatalf("no task runs on %s", n.name)
+	}
+	for _, pid := range tasks {
+		must(n.t, syscall.Kill(pid, sig))
+	}
+}
