@@ -71,10 +71,12 @@ soak-metamorphic:
 
 # Jobs on three masters and three tasknodes, all of them processes, whose attempts are
 # preempted in any way while leaders, and all masters, are killed and stopped, for
-# DURATION: the output is the same bytes as without.
+# DURATION: the output is the same bytes as without. Before that, all masters are away
+# for OUTAGE while tasks run, which go on and are not run again.
+OUTAGE ?= 1m
 soak-failovers:
-	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) \
-	  go test -tags soak -run '^TestSoakFailovers$$' -count 1 -timeout 0 -v ./e2e
+	HAMMR_SOAK_DURATION=$(DURATION) HAMMR_SOAK_SEED=$(FIRST_SEED) HAMMR_SOAK_OUTAGE=$(OUTAGE) \
+	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
 
 # Ours against the yardstick, GNU sort and the coreutils, on the same files in
 # alternation. CASE, ROUNDS and SIZE choose; `go run ./bench/cmd/bench -list`

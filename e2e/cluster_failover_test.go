@@ -148,15 +148,23 @@ func TestFollowerWithAFullDisk(t *testing.T) {
 	second.stop(t)
 }
 
-// TestAllMastersLost kills all masters while maps run, which end in the meantime.
-// Masters begin from snapshots, hear what has become of the maps, and run none of
-// them again. The client waits.
+// TestAllMastersLost kills all masters until the maps that run then are done.
 func TestAllMastersLost(t *testing.T) {
 	t.Parallel()
+	allMastersLost(t, 0)
+}
+
+// allMastersLost kills all masters while maps run. Some end in the meantime; one runs
+// on, as reduces do, until masters are back, which is not before the outage has
+// lasted. They begin from snapshots, hear what has become of the tasks, and run none
+// of them again. The client waits.
+func allMastersLost(t *testing.T, outage time.Duration) {
+	t.Helper()
 	c := newRigged(t, 2, "--snapshot-entries", "8", "--snapshot-interval", "100ms")
 	in := proseFile(t, "prose", 400<<10)
 	want := peace(t, in)
-	w := c.watch("job_"+c.state.ID+"_0001", in)
+	through := c.through(t)
+	w := c.watch("job_"+c.state.ID+"_0002", in, "-D", fmt.Sprintf("hammr.client.timeout=%ds", int((outage+time.Minute).Seconds())))
 	masters, _ := c.rig.Names()
 	waitUntil(t, "each master has a snapshot", func() bool {
 		return !slices.ContainsFunc(masters, func(name string) bool {
@@ -172,13 +180,44 @@ func TestAllMastersLost(t *testing.T) {
 	for _, name := range masters {
 		must(t, c.rig.Kill(t.Context(), name))
 	}
+	lost := time.Now()
 	w.release()
 	waitUntil(t, "the maps that ran are done, which no master knows", func() bool {
 		return !slices.ContainsFunc(under, func(attempt string) bool { return !w.hasSegment(attempt) })
 	})
+	<-time.After(outage - time.Since(lost))
 	at := time.Now()
+	t.Logf("%d maps ended in the %v without a master", len(under), at.Sub(lost).Round(time.Second/10))
 	must(t, c.rig.Start(t.Context(), masters))
 	w.ends(at, want)
+	through.ends()
+}
+
+// through is a job whose one map runs until the test lets it end.
+type through struct {
+	*watched
+	*doors
+	want string
+}
+
+// through starts such a job, and returns when its map runs.
+func (c *rigged) through(t *testing.T) *through {
+	t.Helper()
+	in := newFile(t, "lines", []byte("some\nlines\n"))
+	j := &through{&watched{rigged: c, out: filepath.Join(t.TempDir(), "out")}, newDoors(t, 1), ""}
+	j.want = j.doors.peace(in)
+	j.id = j.submit(c.engine, in, j.out)
+	j.doors.wait(0)
+	return j
+}
+
+// ends has the map end, and wants one attempt at each task.
+func (j *through) ends() {
+	j.doors.t.Helper()
+	j.open(0)
+	j.done("job", "wait", j.id, "--quiet")
+	wantSameTree(j.doors.t, j.out, j.want)
+	j.once()
 }
 
 // hold has all tasks stand still and tells which maps have no output yet. It lets

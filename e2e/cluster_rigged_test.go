@@ -114,10 +114,10 @@ type watched struct {
 
 // watch runs the n-th job of the cluster, slowly, and returns when some of its maps
 // are done and some run.
-func (c *rigged) watch(id, in string) *watched {
+func (c *rigged) watch(id, in string, args ...string) *watched {
 	c.t.Helper()
 	w := &watched{rigged: c, id: id, out: filepath.Join(c.t.TempDir(), "out")}
-	w.process = start(c.t, c.command(slices.Concat([]string{"run", "wordcount"}, slowly, []string{in, w.out})...))
+	w.process = start(c.t, c.command(slices.Concat([]string{"run", "wordcount"}, slowly, args, []string{in, w.out})...))
 	waitUntil(c.t, "some maps of "+id+" are done and some run", func() bool {
 		s := c.look(id)
 		return s != nil && s.MapsDone > 0 && s.MapsRunning > 0
