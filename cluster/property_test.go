@@ -30,12 +30,25 @@ func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 			if fault := s.CheckInvariants(); fault != nil {
 				t.Fatalf("after %T %+v:\n%v", e.Command, e.Command, fault)
 			}
+			checkReadyAt(t, s, e.At)
 			loadSplits(s, twin)
 		}
 		if dump(s) != dump(twin) {
 			t.Fatal("the same entries give another state")
 		}
 	})
+}
+
+// checkReadyAt wants to be told since when stages are ready if and only if they are.
+func checkReadyAt(t *rapid.T, s *State, now int64) {
+	for j := range s.View().Jobs() {
+		for _, stage := range j.Stages {
+			since := j.ReadyAt(stage)
+			if j.State == JobRunning && !j.Suspended && j.Ready(stage) != (since > 0) || since > now {
+				t.Fatalf("at %d %v %s is ready: %v, since %d", now, j.ID, stage.Name, j.Ready(stage), since)
+			}
+		}
+	}
 }
 
 // dump is all there is to see of a state, as text.

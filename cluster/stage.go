@@ -121,13 +121,16 @@ func (j *Job) Ready(s *Stage) bool {
 		return false
 	}
 	for _, up := range s.upstream {
-		tasks := len(up.stage.Tasks)
-		if up.whole && !up.stage.Complete() || up.stage.Finished*1_000_000 < j.Spec.SlowStartPPM*tasks {
+		if up.whole && !up.stage.Complete() || up.stage.Finished < j.Early(up.stage) {
 			return false
 		}
 	}
 	return true
 }
+
+// Early is how many tasks of a stage have to finish before those that read what it
+// writes to files may start.
+func (j *Job) Early(s *Stage) int { return (j.Spec.SlowStartPPM*len(s.Tasks) + 999_999) / 1_000_000 }
 
 // EdgeComplete reports whether all that is to be written for an edge that is a
 // file has been, and counts.

@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,12 +12,26 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// Explain tells why a job, and perhaps one task of it, has or lacks slots; "" is
-// no task. Unknown ones wrap cluster.ErrUnknown.
+// Explain tells why a job, and perhaps one task of it, has or lacks slots, or had
+// and lacked them while it was not over; "" is no task. Unknown ones wrap
+// cluster.ErrUnknown.
 func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
+	e, err := m.explainPresent(ctx, jobID, taskID)
+	if over := e == nil && err == nil; !over && !errors.Is(err, cluster.ErrRetired) {
+		return e, err
+	}
+	s, err := m.Job(ctx, jobID, true)
+	if err != nil {
+		return nil, err
+	}
+	return explainPast(s, taskID)
+}
+
+// explainPresent explains a job that is not over; it is nil of others.
+func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
 	return query(ctx, m, func() (*wire.Explanation, error) {
 		j, err := m.jobNamed(jobID)
-		if err != nil {
+		if err != nil || j.State.Final() {
 			return nil, err
 		}
 		e := &explainer{m: m, job: j, now: m.now()}
@@ -32,7 +47,7 @@ func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Expla
 	})
 }
 
-// explainer looks at one job.
+// explainer looks at one job, which is not over.
 type explainer struct {
 	m     *Master
 	job   *cluster.Job
@@ -47,15 +62,13 @@ func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
 		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
-		Reasons: e.halted(), Taken: e.taken(),
+		Reasons: e.halted(), Taken: e.taken(), SubmitTime: j.SubmittedAt,
 	}
 	if len(out.Reasons) == 0 {
 		e.plan = m.brain.Consider(e.now)
 	}
-	if !j.State.Final() {
-		for _, f := range m.brain.Explain(e.now, j) {
-			out.Facts = append(out.Facts, &wire.Explanation_Fact{Name: f.Name, Value: f.Value})
-		}
+	for _, f := range m.brain.Explain(e.now, j) {
+		out.Facts = append(out.Facts, &wire.Explanation_Fact{Name: f.Name, Value: f.Value})
 	}
 	for _, stage := range j.Stages {
 		out.Stages = append(out.Stages, e.ofStage(stage))
@@ -77,8 +90,6 @@ func (e *explainer) halted() []string {
 		return nil
 	case j.State == cluster.JobCommitting:
 		return []string{"all of its tasks have finished and its output is given its final names"}
-	case j.State.Final():
-		return []string{"it is over"}
 	}
 	return []string{e.m.reason(e.job)}
 }
@@ -134,7 +145,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 	for up := range stage.Upstream() {
 		tasks := len(up.Tasks)
-		early := (e.job.Spec.SlowStartPPM*tasks + 999_999) / 1_000_000
+		early := e.job.Early(up)
 		switch {
 		case up.Finished < early:
 			reasons = append(reasons, fmt.Sprintf(
@@ -197,12 +208,19 @@ func (e *explainer) taken() (out []*wire.Explanation_Attempt) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
-	return out[:min(len(out), maxTaken)]
+	return latest(out)
+}
+
+// latest are the attempts that gave up their slots last.
+func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
+	slices.SortStableFunc(taken, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
+	return taken[:min(len(taken), maxTaken)]
 }
 
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
-	out := &wire.Explanation_Attempt{Id: a.ID.String(), Node: a.Machine, State: a.State.String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause}
+	out := &wire.Explanation_Attempt{
+		Id: a.ID.String(), Node: a.Machine, State: a.State.String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
+	}
 	switch {
 	case a.Suspended:
 		out.State, out.Since = "SUSPENDED", a.SuspendedAt

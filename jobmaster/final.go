@@ -20,6 +20,16 @@ func failures(j *cluster.Job) []*wire.FailureRecord {
 	return out
 }
 
+func stages(j *cluster.Job) []*wire.StageStatus {
+	var out []*wire.StageStatus
+	for _, s := range j.Stages {
+		out = append(out, &wire.StageStatus{
+			Name: s.Name, Code: s.Code, MapSlots: int32(s.Slots[cluster.MapSlot]), ReduceSlots: int32(s.Slots[cluster.ReduceSlot]), ReadyTime: j.ReadyAt(s),
+		})
+	}
+	return out
+}
+
 func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 	var out []*wire.TaskStatus
 	for _, stage := range j.Stages {
@@ -33,6 +43,7 @@ func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.State), StartTime: a.StartedAt, FinishTime: a.EndedAt,
 					ShuffleFinishTime: r.shuffled[a.ID], Wasted: a.Wasted, Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
+					Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
 				})
 			}
 			out = append(out, status)

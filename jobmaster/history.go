@@ -182,11 +182,15 @@ func (a *archived) handle(m *Master) {
 	}
 }
 
-// readHistory is the final status of a retired job.
+// readHistory is the final status of a retired job. One whose history was removed is
+// not known any more.
 func (m *Master) readHistory(ctx context.Context, id cluster.JobID) (*wire.JobStatus, error) {
 	name := m.historyName(id)
 	f, err := m.open(ctx, name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: %v is over and its history %s is removed; histories stay for %v (--retention)", cluster.ErrUnknown, id, name, m.cfg.Retention)
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close() // it was only read

@@ -112,7 +112,7 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 					w.t.Errorf("master %d: %s is %v, %v; followed %v, %v", turn, id, s, err, followed, followErr)
 				}
 				short, err := w.leader().Job(w.ctx, id, false)
-				s.Tasks, s.Partitions, s.Properties = nil, nil, nil
+				s.Stages, s.Tasks, s.Partitions, s.Properties = nil, nil, nil, nil
 				if err != nil || !proto.Equal(short, s) {
 					w.t.Errorf("master %d: without tasks %s is %v, %v", turn, id, short, err)
 				}

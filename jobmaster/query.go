@@ -53,7 +53,7 @@ func (m *Master) Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error) 
 }
 
 // Job is the status of one job, from its history when it is retired; with its
-// tasks, partitions and properties only when tasks is set. Unknown jobs wrap
+// stages, tasks, partitions and properties only when tasks is set. Unknown jobs wrap
 // cluster.ErrUnknown.
 func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error) {
 	s, err := m.jobInState(ctx, jobID, tasks)
@@ -62,7 +62,7 @@ func (m *Master) Job(ctx context.Context, jobID string, tasks bool) (*wire.JobSt
 		return s, err
 	}
 	if s, err = m.readHistory(ctx, id); err == nil && !tasks {
-		s.Tasks, s.Partitions, s.Properties = nil, nil, nil
+		s.Stages, s.Tasks, s.Partitions, s.Properties = nil, nil, nil, nil
 	}
 	return s, err
 }

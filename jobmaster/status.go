@@ -7,11 +7,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// fullStatus is status with the properties of the job and what became of each of
-// its tasks, which costs what it has of them.
+// fullStatus is status with the properties of the job, its stages and what became
+// of each of its tasks, which costs what it has of them.
 func (m *Master) fullStatus(j *cluster.Job, r *record) *wire.JobStatus {
 	s := m.status(j, r)
-	s.Tasks, s.Partitions, s.Properties = tasks(j, r), partitions(j), r.spec.Properties
+	s.Stages, s.Tasks, s.Partitions, s.Properties = stages(j), tasks(j, r), partitions(j), r.spec.Properties
 	return s
 }
 

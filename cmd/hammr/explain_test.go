@@ -10,6 +10,12 @@ import (
 
 func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explanation, error) {
 	const first = "1763700000000_0001_m_00000"
+	if job == f.jobs[2].JobId {
+		return explainedPastJob(job, task), nil
+	}
+	if job != f.jobs[0].JobId && task != "" {
+		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job) // as a client takes it whose question was about a task
+	}
 	if job != f.jobs[0].JobId {
 		return nil, fmt.Errorf("%w: %s", client.ErrUnknownJob, job)
 	}
@@ -41,6 +47,32 @@ func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explan
 		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, task)
 	}
 	return e, nil
+}
+
+// explainedPastJob is a job that has failed.
+func explainedPastJob(job, task string) *wire.Explanation {
+	const first = "1763700000000_0003_m_00000"
+	e := &wire.Explanation{
+		JobId: job, State: "FAILED", Queue: "default", Priority: "NORMAL", Reasons: []string{"it is over"},
+		SubmitTime: submitted + 3000, FinishTime: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times",
+		Stages: []*wire.Explanation_Stage{
+			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Past: &wire.Explanation_Past{
+				MapSlots: 1, Attempts: 3, Preempted: 1, WaitedMillis: 20_000, LongestWaitMillis: 12_500, LongestWaitTask: "task_" + first + "0",
+				Nodes: []*wire.Explanation_Node{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
+			}},
+			{Name: "clean+count", Slot: "reduce", Tasks: 1, Past: &wire.Explanation_Past{MapSlots: 1, ReduceSlots: 2}},
+			{Name: "old", Slot: "map", Past: &wire.Explanation_Past{}},
+		},
+		Taken: []*wire.Explanation_Attempt{{
+			Id: "attempt_" + first + "0_0", Node: "n1", State: "PREEMPTED", Since: submitted + 9000, Cause: "pool nightly is below its minimum",
+			StartTime: submitted + 7000, WaitedMillis: 4000,
+		}},
+	}
+	if task != "" {
+		e.Task = &wire.Explanation_Task{Id: task, State: "FAILED", Stage: "map", Attempts: e.Taken,
+			Reasons: []string{"its job was over before it was finished, after 1 attempts"}}
+	}
+	return e
 }
 
 func (f *fakeCluster) Queues(context.Context) (*wire.ListQueuesResponse, error) {

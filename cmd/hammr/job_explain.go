@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,12 @@ func (r remotes) newJobExplain() *cobra.Command {
 		Long: `Tell why a job has or lacks slots: what its tasks wait for stage by stage,
 what the policy knows of it, and from which attempts slots were taken. Of a
 task, also what it costs to run it on each tasknode with room for it: the bytes
-of its input times how far they travel.`,
+of its input times how far they travel.
+
+Of a job that is over: what slots its tasks had and on which tasknodes, how long
+they waited for them, and which attempts gave up theirs, and why. Masters keep
+this in the job's history when they forget the job itself, for as long as their
+--retention says.`,
 		Example: `  hammr job explain job_1763700000000_0001 --json
   hammr job explain job_1763700000000_0001 task_1763700000000_0001_m_000007`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -37,8 +43,8 @@ of its input times how far they travel.`,
 		}
 		e, err := q.Explain(ctx, q.args[0], task)
 		switch {
-		case errors.Is(err, client.ErrUnknown):
-			return notFound{"task", task}
+		case errors.Is(err, client.ErrUnknown): // the task, or its job
+			return cmp.Or(q.checkJob(ctx, q.args[0]), error(notFound{"task", task}))
 		case err != nil:
 			return jobFault(q.args[0], err)
 		}
@@ -46,12 +52,22 @@ of its input times how far they travel.`,
 	})
 }
 
+// checkJob is the error of a job that is not known.
+func (q *query) checkJob(ctx context.Context, id string) error {
+	_, err := q.job(ctx, id, false)
+	return err
+}
+
 func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	field(w, "Job", "%s", e.JobId)
 	field(w, "Job state", "%s", e.State)
 	field(w, "Queue", "%s", oneLine(e.Queue))
 	field(w, "Priority", "%s", e.Priority)
-	field(w, "Policy", "%s", e.Policy)
+	if e.FinishTime != 0 {
+		q.writeEnd(w, e)
+	} else {
+		field(w, "Policy", "%s", e.Policy)
+	}
 	for _, reason := range e.Reasons {
 		field(w, "No slots", "%s", oneLine(reason))
 	}
@@ -61,16 +77,24 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	for _, s := range e.Stages {
 		q.writeStage(w, s)
 	}
+	attempts := q.attemptTable
+	if e.FinishTime != 0 {
+		attempts = q.pastTable
+	}
 	if len(e.Taken) > 0 {
 		fmt.Fprintln(w, "\nSlots were taken from")
-		q.attemptTable(e.Taken).write(w)
+		attempts(e.Taken).write(w)
 	}
 	if e.Task != nil {
-		q.writeTask(w, e.Task)
+		q.writeTask(w, e.Task, attempts)
 	}
 }
 
 func (q *query) writeStage(w io.Writer, s *wire.Explanation_Stage) {
+	if s.Past != nil {
+		writePastStage(w, s)
+		return
+	}
 	fmt.Fprintf(w, "\n%s: %d tasks, %d finished, %d running, %d waiting, %d suspended; %d of %d %s slots are free\n",
 		oneLine(s.Name), s.Tasks, s.Finished, s.Running-s.Suspended, s.Waiting, s.Suspended, s.Free, s.Slots, s.Slot)
 	writeReasons(w, s.Reasons)
@@ -96,14 +120,14 @@ func (q *query) attemptTable(attempts []*wire.Explanation_Attempt) *table {
 	return t
 }
 
-func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task) {
+func (q *query) writeTask(w io.Writer, t *wire.Explanation_Task, attempts func([]*wire.Explanation_Attempt) *table) {
 	fmt.Fprintf(w, "\n%s, %s: %s\n", t.Id, oneLine(t.Stage), t.State)
 	writeReasons(w, t.Reasons)
 	if len(t.FailedOn) > 0 {
 		fmt.Fprintf(w, "  not tried again on %s, where it has failed\n", strings.Join(t.FailedOn, ", "))
 	}
 	if len(t.Attempts) > 0 {
-		q.attemptTable(t.Attempts).write(w)
+		attempts(t.Attempts).write(w)
 	}
 	if len(t.Spots) == 0 {
 		return

@@ -9,7 +9,10 @@ type explanation struct {
 	State    string             `json:"state"`
 	Queue    string             `json:"queue"`
 	Priority string             `json:"priority"`
-	Policy   string             `json:"policy"`
+	Policy   string             `json:"policy,omitempty"`
+	Submit   int64              `json:"submitTime,omitempty"`
+	Finish   int64              `json:"finishTime,omitempty"` // of a job that is over
+	Cause    string             `json:"cause,omitempty"`
 	Reasons  []string           `json:"reasons,omitempty"`
 	Facts    []explainedFact    `json:"facts,omitempty"`
 	Stages   []explainedStage   `json:"stages"`
@@ -36,6 +39,27 @@ type explainedStage struct {
 	Reasons   []string `json:"reasons,omitempty"`
 	Until     int64    `json:"until,omitempty"`
 	Avoids    []string `json:"avoids,omitempty"`
+
+	Past *explainedPast `json:"past,omitempty"` // of a job that is over
+}
+
+// explainedPast is what slots tasks had.
+type explainedPast struct {
+	MapSlots          int32           `json:"mapSlots"` // of each attempt
+	ReduceSlots       int32           `json:"reduceSlots"`
+	Attempts          int32           `json:"attempts"`
+	Preempted         int32           `json:"preempted"`
+	WaitedMillis      int64           `json:"waitedMillis"`
+	LongestWaitMillis int64           `json:"longestWaitMillis"`
+	LongestWaitTask   string          `json:"longestWaitTask,omitempty"`
+	Nodes             []explainedNode `json:"nodes,omitempty"`
+}
+
+// explainedNode is a tasknode where attempts ran.
+type explainedNode struct {
+	Name       string `json:"name"`
+	Attempts   int32  `json:"attempts"`
+	SlotMillis int64  `json:"slotMillis"`
 }
 
 type explainedAttempt struct {
@@ -44,6 +68,9 @@ type explainedAttempt struct {
 	State string `json:"state"`
 	Since int64  `json:"since"`
 	Cause string `json:"cause,omitempty"`
+
+	Start  int64 `json:"startTime,omitempty"`
+	Waited int64 `json:"waitedMillis,omitempty"`
 }
 
 type explainedTask struct {
@@ -70,7 +97,7 @@ type explainedSpot struct {
 func explanationOf(e *wire.Explanation) explanation {
 	out := explanation{
 		JobID: e.JobId, State: e.State, Queue: e.Queue, Priority: e.Priority, Policy: e.Policy, Reasons: e.Reasons,
-		Stages: []explainedStage{}, Taken: explainedAttempts(e.Taken),
+		Stages: []explainedStage{}, Taken: explainedAttempts(e.Taken), Submit: e.SubmitTime, Finish: e.FinishTime, Cause: e.Cause,
 	}
 	for _, f := range e.Facts {
 		out.Facts = append(out.Facts, explainedFact{f.Name, f.Value})
@@ -79,6 +106,7 @@ func explanationOf(e *wire.Explanation) explanation {
 		out.Stages = append(out.Stages, explainedStage{
 			Name: s.Name, Slot: s.Slot, Tasks: s.Tasks, Finished: s.Finished, Running: s.Running - s.Suspended, Suspended: s.Suspended, Waiting: s.Waiting,
 			Free: s.Free, Slots: s.Slots, Reasons: s.Reasons, Until: s.Until, Avoids: s.Avoids,
+			Past: pastOf(s.Past),
 		})
 	}
 	if t := e.Task; t != nil {
@@ -94,7 +122,21 @@ func explanationOf(e *wire.Explanation) explanation {
 
 func explainedAttempts(attempts []*wire.Explanation_Attempt) (out []explainedAttempt) {
 	for _, a := range attempts {
-		out = append(out, explainedAttempt{a.Id, a.Node, a.State, a.Since, a.Cause})
+		out = append(out, explainedAttempt{a.Id, a.Node, a.State, a.Since, a.Cause, a.StartTime, a.WaitedMillis})
+	}
+	return out
+}
+
+func pastOf(p *wire.Explanation_Past) *explainedPast {
+	if p == nil {
+		return nil
+	}
+	out := &explainedPast{
+		MapSlots: p.MapSlots, ReduceSlots: p.ReduceSlots, Attempts: p.Attempts, Preempted: p.Preempted,
+		WaitedMillis: p.WaitedMillis, LongestWaitMillis: p.LongestWaitMillis, LongestWaitTask: p.LongestWaitTask,
+	}
+	for _, n := range p.Nodes {
+		out.Nodes = append(out.Nodes, explainedNode{n.Name, n.Attempts, n.SlotMillis})
 	}
 	return out
 }

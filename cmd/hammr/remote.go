@@ -174,7 +174,12 @@ func (q *query) each(do func(arg string) error) error {
 // notFound says in Hadoop's words that there is no such thing.
 type notFound struct{ what, id string }
 
-func (e notFound) Error() string { return fmt.Sprintf("Could not find %s %s", e.what, e.id) }
+func (e notFound) Error() string {
+	if e.what == "job" {
+		return fmt.Sprintf("Could not find job %s; 'hammr job list --all' names jobs that are known. A history of older ones stays for the masters' --retention", e.id)
+	}
+	return fmt.Sprintf("Could not find %s %s", e.what, e.id)
+}
 
 // some is for commands that take one argument, what, or more.
 func some(what string) cobra.PositionalArgs {

@@ -313,7 +313,7 @@ func TestWait(t *testing.T) {
 	if doc, err := report.Parse([]byte(stdout)); err != nil || doc.State != report.Failed || doc.Queue != "default" {
 		t.Errorf("as JSON: %v\n%s", err, stdout)
 	}
-	if code, _, stderr := ask(t, &changes, "job", "wait", "job_1_0009", "--quiet"); code != exitFailed || stderr != "hammr: Could not find job job_1_0009\n" {
+	if code, _, stderr := ask(t, &changes, "job", "wait", "job_1_0009", "--quiet"); code != exitFailed || !strings.HasPrefix(stderr, "hammr: Could not find job job_1_0009; 'hammr job list --all'") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	_, _, stderr = ask(t, &changes, "job", "wait", "job_1763700000000_0002")

@@ -271,7 +271,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // JobSpec is a job as its client submits it.
@@ -593,6 +593,83 @@ func (x *TaskStatus) GetAttempts() []*TaskStatus_Attempt {
 	return nil
 }
 
+// StageStatus describes what tasks have in common whose ids have the same code.
+type StageStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"` // of the graph's stages, joined by +
+	Code          string                 `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	MapSlots      int32                  `protobuf:"varint,3,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"` // that each of its tasks takes
+	ReduceSlots   int32                  `protobuf:"varint,4,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
+	ReadyTime     int64                  `protobuf:"varint,5,opt,name=ready_time,json=readyTime,proto3" json:"ready_time,omitempty"` // since when enough of what they read was there, ms since the epoch; 0 if it never was
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StageStatus) Reset() {
+	*x = StageStatus{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StageStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StageStatus) ProtoMessage() {}
+
+func (x *StageStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StageStatus.ProtoReflect.Descriptor instead.
+func (*StageStatus) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *StageStatus) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StageStatus) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *StageStatus) GetMapSlots() int32 {
+	if x != nil {
+		return x.MapSlots
+	}
+	return 0
+}
+
+func (x *StageStatus) GetReduceSlots() int32 {
+	if x != nil {
+		return x.ReduceSlots
+	}
+	return 0
+}
+
+func (x *StageStatus) GetReadyTime() int64 {
+	if x != nil {
+		return x.ReadyTime
+	}
+	return 0
+}
+
 // FailureRecord says why one attempt failed, and where.
 type FailureRecord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -612,7 +689,7 @@ type FailureRecord struct {
 
 func (x *FailureRecord) Reset() {
 	*x = FailureRecord{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +701,7 @@ func (x *FailureRecord) String() string {
 func (*FailureRecord) ProtoMessage() {}
 
 func (x *FailureRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[3]
+	mi := &file_internal_wire_hammr_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +714,7 @@ func (x *FailureRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailureRecord.ProtoReflect.Descriptor instead.
 func (*FailureRecord) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FailureRecord) GetTask() string {
@@ -723,7 +800,7 @@ type Partition struct {
 
 func (x *Partition) Reset() {
 	*x = Partition{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -735,7 +812,7 @@ func (x *Partition) String() string {
 func (*Partition) ProtoMessage() {}
 
 func (x *Partition) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[4]
+	mi := &file_internal_wire_hammr_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -748,7 +825,7 @@ func (x *Partition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Partition.ProtoReflect.Descriptor instead.
 func (*Partition) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Partition) GetPartition() int32 {
@@ -804,6 +881,7 @@ type JobStatus struct {
 	SubmitHost     string                 `protobuf:"bytes,28,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                         // name of the machine that it was submitted from, "" when unknown
 	Properties     map[string]string      `protobuf:"bytes,29,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // as submitted; only when tasks are there too
 	Suspended      bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
+	Stages         []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only when tasks are there too
 	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with a directory of logs for each attempt, "" when they are not kept
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -811,7 +889,7 @@ type JobStatus struct {
 
 func (x *JobStatus) Reset() {
 	*x = JobStatus{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +901,7 @@ func (x *JobStatus) String() string {
 func (*JobStatus) ProtoMessage() {}
 
 func (x *JobStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[5]
+	mi := &file_internal_wire_hammr_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +914,7 @@ func (x *JobStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobStatus.ProtoReflect.Descriptor instead.
 func (*JobStatus) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *JobStatus) GetJobId() string {
@@ -1042,6 +1120,13 @@ func (x *JobStatus) GetSuspended() bool {
 	return false
 }
 
+func (x *JobStatus) GetStages() []*StageStatus {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
 func (x *JobStatus) GetLogDir() string {
 	if x != nil {
 		return x.LogDir
@@ -1074,7 +1159,7 @@ type Order struct {
 
 func (x *Order) Reset() {
 	*x = Order{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1171,7 @@ func (x *Order) String() string {
 func (*Order) ProtoMessage() {}
 
 func (x *Order) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[6]
+	mi := &file_internal_wire_hammr_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1184,7 @@ func (x *Order) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order.ProtoReflect.Descriptor instead.
 func (*Order) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Order) GetOrder() isOrder_Order {
@@ -1303,7 +1388,7 @@ type Orders struct {
 
 func (x *Orders) Reset() {
 	*x = Orders{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1315,7 +1400,7 @@ func (x *Orders) String() string {
 func (*Orders) ProtoMessage() {}
 
 func (x *Orders) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[7]
+	mi := &file_internal_wire_hammr_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1328,7 +1413,7 @@ func (x *Orders) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Orders.ProtoReflect.Descriptor instead.
 func (*Orders) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Orders) GetOrders() []*Order {
@@ -1362,7 +1447,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1459,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[8]
+	mi := &file_internal_wire_hammr_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1472,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Report) GetMachine() string {
@@ -1575,7 +1660,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1672,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[9]
+	mi := &file_internal_wire_hammr_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1685,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *NotLeader) GetLeader() string {
@@ -1622,7 +1707,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1719,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[10]
+	mi := &file_internal_wire_hammr_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1732,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -1672,7 +1757,7 @@ type InfoRequest struct {
 
 func (x *InfoRequest) Reset() {
 	*x = InfoRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1769,7 @@ func (x *InfoRequest) String() string {
 func (*InfoRequest) ProtoMessage() {}
 
 func (x *InfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[11]
+	mi := &file_internal_wire_hammr_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1782,7 @@ func (x *InfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InfoRequest.ProtoReflect.Descriptor instead.
 func (*InfoRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
 }
 
 // Info is what any master tells anybody who has the token.
@@ -1717,7 +1802,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +1814,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[12]
+	mi := &file_internal_wire_hammr_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +1827,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Info) GetClusterId() string {
@@ -1810,7 +1895,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1907,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[13]
+	mi := &file_internal_wire_hammr_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1920,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SubmitRequest) GetSpec() *JobSpec {
@@ -1854,7 +1939,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1951,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[14]
+	mi := &file_internal_wire_hammr_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1964,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{14}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SubmitResponse) GetJobId() string {
@@ -1898,7 +1983,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +1995,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[15]
+	mi := &file_internal_wire_hammr_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2008,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{15}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FollowRequest) GetJobId() string {
@@ -1943,7 +2028,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2040,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[16]
+	mi := &file_internal_wire_hammr_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2053,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{16}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KillRequest) GetJobId() string {
@@ -1993,7 +2078,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2090,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[17]
+	mi := &file_internal_wire_hammr_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2103,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{17}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
 }
 
 type ListJobsRequest struct {
@@ -2030,7 +2115,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2042,7 +2127,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[18]
+	mi := &file_internal_wire_hammr_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2055,7 +2140,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{18}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListJobsRequest) GetAll() bool {
@@ -2076,7 +2161,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2088,7 +2173,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[19]
+	mi := &file_internal_wire_hammr_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2101,7 +2186,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{19}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobStatus {
@@ -2121,7 +2206,7 @@ type JobRequest struct {
 
 func (x *JobRequest) Reset() {
 	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2218,7 @@ func (x *JobRequest) String() string {
 func (*JobRequest) ProtoMessage() {}
 
 func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[20]
+	mi := &file_internal_wire_hammr_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2231,7 @@ func (x *JobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
 func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{20}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *JobRequest) GetJobId() string {
@@ -2173,7 +2258,7 @@ type SetPriorityRequest struct {
 
 func (x *SetPriorityRequest) Reset() {
 	*x = SetPriorityRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2270,7 @@ func (x *SetPriorityRequest) String() string {
 func (*SetPriorityRequest) ProtoMessage() {}
 
 func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[21]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2283,7 @@ func (x *SetPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetPriorityRequest) GetJobId() string {
@@ -2223,7 +2308,7 @@ type SetPriorityResponse struct {
 
 func (x *SetPriorityResponse) Reset() {
 	*x = SetPriorityResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2235,7 +2320,7 @@ func (x *SetPriorityResponse) String() string {
 func (*SetPriorityResponse) ProtoMessage() {}
 
 func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2248,7 +2333,7 @@ func (x *SetPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 type MoveJobRequest struct {
@@ -2261,7 +2346,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2358,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2371,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2311,7 +2396,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2323,7 +2408,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2336,7 +2421,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 // EndAttemptRequest ends the attempts of a task that run. It is tried again,
@@ -2351,7 +2436,7 @@ type EndAttemptRequest struct {
 
 func (x *EndAttemptRequest) Reset() {
 	*x = EndAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2448,7 @@ func (x *EndAttemptRequest) String() string {
 func (*EndAttemptRequest) ProtoMessage() {}
 
 func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2461,7 @@ func (x *EndAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptRequest.ProtoReflect.Descriptor instead.
 func (*EndAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EndAttemptRequest) GetAttemptId() string {
@@ -2401,7 +2486,7 @@ type EndAttemptResponse struct {
 
 func (x *EndAttemptResponse) Reset() {
 	*x = EndAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2413,7 +2498,7 @@ func (x *EndAttemptResponse) String() string {
 func (*EndAttemptResponse) ProtoMessage() {}
 
 func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2426,7 +2511,7 @@ func (x *EndAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndAttemptResponse.ProtoReflect.Descriptor instead.
 func (*EndAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 // PreemptAttemptRequest takes its slot from an attempt that runs.
@@ -2441,7 +2526,7 @@ type PreemptAttemptRequest struct {
 
 func (x *PreemptAttemptRequest) Reset() {
 	*x = PreemptAttemptRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2538,7 @@ func (x *PreemptAttemptRequest) String() string {
 func (*PreemptAttemptRequest) ProtoMessage() {}
 
 func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2551,7 @@ func (x *PreemptAttemptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptRequest.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PreemptAttemptRequest) GetAttemptId() string {
@@ -2499,7 +2584,7 @@ type PreemptAttemptResponse struct {
 
 func (x *PreemptAttemptResponse) Reset() {
 	*x = PreemptAttemptResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2511,7 +2596,7 @@ func (x *PreemptAttemptResponse) String() string {
 func (*PreemptAttemptResponse) ProtoMessage() {}
 
 func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2609,7 @@ func (x *PreemptAttemptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreemptAttemptResponse.ProtoReflect.Descriptor instead.
 func (*PreemptAttemptResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PreemptAttemptResponse) GetHow() string {
@@ -2546,7 +2631,7 @@ type SuspendJobRequest struct {
 
 func (x *SuspendJobRequest) Reset() {
 	*x = SuspendJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2643,7 @@ func (x *SuspendJobRequest) String() string {
 func (*SuspendJobRequest) ProtoMessage() {}
 
 func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2656,7 @@ func (x *SuspendJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobRequest.ProtoReflect.Descriptor instead.
 func (*SuspendJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SuspendJobRequest) GetJobId() string {
@@ -2596,7 +2681,7 @@ type SuspendJobResponse struct {
 
 func (x *SuspendJobResponse) Reset() {
 	*x = SuspendJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2693,7 @@ func (x *SuspendJobResponse) String() string {
 func (*SuspendJobResponse) ProtoMessage() {}
 
 func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2706,7 @@ func (x *SuspendJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuspendJobResponse.ProtoReflect.Descriptor instead.
 func (*SuspendJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 type ResumeJobRequest struct {
@@ -2633,7 +2718,7 @@ type ResumeJobRequest struct {
 
 func (x *ResumeJobRequest) Reset() {
 	*x = ResumeJobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2730,7 @@ func (x *ResumeJobRequest) String() string {
 func (*ResumeJobRequest) ProtoMessage() {}
 
 func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2743,7 @@ func (x *ResumeJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobRequest.ProtoReflect.Descriptor instead.
 func (*ResumeJobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ResumeJobRequest) GetJobId() string {
@@ -2676,7 +2761,7 @@ type ResumeJobResponse struct {
 
 func (x *ResumeJobResponse) Reset() {
 	*x = ResumeJobResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +2773,7 @@ func (x *ResumeJobResponse) String() string {
 func (*ResumeJobResponse) ProtoMessage() {}
 
 func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_wire_hammr_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2786,7 @@ func (x *ResumeJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeJobResponse.ProtoReflect.Descriptor instead.
 func (*ResumeJobResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
 }
 
 type ListNodesRequest struct {
@@ -2713,7 +2798,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2725,7 +2810,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2738,7 +2823,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListNodesRequest) GetAll() bool {
@@ -2775,7 +2860,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2787,7 +2872,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2800,7 +2885,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Node) GetName() string {
@@ -2938,7 +3023,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2950,7 +3035,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2963,7 +3048,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -2984,7 +3069,7 @@ type AdmitNodeRequest struct {
 
 func (x *AdmitNodeRequest) Reset() {
 	*x = AdmitNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2996,7 +3081,7 @@ func (x *AdmitNodeRequest) String() string {
 func (*AdmitNodeRequest) ProtoMessage() {}
 
 func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3009,7 +3094,7 @@ func (x *AdmitNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeRequest.ProtoReflect.Descriptor instead.
 func (*AdmitNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AdmitNodeRequest) GetName() string {
@@ -3034,7 +3119,7 @@ type AdmitNodeResponse struct {
 
 func (x *AdmitNodeResponse) Reset() {
 	*x = AdmitNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3131,7 @@ func (x *AdmitNodeResponse) String() string {
 func (*AdmitNodeResponse) ProtoMessage() {}
 
 func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3144,7 @@ func (x *AdmitNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmitNodeResponse.ProtoReflect.Descriptor instead.
 func (*AdmitNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
 }
 
 // DrainNodeRequest excludes a tasknode from new tasks and moves what is there
@@ -3073,7 +3158,7 @@ type DrainNodeRequest struct {
 
 func (x *DrainNodeRequest) Reset() {
 	*x = DrainNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3170,7 @@ func (x *DrainNodeRequest) String() string {
 func (*DrainNodeRequest) ProtoMessage() {}
 
 func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3183,7 @@ func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
 func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DrainNodeRequest) GetName() string {
@@ -3116,7 +3201,7 @@ type DrainNodeResponse struct {
 
 func (x *DrainNodeResponse) Reset() {
 	*x = DrainNodeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3213,7 @@ func (x *DrainNodeResponse) String() string {
 func (*DrainNodeResponse) ProtoMessage() {}
 
 func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3226,7 @@ func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
 func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
 }
 
 // SetPolicyRequest sets the policy to conf and nothing else.
@@ -3155,7 +3240,7 @@ type SetPolicyRequest struct {
 
 func (x *SetPolicyRequest) Reset() {
 	*x = SetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3167,7 +3252,7 @@ func (x *SetPolicyRequest) String() string {
 func (*SetPolicyRequest) ProtoMessage() {}
 
 func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3180,7 +3265,7 @@ func (x *SetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*SetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SetPolicyRequest) GetName() string {
@@ -3205,7 +3290,7 @@ type SetPolicyResponse struct {
 
 func (x *SetPolicyResponse) Reset() {
 	*x = SetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3217,7 +3302,7 @@ func (x *SetPolicyResponse) String() string {
 func (*SetPolicyResponse) ProtoMessage() {}
 
 func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3230,7 +3315,7 @@ func (x *SetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*SetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
 }
 
 type GetPolicyRequest struct {
@@ -3241,7 +3326,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3253,7 +3338,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,7 +3351,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
 }
 
 type GetPolicyResponse struct {
@@ -3280,7 +3365,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3377,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3390,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetPolicyResponse) GetName() string {
@@ -3343,7 +3428,7 @@ type AllocationFile struct {
 
 func (x *AllocationFile) Reset() {
 	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3355,7 +3440,7 @@ func (x *AllocationFile) String() string {
 func (*AllocationFile) ProtoMessage() {}
 
 func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3368,7 +3453,7 @@ func (x *AllocationFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
 func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *AllocationFile) GetName() string {
@@ -3409,7 +3494,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3421,7 +3506,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3434,7 +3519,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExplainRequest) GetJobId() string {
@@ -3451,26 +3536,30 @@ func (x *ExplainRequest) GetTaskId() string {
 	return ""
 }
 
-// Explanation tells why a job, and perhaps one task of it, has or lacks slots.
+// Explanation tells why a job, and perhaps one task of it, has or lacks slots; of a
+// job that is over, what slots it had, and how long it waited for them.
 type Explanation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	Queue         string                 `protobuf:"bytes,3,opt,name=queue,proto3" json:"queue,omitempty"`
 	Priority      string                 `protobuf:"bytes,4,opt,name=priority,proto3" json:"priority,omitempty"`
-	Policy        string                 `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Policy        string                 `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`   // "" of a job that is over
 	Reasons       []string               `protobuf:"bytes,6,rep,name=reasons,proto3" json:"reasons,omitempty"` // why none of it can have a slot, whoever's turn it is
 	Facts         []*Explanation_Fact    `protobuf:"bytes,7,rep,name=facts,proto3" json:"facts,omitempty"`
 	Stages        []*Explanation_Stage   `protobuf:"bytes,8,rep,name=stages,proto3" json:"stages,omitempty"`
-	Taken         []*Explanation_Attempt `protobuf:"bytes,9,rep,name=taken,proto3" json:"taken,omitempty"` // the latest from which slots were taken, at most 10
-	Task          *Explanation_Task      `protobuf:"bytes,10,opt,name=task,proto3" json:"task,omitempty"`  // the one that was asked about
+	Taken         []*Explanation_Attempt `protobuf:"bytes,9,rep,name=taken,proto3" json:"taken,omitempty"`                               // the latest from which slots were taken, at most 10
+	Task          *Explanation_Task      `protobuf:"bytes,10,opt,name=task,proto3" json:"task,omitempty"`                                // the one that was asked about
+	SubmitTime    int64                  `protobuf:"varint,11,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
+	FinishTime    int64                  `protobuf:"varint,12,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // of a job that is over, ms since the epoch
+	Cause         string                 `protobuf:"bytes,13,opt,name=cause,proto3" json:"cause,omitempty"`                              // first cause, of a failed or killed job
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3482,7 +3571,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3495,7 +3584,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3568,6 +3657,27 @@ func (x *Explanation) GetTask() *Explanation_Task {
 	return nil
 }
 
+func (x *Explanation) GetSubmitTime() int64 {
+	if x != nil {
+		return x.SubmitTime
+	}
+	return 0
+}
+
+func (x *Explanation) GetFinishTime() int64 {
+	if x != nil {
+		return x.FinishTime
+	}
+	return 0
+}
+
+func (x *Explanation) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 type ListQueuesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3576,7 +3686,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +3698,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +3711,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
 }
 
 // Queue is a pool of jobs.
@@ -3628,7 +3738,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3750,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3763,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Queue) GetName() string {
@@ -3771,7 +3881,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3783,7 +3893,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3796,7 +3906,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListQueuesResponse) GetPolicy() string {
@@ -3823,7 +3933,7 @@ type MasterRequest struct {
 
 func (x *MasterRequest) Reset() {
 	*x = MasterRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3835,7 +3945,7 @@ func (x *MasterRequest) String() string {
 func (*MasterRequest) ProtoMessage() {}
 
 func (x *MasterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +3958,7 @@ func (x *MasterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterRequest.ProtoReflect.Descriptor instead.
 func (*MasterRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{50}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MasterRequest) GetId() string {
@@ -3873,7 +3983,7 @@ type MasterResponse struct {
 
 func (x *MasterResponse) Reset() {
 	*x = MasterResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3885,7 +3995,7 @@ func (x *MasterResponse) String() string {
 func (*MasterResponse) ProtoMessage() {}
 
 func (x *MasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3898,7 +4008,7 @@ func (x *MasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterResponse.ProtoReflect.Descriptor instead.
 func (*MasterResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{51}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
 }
 
 // A fault that a drill wants inside of a daemon and its tasks. It lasts until it
@@ -3919,7 +4029,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3931,7 +4041,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3944,7 +4054,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4041,7 +4151,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4053,7 +4163,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4066,7 +4176,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
 }
 
 type FailpointsRequest struct {
@@ -4077,7 +4187,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4089,7 +4199,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4102,7 +4212,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{54}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
 }
 
 type FailpointsResponse struct {
@@ -4115,7 +4225,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4127,7 +4237,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4140,7 +4250,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4168,13 +4278,15 @@ type TaskStatus_Attempt struct {
 	Suspended         bool                   `protobuf:"varint,7,opt,name=suspended,proto3" json:"suspended,omitempty"`                                            // it stands still and has no slot
 	Pausing           bool                   `protobuf:"varint,8,opt,name=pausing,proto3" json:"pausing,omitempty"`                                                // it is asked to keep its work and end
 	Wasted            bool                   `protobuf:"varint,9,opt,name=wasted,proto3" json:"wasted,omitempty"`                                                  // it is preempted, and its work is lost
+	Cause             string                 `protobuf:"bytes,10,opt,name=cause,proto3" json:"cause,omitempty"`                                                    // why it was killed or failed, or what it made room for
+	SuspendedMillis   int64                  `protobuf:"varint,11,opt,name=suspended_millis,json=suspendedMillis,proto3" json:"suspended_millis,omitempty"`        // for how long it stood still, without a slot
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4186,7 +4298,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4265,6 +4377,20 @@ func (x *TaskStatus_Attempt) GetWasted() bool {
 	return false
 }
 
+func (x *TaskStatus_Attempt) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *TaskStatus_Attempt) GetSuspendedMillis() int64 {
+	if x != nil {
+		return x.SuspendedMillis
+	}
+	return 0
+}
+
 type Order_StartAttempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Start         *taskproc.Start        `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
@@ -4274,7 +4400,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4286,7 +4412,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4299,7 +4425,7 @@ func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StartAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StartAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 0}
 }
 
 func (x *Order_StartAttempt) GetStart() *taskproc.Start {
@@ -4319,7 +4445,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4331,7 +4457,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4344,7 +4470,7 @@ func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_KillAttempt.ProtoReflect.Descriptor instead.
 func (*Order_KillAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 1}
 }
 
 func (x *Order_KillAttempt) GetAttemptId() string {
@@ -4372,7 +4498,7 @@ type Order_StopAttempt struct {
 
 func (x *Order_StopAttempt) Reset() {
 	*x = Order_StopAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4384,7 +4510,7 @@ func (x *Order_StopAttempt) String() string {
 func (*Order_StopAttempt) ProtoMessage() {}
 
 func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4397,7 +4523,7 @@ func (x *Order_StopAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_StopAttempt.ProtoReflect.Descriptor instead.
 func (*Order_StopAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 2}
 }
 
 func (x *Order_StopAttempt) GetAttemptId() string {
@@ -4425,7 +4551,7 @@ type Order_PauseAttempt struct {
 
 func (x *Order_PauseAttempt) Reset() {
 	*x = Order_PauseAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4437,7 +4563,7 @@ func (x *Order_PauseAttempt) String() string {
 func (*Order_PauseAttempt) ProtoMessage() {}
 
 func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4450,7 +4576,7 @@ func (x *Order_PauseAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_PauseAttempt.ProtoReflect.Descriptor instead.
 func (*Order_PauseAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 3}
 }
 
 func (x *Order_PauseAttempt) GetAttemptId() string {
@@ -4478,7 +4604,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4490,7 +4616,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4503,7 +4629,7 @@ func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_SuspendAttempt.ProtoReflect.Descriptor instead.
 func (*Order_SuspendAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 4}
 }
 
 func (x *Order_SuspendAttempt) GetAttemptId() string {
@@ -4522,7 +4648,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4534,7 +4660,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4547,7 +4673,7 @@ func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_ResumeAttempt.ProtoReflect.Descriptor instead.
 func (*Order_ResumeAttempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 5}
 }
 
 func (x *Order_ResumeAttempt) GetAttemptId() string {
@@ -4574,7 +4700,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4586,7 +4712,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4599,7 +4725,7 @@ func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Outputs.ProtoReflect.Descriptor instead.
 func (*Order_Outputs) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 6}
 }
 
 func (x *Order_Outputs) GetJobId() string {
@@ -4661,7 +4787,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4673,7 +4799,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4686,7 +4812,7 @@ func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_RemoveJob.ProtoReflect.Descriptor instead.
 func (*Order_RemoveJob) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 7}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 7}
 }
 
 func (x *Order_RemoveJob) GetJobId() string {
@@ -4707,7 +4833,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4719,7 +4845,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4732,7 +4858,7 @@ func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Acknowledge.ProtoReflect.Descriptor instead.
 func (*Order_Acknowledge) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 8}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 8}
 }
 
 func (x *Order_Acknowledge) GetAttemptId() string {
@@ -4753,7 +4879,7 @@ type Order_Repeat struct {
 
 func (x *Order_Repeat) Reset() {
 	*x = Order_Repeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4765,7 +4891,7 @@ func (x *Order_Repeat) String() string {
 func (*Order_Repeat) ProtoMessage() {}
 
 func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4778,7 +4904,7 @@ func (x *Order_Repeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Repeat.ProtoReflect.Descriptor instead.
 func (*Order_Repeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 9}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 9}
 }
 
 func (x *Order_Repeat) GetAttemptId() string {
@@ -4803,7 +4929,7 @@ type Order_TakeOver struct {
 
 func (x *Order_TakeOver) Reset() {
 	*x = Order_TakeOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4815,7 +4941,7 @@ func (x *Order_TakeOver) String() string {
 func (*Order_TakeOver) ProtoMessage() {}
 
 func (x *Order_TakeOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4828,7 +4954,7 @@ func (x *Order_TakeOver) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_TakeOver.ProtoReflect.Descriptor instead.
 func (*Order_TakeOver) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 10}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 10}
 }
 
 func (x *Order_TakeOver) GetAttemptId() string {
@@ -4868,7 +4994,7 @@ type Order_Probe struct {
 
 func (x *Order_Probe) Reset() {
 	*x = Order_Probe{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4880,7 +5006,7 @@ func (x *Order_Probe) String() string {
 func (*Order_Probe) ProtoMessage() {}
 
 func (x *Order_Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4893,7 +5019,7 @@ func (x *Order_Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Probe.ProtoReflect.Descriptor instead.
 func (*Order_Probe) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{6, 11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 11}
 }
 
 type Report_Joined struct {
@@ -4915,7 +5041,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4927,7 +5053,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4940,7 +5066,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 0}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -5034,7 +5160,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5046,7 +5172,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5059,7 +5185,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -5105,7 +5231,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5117,7 +5243,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5130,7 +5256,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 2}
 }
 
 // Killed ends an attempt that was told to end.
@@ -5144,7 +5270,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5156,7 +5282,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5169,7 +5295,7 @@ func (x *Report_Killed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Killed.ProtoReflect.Descriptor instead.
 func (*Report_Killed) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 3}
 }
 
 func (x *Report_Killed) GetStuckStack() string {
@@ -5197,7 +5323,7 @@ type Report_TookOver struct {
 
 func (x *Report_TookOver) Reset() {
 	*x = Report_TookOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5209,7 +5335,7 @@ func (x *Report_TookOver) String() string {
 func (*Report_TookOver) ProtoMessage() {}
 
 func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5222,7 +5348,7 @@ func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_TookOver.ProtoReflect.Descriptor instead.
 func (*Report_TookOver) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 4}
 }
 
 func (x *Report_TookOver) GetOutputs() []*taskproc.MapOutput {
@@ -5251,7 +5377,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5263,7 +5389,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5276,7 +5402,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{8, 1, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{9, 1, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -5319,7 +5445,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5331,7 +5457,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5344,7 +5470,7 @@ func (x *Info_Master) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_Master.ProtoReflect.Descriptor instead.
 func (*Info_Master) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 0}
 }
 
 func (x *Info_Master) GetId() string {
@@ -5389,7 +5515,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5401,7 +5527,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5414,7 +5540,7 @@ func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info_LogWrites.ProtoReflect.Descriptor instead.
 func (*Info_LogWrites) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{12, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{13, 1}
 }
 
 func (x *Info_LogWrites) GetCount() uint64 {
@@ -5456,7 +5582,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5468,7 +5594,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[82]
+	mi := &file_internal_wire_hammr_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5481,7 +5607,7 @@ func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Fact.ProtoReflect.Descriptor instead.
 func (*Explanation_Fact) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 0}
 }
 
 func (x *Explanation_Fact) GetName() string {
@@ -5512,13 +5638,14 @@ type Explanation_Stage struct {
 	Avoids        []string               `protobuf:"bytes,10,rep,name=avoids,proto3" json:"avoids,omitempty"`  // tasknodes that the job avoids
 	Free          int32                  `protobuf:"varint,11,opt,name=free,proto3" json:"free,omitempty"`     // slots of the kind that are free
 	Slots         int32                  `protobuf:"varint,12,opt,name=slots,proto3" json:"slots,omitempty"`   // of the kind that take tasks, free or not
+	Past          *Explanation_Past      `protobuf:"bytes,13,opt,name=past,proto3" json:"past,omitempty"`      // of a job that is over; free and slots are 0 then
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5530,7 +5657,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5543,7 +5670,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -5630,6 +5757,175 @@ func (x *Explanation_Stage) GetSlots() int32 {
 	return 0
 }
 
+func (x *Explanation_Stage) GetPast() *Explanation_Past {
+	if x != nil {
+		return x.Past
+	}
+	return nil
+}
+
+// Past is what slots the tasks of a stage had.
+type Explanation_Past struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	MapSlots          int32                  `protobuf:"varint,1,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"` // that each attempt took; 0 for both kinds when that is not known
+	ReduceSlots       int32                  `protobuf:"varint,2,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
+	Attempts          int32                  `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Preempted         int32                  `protobuf:"varint,4,opt,name=preempted,proto3" json:"preempted,omitempty"`                           // attempts that made room for others
+	WaitedMillis      int64                  `protobuf:"varint,5,opt,name=waited_millis,json=waitedMillis,proto3" json:"waited_millis,omitempty"` // in which tasks could run and did not, summed up
+	LongestWaitMillis int64                  `protobuf:"varint,6,opt,name=longest_wait_millis,json=longestWaitMillis,proto3" json:"longest_wait_millis,omitempty"`
+	LongestWaitTask   string                 `protobuf:"bytes,7,opt,name=longest_wait_task,json=longestWaitTask,proto3" json:"longest_wait_task,omitempty"` // "" when none waited
+	Nodes             []*Explanation_Node    `protobuf:"bytes,8,rep,name=nodes,proto3" json:"nodes,omitempty"`                                              // most attempts first
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *Explanation_Past) Reset() {
+	*x = Explanation_Past{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Past) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Past) ProtoMessage() {}
+
+func (x *Explanation_Past) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Past.ProtoReflect.Descriptor instead.
+func (*Explanation_Past) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 2}
+}
+
+func (x *Explanation_Past) GetMapSlots() int32 {
+	if x != nil {
+		return x.MapSlots
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetReduceSlots() int32 {
+	if x != nil {
+		return x.ReduceSlots
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetPreempted() int32 {
+	if x != nil {
+		return x.Preempted
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetWaitedMillis() int64 {
+	if x != nil {
+		return x.WaitedMillis
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetLongestWaitMillis() int64 {
+	if x != nil {
+		return x.LongestWaitMillis
+	}
+	return 0
+}
+
+func (x *Explanation_Past) GetLongestWaitTask() string {
+	if x != nil {
+		return x.LongestWaitTask
+	}
+	return ""
+}
+
+func (x *Explanation_Past) GetNodes() []*Explanation_Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+// Node is a tasknode where attempts ran.
+type Explanation_Node struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Attempts      int32                  `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	SlotMillis    int64                  `protobuf:"varint,3,opt,name=slot_millis,json=slotMillis,proto3" json:"slot_millis,omitempty"` // for how long they held slots, summed up
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation_Node) Reset() {
+	*x = Explanation_Node{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation_Node) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation_Node) ProtoMessage() {}
+
+func (x *Explanation_Node) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation_Node.ProtoReflect.Descriptor instead.
+func (*Explanation_Node) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 3}
+}
+
+func (x *Explanation_Node) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Explanation_Node) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *Explanation_Node) GetSlotMillis() int64 {
+	if x != nil {
+		return x.SlotMillis
+	}
+	return 0
+}
+
 // Attempt is one that had to give its slot to others, or runs.
 type Explanation_Attempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5638,13 +5934,15 @@ type Explanation_Attempt struct {
 	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`  // an attempt's, or SUSPENDED
 	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"` // ms since the epoch
 	Cause         string                 `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
+	StartTime     int64                  `protobuf:"varint,6,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`          // ms since the epoch
+	WaitedMillis  int64                  `protobuf:"varint,7,opt,name=waited_millis,json=waitedMillis,proto3" json:"waited_millis,omitempty"` // of a job that is over: before it started and while it stood still
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5656,7 +5954,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5669,7 +5967,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -5707,6 +6005,20 @@ func (x *Explanation_Attempt) GetCause() string {
 	return ""
 }
 
+func (x *Explanation_Attempt) GetStartTime() int64 {
+	if x != nil {
+		return x.StartTime
+	}
+	return 0
+}
+
+func (x *Explanation_Attempt) GetWaitedMillis() int64 {
+	if x != nil {
+		return x.WaitedMillis
+	}
+	return 0
+}
+
 // Spot is what it costs to run a task on a tasknode that has room for it.
 type Explanation_Spot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5723,7 +6035,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5735,7 +6047,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5748,7 +6060,7 @@ func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Spot.ProtoReflect.Descriptor instead.
 func (*Explanation_Spot) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 5}
 }
 
 func (x *Explanation_Spot) GetNode() string {
@@ -5815,7 +6127,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5827,7 +6139,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5840,7 +6152,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{46, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{47, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -5902,7 +6214,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5914,7 +6226,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5927,7 +6239,7 @@ func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
 func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{48, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *Queue_Slots) GetMap() int32 {
@@ -5954,7 +6266,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5966,7 +6278,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5979,7 +6291,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{52, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{53, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -6006,7 +6318,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6018,7 +6330,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6031,7 +6343,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{55, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{56, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -6091,13 +6403,13 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x02 \x01(\x03R\tstartTime\x12\x1f\n" +
 	"\vfinish_time\x18\x03 \x01(\x03R\n" +
-	"finishTime\"\xc8\x03\n" +
+	"finishTime\"\x89\x04\n" +
 	"\n" +
 	"TaskStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12)\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x13.hammr.v1.TaskStateR\x05state\x128\n" +
-	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\x9b\x02\n" +
+	"\battempts\x18\x04 \x03(\v2\x1c.hammr.v1.TaskStatus.AttemptR\battempts\x1a\xdc\x02\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12,\n" +
@@ -6109,7 +6421,17 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x13shuffle_finish_time\x18\x06 \x01(\x03R\x11shuffleFinishTime\x12\x1c\n" +
 	"\tsuspended\x18\a \x01(\bR\tsuspended\x12\x18\n" +
 	"\apausing\x18\b \x01(\bR\apausing\x12\x16\n" +
-	"\x06wasted\x18\t \x01(\bR\x06wasted\"\xeb\x01\n" +
+	"\x06wasted\x18\t \x01(\bR\x06wasted\x12\x14\n" +
+	"\x05cause\x18\n" +
+	" \x01(\tR\x05cause\x12)\n" +
+	"\x10suspended_millis\x18\v \x01(\x03R\x0fsuspendedMillis\"\x94\x01\n" +
+	"\vStageStatus\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x1b\n" +
+	"\tmap_slots\x18\x03 \x01(\x05R\bmapSlots\x12!\n" +
+	"\freduce_slots\x18\x04 \x01(\x05R\vreduceSlots\x12\x1d\n" +
+	"\n" +
+	"ready_time\x18\x05 \x01(\x03R\treadyTime\"\xeb\x01\n" +
 	"\rFailureRecord\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\tR\x04task\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\tR\aattempt\x12\x12\n" +
@@ -6125,7 +6447,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xca\b\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"\xf9\b\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -6166,7 +6488,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\n" +
 	"properties\x18\x1d \x03(\v2#.hammr.v1.JobStatus.PropertiesEntryR\n" +
 	"properties\x12\x1c\n" +
-	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12\x17\n" +
+	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12-\n" +
+	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -6418,7 +6741,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"@\n" +
 	"\x0eExplainRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x17\n" +
-	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xe2\t\n" +
+	"\atask_id\x18\x02 \x01(\tR\x06taskId\"\xbe\x0e\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -6430,10 +6753,15 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06stages\x18\b \x03(\v2\x1b.hammr.v1.Explanation.StageR\x06stages\x123\n" +
 	"\x05taken\x18\t \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\x05taken\x12.\n" +
 	"\x04task\x18\n" +
-	" \x01(\v2\x1a.hammr.v1.Explanation.TaskR\x04task\x1a0\n" +
+	" \x01(\v2\x1a.hammr.v1.Explanation.TaskR\x04task\x12\x1f\n" +
+	"\vsubmit_time\x18\v \x01(\x03R\n" +
+	"submitTime\x12\x1f\n" +
+	"\vfinish_time\x18\f \x01(\x03R\n" +
+	"finishTime\x12\x14\n" +
+	"\x05cause\x18\r \x01(\tR\x05cause\x1a0\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xa5\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xd5\x02\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04slot\x18\x02 \x01(\tR\x04slot\x12\x14\n" +
@@ -6447,13 +6775,31 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06avoids\x18\n" +
 	" \x03(\tR\x06avoids\x12\x12\n" +
 	"\x04free\x18\v \x01(\x05R\x04free\x12\x14\n" +
-	"\x05slots\x18\f \x01(\x05R\x05slots\x1ao\n" +
+	"\x05slots\x18\f \x01(\x05R\x05slots\x12.\n" +
+	"\x04past\x18\r \x01(\v2\x1a.hammr.v1.Explanation.PastR\x04past\x1a\xb3\x02\n" +
+	"\x04Past\x12\x1b\n" +
+	"\tmap_slots\x18\x01 \x01(\x05R\bmapSlots\x12!\n" +
+	"\freduce_slots\x18\x02 \x01(\x05R\vreduceSlots\x12\x1a\n" +
+	"\battempts\x18\x03 \x01(\x05R\battempts\x12\x1c\n" +
+	"\tpreempted\x18\x04 \x01(\x05R\tpreempted\x12#\n" +
+	"\rwaited_millis\x18\x05 \x01(\x03R\fwaitedMillis\x12.\n" +
+	"\x13longest_wait_millis\x18\x06 \x01(\x03R\x11longestWaitMillis\x12*\n" +
+	"\x11longest_wait_task\x18\a \x01(\tR\x0flongestWaitTask\x120\n" +
+	"\x05nodes\x18\b \x03(\v2\x1a.hammr.v1.Explanation.NodeR\x05nodes\x1aW\n" +
+	"\x04Node\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\battempts\x18\x02 \x01(\x05R\battempts\x12\x1f\n" +
+	"\vslot_millis\x18\x03 \x01(\x03R\n" +
+	"slotMillis\x1a\xb3\x01\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x14\n" +
 	"\x05state\x18\x03 \x01(\tR\x05state\x12\x14\n" +
 	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x14\n" +
-	"\x05cause\x18\x05 \x01(\tR\x05cause\x1a\xc1\x01\n" +
+	"\x05cause\x18\x05 \x01(\tR\x05cause\x12\x1d\n" +
+	"\n" +
+	"start_time\x18\x06 \x01(\x03R\tstartTime\x12#\n" +
+	"\rwaited_millis\x18\a \x01(\x03R\fwaitedMillis\x1a\xc1\x01\n" +
 	"\x04Spot\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\tR\x05place\x12\x1f\n" +
@@ -6592,7 +6938,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 90)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -6601,227 +6947,233 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*JobSpec)(nil),                    // 4: hammr.v1.JobSpec
 	(*Phase)(nil),                      // 5: hammr.v1.Phase
 	(*TaskStatus)(nil),                 // 6: hammr.v1.TaskStatus
-	(*FailureRecord)(nil),              // 7: hammr.v1.FailureRecord
-	(*Partition)(nil),                  // 8: hammr.v1.Partition
-	(*JobStatus)(nil),                  // 9: hammr.v1.JobStatus
-	(*Order)(nil),                      // 10: hammr.v1.Order
-	(*Orders)(nil),                     // 11: hammr.v1.Orders
-	(*Report)(nil),                     // 12: hammr.v1.Report
-	(*NotLeader)(nil),                  // 13: hammr.v1.NotLeader
-	(*Refusal)(nil),                    // 14: hammr.v1.Refusal
-	(*InfoRequest)(nil),                // 15: hammr.v1.InfoRequest
-	(*Info)(nil),                       // 16: hammr.v1.Info
-	(*SubmitRequest)(nil),              // 17: hammr.v1.SubmitRequest
-	(*SubmitResponse)(nil),             // 18: hammr.v1.SubmitResponse
-	(*FollowRequest)(nil),              // 19: hammr.v1.FollowRequest
-	(*KillRequest)(nil),                // 20: hammr.v1.KillRequest
-	(*KillResponse)(nil),               // 21: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),            // 22: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),           // 23: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                 // 24: hammr.v1.JobRequest
-	(*SetPriorityRequest)(nil),         // 25: hammr.v1.SetPriorityRequest
-	(*SetPriorityResponse)(nil),        // 26: hammr.v1.SetPriorityResponse
-	(*MoveJobRequest)(nil),             // 27: hammr.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),            // 28: hammr.v1.MoveJobResponse
-	(*EndAttemptRequest)(nil),          // 29: hammr.v1.EndAttemptRequest
-	(*EndAttemptResponse)(nil),         // 30: hammr.v1.EndAttemptResponse
-	(*PreemptAttemptRequest)(nil),      // 31: hammr.v1.PreemptAttemptRequest
-	(*PreemptAttemptResponse)(nil),     // 32: hammr.v1.PreemptAttemptResponse
-	(*SuspendJobRequest)(nil),          // 33: hammr.v1.SuspendJobRequest
-	(*SuspendJobResponse)(nil),         // 34: hammr.v1.SuspendJobResponse
-	(*ResumeJobRequest)(nil),           // 35: hammr.v1.ResumeJobRequest
-	(*ResumeJobResponse)(nil),          // 36: hammr.v1.ResumeJobResponse
-	(*ListNodesRequest)(nil),           // 37: hammr.v1.ListNodesRequest
-	(*Node)(nil),                       // 38: hammr.v1.Node
-	(*ListNodesResponse)(nil),          // 39: hammr.v1.ListNodesResponse
-	(*AdmitNodeRequest)(nil),           // 40: hammr.v1.AdmitNodeRequest
-	(*AdmitNodeResponse)(nil),          // 41: hammr.v1.AdmitNodeResponse
-	(*DrainNodeRequest)(nil),           // 42: hammr.v1.DrainNodeRequest
-	(*DrainNodeResponse)(nil),          // 43: hammr.v1.DrainNodeResponse
-	(*SetPolicyRequest)(nil),           // 44: hammr.v1.SetPolicyRequest
-	(*SetPolicyResponse)(nil),          // 45: hammr.v1.SetPolicyResponse
-	(*GetPolicyRequest)(nil),           // 46: hammr.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),          // 47: hammr.v1.GetPolicyResponse
-	(*AllocationFile)(nil),             // 48: hammr.v1.AllocationFile
-	(*ExplainRequest)(nil),             // 49: hammr.v1.ExplainRequest
-	(*Explanation)(nil),                // 50: hammr.v1.Explanation
-	(*ListQueuesRequest)(nil),          // 51: hammr.v1.ListQueuesRequest
-	(*Queue)(nil),                      // 52: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),         // 53: hammr.v1.ListQueuesResponse
-	(*MasterRequest)(nil),              // 54: hammr.v1.MasterRequest
-	(*MasterResponse)(nil),             // 55: hammr.v1.MasterResponse
-	(*InjectRequest)(nil),              // 56: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),             // 57: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),          // 58: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),         // 59: hammr.v1.FailpointsResponse
-	nil,                                // 60: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                // 61: hammr.v1.JobSpec.BarredEntry
-	(*TaskStatus_Attempt)(nil),         // 62: hammr.v1.TaskStatus.Attempt
-	nil,                                // 63: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),         // 64: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),          // 65: hammr.v1.Order.KillAttempt
-	(*Order_StopAttempt)(nil),          // 66: hammr.v1.Order.StopAttempt
-	(*Order_PauseAttempt)(nil),         // 67: hammr.v1.Order.PauseAttempt
-	(*Order_SuspendAttempt)(nil),       // 68: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),        // 69: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),              // 70: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),            // 71: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),          // 72: hammr.v1.Order.Acknowledge
-	(*Order_Repeat)(nil),               // 73: hammr.v1.Order.Repeat
-	(*Order_TakeOver)(nil),             // 74: hammr.v1.Order.TakeOver
-	(*Order_Probe)(nil),                // 75: hammr.v1.Order.Probe
-	(*Report_Joined)(nil),              // 76: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 77: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 78: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 79: hammr.v1.Report.Killed
-	(*Report_TookOver)(nil),            // 80: hammr.v1.Report.TookOver
-	(*Report_Heartbeat_Directory)(nil), // 81: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 82: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 83: hammr.v1.Info.LogWrites
-	nil,                                // 84: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 85: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 86: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 87: hammr.v1.Explanation.Stage
-	(*Explanation_Attempt)(nil),        // 88: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 89: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 90: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 91: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),    // 92: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),   // 93: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),             // 94: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 95: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 96: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 97: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 98: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 99: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 100: hammr.task.v1.Paused
-	(*taskproc.Declined)(nil),          // 101: hammr.task.v1.Declined
-	(*taskproc.Start)(nil),             // 102: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 103: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 104: hammr.task.v1.MapOutput
+	(*StageStatus)(nil),                // 7: hammr.v1.StageStatus
+	(*FailureRecord)(nil),              // 8: hammr.v1.FailureRecord
+	(*Partition)(nil),                  // 9: hammr.v1.Partition
+	(*JobStatus)(nil),                  // 10: hammr.v1.JobStatus
+	(*Order)(nil),                      // 11: hammr.v1.Order
+	(*Orders)(nil),                     // 12: hammr.v1.Orders
+	(*Report)(nil),                     // 13: hammr.v1.Report
+	(*NotLeader)(nil),                  // 14: hammr.v1.NotLeader
+	(*Refusal)(nil),                    // 15: hammr.v1.Refusal
+	(*InfoRequest)(nil),                // 16: hammr.v1.InfoRequest
+	(*Info)(nil),                       // 17: hammr.v1.Info
+	(*SubmitRequest)(nil),              // 18: hammr.v1.SubmitRequest
+	(*SubmitResponse)(nil),             // 19: hammr.v1.SubmitResponse
+	(*FollowRequest)(nil),              // 20: hammr.v1.FollowRequest
+	(*KillRequest)(nil),                // 21: hammr.v1.KillRequest
+	(*KillResponse)(nil),               // 22: hammr.v1.KillResponse
+	(*ListJobsRequest)(nil),            // 23: hammr.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),           // 24: hammr.v1.ListJobsResponse
+	(*JobRequest)(nil),                 // 25: hammr.v1.JobRequest
+	(*SetPriorityRequest)(nil),         // 26: hammr.v1.SetPriorityRequest
+	(*SetPriorityResponse)(nil),        // 27: hammr.v1.SetPriorityResponse
+	(*MoveJobRequest)(nil),             // 28: hammr.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),            // 29: hammr.v1.MoveJobResponse
+	(*EndAttemptRequest)(nil),          // 30: hammr.v1.EndAttemptRequest
+	(*EndAttemptResponse)(nil),         // 31: hammr.v1.EndAttemptResponse
+	(*PreemptAttemptRequest)(nil),      // 32: hammr.v1.PreemptAttemptRequest
+	(*PreemptAttemptResponse)(nil),     // 33: hammr.v1.PreemptAttemptResponse
+	(*SuspendJobRequest)(nil),          // 34: hammr.v1.SuspendJobRequest
+	(*SuspendJobResponse)(nil),         // 35: hammr.v1.SuspendJobResponse
+	(*ResumeJobRequest)(nil),           // 36: hammr.v1.ResumeJobRequest
+	(*ResumeJobResponse)(nil),          // 37: hammr.v1.ResumeJobResponse
+	(*ListNodesRequest)(nil),           // 38: hammr.v1.ListNodesRequest
+	(*Node)(nil),                       // 39: hammr.v1.Node
+	(*ListNodesResponse)(nil),          // 40: hammr.v1.ListNodesResponse
+	(*AdmitNodeRequest)(nil),           // 41: hammr.v1.AdmitNodeRequest
+	(*AdmitNodeResponse)(nil),          // 42: hammr.v1.AdmitNodeResponse
+	(*DrainNodeRequest)(nil),           // 43: hammr.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),          // 44: hammr.v1.DrainNodeResponse
+	(*SetPolicyRequest)(nil),           // 45: hammr.v1.SetPolicyRequest
+	(*SetPolicyResponse)(nil),          // 46: hammr.v1.SetPolicyResponse
+	(*GetPolicyRequest)(nil),           // 47: hammr.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),          // 48: hammr.v1.GetPolicyResponse
+	(*AllocationFile)(nil),             // 49: hammr.v1.AllocationFile
+	(*ExplainRequest)(nil),             // 50: hammr.v1.ExplainRequest
+	(*Explanation)(nil),                // 51: hammr.v1.Explanation
+	(*ListQueuesRequest)(nil),          // 52: hammr.v1.ListQueuesRequest
+	(*Queue)(nil),                      // 53: hammr.v1.Queue
+	(*ListQueuesResponse)(nil),         // 54: hammr.v1.ListQueuesResponse
+	(*MasterRequest)(nil),              // 55: hammr.v1.MasterRequest
+	(*MasterResponse)(nil),             // 56: hammr.v1.MasterResponse
+	(*InjectRequest)(nil),              // 57: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),             // 58: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),          // 59: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),         // 60: hammr.v1.FailpointsResponse
+	nil,                                // 61: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                // 62: hammr.v1.JobSpec.BarredEntry
+	(*TaskStatus_Attempt)(nil),         // 63: hammr.v1.TaskStatus.Attempt
+	nil,                                // 64: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),         // 65: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),          // 66: hammr.v1.Order.KillAttempt
+	(*Order_StopAttempt)(nil),          // 67: hammr.v1.Order.StopAttempt
+	(*Order_PauseAttempt)(nil),         // 68: hammr.v1.Order.PauseAttempt
+	(*Order_SuspendAttempt)(nil),       // 69: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),        // 70: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),              // 71: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),            // 72: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),          // 73: hammr.v1.Order.Acknowledge
+	(*Order_Repeat)(nil),               // 74: hammr.v1.Order.Repeat
+	(*Order_TakeOver)(nil),             // 75: hammr.v1.Order.TakeOver
+	(*Order_Probe)(nil),                // 76: hammr.v1.Order.Probe
+	(*Report_Joined)(nil),              // 77: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 78: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 79: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 80: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 81: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 82: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 83: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 84: hammr.v1.Info.LogWrites
+	nil,                                // 85: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 86: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 87: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 88: hammr.v1.Explanation.Stage
+	(*Explanation_Past)(nil),           // 89: hammr.v1.Explanation.Past
+	(*Explanation_Node)(nil),           // 90: hammr.v1.Explanation.Node
+	(*Explanation_Attempt)(nil),        // 91: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 92: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 93: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 94: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),    // 95: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),   // 96: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),             // 97: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 98: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 99: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 100: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 101: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 102: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 103: hammr.task.v1.Paused
+	(*taskproc.Declined)(nil),          // 104: hammr.task.v1.Declined
+	(*taskproc.Start)(nil),             // 105: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 106: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 107: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	60,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	94,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	61,  // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
-	95,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	61,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	97,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	62,  // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
+	98,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	62,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	63,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	96,  // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	99,  // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	7,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	8,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	63,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	64,  // 13: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	65,  // 14: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	66,  // 15: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
-	67,  // 16: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
-	70,  // 17: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	71,  // 18: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	72,  // 19: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	73,  // 20: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
-	68,  // 21: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	69,  // 22: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	74,  // 23: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
-	75,  // 24: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
-	10,  // 25: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	76,  // 26: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	78,  // 27: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	97,  // 28: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	98,  // 29: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	99,  // 30: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	100, // 31: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	79,  // 32: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	77,  // 33: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	80,  // 34: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	101, // 35: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
-	3,   // 36: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	82,  // 37: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	83,  // 38: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 39: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	9,   // 40: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	81,  // 41: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	38,  // 42: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	84,  // 43: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	85,  // 44: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	48,  // 45: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	86,  // 46: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	87,  // 47: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	88,  // 48: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	90,  // 49: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	91,  // 50: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	91,  // 51: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	91,  // 52: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	91,  // 53: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	52,  // 54: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	92,  // 55: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	93,  // 56: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 57: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	102, // 58: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	103, // 59: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	104, // 60: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	98,  // 61: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	81,  // 62: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	104, // 63: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	89,  // 64: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	88,  // 65: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	15,  // 66: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	17,  // 67: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	19,  // 68: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	24,  // 69: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	20,  // 70: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	22,  // 71: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	25,  // 72: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	27,  // 73: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	29,  // 74: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	31,  // 75: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	33,  // 76: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	35,  // 77: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	37,  // 78: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	40,  // 79: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	42,  // 80: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	44,  // 81: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	46,  // 82: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	49,  // 83: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	51,  // 84: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	54,  // 85: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	54,  // 86: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	54,  // 87: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	12,  // 88: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	56,  // 89: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	58,  // 90: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	16,  // 91: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	18,  // 92: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	9,   // 93: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	9,   // 94: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	21,  // 95: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	23,  // 96: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	26,  // 97: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	28,  // 98: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	30,  // 99: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	32,  // 100: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	34,  // 101: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	36,  // 102: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	39,  // 103: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	41,  // 104: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	43,  // 105: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	45,  // 106: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	47,  // 107: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	50,  // 108: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	53,  // 109: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	55,  // 110: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	55,  // 111: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	55,  // 112: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	11,  // 113: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	57,  // 114: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	59,  // 115: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	91,  // [91:116] is the sub-list for method output_type
-	66,  // [66:91] is the sub-list for method input_type
-	66,  // [66:66] is the sub-list for extension type_name
-	66,  // [66:66] is the sub-list for extension extendee
-	0,   // [0:66] is the sub-list for field type_name
+	9,   // 11: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	64,  // 12: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	7,   // 13: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
+	65,  // 14: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	66,  // 15: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	67,  // 16: hammr.v1.Order.stop:type_name -> hammr.v1.Order.StopAttempt
+	68,  // 17: hammr.v1.Order.pause:type_name -> hammr.v1.Order.PauseAttempt
+	71,  // 18: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	72,  // 19: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	73,  // 20: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	74,  // 21: hammr.v1.Order.repeat:type_name -> hammr.v1.Order.Repeat
+	69,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	70,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	75,  // 24: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
+	76,  // 25: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
+	11,  // 26: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	77,  // 27: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	79,  // 28: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	100, // 29: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	101, // 30: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	102, // 31: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	103, // 32: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	80,  // 33: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	78,  // 34: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	81,  // 35: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	104, // 36: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
+	3,   // 37: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	83,  // 38: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	84,  // 39: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 40: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 41: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	82,  // 42: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	39,  // 43: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	85,  // 44: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	86,  // 45: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	49,  // 46: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	87,  // 47: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	88,  // 48: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	91,  // 49: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	93,  // 50: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	94,  // 51: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	94,  // 52: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	94,  // 53: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	94,  // 54: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	53,  // 55: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	95,  // 56: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	96,  // 57: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 58: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	105, // 59: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	106, // 60: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	107, // 61: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	101, // 62: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	82,  // 63: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	107, // 64: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	89,  // 65: hammr.v1.Explanation.Stage.past:type_name -> hammr.v1.Explanation.Past
+	90,  // 66: hammr.v1.Explanation.Past.nodes:type_name -> hammr.v1.Explanation.Node
+	92,  // 67: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	91,  // 68: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	16,  // 69: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	18,  // 70: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	20,  // 71: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	25,  // 72: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	21,  // 73: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	23,  // 74: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	26,  // 75: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	28,  // 76: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	30,  // 77: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	32,  // 78: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	34,  // 79: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	36,  // 80: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	38,  // 81: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	41,  // 82: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	43,  // 83: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	45,  // 84: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	47,  // 85: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	50,  // 86: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	52,  // 87: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	55,  // 88: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 89: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 90: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 91: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	57,  // 92: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	59,  // 93: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	17,  // 94: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	19,  // 95: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 96: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 97: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	22,  // 98: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	24,  // 99: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	27,  // 100: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	29,  // 101: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	31,  // 102: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33,  // 103: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	35,  // 104: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	37,  // 105: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	40,  // 106: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	42,  // 107: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	44,  // 108: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	46,  // 109: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	48,  // 110: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	51,  // 111: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	54,  // 112: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	56,  // 113: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 114: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 115: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 116: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	58,  // 117: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	60,  // 118: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	94,  // [94:119] is the sub-list for method output_type
+	69,  // [69:94] is the sub-list for method input_type
+	69,  // [69:69] is the sub-list for extension type_name
+	69,  // [69:69] is the sub-list for extension extendee
+	0,   // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -6829,7 +7181,7 @@ func file_internal_wire_hammr_proto_init() {
 	if File_internal_wire_hammr_proto != nil {
 		return
 	}
-	file_internal_wire_hammr_proto_msgTypes[6].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[7].OneofWrappers = []any{
 		(*Order_Start)(nil),
 		(*Order_Kill)(nil),
 		(*Order_Stop)(nil),
@@ -6843,7 +7195,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_TakeOver_)(nil),
 		(*Order_Probe_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[8].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
 		(*Report_Started_)(nil),
 		(*Report_Progress)(nil),
@@ -6855,7 +7207,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_TookOver_)(nil),
 		(*Report_Declined)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[52].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[53].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -6868,7 +7220,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   90,
+			NumMessages:   93,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -1,0 +1,53 @@
+package cluster
+
+import "slices"
+
+// ReadyAt is since when enough of what a stage reads is there for its tasks to
+// start, whatever the job's suspensions; 0 while it is not. What was lost and made
+// again is there since the last time.
+func (j *Job) ReadyAt(s *Stage) int64 {
+	at := j.StartedAt
+	for _, up := range s.upstream {
+		there := j.thereAt(up)
+		if there == 0 {
+			return 0
+		}
+		at = max(at, there)
+	}
+	return at
+}
+
+// thereAt is since when enough of an upstream stage is finished, 0 while it is not.
+func (j *Job) thereAt(up upstream) int64 {
+	if !up.whole {
+		return up.stage.finishedAt(j.Early(up.stage), j.StartedAt)
+	}
+	at := j.StartedAt
+	for _, mate := range up.stage.Bundle.Stages {
+		there := mate.finishedAt(len(mate.Tasks), j.StartedAt)
+		if there == 0 {
+			return 0
+		}
+		at = max(at, there)
+	}
+	return at
+}
+
+// finishedAt is when so many of the stage's tasks had finished, 0 while they have
+// not; none have from the beginning on.
+func (s *Stage) finishedAt(many int, beginning int64) int64 {
+	switch {
+	case many == 0:
+		return beginning
+	case many > s.Finished:
+		return 0
+	}
+	var ends []int64
+	for _, t := range s.Tasks {
+		if t.Winner != nil {
+			ends = append(ends, t.Winner.EndedAt)
+		}
+	}
+	slices.Sort(ends)
+	return ends[many-1]
+}
