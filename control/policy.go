@@ -42,3 +42,11 @@ func (c *Controller) Pools(now int64) (pools []sched.Pool, ok bool) {
 	}
 	return nil, false
 }
+
+// Limit is the most slots of each kind that the policy lets a job have at a time.
+func (c *Controller) Limit(j *cluster.Job) sched.Slots {
+	if p, ok := c.policy.(sched.Limiter); ok {
+		return p.Limit(j)
+	}
+	return sched.Slots{sched.Unlimited, sched.Unlimited}
+}

@@ -121,6 +121,9 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 	if !e.job.Loaded() {
 		return e.halted(), 0
 	}
+	if b := stage.Bundle; stage.Waiting() > 0 && !stage.Alone() && e.m.tooLarge(e.job, b) != "" {
+		return []string{e.m.bundleReason(e.job, b, len(e.job.WaitingBundles(b)))}, 0
+	}
 	if n := e.starting(stage); n > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d are about to get slots", n))
 	}

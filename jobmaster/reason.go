@@ -2,9 +2,11 @@ package jobmaster
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 // reason tells what a job waits for, "" when it does not wait.
@@ -31,7 +33,7 @@ func (m *Master) reason(j *cluster.Job) string {
 			return "its splits are being loaded"
 		case !stage.Alone():
 			if n := len(j.WaitingBundles(stage.Bundle)); n > 0 {
-				return m.bundleReason(stage.Bundle, n)
+				return m.bundleReason(j, stage.Bundle, n)
 			}
 		default:
 			return fmt.Sprintf("%d %s tasks wait for %s", stage.Waiting(), stage.Name, m.shortage(stage.Slot))
@@ -66,36 +68,63 @@ func suspension(j *cluster.Job) string {
 	return text
 }
 
-// bundleReason tells what bundles wait for, whose tasks start together.
-func (m *Master) bundleReason(b *cluster.Bundle, waiting int) string {
+// bundleReason tells what bundles of a job wait for, whose tasks start together.
+func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting int) string {
 	var names []string
-	var need [2]int
 	for _, stage := range b.Stages {
 		names = append(names, stage.Name)
+	}
+	supply := m.tooLarge(j, b)
+	if supply == "" {
+		free := m.freeSlots()
+		supply = fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
+	}
+	need := needOf(b)
+	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
+		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
+}
+
+// needOf is the slots that a bundle takes at once.
+func needOf(b *cluster.Bundle) (need [2]int) {
+	for _, stage := range b.Stages {
 		for kind, n := range stage.Slots {
 			need[kind] += n * b.TasksIn(stage)
 		}
 	}
-	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
-		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], m.supply(need))
+	return need
 }
 
-// supply tells what there is of slots that are needed at once: all of them where
-// they would not be enough, else those that are free.
-func (m *Master) supply(need [2]int) string {
+// tooLarge tells why bundles of a class can never start, as things are: the cluster
+// has fewer slots, or the job may have fewer. "" is that they may.
+func (m *Master) tooLarge(j *cluster.Job, b *cluster.Bundle) string {
 	var all [2]int
 	for machine := range m.view.Machines() {
 		for kind := range all {
 			all[kind] += machine.Slots[kind]
 		}
 	}
+	need, most := needOf(b), m.brain.Limit(j)
 	for kind := range need {
 		if need[kind] > all[kind] {
 			return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
 		}
 	}
-	free := m.freeSlots()
-	return fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
+	for kind := range need {
+		if need[kind] > most[kind] {
+			return fmt.Sprintf("pool %s may have %s and %s: raise its maximum in the allocation file, or that of a pool around it, "+
+				"or move the job to a pool that may have more ('hammr job move %v POOL')",
+				j.Spec.Pool, limitName(most[cluster.MapSlot]), limitName(most[cluster.ReduceSlot]), j.ID)
+		}
+	}
+	return ""
+}
+
+// limitName is a maximum as people read it.
+func limitName(most int) string {
+	if most == sched.Unlimited {
+		return "any number"
+	}
+	return strconv.Itoa(most)
 }
 
 func (m *Master) freeSlots() (free [2]int) {

@@ -1,6 +1,7 @@
 package jobmaster_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,14 +38,7 @@ func TestJobsSayWhatTheyWaitFor(t *testing.T) {
 func TestGangsSayWhatTheyWaitFor(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		w.elect(0)
-		g := dag.Graph{
-			Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "write", Nodes: 3}},
-			Edges:  []dag.Edge{{From: "read", To: "write", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
-		}
-		submit := func(spec *wire.JobSpec) string {
-			spec.Graph, spec.Fingerprint = taskproc.FromGraph(g), g.Fingerprint()
-			return w.submitSpec(spec)
-		}
+		submit := func(spec *wire.JobSpec) string { return w.submitSpec(paired(spec)) }
 		want := func(id, end string) {
 			w.t.Helper()
 			w.sleep(500 * time.Millisecond)
@@ -66,5 +60,53 @@ func TestGangsSayWhatTheyWaitFor(t *testing.T) {
 		w.addNode("b", 0, 1)
 		w.sleep(100 * time.Millisecond)
 		want(submit(w.another(3, 0)), "1 and 0 are free")
+	})
+}
+
+// paired makes three gangs of a map and a reduce of a job with three splits.
+func paired(spec *wire.JobSpec) *wire.JobSpec {
+	g := dag.Graph{
+		Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "write", Nodes: 3}},
+		Edges:  []dag.Edge{{From: "read", To: "write", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
+	}
+	spec.Graph, spec.Fingerprint = taskproc.FromGraph(g), g.Fingerprint()
+	return spec
+}
+
+// TestGangsSayThatTheirPoolIsTooSmall has gangs in a pool within another that may
+// have no reduce slots, and moves them to one that may.
+func TestGangsSayThatTheirPoolIsTooSmall(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.pools = []string{"all.small", "big"}
+		w.elect(w.addMaster())
+		w.addNode("a", 3, 3)
+		w.sleep(time.Second)
+		conf := map[string]string{"pools": `<allocations><pool name="all"><maxReduces>0</maxReduces><pool name="small"><maxMaps>4</maxMaps></pool></pool><pool name="big"/></allocations>`}
+		if err := w.leader().SetPolicy(w.ctx, "fair", conf); err != nil {
+			t.Fatal(err)
+		}
+		spec := paired(w.spec(3, 0))
+		spec.Properties = map[string]string{"mapreduce.job.queuename": "all.small"}
+		id := w.submitSpec(spec)
+		w.sleep(time.Second)
+		want := "3 gangs of read+write wait, each for 1 map and 1 reduce slots at once; pool all.small may have 4 and 0: raise its maximum in the allocation file, " +
+			"or that of a pool around it, or move the job to a pool that may have more ('hammr job move " + id + " POOL')"
+		s, err := w.leader().Job(w.ctx, id, false)
+		if err != nil || s.Reason != want {
+			t.Errorf("it waits for %q, %v", s.GetReason(), err)
+		}
+		task := "task" + strings.TrimPrefix(id, "job") + "_s0_000000"
+		e := w.explain(id, task)
+		for _, stage := range e.Stages {
+			w.wantReasons(stage.Name, stage.Reasons, want)
+		}
+		w.wantReasons(task, e.Task.Reasons, want)
+		if err := w.leader().MoveJob(w.ctx, id, "big"); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(100 * time.Millisecond)
+		if e := w.explain(id, ""); e.Stages[0].Running != 3 || e.Stages[1].Running != 3 {
+			t.Errorf("in a pool without a maximum: %v", e.Stages)
+		}
 	})
 }

@@ -1,6 +1,10 @@
 package sched
 
-import "math"
+import (
+	"math"
+
+	"github.com/hammr/hammr/cluster"
+)
 
 // Divider is a policy that divides the cluster among pools.
 type Divider interface {
@@ -19,6 +23,13 @@ type Pool struct {
 	Order   string     // of its jobs, as in "fair"
 	Share   [2]float64 // slots of each kind
 	Held    int        // jobs that may not run yet because there are too many
+}
+
+// Limiter is a policy under which jobs may have no more than so many slots.
+type Limiter interface {
+	// Limit is the most slots that a job may have at a time, whatever is free:
+	// Unlimited of a kind for any number. It changes nothing.
+	Limit(job *cluster.Job) Slots
 }
 
 // Unlimited is a maximum that there is not.

@@ -78,6 +78,18 @@ func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
 	return pools
 }
 
+// Limit implements sched.Limiter: a job may have what its pool and all that this is
+// in may have.
+func (p *Policy) Limit(job *cluster.Job) sched.Slots {
+	most := sched.Slots{sched.Unlimited, sched.Unlimited}
+	if e := p.jobs[job.ID]; e != nil {
+		for q := e.queue; q != nil; q = q.parent {
+			most = most.AtMost(q.Max)
+		}
+	}
+	return most
+}
+
 // Inherit implements sched.Heir: pools have lacked something for as long as
 // before, whatever they are to have from now on.
 func (p *Policy) Inherit(from sched.Policy) {

@@ -66,6 +66,21 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestLimitsAreThoseOfAllPoolsAround a job.
+func TestLimitsAreThoseOfAllPoolsAround(t *testing.T) {
+	w := world(t)
+	w.Join("m", 4, 4)
+	p := New(Config{Allocations: allocations(t, "<pool name='x'><maxMaps>3</maxMaps><maxReduces>9</maxReduces><pool name='y'><maxReduces>2</maxReduces></pool></pool>")})
+	nested, free := w.Run(in("x.y", 9, 0)), w.Run(in("c", 9, 0))
+	p.Reset(w.Now, w.Seen())
+	if got := p.Limit(nested); got != (sched.Slots{3, 2}) {
+		t.Errorf("in a pool within a pool: %v", got)
+	}
+	if got := p.Limit(free); got != (sched.Slots{sched.Unlimited, sched.Unlimited}) {
+		t.Errorf("in a pool without a description: %v", got)
+	}
+}
+
 // TestSharesAreTold to those who trace.
 func TestSharesAreTold(t *testing.T) {
 	w := world(t)
