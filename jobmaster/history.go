@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -124,16 +125,14 @@ func (m *Master) archive(id cluster.JobID) {
 
 // keepWriting writes the history of a job, again until that succeeds or ctx ends.
 func (m *Master) keepWriting(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
-	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		err := m.writeHistory(ctx, m.historyName(id), s)
 		if err == nil {
 			return true
 		}
 		m.cfg.Logger.Warn("history of a job is not written", "job", id, "error", err)
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return false
-		case <-time.After(wait):
 		}
 	}
 }

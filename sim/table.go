@@ -4,9 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/hammr/hammr/internal/percentile"
 )
 
 // columns are those of jobs.csv; times are seconds.
@@ -93,17 +94,7 @@ func (r *Result) Summary() Summary {
 	for _, t := range sojourns {
 		s.Mean += t / float64(len(sojourns))
 	}
-	slices.Sort(sojourns)
-	s.P50, s.P95, s.P99 = percentile(sojourns, 50), percentile(sojourns, 95), percentile(sojourns, 99)
+	s.P50, s.P95, s.P99 = percentile.Of(sojourns, 50), percentile.Of(sojourns, 95), percentile.Of(sojourns, 99)
 	s.Local = float64(local) / float64(max(maps, 1))
 	return s
-}
-
-// percentile is the least of the sorted values that p percent of them do not
-// exceed; 0 of none.
-func percentile(sorted []float64, p int) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[max((len(sorted)*p+99)/100-1, 0)]
 }

@@ -29,18 +29,6 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestPercentile(t *testing.T) {
-	values := []float64{1, 2, 3, 4}
-	for p, want := range map[int]float64{0: 1, 25: 1, 26: 2, 50: 2, 75: 3, 99: 4, 100: 4} {
-		if got := percentile(values, p); got != want {
-			t.Errorf("%d %%: %v, want %v", p, got, want)
-		}
-	}
-	if percentile(nil, 50) != 0 {
-		t.Error("of nothing")
-	}
-}
-
 func TestTasks(t *testing.T) {
 	cfg := quick(1, 1, 1)
 	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, long("a", 1))

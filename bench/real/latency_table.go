@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/percentile"
 )
 
 // DiskRate is how many bytes a second a file in a directory takes, synced at the end.
@@ -81,8 +81,8 @@ func WriteLatencyTable(w io.Writer, list []Latency, rate float64) error {
 		if kind.Bound > 0 {
 			bound = kind.Bound.String()
 		}
-		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), inMillis(bench.Percentile(took, 50)), inMillis(bench.Percentile(took, 95)),
-			inMillis(bench.Percentile(took, 100)), bench.Percentile(bytes, 50), inMillis(bench.Percentile(beyond, 95)), bound)
+		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%d\t%v\t%s\t\n", kind.Name, len(took), inMillis(percentile.Of(took, 50)), inMillis(percentile.Of(took, 95)),
+			inMillis(percentile.Of(took, 100)), percentile.Of(bytes, 50), inMillis(percentile.Of(beyond, 95)), bound)
 	}
 	return t.Flush()
 }

@@ -14,14 +14,14 @@ type deed int64
 const (
 	nothing deed = iota
 	fail
-	wait
+	sleep
 	crash
 )
 
 // Action is what a point is set to.
 type Action struct {
 	deed  deed
-	delay time.Duration // of wait
+	delay time.Duration // of sleep
 	nth   int64         // the hit, from 1, at which it happens, once; 0 is at each
 }
 
@@ -54,7 +54,7 @@ func ParseAction(text string) (a Action, err error) {
 	case word == "crash" && !timed:
 		a.deed = crash
 	case word == "delay" && timed:
-		a.deed = wait
+		a.deed = sleep
 		if a.delay, err = time.ParseDuration(delay); err != nil || a.delay <= 0 || a.delay > maxDelay {
 			return a, fmt.Errorf("action %q: expected a time up to %v behind delay=, such as 200ms", text, maxDelay)
 		}

@@ -237,7 +237,7 @@ func FuzzParseAction(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := ParseAction(text)
-		if err == nil && (a.nth < 0 || a.delay < 0 || a.delay > maxDelay || (a.deed == wait) != (a.delay > 0)) {
+		if err == nil && (a.nth < 0 || a.delay < 0 || a.delay > maxDelay || (a.deed == sleep) != (a.delay > 0)) {
 			t.Errorf("%q is %+v", text, a)
 		}
 	})

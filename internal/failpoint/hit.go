@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/hammr/hammr/internal/wait"
 )
 
 // On reports whether this process takes part in drills.
@@ -30,7 +32,7 @@ func (g *page) hit(p Point) error {
 	switch deed(at.deed.Load()) {
 	case fail:
 		return fmt.Errorf("%s: %w", p, ErrInjected)
-	case wait:
+	case sleep:
 		time.Sleep(time.Duration(at.delay.Load()))
 	case crash:
 		die()
@@ -53,7 +55,7 @@ func Disk(ctx context.Context, op, path string) error {
 		return nil
 	}
 	delay, err := page.disk()
-	if late := Pause(ctx, delay); late != nil {
+	if late := wait.For(ctx, delay); late != nil {
 		err = late
 	}
 	if err != nil {
@@ -76,21 +78,6 @@ func (g *page) disk() (delay time.Duration, err error) {
 		err = ErrInjected
 	}
 	return time.Duration(g.delay.Load()), err
-}
-
-// Pause waits, unless ctx ends before, whose error it returns then.
-func Pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Now is the time of a clock that drills may have jump. Then it tells the time of

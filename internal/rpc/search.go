@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/wait"
 )
 
 const (
@@ -60,7 +62,7 @@ func (c *Cluster) Do(ctx context.Context, call func(context.Context, *Master) er
 			told = true
 			c.cfg.Waiting(fmt.Errorf("%w; waiting up to %v", none, c.cfg.Timeout))
 		}
-		if err := sleep(ctx, min(jitter(pause), c.cfg.Timeout-waited)); err != nil {
+		if err := wait.For(ctx, min(jitter(pause), c.cfg.Timeout-waited)); err != nil {
 			return err
 		}
 	}
@@ -128,15 +130,3 @@ func (c *Cluster) Explain(m *Master, err error) error {
 // jitter is between half of d and all of it, so that callers do not come all at
 // once.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2) }
-
-// sleep waits for d or the end of ctx, whose cause it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/percentile"
 )
 
 const (
@@ -137,6 +137,6 @@ func again(ctx context.Context, f func(ctx context.Context) error) error {
 
 // row is a line of the table.
 func row(kind string, times []time.Duration) string {
-	percentile := func(p int) int64 { return bench.Percentile(times, p).Milliseconds() }
-	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), percentile(50), percentile(95), percentile(100))
+	of := func(p int) int64 { return percentile.Of(times, p).Milliseconds() }
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |", kind, len(times), of(50), of(95), of(100))
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -80,15 +80,15 @@ func (w *waits) row(policy, what string) string {
 	if w.placed > 0 {
 		local = fmt.Sprintf("%d of %d", w.local, w.placed)
 	}
-	cells := []string{policy, what, strconv.Itoa(len(w.tasks)), percentile(w.tasks, 50), percentile(w.tasks, 95), percentile(w.tasks, 100),
-		local, strconv.Itoa(len(w.failures)), percentile(w.failures, 50), percentile(w.failures, 95)}
+	cells := []string{policy, what, strconv.Itoa(len(w.tasks)), percentileCell(w.tasks, 50), percentileCell(w.tasks, 95), percentileCell(w.tasks, 100),
+		local, strconv.Itoa(len(w.failures)), percentileCell(w.failures, 50), percentileCell(w.failures, 95)}
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// percentile is one of some times, "–" where there are none.
-func percentile(values []int64, percent int) string {
+// percentileCell is one of some times, "–" where there are none.
+func percentileCell(values []int64, percent int) string {
 	if len(values) == 0 {
 		return "–"
 	}
-	return strconv.FormatInt(bench.Percentile(values, percent), 10)
+	return strconv.FormatInt(percentile.Of(values, percent), 10)
 }
