@@ -2,6 +2,8 @@ package lint
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -134,4 +136,32 @@ func TestEveryRowHasItsOwnPattern(t *testing.T) {
 		}
 		seen[r.pattern] = true
 	}
+}
+
+func TestOwnTags(t *testing.T) {
+	for text, want := range map[string]string{
+		"package p":                    "",
+		"//go:build soak\n\npackage p": "soak",
+		"//go:build !soak && (hooks || linux)\n\npackage p": "soak hooks",
+		"//go:build race || !amd64\n\npackage p":            "",
+		"package p\n\n//go:build soak\n":                    "",
+	} {
+		if got := strings.Join(ownTags(parsed(t, "p/f.go", text)), " "); got != want {
+			t.Errorf("%q has tags %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestVetFaults needs a fault that is there with a tag only.
+func TestVetFaults(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.24\n", "p.go": "package p\n", "soak.go": "//go:build soak\n\npackage p\n\nvar _ = gone()\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkFaults(t, vetFaults(dir, "other", []string{"."}))
+	checkFaults(t, vetFaults(dir, "soak", []string{"."}), "undefined: gone")
 }

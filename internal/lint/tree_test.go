@@ -59,3 +59,19 @@ func TestSources(t *testing.T) {
 		t.Error("no file of the core was found")
 	}
 }
+
+// TestTags vets what is compiled only with a build tag, so that it does not rot
+// between two runs of it by hand.
+func TestTags(t *testing.T) {
+	all, err := sources(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := tagged(all)
+	if dirs["soak"] == nil || dirs["hooks"] == nil {
+		t.Errorf("files with tags: %v", dirs)
+	}
+	for tag, dirs := range dirs {
+		t.Run(tag, func(t *testing.T) { report(t, vetFaults(root, tag, dirs)) })
+	}
+}

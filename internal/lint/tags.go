@@ -1,0 +1,77 @@
+package lint
+
+import (
+	"fmt"
+	"go/build/constraint"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// toolchain are the build tags that Go sets by itself, on machines that compile and
+// test this module.
+var toolchain = []string{"amd64", "linux", "race", "unix"}
+
+// ownTags are the build tags of a file that nobody sets who does not mean it.
+func ownTags(s source) (tags []string) {
+	for _, group := range s.syntax.Comments {
+		for _, line := range group.List {
+			if line.Pos() < s.syntax.Package && constraint.IsGoBuild(line.Text) {
+				tags = append(tags, tagsIn(line.Text)...)
+			}
+		}
+	}
+	return tags
+}
+
+// tagsIn are the tags in a line, but for those of the toolchain.
+func tagsIn(line string) []string {
+	expr, err := constraint.Parse(line)
+	if err != nil {
+		return nil // the compiler tells
+	}
+	var tags []string
+	var walk func(constraint.Expr)
+	walk = func(expr constraint.Expr) {
+		switch e := expr.(type) {
+		case *constraint.AndExpr:
+			walk(e.X)
+			walk(e.Y)
+		case *constraint.OrExpr:
+			walk(e.X)
+			walk(e.Y)
+		case *constraint.NotExpr:
+			walk(e.X)
+		case *constraint.TagExpr:
+			if !slices.Contains(toolchain, e.Tag) {
+				tags = append(tags, e.Tag)
+			}
+		}
+	}
+	walk(expr)
+	return tags
+}
+
+// tagged are the directories of files with a build tag of our own, by tag.
+func tagged(all []source) map[string][]string {
+	dirs := make(map[string][]string)
+	for _, s := range all {
+		for _, tag := range ownTags(s) {
+			if dir := "./" + s.packageName(); !slices.Contains(dirs[tag], dir) {
+				dirs[tag] = append(dirs[tag], dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// vetFaults are what go vet finds in directories of the module at root when a tag is
+// set.
+func vetFaults(root, tag string, dirs []string) []string {
+	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return []string{fmt.Sprintf("go vet -tags %s: %v\n%s", tag, err, strings.TrimSpace(string(out)))}
+	}
+	return nil
+}
