@@ -33,10 +33,9 @@ func (c *Controller) makeRoom(now int64) {
 		if !c.redone[j.ID] {
 			continue
 		}
-		waits := false
-		waits = j.Suspended
+		waits := j.Suspended
 		for _, stage := range j.Stages {
-			if stage.Waiting() > 0 && j.State == cluster.JobRunning && len(readers(j, stage)) > 0 {
+			if stage.Waiting() > 0 && j.State == cluster.JobRunning && rivals(j, stage) {
 				waits = true
 				c.makeRoomFor(now, j, stage)
 			}
@@ -45,6 +44,15 @@ func (c *Controller) makeRoom(now int64) {
 			delete(c.redone, j.ID)
 		}
 	}
+}
+
+// rivals reports whether those that read what a stage writes take slots of the kinds that
+// it takes. Else they are in nobody's way.
+func rivals(j *cluster.Job, stage *cluster.Stage) bool {
+	return slices.ContainsFunc(readers(j, stage), func(reader *cluster.Stage) bool {
+		return reader.Slots[cluster.MapSlot] > 0 && stage.Slots[cluster.MapSlot] > 0 ||
+			reader.Slots[cluster.ReduceSlot] > 0 && stage.Slots[cluster.ReduceSlot] > 0
+	})
 }
 
 // makeRoomFor ends running readers of a stage whose tasks find no slots.
