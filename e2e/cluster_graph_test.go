@@ -81,3 +81,25 @@ func TestGangLosesItsTasknode(t *testing.T) {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
 	}
 }
+
+// TestGangStandsStill has a gang that takes all slots stand still, all of it, while
+// another job has them, and go on where it was; once with its job, once by an order for
+// one of its members.
+func TestGangStandsStill(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
+	start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "checkpoint")).wait(t).want(t, 1, "in a gang")
+	j.done("job", "suspend", j.id, "--how", "suspend")
+	waitUntil(t, "all of the gang stands still", func() bool {
+		return strings.Count(j.done("task", "list", j.id).stdout, "SUSPENDED") == 4
+	})
+	short := filepath.Join(t.TempDir(), "out")
+	j.done("job", "wait", j.submit("wordcount", newFile(t, "short", []byte("a b\n")), short), "--quiet")
+	j.done("job", "resume", j.id)
+	waitUntil(t, "an attempt is told to stand still", func() bool {
+		return start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "suspend")).wait(t).code == 0
+	})
+	if gang, before := j.succeeds(t); gang != 0 || before != 0 {
+		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
+	}
+}
