@@ -53,7 +53,6 @@ func TestPreemptingOnDemand(t *testing.T) {
 			{attempt: attempt("m_000000"), how: preempt.Checkpoint, kind: cluster.ErrRefused, says: "preempted already"},
 			{attempt: attempt("m_000000"), how: preempt.Auto, kind: cluster.ErrRefused, says: "preempted already"},
 			{attempt: attempt("m_000001"), how: preempt.Suspend},
-			{attempt: attempt("m_000001"), how: preempt.Checkpoint, kind: cluster.ErrRefused, says: "stands still already"},
 			{attempt: attempt("m_000002"), how: preempt.Kill},
 			{attempt: attempt("m_000002"), how: preempt.Kill, kind: cluster.ErrRefused, says: "does not run"},
 			{attempt: attempt("m_000003"), how: preempt.Auto, whatever: true},
@@ -69,6 +68,25 @@ func TestPreemptingOnDemand(t *testing.T) {
 		w.succeeds(id)
 		_, err := m.PreemptAttempt(w.ctx, attempt("m_000000"), preempt.Kill)
 		w.wantFault("a finished attempt", err, cluster.ErrRefused, "does not run")
+	})
+}
+
+// TestWhatStandsStillIsPreemptedNoMore, but killed. Its job is suspended, so that it does
+// not go on meanwhile.
+func TestWhatStandsStillIsPreemptedNoMore(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		id, attempt := w.working(4, 1)
+		m := w.leader()
+		w.wantFault("suspending", m.SuspendJob(w.ctx, id, preempt.Suspend), nil, "")
+		for _, how := range []preempt.How{preempt.Checkpoint, preempt.Suspend, preempt.Auto} {
+			_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), how)
+			w.wantFault(string(how), err, cluster.ErrRefused, "stands still already")
+		}
+		w.wantFault("resuming it alone", m.ResumeAttempt(w.ctx, attempt("m_000001")), cluster.ErrRefused, "is of a job that is suspended")
+		_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), preempt.Kill)
+		w.wantFault("kill", err, nil, "")
+		w.wantFault("resuming", m.ResumeJob(w.ctx, id), nil, "")
+		w.succeeds(id)
 	})
 }
 
