@@ -253,7 +253,7 @@ func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
 		LastHeartbeat: n.heard, Directories: n.vitals.GetDirectories(), Load: n.vitals.GetLoad(), ClockSkew: n.skew,
-		Draining: machine.Draining,
+		Draining: machine.Draining, Lost: machine.Lost,
 	}
 	for _, a := range machine.Attempts {
 		s.Attempts = append(s.Attempts, a.ID.String())

@@ -65,6 +65,7 @@ var questions = map[string]string{
 	"node-drain-json":    "node drain n4 --json",
 	"node-drain-late":    "node drain n3 --deadline 1ms",
 	"node-drain-list":    "node drain n3 --deadline 1ms --json",
+	"node-drain-lost":    "node drain n5",
 	"node-drain-undo":    "node drain n3 --undo",
 	"node-drain-none":    "node drain n9",
 	"node-drain-never":   "node drain n3 --deadline 0s",

@@ -81,6 +81,8 @@ func (q *query) awaitEmpty(ctx context.Context, name string, deadline time.Durat
 		switch {
 		case err != nil:
 			return err
+		case n.Lost:
+			return fmt.Errorf("node %s was lost before it was drained: what was left there and is needed is made again elsewhere", name)
 		case n.State == "DECOMMISSIONED":
 			q.did(deed{ID: name, Done: "drained"}, "Drained node %s", name)
 			return nil

@@ -186,7 +186,9 @@ func (f *fakeCluster) Nodes(_ context.Context, all bool) ([]*wire.Node, error) {
 		Name: "n4", State: "DECOMMISSIONED", Draining: true,
 	}, {
 		Name: "n2", State: "LOST", Address: "n2:7071", Http: "n2:7081", MapSlots: 2, ReduceSlots: 1,
-		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Fault: "input/output error"}},
+		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Fault: "input/output error"}}, Lost: true,
+	}, {
+		Name: "n5", State: "DECOMMISSIONED", Draining: true, Lost: true,
 	}}
 	if !all {
 		nodes = nodes[:3]

@@ -2854,6 +2854,7 @@ type Node struct {
 	Draining       bool                          `protobuf:"varint,16,opt,name=draining,proto3" json:"draining,omitempty"`      // what lies there is being moved elsewhere
 	Outputs        []string                      `protobuf:"bytes,17,rep,name=outputs,proto3" json:"outputs,omitempty"`         // finished attempts whose segments lie there and are needed; of one that takes no tasks
 	Checkpoints    []string                      `protobuf:"bytes,18,rep,name=checkpoints,proto3" json:"checkpoints,omitempty"` // tasks whose checkpoints lie there and are needed; likewise
+	Lost           bool                          `protobuf:"varint,19,opt,name=lost,proto3" json:"lost,omitempty"`              // it was silent for too long
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3012,6 +3013,13 @@ func (x *Node) GetCheckpoints() []string {
 		return x.Checkpoints
 	}
 	return nil
+}
+
+func (x *Node) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
 }
 
 type ListNodesResponse struct {
@@ -6688,7 +6696,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"\x13\n" +
 	"\x11ResumeJobResponse\"$\n" +
 	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xaa\x04\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\"\xbe\x04\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
@@ -6709,7 +6717,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x05hosts\x18\x0f \x03(\tR\x05hosts\x12\x1a\n" +
 	"\bdraining\x18\x10 \x01(\bR\bdraining\x12\x18\n" +
 	"\aoutputs\x18\x11 \x03(\tR\aoutputs\x12 \n" +
-	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\"9\n" +
+	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\x12\x12\n" +
+	"\x04lost\x18\x13 \x01(\bR\x04lost\"9\n" +
 	"\x11ListNodesResponse\x12$\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x0e.hammr.v1.NodeR\x05nodes\"B\n" +
 	"\x10AdmitNodeRequest\x12\x12\n" +
