@@ -42,7 +42,7 @@ type Config struct {
 
 	// Heartbeat is the time without a leader after which, up to twice as long, a
 	// server asks for votes. Less makes a new leader come sooner, more is kinder
-	// to machines so busy that they cannot answer in time. Default 700ms: one of
+	// to machines so busy that they cannot answer in time. Default 500ms: one of
 	// three servers has a successor within 2s.
 	Heartbeat time.Duration
 	// Election is how long, up to twice as long, a server waits for votes before
@@ -106,7 +106,7 @@ const minHeartbeat = 50 * time.Millisecond
 
 // The defaults that those who configure a Log from outside show.
 const (
-	DefaultHeartbeat     = 700 * time.Millisecond
+	DefaultHeartbeat     = 500 * time.Millisecond
 	DefaultWatchPatience = 7 * time.Second
 
 	DefaultSnapshotThreshold = 8192 // entries

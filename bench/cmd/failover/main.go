@@ -30,7 +30,7 @@ func main() {
 	program := flag.String("hammr", "bin/hammr", "`file` of the hammr program")
 	rounds := flag.Int("rounds", 20, "`number` of faults of each kind")
 	kinds := flag.String("faults", "killed,stopped,stalled", "`faults`, joined by commas")
-	election := flag.Duration("election", 700*time.Millisecond, "`silence` of the leader after which another is voted for")
+	election := flag.Duration("election", 500*time.Millisecond, "`silence` of the leader after which another is voted for")
 	stall := flag.Duration("stall", 7*time.Second, "`time` after which a leader gives up whose log cannot be written")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
