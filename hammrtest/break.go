@@ -58,13 +58,12 @@ func (c *C) KillLeader() string {
 	return name
 }
 
-// Partition cuts a daemon off from all others, until Heal. The test is skipped
-// where daemons have no networks of their own: it takes the tests to run in
-// namespaces, see rig.Isolate.
+// Partition cuts a daemon off from all others, until Heal, in a test that has asked
+// for networks of their own: see Networks.
 func (c *C) Partition(name string) {
 	c.t.Helper()
 	if !rig.Isolated() {
-		c.t.Skip("partitions take a process with network namespaces of its own")
+		c.t.Fatalf("partition of %s: the daemons share a network; call hammrtest.Networks first", name)
 	}
 	c.must("partition of "+name, c.rig.Partition(name))
 }

@@ -71,6 +71,35 @@ func TestFailpoints(t *testing.T) {
 	j.SameAsUndisturbed()
 }
 
+// TestPartitions cuts off a tasknode and the leader, while another tasknode's disk is
+// slow and fails now and then.
+func TestPartitions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the daemons' program and starts six processes")
+	}
+	if !hammrtest.Networks(t) {
+		return
+	}
+	c := hammrtest.Cluster(t, 3, 3)
+	in := mrtest.File(t, "in", strings.Repeat("a b c d e f g\n", 1600))
+	j := c.Submit(wordcount.Program(), "-D", "hammr.debug.record.sleep=5ms", "-D", "mapreduce.job.reduces=2",
+		"-D", "mapreduce.input.fileinputformat.split.maxsize=2k", in, c.Output())
+	c.SlowDisk("n3", time.Millisecond)
+	c.IOErrors("n3", 200)
+	j.AwaitMaps(30)
+	leader := c.Leader()
+	c.Partition("n1")
+	c.Partition(leader)
+	for now := leader; now == leader; now = c.Leader() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.Heal(leader)
+	c.Heal("n1")
+	c.IOErrors("n3", 0)
+	j.Succeeds()
+	j.SameAsUndisturbed()
+}
+
 func Example() {
 	var t *testing.T // of the test function
 	if t == nil {

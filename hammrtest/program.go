@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -26,6 +27,12 @@ var built struct {
 // tasknode the same binary is a task of these programs.
 func Main(m *testing.M, programs ...mr.Runnable) {
 	mr.ServeTask(programs...)
+	if rig.Isolated() {
+		if err := rig.EnterIsolation(); err != nil {
+			fmt.Fprintln(os.Stderr, "hammrtest:", err)
+			os.Exit(1)
+		}
+	}
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir) // a directory for temporary files

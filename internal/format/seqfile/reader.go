@@ -59,11 +59,6 @@ type body interface {
 	value() []byte
 }
 
-// Opener opens a Reader as a format.Reader.
-func Opener(ctx context.Context, o format.Open) (format.Reader, error) {
-	return Open(ctx, o)
-}
-
 // Open opens a Reader and reads the header. A file that is no SequenceFile, an
 // empty one too, is an error that wraps storage.ErrCorrupt.
 func Open(ctx context.Context, o format.Open) (*Reader, error) {

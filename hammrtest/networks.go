@@ -1,0 +1,46 @@
+package hammrtest
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"testing"
+
+	"github.com/hammr/hammr/chaos/rig"
+)
+
+// Networks has a test run in a process where each daemon has a network of its own, so
+// that Partition can cut it off. It is the test's first call:
+//
+//	if !hammrtest.Networks(t) {
+//		return // another process has run it
+//	}
+//
+// Nothing outside can be reached from there. A test is skipped where networks cannot be
+// made: that takes Linux, the program ip, and the right to make namespaces, as root
+// has it. Its binary has a TestMain with Main.
+func Networks(t *testing.T) (there bool) {
+	t.Helper()
+	if rig.Isolated() {
+		return true
+	}
+	if err := rig.CanIsolate(); err != nil {
+		t.Skipf("no networks of their own: %v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
+	cmd.Env = append(os.Environ(), ProgramVariable+"="+program(t))
+	rig.Isolate(cmd)
+	runtime.LockOSThread() // the process ends with the thread that has started it
+	defer runtime.UnlockOSThread()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	t.Logf("%s", out)
+	return false
+}
