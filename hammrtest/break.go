@@ -2,6 +2,7 @@ package hammrtest
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/hammr/hammr/chaos/rig"
@@ -38,14 +39,21 @@ func (c *C) Continue(name string) {
 // Leader is the name of the master that leads; it waits until there is one.
 func (c *C) Leader() (name string) {
 	c.t.Helper()
-	c.await("a master leads", func(ctx context.Context) bool {
+	return c.OtherLeader("")
+}
+
+// OtherLeader is the name of the master that leads; it waits until one does that is not
+// named than.
+func (c *C) OtherLeader(than string) (name string) {
+	c.t.Helper()
+	c.await("another master than "+strconv.Quote(than)+" leads", func(ctx context.Context) bool {
 		call, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		info, err := c.rig.Client().Info(call)
 		if err == nil {
 			name = info.Leader
 		}
-		return name != ""
+		return name != "" && name != than
 	})
 	return name
 }

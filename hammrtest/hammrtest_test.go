@@ -90,9 +90,7 @@ func TestPartitions(t *testing.T) {
 	leader := c.Leader()
 	c.Partition("n1")
 	c.Partition(leader)
-	for now := leader; now == leader; now = c.Leader() {
-		time.Sleep(10 * time.Millisecond)
-	}
+	c.OtherLeader(leader)
 	c.Heal(leader)
 	c.Heal("n1")
 	c.IOErrors("n3", 0)
