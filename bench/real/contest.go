@@ -39,7 +39,7 @@ var contestLoads = []struct {
 	low, high workload.Job
 	late      int64
 }{
-	{"map-heavy", pair("low", 32, 8000, 2, 1000), pair("high", 8, 2000, 2, 1000), 4000},
+	{"map-heavy", pair("low", 16, 16000, 2, 1000), pair("high", 8, 2000, 2, 1000), 8000},
 	{"reduce-heavy", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000},
 }
 

@@ -34,8 +34,9 @@ of a task stands for its attempts that run.
   auto        the cheapest of these
 
 The slots go to whoever's turn it is, which may be the same task. An attempt of
-a gang cannot be preempted alone: only kill is for it, and all of its gang start
-anew.
+a gang is not preempted alone: with suspend all of its gang stand still, and go
+on together when all their machines have slots; with kill all start anew. The
+other ways are not for gangs.
 
 With --resume attempts that were suspended have their slots again, if one is
 free.`,
