@@ -56,7 +56,7 @@ func TestSoakFailovers(t *testing.T) {
 	s := &failoverSoak{rigged: newRigged(t, 3), random: rand.New(rand.NewPCG(seed, 3)), in: proseFile(t, "prose", 120<<10), counts: make(map[string]int)}
 	for i, args := range soakJobs {
 		s.want = append(s.want, filepath.Join(t.TempDir(), "want", fmt.Sprint(i)))
-		done(t, slices.Concat([]string{"run", args[0], "--quiet"}, args[1:], []string{s.in, s.want[i]})...)
+		done(t, slices.Concat([]string{"run", args[0], "--quiet"}, manySplits, args[1:], []string{s.in, s.want[i]})...)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer func() {

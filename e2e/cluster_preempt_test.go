@@ -109,7 +109,10 @@ func (j *preempted) succeeds(killed ...string) {
 }
 
 // preemptible has tasks last long enough for orders to reach them.
-var preemptible = []string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.input.fileinputformat.split.maxsize=20k"}
+var preemptible = slices.Concat([]string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m"}, manySplits)
+
+// manySplits makes as many parts of the output of a job without reduces.
+var manySplits = []string{"-D", "mapreduce.input.fileinputformat.split.maxsize=20k"}
 
 // fewWords is a file of so many lines, for maps that last, of so many different
 // words, for reduces that do.
