@@ -89,17 +89,18 @@ func (s *failoverSoak) pair(kinds ...int) {
 	must(s.t, os.RemoveAll(dir)) // an hour has many
 }
 
-// disturb does something about every half second, to a master each tenth time. What
-// cannot be done, as nobody leads or the attempt is over, is left out.
+// disturb does something about every two seconds, to a master each fifth time. More
+// often and the few reduces at a job's end would be killed before they come further.
+// What cannot be done, as nobody leads or the attempt is over, is left out.
 func (s *failoverSoak) disturb(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Duration(100+s.random.IntN(800)) * time.Millisecond):
+		case <-time.After(time.Duration(500+s.random.IntN(2500)) * time.Millisecond):
 		}
 		how, act := "preempted", s.preempt
-		if s.random.IntN(10) == 0 {
+		if s.random.IntN(5) == 0 {
 			how, act = s.fault()
 		}
 		if err := act(ctx); err == nil {
