@@ -28,8 +28,8 @@ func newBenchSchedulers() *cobra.Command {
 		Short: "All policies on all workloads, in one table",
 		Long: `Play every policy on the two workloads of the HFSP paper and on three days of
 SWIM's traces, with sizes that are known and mistaken, without failures and with
-a machine that fails each hour, in the simulator. It takes an hour on one core, and
-gives the same bytes each time.
+a machine that fails each hour, in the simulator. It takes an hour on one core,
+and gives the same bytes each time.
 
 DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",

@@ -51,9 +51,9 @@ fewer faults, and the smallest one that still fails is kept beside it. When any
 drill was bad, the command ends with 1.
 
 Only processes that the drill has started are touched, and with --hostfile the
-daemons that it names, which have been started with --drills. Partitions and full
-disks take Linux namespaces, which root may make, and any user on many machines.
-docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
+daemons that it names, which have been started with --drills. Partitions and
+full disks take Linux namespaces, which root may make, and any user on many
+machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
