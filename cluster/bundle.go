@@ -50,6 +50,16 @@ func (b *Bundle) TasksOf(number int) []*Task {
 // There is at least one bundle.
 func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
 
+// Need is the slots that all tasks of a bundle take. There is at least one bundle.
+func (b *Bundle) Need() (need [slotKinds]int) {
+	for _, s := range b.Stages {
+		for kind, n := range s.Slots {
+			need[kind] += n * b.TasksIn(s)
+		}
+	}
+	return need
+}
+
 // NumberOf is the number of the bundle that a task of the stage is in.
 func (b *Bundle) NumberOf(s *Stage, t *Task) int {
 	return t.ID.Number / b.TasksIn(s)

@@ -79,19 +79,9 @@ func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting int) st
 		free := m.freeSlots()
 		supply = fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
 	}
-	need := needOf(b)
+	need := b.Need()
 	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
 		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
-}
-
-// needOf is the slots that a bundle takes at once.
-func needOf(b *cluster.Bundle) (need [2]int) {
-	for _, stage := range b.Stages {
-		for kind, n := range stage.Slots {
-			need[kind] += n * b.TasksIn(stage)
-		}
-	}
-	return need
 }
 
 // tooLarge tells why bundles of a class can never start, as things are: the cluster
@@ -103,7 +93,7 @@ func (m *Master) tooLarge(j *cluster.Job, b *cluster.Bundle) string {
 			all[kind] += machine.Slots[kind]
 		}
 	}
-	need, most := needOf(b), m.brain.Limit(j)
+	need, most := b.Need(), m.brain.Limit(j)
 	for kind := range need {
 		if need[kind] > all[kind] {
 			return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])

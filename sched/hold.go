@@ -52,7 +52,7 @@ func (c *claim) countsOnly() bool {
 // that may come to be of use on their machine. It holds slots of which there are
 // enough too, or they would be gone when the others are there.
 func (r *Round) hold(c *claim) {
-	h, need, count := new(hold), needOf(c.class), c.countsOnly()
+	h, need, count := new(hold), c.class.Need(), c.countsOnly()
 	var found locality.Slots
 	for m := range r.view.Machines() {
 		if slices.Contains(c.avoid, m.Name) {

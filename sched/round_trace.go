@@ -85,7 +85,7 @@ func (r *Round) why(m *made) (cause string, until int64) {
 	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0:
 		return "goes on when there are slots for all of it on the machines where it stands still", 0
 	case m.bundle != nil:
-		need := needOf(m.bundle)
+		need := m.bundle.Need()
 		return fmt.Sprintf("needs %d map and %d reduce slots at once", need[cluster.MapSlot], need[cluster.ReduceSlot]), 0
 	case l.remaining() == 0 && len(r.holds) > 0:
 		return "free slots are held for tasks that start together", 0

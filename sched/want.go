@@ -62,7 +62,7 @@ func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool 
 		}
 	}
 	count := waitingOf(j, b)
-	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: needOf(b), Count: count})
+	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: b.Need(), Count: count})
 }
 
 // stillIn are the attempts of a bundle that stand still, in order of tasks.
@@ -81,14 +81,6 @@ func stillIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
 func stageOf(b *cluster.Bundle, a *cluster.Attempt) *cluster.Stage {
 	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == a.ID.Task.Stage })
 	return b.Stages[i]
-}
-
-// needOf is the slots that a whole bundle of the class takes.
-func needOf(b *cluster.Bundle) (need Slots) {
-	for _, s := range b.Stages {
-		need = need.Plus(Slots(s.Slots).Times(b.TasksIn(s)))
-	}
-	return need
 }
 
 // All is the slots that all of them need.

@@ -129,16 +129,12 @@ func (r *Rig) connect() error {
 		return err
 	}
 	r.faults = inject.NewClient(token)
-	r.client, err = r.dial(r.mu.cluster.State.Addresses())
+	r.client, err = r.dial(token, r.mu.cluster.State.Addresses())
 	return err
 }
 
 // dial makes a client of masters at some addresses.
-func (r *Rig) dial(addresses []string) (*remote.Client, error) {
-	token, err := rpc.ReadToken(r.tokenFile())
-	if err != nil {
-		return nil, err
-	}
+func (r *Rig) dial(token string, addresses []string) (*remote.Client, error) {
 	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: token, ClusterID: r.id}})
 }
 
@@ -153,7 +149,11 @@ func (r *Rig) ClientOf(masters ...string) (*remote.Client, error) {
 		}
 		addresses = append(addresses, p.Address)
 	}
-	return r.dial(addresses)
+	token, err := rpc.ReadToken(r.tokenFile())
+	if err != nil {
+		return nil, err
+	}
+	return r.dial(token, addresses)
 }
 
 func (r *Rig) tokenFile() string { return filepath.Join(r.cfg.Dir, localcluster.TokenFile) }

@@ -163,7 +163,7 @@ func (b *benchPaper) checkOnly() error {
 	for _, e := range b.plan() {
 		_, whyNot := real.ScaleOf(b.name, &e)
 		switch {
-		case b.only == "" || e.ID == b.only && whyNot == "":
+		case e.ID == b.only && whyNot == "":
 			return nil
 		case e.ID == b.only:
 			return fmt.Errorf("--only %s: it is not run on a real cluster: %s", b.only, whyNot)
