@@ -111,16 +111,6 @@ func (l *Layout) GroupsOf(b BundleID) []GroupSpan {
 // start and restart together.
 func (l *Layout) IsGang(bundle int) bool { return l.groupsIn(bundle) > 1 }
 
-// RunsAtOnce reports whether Nodes of the stage run at once with others, in one task or
-// in a gang.
-func (l *Layout) RunsAtOnce(stage int) bool {
-	class, nodes := l.groupOf[stage], 0
-	for _, s := range l.Groups[class].Stages {
-		nodes += l.NodesPerGroup(class, s)
-	}
-	return nodes > 1 || l.IsGang(l.Groups[class].Bundle)
-}
-
 // groupsIn is how many groups a bundle of the class has.
 func (l *Layout) groupsIn(bundle int) int {
 	n := 0

@@ -19,7 +19,12 @@ type gangJob struct {
 
 func startGangJob(t *testing.T, e *engine) *gangJob {
 	t.Helper()
-	j := &gangJob{engine: e, in: proseFile(t, "prose", 400<<10), out: filepath.Join(t.TempDir(), "out")}
+	return startGangJobTo(t, e, filepath.Join(t.TempDir(), "out"))
+}
+
+func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
+	t.Helper()
+	j := &gangJob{engine: e, in: proseFile(t, "prose", 400<<10), out: out}
 	j.id = e.submit(slices.Concat([]string{"streamcount"}, slowly, []string{j.in, j.out})...)
 	waitUntil(t, "the gang runs", func() bool { return len(j.running()) >= 4 })
 	return j
@@ -37,15 +42,32 @@ func (j *gangJob) running() (found []report.Attempt) {
 	return found
 }
 
+// standing is how many attempts stand still.
+func (j *gangJob) standing() int {
+	return strings.Count(j.done("task", "list", j.id).stdout, "SUSPENDED")
+}
+
 // succeeds waits for the job and wants the right bytes. It returns how many
 // attempts were made at the tasks of the gang, and at those before it, beyond
 // one each.
 func (j *gangJob) succeeds(t *testing.T) (gang, before int) {
 	t.Helper()
 	j.done("job", "wait", j.id, "--quiet")
+	wantSame(t, parts(t, j.out, 2), j.counted(t))
+	return j.again()
+}
+
+// counted is what the job is to write, by wordcount.
+func (j *gangJob) counted(t *testing.T) []byte {
+	t.Helper()
 	want := filepath.Join(t.TempDir(), "want")
 	done(t, "run", "wordcount", "-D", "mapreduce.job.reduces=2", "--quiet", j.in, want)
-	wantSame(t, parts(t, j.out, 2), parts(t, want, 2))
+	return parts(t, want, 2)
+}
+
+// again is how many attempts were made at the tasks of the gang, and at those before
+// it, beyond one each.
+func (j *gangJob) again() (gang, before int) {
 	for _, task := range j.job(j.id).Tasks {
 		if strings.Contains(task.ID, "_s0_") {
 			before += len(task.Attempts) - 1
@@ -91,7 +113,7 @@ func TestGangStandsStill(t *testing.T) {
 	start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "checkpoint")).wait(t).want(t, 1, "in a gang")
 	j.done("job", "suspend", j.id, "--how", "suspend")
 	waitUntil(t, "all of the gang stands still", func() bool {
-		return strings.Count(j.done("task", "list", j.id).stdout, "SUSPENDED") == 4
+		return j.standing() == 4
 	})
 	short := filepath.Join(t.TempDir(), "out")
 	j.done("job", "wait", j.submit("wordcount", newFile(t, "short", []byte("a b\n")), short), "--quiet")
@@ -100,6 +122,26 @@ func TestGangStandsStill(t *testing.T) {
 		return start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "suspend")).wait(t).code == 0
 	})
 	if gang, before := j.succeeds(t); gang != 0 || before != 0 {
+		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
+	}
+}
+
+// TestGangThatWritesToHDFSStandsStill closes its files first, which HDFS would take
+// from a writer that is silent for long, and goes on in others.
+func TestGangThatWritesToHDFSStandsStill(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	j := startGangJobTo(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"), w.c.URI()+dir+"/out")
+	waitUntil(t, "the gang writes", func() bool { return len(w.written(dir)) == 2 })
+	j.done("job", "suspend", j.id, "--how", "suspend")
+	waitUntil(t, "what is left of the gang stands still", func() bool { return j.standing() == len(j.running()) })
+	if open := w.written(dir); len(open) > 0 {
+		t.Errorf("%q are open while nobody writes", open)
+	}
+	j.done("job", "resume", j.id)
+	j.done("job", "wait", j.id, "--quiet")
+	wantSame(t, w.parts(dir+"/out", 2), j.counted(t))
+	if gang, before := j.again(); gang != 0 || before != 0 {
 		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
 	}
 }

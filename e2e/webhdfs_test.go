@@ -125,6 +125,32 @@ func (w *web) blockHosts(name string) (hosts [][]string) {
 	return hosts
 }
 
+// written are the files below a directory that somebody has open to write.
+func (w *web) written(dir string) (names []string) {
+	w.t.Helper()
+	for _, e := range w.list(dir) {
+		name := path.Join(dir, e.PathSuffix)
+		if e.Type == "DIRECTORY" {
+			names = append(names, w.written(name)...)
+			continue
+		}
+		status, answer := w.call(http.MethodGet, w.address(name, "GET_BLOCK_LOCATIONS"), nil, 0)
+		var file struct {
+			LocatedBlocks struct{ IsUnderConstruction bool }
+		}
+		if status == http.StatusNotFound {
+			continue // it has a new name
+		}
+		if err := json.Unmarshal(answer, &file); err != nil {
+			w.t.Fatalf("%s: %v: %s", name, err, answer)
+		}
+		if file.LocatedBlocks.IsUnderConstruction {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (w *web) read(name string) []byte {
 	w.t.Helper()
 	_, content := w.call(http.MethodGet, w.address(name, "OPEN"), nil, http.StatusOK)

@@ -109,7 +109,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
-	spec.Barred = det.barredIn(graph, out)
+	spec.Barred = det.barredIn(graph)
 	spec.Properties = c.Changed()
 	if c.IsSet(conf.JobQueue) { // who chooses the default one wants no other
 		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)

@@ -12,7 +12,6 @@ import (
 const (
 	waySplit      = "split"
 	wayCheckpoint = "checkpoint"
-	waySuspend    = "suspend"
 )
 
 // bars are the ways that a mapper or reducer does not bear.
@@ -41,29 +40,12 @@ func (det *details) bar(stage string, ways []string) {
 	}
 }
 
-// barredIn is what the tasks of a graph do not bear, by stage, with the output in a
-// directory, "" for none. What cannot write a checkpoint cannot stand still either
-// while files of its are open elsewhere: their file system gives a silent writer up.
-// Of stages whose Nodes run at once none can.
-func (det details) barredIn(g dag.Graph, out string) map[string]string {
-	local := out == "" || strings.HasPrefix(out, "file:")
+// barredIn is what the tasks of a graph do not bear, by stage.
+func (det details) barredIn(g dag.Graph) map[string]string {
 	all := make(map[string]string)
 	for stage, ways := range det.barred {
-		if g.StageIndex(stage) < 0 {
-			continue // a reducer that is left out
-		}
-		if !local && slices.Contains(ways, wayCheckpoint) {
-			ways = append(slices.Clone(ways), waySuspend)
-		}
-		all[stage] = strings.Join(ways, ",")
-	}
-	if local {
-		return all
-	}
-	layout := g.Layout()
-	for i, s := range g.Stages {
-		if ways := all[s.Name]; layout.RunsAtOnce(i) && !strings.Contains(ways, waySuspend) {
-			all[s.Name] = strings.TrimPrefix(ways+","+waySuspend, ",")
+		if g.StageIndex(stage) >= 0 { // else a reducer that is left out
+			all[stage] = strings.Join(ways, ",")
 		}
 	}
 	return all

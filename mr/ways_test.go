@@ -52,39 +52,27 @@ func TestBarredByTypes(t *testing.T) {
 		return nil
 	})
 	sum, out := Sum[string, int64](), TextOutput[string, int64]()
-	const local, elsewhere = "file:///out", "hdfs://n/out"
 	for name, tt := range map[string]struct {
 		job  anyJob
-		dir  string
 		want map[string]string
 	}{
-		"plain":               {New("j", TextLines(), plain, sum, out), elsewhere, nil},
-		"a mapper's state":    {New("j", TextLines(), Mapper[int64, []byte, string, int64](numbered{}), sum, out), elsewhere, map[string]string{"map": "split"}},
-		"a reducer's process": {New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out), local, map[string]string{"reduce": "split,checkpoint"}},
-		"which writes elsewhere": {New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out), elsewhere,
-			map[string]string{"reduce": "split,checkpoint,suspend"}},
-		"one of both": {New("j", TextLines(), Mapper[int64, []byte, string, int64](countingOn{}), sum, out), local, map[string]string{"map": "split,checkpoint"}},
-		"one of two mappers": {AddInput(New("j", TextLines(), plain, sum, out), TextLines(), Mapper[int64, []byte, string, int64](numbered{})), local,
+		"plain":               {New("j", TextLines(), plain, sum, out), nil},
+		"a mapper's state":    {New("j", TextLines(), Mapper[int64, []byte, string, int64](numbered{}), sum, out), map[string]string{"map": "split"}},
+		"a reducer's process": {New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out), map[string]string{"reduce": "split,checkpoint"}},
+		"one of both":         {New("j", TextLines(), Mapper[int64, []byte, string, int64](countingOn{}), sum, out), map[string]string{"map": "split,checkpoint"}},
+		"one of two mappers": {AddInput(New("j", TextLines(), plain, sum, out), TextLines(), Mapper[int64, []byte, string, int64](numbered{})),
 			map[string]string{"map": "split"}},
 		"a graph's stages": {mapAndReduce("j", sticky{}, func(g *Graph, in *Stage[string, int64]) {
 			Write(Group(g, "reduce", Reducer[string, int64, string, int64](sticky{}), in.Shuffle()), out)
-		}), local, map[string]string{"map": "split,checkpoint", "reduce": "split,checkpoint"}},
+		}), map[string]string{"map": "split,checkpoint", "reduce": "split,checkpoint"}},
 	} {
-		got := detailsOf(t, tt.job).barredIn(dag.MapReduce(1, 1), tt.dir)
+		got := detailsOf(t, tt.job).barredIn(dag.MapReduce(1, 1))
 		if !maps.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
-	streamed := dag.MapReduce(2, 1)
-	streamed.Edges[0].Channel = dag.ChannelTCP
-	for _, tt := range []struct{ dir, want string }{{local, ""}, {elsewhere, "suspend"}} {
-		got := detailsOf(t, New("j", TextLines(), plain, sum, out)).barredIn(streamed, tt.dir)
-		if got["map"] != tt.want || got["reduce"] != tt.want {
-			t.Errorf("a gang that writes to %s: %v", tt.dir, got)
-		}
-	}
 	job := New("j", TextLines(), plain, Reducer[string, int64, string, int64](sticky{}), out)
-	if got := detailsOf(t, job).barredIn(dag.MapReduce(1, 0), local); len(got) != 0 {
+	if got := detailsOf(t, job).barredIn(dag.MapReduce(1, 0)); len(got) != 0 {
 		t.Errorf("a reducer that is left out: %v", got)
 	}
 }

@@ -211,7 +211,7 @@ func (n *Node) storeOne(o *taskproc.MapOutput) error {
 	if err != nil {
 		return err
 	}
-	if err := n.still.open(n.ctx); err != nil {
+	if err := n.opens(); err != nil {
 		return err
 	}
 	defer n.still.closed()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hammr/hammr/dag"
@@ -25,6 +26,7 @@ type group struct {
 	nodes    []*Node // in order of stages and numbers
 	memory   *memory
 	pausable bool // it may be stopped and paused: see mayPause
+	laidOut  atomic.Bool
 	board    bulletin
 	fetched  fetched
 	queues   map[sharedEnd]*sharedQueue
@@ -61,7 +63,11 @@ func (g *group) open() error {
 	}
 	g.memory = newMemory(int64(len(g.nodes))*int64(g.Conf.Int(conf.SortMB))<<20, ends)
 	g.openShared()
-	return g.openSources()
+	if err := g.openSources(); err != nil {
+		return err
+	}
+	g.laidOut.Store(true)
+	return nil
 }
 
 // graphOf is the graph of the job, which a Start of plain MapReduce need not

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,22 +17,35 @@ import (
 // MainOutput is the name of the output that every task has.
 const MainOutput = "part"
 
-// Output is one output file of a Node: a piece of the task's output. It
-// carries a name that no other attempt uses and is moved to its final name
-// when the job is committed. One goroutine writes to it.
+// Output is what a Node writes of one output: a file, or several where the attempt
+// has stood still meanwhile. Each is a piece of the task's output. It carries a name
+// that no other attempt uses, and the pieces are joined under their final name when
+// the job is committed. One goroutine writes to it.
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
 	node    *Node
 	name    string
 	suffix  string
-	path    string
-	full    string
-	writer  storage.Writer
-	hash    xxhash.Digest
-	length  int64
+	fs      storage.FS
+	dir     string
 	seal    func() error           // finishes the format; nil when there is nothing to finish
 	suspend func() ([]byte, error) // in place of seal at a pause; nil: seal
+
+	mu struct {
+		sync.Mutex
+		file   *outputFile       // that is written; nil after a rest, until more comes
+		rested []*taskproc.Piece // of which other files became pieces
+	}
+}
+
+// outputFile is a file that is open.
+type outputFile struct {
+	path   string
+	full   string
+	writer storage.Writer
+	hash   xxhash.Digest
+	length int64
 }
 
 // outputs are the open outputs of a Node and the pieces that earlier attempts of
@@ -56,13 +70,7 @@ func (n *Node) Output(name, suffix string) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := fmt.Sprintf("%s/%s.%s.%03d%s", dir, n.Start.AttemptId, name, n.serial.Add(1)-1, suffix)
-	w, err := n.create(fs, path)
-	if err != nil {
-		return nil, fmt.Errorf("output file: %w", err)
-	}
-	o := &Output{node: n, name: name, suffix: suffix, path: path, full: storage.Name(fs, path), writer: w}
-	o.hash.Reset()
+	o := &Output{node: n, name: name, suffix: suffix, fs: fs, dir: dir}
 	n.files.mu.Lock()
 	n.files.mu.open = append(n.files.mu.open, o)
 	if n.files.mu.opened == nil {
@@ -70,7 +78,48 @@ func (n *Node) Output(name, suffix string) (*Output, error) {
 	}
 	n.files.mu.opened[name] = true
 	n.files.mu.Unlock()
+	if err := o.lockOpen(); err != nil {
+		return nil, err
+	}
+	o.mu.Unlock()
 	return o, nil
+}
+
+// lockOpen locks the output while a file is open, which it opens after a rest once the
+// attempt goes on. After an error it is not locked.
+func (o *Output) lockOpen() error {
+	for {
+		o.mu.Lock()
+		if o.mu.file != nil {
+			return nil
+		}
+		again, err := o.open()
+		if again == nil && err == nil {
+			return nil
+		}
+		o.mu.Unlock()
+		if err == nil {
+			err = o.node.awaits(again)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// open opens the next file, or returns what is closed when the attempt may open one.
+func (o *Output) open() (again <-chan struct{}, err error) {
+	n := o.node
+	path := fmt.Sprintf("%s/%s.%s.%03d%s", o.dir, n.Start.AttemptId, o.name, n.serial.Add(1)-1, o.suffix)
+	w, again, err := n.createNow(o.fs, path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("output file: %w", err)
+	case again == nil:
+		o.mu.file = &outputFile{path: path, full: storage.Name(o.fs, path), writer: w}
+		o.mu.file.hash.Reset()
+	}
+	return again, nil
 }
 
 // OnClose sets what finishes the file's format before it is closed.
@@ -114,13 +163,21 @@ func (n *Node) notTaken() (left []*taskproc.Pending) {
 	return left
 }
 
-// Write appends to the file.
+// Write appends to the file that is open.
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.writer.Write(p)
-	o.hash.Write(p[:n])
-	o.length += int64(n)
+	if err := o.lockOpen(); err != nil {
+		return 0, err
+	}
+	defer o.mu.Unlock()
+	return o.mu.file.Write(p)
+}
+
+func (f *outputFile) Write(p []byte) (int, error) {
+	n, err := f.writer.Write(p)
+	f.hash.Write(p[:n])
+	f.length += int64(n)
 	if err != nil {
-		return n, fmt.Errorf("output file %s: %w", o.full, err)
+		return n, fmt.Errorf("output file %s: %w", f.full, err)
 	}
 	return n, nil
 }
@@ -136,26 +193,67 @@ func (o *Output) finish(pause bool) (pending []byte, err error) {
 	return nil, nil
 }
 
-func (o *Output) close() (*taskproc.Piece, error) {
-	if err := o.writer.Close(); err != nil {
-		return nil, fmt.Errorf("output file %s: %w", o.full, err)
+// rest makes a piece of what is written so far, where an open file would not bear
+// that nobody writes to it for long. What is written later goes to another file.
+func (o *Output) rest() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if isLocal(o.fs) || o.mu.file == nil {
+		return nil
 	}
-	o.node.Counters.Add(counter.BytesWritten, o.length)
-	return &taskproc.Piece{
-		Output: o.name, Path: o.full, Length: o.length,
-		Checksum: o.hash.Sum64(), Records: o.Records, Suffix: o.suffix,
+	return o.endFile()
+}
+
+// endFile makes a piece of the file that is open. The output is locked.
+func (o *Output) endFile() error {
+	f := o.mu.file
+	if err := f.writer.Close(); err != nil {
+		return fmt.Errorf("output file %s: %w", f.full, err)
+	}
+	o.node.Counters.Add(counter.BytesWritten, f.length)
+	o.mu.file = nil
+	o.mu.rested = append(o.mu.rested, &taskproc.Piece{
+		Output: o.name, Path: f.full, Length: f.length,
+		Checksum: f.hash.Sum64(), Suffix: o.suffix,
 		Stage: int32(o.node.stage), Part: int32(o.node.number),
-	}, nil
+	})
+	return nil
+}
+
+// close ends the output. Its records count for the last of its pieces.
+func (o *Output) close() ([]*taskproc.Piece, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mu.file != nil {
+		if err := o.endFile(); err != nil {
+			return nil, err
+		}
+	}
+	pieces := o.mu.rested
+	pieces[len(pieces)-1].Records = o.Records
+	return pieces, nil
+}
+
+// abort removes what the output has written.
+func (o *Output) abort() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mu.file != nil {
+		_ = o.mu.file.writer.Abort()
+	}
+	ctx := context.WithoutCancel(o.node.ctx)
+	for _, p := range o.mu.rested {
+		if fs, path, err := o.node.Resolve(ctx, p.Path); err == nil {
+			_ = fs.Remove(ctx, path, false)
+		}
+	}
 }
 
 // close closes the open outputs and returns the manifest: the pieces of
 // earlier attempts, then those of this one. At a pause it also returns what is
 // to go at the head of the next pieces.
 func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskproc.Pending, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.mu.open) > 0 {
-		o := s.mu.open[0]
+	for o := s.first(); o != nil; o = s.first() {
 		rest, err := o.finish(pause)
 		if err != nil {
 			return nil, nil, err
@@ -163,14 +261,40 @@ func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskpr
 		if len(rest) > 0 {
 			pending = append(pending, &taskproc.Pending{Output: o.name, Data: bytes.Clone(rest)})
 		}
-		piece, err := o.close()
+		pieces, err := o.close()
 		if err != nil {
 			return nil, nil, err
 		}
+		s.mu.Lock()
 		s.mu.open = s.mu.open[1:]
-		s.mu.closed = append(s.mu.closed, piece)
+		s.mu.closed = append(s.mu.closed, pieces...)
+		s.mu.Unlock()
 	}
 	return s.mu.closed, pending, nil
+}
+
+// first is the first output that is open; nil when none is. It is not locked while it
+// is closed: that may wait until the attempt goes on.
+func (s *outputs) first() *Output {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.mu.open) == 0 {
+		return nil
+	}
+	return s.mu.open[0]
+}
+
+// rest has the open outputs rest. Nothing is opened meanwhile.
+func (s *outputs) rest() error {
+	s.mu.Lock()
+	open := slices.Clone(s.mu.open)
+	s.mu.Unlock()
+	for _, o := range open {
+		if err := o.rest(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // framed reports whether an open output keeps back what is no whole frame yet.
@@ -186,7 +310,7 @@ func (s *outputs) abort() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.mu.open {
-		_ = o.writer.Abort()
+		o.abort()
 	}
 	s.mu.open = nil
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/hammr/hammr/internal/files"
@@ -18,23 +19,36 @@ type stillness struct {
 	owed    int64         // number of the order that was answered with a pause; 0: none was
 }
 
-// stand has nothing be opened until goOn. It is false while something is open.
-func (s *stillness) stand() bool {
+// hold has nothing be opened until goOn.
+func (s *stillness) hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.writers > 0 {
-		return false
-	}
 	if s.again == nil {
 		s.again = make(chan struct{})
 	}
-	return true
+}
+
+// stand has nothing be opened until goOn. It is false while something is open, and
+// then more may be opened.
+func (s *stillness) stand() bool {
+	if s.hold(); s.idle() {
+		return true
+	}
+	s.letGo()
+	return false
 }
 
 func (s *stillness) goOn() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.owed = 0
+	s.mu.Unlock()
+	s.letGo()
+}
+
+// letGo has files be opened again.
+func (s *stillness) letGo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.again != nil {
 		close(s.again)
 		s.again = nil
@@ -67,24 +81,16 @@ func (s *stillness) idle() bool {
 	return s.writers == 0
 }
 
-// open counts a file that is opened elsewhere, once the attempt goes on.
-func (s *stillness) open(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		again := s.again
-		if again == nil {
-			s.writers++
-		}
-		s.mu.Unlock()
-		if again == nil {
-			return nil
-		}
-		select {
-		case <-again:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+// tryOpen counts a file that is opened elsewhere, or returns what is closed when the
+// attempt goes on.
+func (s *stillness) tryOpen() (again <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.again == nil {
+		s.writers++
+		return nil
 	}
+	return s.again
 }
 
 func (s *stillness) closed() {
@@ -93,36 +99,92 @@ func (s *stillness) closed() {
 	s.writers--
 }
 
-// stand answers an order to stand still: with a checkpoint where files are open
-// that would not bear it.
+// stand answers an order to stand still. Outputs become pieces; where other files are
+// open that would not bear it, a checkpoint is the answer.
 func (s *session) stand(order *taskproc.Suspend) {
-	if !s.attempt.still.stand() {
-		s.attempt.still.owes(order.Number)
+	a := s.attempt
+	a.still.hold()
+	if err := s.group.rest(); err != nil {
+		s.group.fail(err)
+		return
+	}
+	if !a.still.stand() {
+		a.still.owes(order.Number)
 		s.pause()
 		return
 	}
-	s.attempt.standsStill(order.Number)
+	a.standsStill(order.Number)
+}
+
+// rest has the outputs of all Nodes rest. Before the group is laid out none has any.
+func (g *group) rest() error {
+	if !g.laidOut.Load() {
+		return nil
+	}
+	for _, n := range g.nodes {
+		if err := n.files.rest(); err != nil {
+			return fmt.Errorf("a task that is to stand still: %w", err)
+		}
+	}
+	return nil
 }
 
 func (a *Attempt) standsStill(number int64) {
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: number}}}) // else the tasknode is gone
 }
 
-// create makes a file of the attempt's output. One elsewhere keeps the attempt
-// from standing still until it is closed.
+// create makes a file beside the attempt's output, once the attempt goes on. One
+// elsewhere keeps it from standing still until it is closed.
 func (a *Attempt) create(fsys storage.FS, path string) (storage.Writer, error) {
+	for {
+		w, again, err := a.createNow(fsys, path)
+		if again == nil || err != nil {
+			return w, err
+		}
+		if err := a.awaits(again); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// createNow is create for an attempt that goes on. Of one that does not it returns
+// what is closed when it does.
+func (a *Attempt) createNow(fsys storage.FS, path string) (w storage.Writer, again <-chan struct{}, err error) {
 	if isLocal(fsys) {
-		return fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
+		w, err = fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
+		return w, nil, err
 	}
-	if err := a.still.open(a.ctx); err != nil {
-		return nil, err
+	if again := a.still.tryOpen(); again != nil {
+		return nil, again, nil
 	}
-	w, err := fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
-	if err != nil {
+	if w, err = fsys.Create(a.ctx, path, files.CreateOptions(a.Conf)); err != nil {
 		a.still.closed()
-		return nil, err
+		return nil, nil, err
 	}
-	return &writerElsewhere{Writer: w, closed: sync.OnceFunc(a.still.closed)}, nil
+	return &writerElsewhere{Writer: w, closed: sync.OnceFunc(a.still.closed)}, nil, nil
+}
+
+// opens counts a file that is opened elsewhere, once the attempt goes on.
+func (a *Attempt) opens() error {
+	for {
+		again := a.still.tryOpen()
+		if again == nil {
+			return nil
+		}
+		if err := a.awaits(again); err != nil {
+			return err
+		}
+	}
+}
+
+// awaits waits until the attempt goes on.
+func (a *Attempt) awaits(again <-chan struct{}) error {
+	select {
+	case <-again:
+		return nil
+	case <-a.ctx.Done():
+		return context.Cause(a.ctx)
+	}
 }
 
 // isLocal reports whether files of a file system have no writer to give up.

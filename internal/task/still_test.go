@@ -58,9 +58,11 @@ func TestStandsStillWithNothingOpenElsewhere(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errKilled)
-		if err := a.still.open(ctx); !errors.Is(err, errKilled) {
+		a.ctx = ctx
+		if err := a.opens(); !errors.Is(err, errKilled) {
 			t.Errorf("a killed attempt waits: %v", err)
 		}
+		a.ctx = t.Context()
 		if w, err := a.create(local.New(local.Options{}), t.TempDir()+"/here"); err != nil || w.Close() != nil {
 			t.Errorf("a file of this machine: %v", err)
 		}

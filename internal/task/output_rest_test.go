@@ -1,0 +1,214 @@
+package task
+
+import (
+	"context"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+// restRig is an attempt at two Nodes joined by memory, of which each writes lines to
+// an output elsewhere as it is told: such an attempt cannot write a checkpoint.
+type restRig struct {
+	t     *testing.T
+	out   *mem.FS
+	lines chan string // what the reader writes next; closed: it ends
+	node  taskproc.NodeEnd
+	says  chan *taskproc.FromTask
+}
+
+func newRestRig(t *testing.T) *restRig {
+	x := &restRig{t: t, out: mem.New(mem.Options{Name: "out"}), lines: make(chan string), says: make(chan *taskproc.FromTask)}
+	router, err := storage.NewRouter(storage.Config{Default: "mem://out/", Open: map[string]storage.Opener{
+		"mem": func(context.Context, string) (storage.FS, error) { return x.out, nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, oneEdge(1, 1, dag.ChannelSHM, dag.Broadcast), programFunc(x.writes))
+	r.server.Files = router
+	start := r.start(dag.GroupID{})
+	start.OutputDir = "mem://out/job"
+	ours, theirs := net.Pipe()
+	x.node = taskproc.NewNodeEnd(ours)
+	go func() {
+		if err := r.server.Serve(context.Background(), theirs); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	}()
+	go func() {
+		defer close(x.says)
+		for {
+			m, err := x.node.Receive()
+			if err != nil {
+				return
+			}
+			if m.GetProgress() == nil {
+				x.says <- m
+			}
+		}
+	}()
+	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}})
+	return x
+}
+
+// writes is the program.
+func (x *restRig) writes(n *Node) error {
+	if n.Stage() != "to" {
+		return nil
+	}
+	o, err := n.Output("part", ".txt")
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case line, more := <-x.lines:
+			if !more {
+				return nil
+			}
+			o.Records++
+			if _, err := io.WriteString(o, line); err != nil {
+				return err
+			}
+		case <-n.Context().Done():
+			return context.Cause(n.Context())
+		}
+	}
+}
+
+func (x *restRig) tell(m *taskproc.ToTask) {
+	if err := x.node.Send(m); err != nil {
+		x.t.Error(err)
+	}
+}
+
+// stands has the attempt stand still, which it must say it does.
+func (x *restRig) stands(number int64) {
+	x.t.Helper()
+	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Suspend{Suspend: &taskproc.Suspend{Number: number}}})
+	if m := <-x.says; m.GetStill().GetNumber() != number {
+		x.t.Errorf("asked to stand still it says %v", m)
+	}
+}
+
+func (x *restRig) goesOn() {
+	x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Resume{Resume: new(taskproc.Resume)}})
+}
+
+// end is the attempt's last message, after which the connection is over.
+func (x *restRig) end() *taskproc.FromTask {
+	last := <-x.says
+	for range x.says {
+	}
+	_ = x.node.Close()
+	return last
+}
+
+// files are the names of what there is of the output.
+func (x *restRig) files() (names []string) {
+	x.t.Helper()
+	infos, err := x.out.List(x.t.Context(), "/job")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, i := range infos {
+		names = append(names, i.Path)
+	}
+	return names
+}
+
+// text is a file's content.
+func (x *restRig) text(name string) string {
+	x.t.Helper()
+	_, path, _ := strings.Cut(name, "mem://out")
+	f, err := x.out.Open(x.t.Context(), path)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestOutputRestsWhileTheAttemptStandsStill closes its file then, writes nothing
+// until it goes on, and goes on in a file of its own; joined they are what was written.
+func TestOutputRestsWhileTheAttemptStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newRestRig(t)
+		x.lines <- "one "
+		x.lines <- "two "
+		x.stands(1)
+		if got := x.files(); len(got) != 1 {
+			t.Errorf("files %q", got)
+		}
+		x.lines <- "three "
+		synctest.Wait()
+		if got := x.files(); len(got) != 1 {
+			t.Errorf("it writes while it is to stand still: %q", got)
+		}
+		x.goesOn()
+		x.stands(2)
+		x.goesOn()
+		x.stands(3) // nothing was written since: no piece comes of it
+		close(x.lines)
+		x.goesOn()
+		done := x.end().GetDone()
+		var texts []string
+		var records []int64
+		for _, p := range done.GetPieces() {
+			texts, records = append(texts, x.text(p.Path)), append(records, p.Records)
+			if p.Output != "part" || p.Stage != 1 || p.Suffix != ".txt" || p.Length != int64(len(texts[len(texts)-1])) {
+				t.Errorf("piece %v", p)
+			}
+		}
+		if want := []string{"one two ", "three "}; !slices.Equal(texts, want) || !slices.Equal(records, []int64{0, 3}) {
+			t.Errorf("pieces %q of %v records, want %q of 0 and 3", texts, records, want)
+		}
+		if done.GetOutputRecords() != 3 || done.GetOutputBytes() != 14 {
+			t.Errorf("%d records of %d bytes", done.GetOutputRecords(), done.GetOutputBytes())
+		}
+	})
+}
+
+// TestOutputEndsAtRest ends an attempt that is to stand still between two files, and
+// goes on before anything more is written.
+func TestOutputEndsAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newRestRig(t)
+		x.lines <- "all"
+		x.stands(1)
+		close(x.lines)
+		if done := x.end().GetDone(); len(done.GetPieces()) != 1 || done.GetOutputRecords() != 1 || done.GetOutputBytes() != 3 {
+			t.Errorf("%v", done)
+		}
+	})
+}
+
+// TestOutputOfAKilledAttempt leaves nothing behind, not what became a piece either.
+func TestOutputOfAKilledAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newRestRig(t)
+		x.lines <- "lost"
+		x.stands(1)
+		x.lines <- " too" // waits for the attempt to go on
+		x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})
+		if m := x.end(); m.GetKilled() == nil {
+			t.Errorf("it ends with %v", m)
+		}
+		if got := x.files(); len(got) != 0 {
+			t.Errorf("files %q stay", got)
+		}
+	})
+}
