@@ -34,13 +34,13 @@ func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Fact {
 	return nil
 }
 
-// Pools are those among which the policy divides the cluster; ok is false when it
-// knows no pools.
-func (c *Controller) Pools(now int64) (pools []sched.Pool, ok bool) {
+// Pools are those among which the policy divides the cluster; nil when it knows no
+// pools.
+func (c *Controller) Pools(now int64) []sched.Pool {
 	if p, ok := c.policy.(sched.Divider); ok {
-		return p.Pools(now, c.seen()), true
+		return p.Pools(now, c.seen())
 	}
-	return nil, false
+	return nil
 }
 
 // Limit is the most slots of each kind that the policy lets a job have at a time.

@@ -14,8 +14,7 @@ import (
 func (m *Master) Queues(ctx context.Context) (*wire.ListQueuesResponse, error) {
 	return query(ctx, m, func() (*wire.ListQueuesResponse, error) {
 		queues := m.countQueues()
-		pools, _ := m.brain.Pools(m.now())
-		for _, p := range pools {
+		for _, p := range m.brain.Pools(m.now()) {
 			divide(queues, p)
 		}
 		out := &wire.ListQueuesResponse{Policy: m.view.Policy()}

@@ -9,7 +9,7 @@ import (
 // Divider is a policy that divides the cluster among pools.
 type Divider interface {
 	// Pools are those that jobs can be in, by name: all that are described, and
-	// all that have jobs. It changes nothing.
+	// all that have jobs; nil when it knows none after all. It changes nothing.
 	Pools(now int64, view View) []Pool
 }
 
@@ -40,6 +40,6 @@ const Unlimited = math.MaxInt
 type Heir interface {
 	// Inherit takes over what cannot be found in the state, such as for how long
 	// somebody has waited. It follows Reset; a policy of another kind leaves
-	// nothing.
+	// nothing. Either of the two may be inside of a Wrapper.
 	Inherit(from Policy)
 }

@@ -69,9 +69,6 @@ func New(conf Config) *Policy {
 	return p
 }
 
-// Unwrap is the policy inside.
-func (p *Policy) Unwrap() sched.Policy { return p.conf.Inner }
-
 // Reset implements sched.Policy.
 func (p *Policy) Reset(now int64, view sched.View) {
 	p.conf.Inner.Reset(now, view)
@@ -121,9 +118,4 @@ func (p *Policy) Decide(now int64, view sched.View) sched.Plan {
 		p.wake = sched.Earliest(p.wake, r.wake)
 	}
 	return plan
-}
-
-// Precedes implements sched.Precedence as the policy inside does.
-func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
-	return p.inside.Precedes(now, view, kind, a, b)
 }

@@ -42,11 +42,3 @@ func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (facts []
 	}
 	return facts
 }
-
-// Limit implements sched.Limiter for the policy inside.
-func (p *Policy) Limit(job *cluster.Job) sched.Slots {
-	if inner, ok := p.conf.Inner.(sched.Limiter); ok {
-		return inner.Limit(job)
-	}
-	return sched.Slots{sched.Unlimited, sched.Unlimited}
-}

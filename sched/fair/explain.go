@@ -93,7 +93,7 @@ func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 // Inherit implements sched.Heir: pools have lacked something for as long as
 // before, whatever they are to have from now on.
 func (p *Policy) Inherit(from sched.Policy) {
-	if before, ok := from.(interface{ lacking() map[string]*clock }); ok {
+	if before, ok := sched.Innermost(from).(interface{ lacking() map[string]*clock }); ok {
 		p.clocks = before.lacking()
 	}
 }

@@ -1,0 +1,168 @@
+package chronos
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// able is a policy that can do all that policies can, and notes what it is asked.
+type able struct {
+	plain
+	asked *string
+}
+
+func (a able) Precedes(int64, sched.View, cluster.Slot, *cluster.Job, *cluster.Job) bool {
+	*a.asked = "Precedence"
+	return true
+}
+
+func (a able) Explain(int64, sched.View, *cluster.Job) []sched.Fact {
+	*a.asked = "Explainer"
+	return []sched.Fact{{Name: "turn", Value: "next"}}
+}
+
+func (a able) Pools(int64, sched.View) []sched.Pool {
+	*a.asked = "Divider"
+	return []sched.Pool{{Name: "a"}}
+}
+
+func (a able) Limit(*cluster.Job) sched.Slots {
+	*a.asked = "Limiter"
+	return sched.Slots{3, 4}
+}
+
+func (a able) Inherit(from sched.Policy) {
+	if _, ok := sched.Innermost(from).(plain); ok {
+		*a.asked = "Heir"
+	}
+}
+
+// passedOn asks for each thing that a policy may be able to do beside deciding, and
+// reports whether the answer is that of the policy inside.
+var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
+	"Precedence": func(p sched.Policy, job *cluster.Job) bool {
+		return p.(sched.Precedence).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
+	},
+	"Explainer": func(p sched.Policy, job *cluster.Job) bool {
+		return slices.Equal(p.(sched.Explainer).Explain(0, sched.View{}, job), []sched.Fact{{Name: "turn", Value: "next"}})
+	},
+	"Divider": func(p sched.Policy, _ *cluster.Job) bool {
+		pools := p.(sched.Divider).Pools(0, sched.View{})
+		return len(pools) == 1 && pools[0].Name == "a"
+	},
+	"Limiter": func(p sched.Policy, job *cluster.Job) bool {
+		return p.(sched.Limiter).Limit(job) == sched.Slots{3, 4}
+	},
+	"Heir": func(p sched.Policy, _ *cluster.Job) bool {
+		p.(sched.Heir).Inherit(New(Config{Inner: plain{}}))
+		return true
+	},
+}
+
+// notAsked are the interfaces of sched that are nothing which Chronos could be asked
+// in place of the policy inside, and why.
+var notAsked = map[string]string{
+	"Policy":  "it is one",
+	"Wrapper": "it is one",
+	"Ranker":  "pools are handed one",
+	"Facts":   "policies are handed them",
+	"Rooms":   "policies are handed them",
+}
+
+// TestWhatPoliciesCanDoIsPassedOn has all that sched says a policy may do. An
+// interface that is new there has to be passed on, or to be named here.
+func TestWhatPoliciesCanDoIsPassedOn(t *testing.T) {
+	known := slices.Sorted(maps.Keys(passedOn))
+	known = slices.Sorted(slices.Values(append(known, slices.Collect(maps.Keys(notAsked))...)))
+	if got := interfaces(t, ".."); !slices.Equal(got, known) {
+		t.Errorf("package sched has the interfaces %v, and known here are %v", got, known)
+	}
+	job := new(cluster.Job)
+	for name, answers := range passedOn {
+		var asked string
+		if p := New(Config{Inner: able{asked: &asked}}); !answers(p, job) || asked != name {
+			t.Errorf("%s: the policy inside is not asked, or not believed", name)
+		}
+	}
+}
+
+// interfaces are the names of those that a package has for others, ascending.
+func interfaces(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+				if _, ok := spec.Type.(*ast.InterfaceType); ok {
+					names = append(names, spec.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestWithoutWhatPoliciesCanDo has a policy inside that can do nothing more.
+func TestWithoutWhatPoliciesCanDo(t *testing.T) {
+	p, job := New(Config{Inner: plain{}}), new(cluster.Job)
+	if pools := p.Pools(0, sched.View{}); pools != nil {
+		t.Errorf("pools %v", pools)
+	}
+	if most := p.Limit(job); most != (sched.Slots{sched.Unlimited, sched.Unlimited}) {
+		t.Errorf("limit %v", most)
+	}
+	if facts := p.Explain(0, sched.View{}, job); facts != nil {
+		t.Errorf("facts %v", facts)
+	}
+	p.Inherit(plain{})
+}
+
+// TestAnHeirKeepsPromises sets the policy anew after a promise has come to nothing:
+// the slot was kept for as long as it may be, and has gone to another job. For the
+// task that was to have it nothing more is preempted.
+func TestAnHeirKeepsPromises(t *testing.T) {
+	for inherits, want := range map[bool][]string{true: nil, false: {"kill 2m.1"}} {
+		w := newWorld(t, Config{})
+		w.join("abc", 1, 0)
+		w.start(w.job(0, "ab"), 0, 0, "a")
+		w.start(w.job(0, "", ""), 0, 0, "bc")
+		w.expire("a")
+		w.beat(nil)
+		w.want(w.settle(), "kill 2m.0")
+		w.Now += DefaultReserve
+		urgent := w.job(0, "")
+		w.do(cluster.SetPriority{Job: urgent.ID, Priority: 1})
+		w.end()
+		w.want(w.settle(), "3m.0@b")
+		before := w.policy
+		w.policy = New(before.conf)
+		w.policy.Reset(w.Now, w.Seen())
+		if inherits {
+			w.policy.Inherit(before)
+		}
+		w.beat(nil)
+		w.want(w.settle(), want...)
+	}
+}
