@@ -117,7 +117,7 @@ func conf(policy string) map[string]string {
 	if strings.HasSuffix(policy, "fair") {
 		c["mapred.fairscheduler.preemption"] = "true"
 	}
-	if all.HasPools(policy) {
+	if all.HasPools(policy, nil) {
 		c[all.Allocations] = `<allocations><pool name="a"><weight>2</weight><minMaps>2</minMaps><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>` +
 			`<fairSharePreemptionTimeout>2</fairSharePreemptionTimeout></allocations>`
 	}

@@ -32,7 +32,7 @@ func (m *masterDaemon) poolFile() *jobmaster.PoolFile {
 			return a.Jobs(), warnings, nil
 		},
 		Set: func(policy string, conf map[string]string, content string) map[string]string {
-			if own := conf[all.AllocationFile]; !all.HasPools(policy) || own != "" && own != name {
+			if own := conf[all.AllocationFile]; !all.HasPools(policy, conf) || own != "" && own != name {
 				return conf
 			}
 			conf = maps.Clone(conf)

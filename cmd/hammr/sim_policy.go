@@ -66,7 +66,8 @@ func (c *simCluster) checkPolicies() error {
 			faults = append(faults, fmt.Errorf("--conf: there are settings for policy %q, which is none of %s", name, strings.Join(c.policies, ", ")))
 		}
 	}
-	if c.sizeError > 0 && !slices.ContainsFunc(c.policies, all.HasSizes) {
+	hasSizes := func(policy string) bool { return all.HasSizes(policy, c.conf.of(policy)) }
+	if c.sizeError > 0 && !slices.ContainsFunc(c.policies, hasSizes) {
 		faults = append(faults, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
 	}
 	return errors.Join(faults...)
@@ -92,10 +93,10 @@ func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Po
 
 func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {
 	conf := c.conf.of(name)
-	if c.allocations != "" && all.HasPools(name) {
+	if c.allocations != "" && all.HasPools(name, conf) {
 		conf[all.AllocationFile] = c.allocations
 	}
-	if c.sizeError > 0 && all.HasSizes(name) {
+	if c.sizeError > 0 && all.HasSizes(name, conf) {
 		conf["hammr.hfsp.size-error"] = strconv.FormatFloat(c.sizeError, 'g', -1, 64)
 		conf["hammr.hfsp.seed"] = strconv.FormatUint(seed, 10)
 	}

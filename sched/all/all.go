@@ -22,11 +22,10 @@ func newFIFO(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	return fifo.New(setup.Placement), s.err()
 }
 
-// HasPools reports whether a policy has the pools of an allocation file.
-func HasPools(name string) bool {
-	if inside, ok := insideChronos(name); ok {
-		name = inside
-	}
+// HasPools reports whether a policy that is set to conf has the pools of an
+// allocation file.
+func HasPools(name string, conf map[string]string) bool {
+	name = innermost(name, conf)
 	return name == "fair" || name == "hammr"
 }
 

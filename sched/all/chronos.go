@@ -28,6 +28,22 @@ func insideChronos(name string) (inside string, ok bool) {
 	return strings.CutPrefix(name, chronosPrefix)
 }
 
+// innermost is the name of the policy that gives out slots: the one inside chronos,
+// or that of a name itself.
+func innermost(name string, conf map[string]string) string {
+	inside, ok := insideChronos(name)
+	switch {
+	case !ok:
+		return name
+	case inside == "":
+		return insideOf(conf[ChronosPolicy])
+	}
+	return inside
+}
+
+// insideOf is the policy inside for a value of ChronosPolicy.
+func insideOf(value string) string { return cmp.Or(value, "fifo") }
+
 // newChronos wraps the policy of a name; "" is the one that the settings say.
 func newChronos(inside string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	own, rest := make(map[string]string), make(map[string]string)
@@ -46,7 +62,7 @@ func newChronos(inside string, conf map[string]string, setup sched.Setup) (sched
 		SameJob: s.bool("hammr.chronos.same-job"),
 	}
 	if inside == "" {
-		inside = cmp.Or(s.text(ChronosPolicy), "fifo")
+		inside = insideOf(s.text(ChronosPolicy))
 	}
 	if err := s.err(); err != nil {
 		return nil, err

@@ -30,8 +30,21 @@ func TestChronosWrapsPolicies(t *testing.T) {
 			t.Errorf("%s: inside is %T, want the fair scheduler", name, p)
 		}
 	}
-	if !HasPools("chronos+fair") || HasPools("chronos+fifo") || HasPools("chronos") {
-		t.Error("it has the pools of what is inside")
+}
+
+func TestChronosHasWhatIsInside(t *testing.T) {
+	for _, tt := range []struct {
+		name, inside string // the latter as a setting
+		pools, sizes bool
+	}{
+		{"fair", "", true, false}, {"hammr", "", true, false}, {"hfsp", "", false, true}, {"fifo", "", false, false},
+		{"chronos", "", false, false}, {"chronos", "fair", true, false}, {"chronos", "hammr", true, false}, {"chronos", "hfsp", false, true},
+		{"chronos+fair", "", true, false}, {"chronos+hfsp", "", false, true}, {"chronos+fifo", "", false, false},
+	} {
+		conf := map[string]string{ChronosPolicy: tt.inside}
+		if HasPools(tt.name, conf) != tt.pools || HasSizes(tt.name, conf) != tt.sizes {
+			t.Errorf("%s with %q inside: pools %v, sizes %v", tt.name, tt.inside, !tt.pools, !tt.sizes)
+		}
 	}
 }
 

@@ -15,14 +15,9 @@ import (
 // hadoopHFSP begins the names of what Hadoop's HFSP has a setting for, too.
 const hadoopHFSP = "mapred.hfsp-scheduler."
 
-// HasSizes reports whether a policy goes by the sizes of jobs, and so may ask
-// sched.Setup.Oracle for them.
-func HasSizes(name string) bool {
-	if inside, ok := insideChronos(name); ok {
-		name = inside
-	}
-	return name == "hfsp"
-}
+// HasSizes reports whether a policy that is set to conf goes by the sizes of jobs,
+// and so may ask sched.Setup.Oracle for them.
+func HasSizes(name string, conf map[string]string) bool { return innermost(name, conf) == "hfsp" }
 
 func newHFSP(conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	s := settings{policy: "hfsp", conf: conf}
