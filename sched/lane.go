@@ -31,7 +31,13 @@ type lane struct {
 	taken   map[cluster.TaskID]bool    // those that have been placed
 	placed  map[*cluster.Stage]int     // how many of each stage
 	wake    int64
-	waits   map[*cluster.Stage]int64 // when stages are looked at again that wait for machines; nil until some do
+	waits   map[*cluster.Stage]wait // stages that wait for machines; nil until some do
+}
+
+// wait is what a stage waits for while slots are free.
+type wait struct {
+	until int64          // when it is looked at again, ms since the epoch
+	level locality.Level // how far from its input it would start now, at most
 }
 
 // offer is slots for the tasks of one stage.
@@ -156,12 +162,16 @@ func (l *lane) recount() {
 	}
 }
 
-// wakeAt notes when to look again at a stage that waits for machines.
-func (l *lane) wakeAt(stage *cluster.Stage, at int64) {
+// wakeAt notes when to look again at a stage that waits for machines so near to its
+// input.
+func (l *lane) wakeAt(stage *cluster.Stage, at int64, level locality.Level) {
 	if l.waits == nil {
-		l.waits = make(map[*cluster.Stage]int64)
+		l.waits = make(map[*cluster.Stage]wait)
 	}
-	l.waits[stage] = Earliest(l.waits[stage], at)
+	if before, waits := l.waits[stage]; waits {
+		level = min(level, before.level)
+	}
+	l.waits[stage] = wait{Earliest(l.waits[stage].until, at), level}
 	l.wake = Earliest(l.wake, at)
 }
 

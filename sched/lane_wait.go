@@ -56,7 +56,7 @@ func (l *lane) hurry(o offer) {
 		if impatient(i) {
 			slots += n
 		} else if n > 0 {
-			l.wakeAt(o.stage, l.freeSince(o, i)+patience)
+			l.wakeAt(o.stage, l.freeSince(o, i)+patience, locality.Node)
 		}
 	}
 	if o.grant = min(rest, slots); o.grant > 0 {
@@ -111,7 +111,7 @@ func (l *lane) delay(o offer) {
 		}
 		l.placer.passOver(o, l.now)
 		if left := d.Left(waited[i]); left > 0 {
-			l.wakeAt(o.stage, l.now+left)
+			l.wakeAt(o.stage, l.now+left, allowed[i])
 		}
 	}
 }

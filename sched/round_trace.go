@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
 )
 
 // made is what a stage, or a class of bundles, has been offered in a round.
@@ -80,8 +81,8 @@ func (r *Round) grants(plan Plan) map[output]int {
 func (r *Round) why(m *made) (cause string, until int64) {
 	l := r.lanes[m.stage.Slot]
 	switch {
-	case l.waits[m.stage] != 0:
-		return "waits for a slot where its input is", l.waits[m.stage]
+	case l.waits[m.stage].until != 0:
+		return l.waits[m.stage].String(), l.waits[m.stage].until
 	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0:
 		return "goes on when there are slots for all of it on the machines where it stands still", 0
 	case m.bundle != nil:
@@ -95,6 +96,14 @@ func (r *Round) why(m *made) (cause string, until int64) {
 		return "no slot is free where its attempts stand still", 0
 	}
 	return "avoids the machines with free slots: " + l.freeNames(), 0
+}
+
+// String tells what is waited for.
+func (w wait) String() string {
+	if w.level == locality.Rack {
+		return "waits for a slot in the rack of its input"
+	}
+	return "waits for a slot where its input is"
 }
 
 // maxNames bounds how many machines a cause names.

@@ -3,6 +3,7 @@
 package all
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,8 @@ func Names() []string {
 // Setup is what has nothing to do with the policy.
 func New(name string, conf map[string]string, setup sched.Setup) (sched.Policy, error) {
 	conf, err := takeMeans(name, conf, &setup.Means)
-	if err != nil {
+	conf, wrong := takePlacement(name, conf, &setup.Placement)
+	if err = errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	if inside, ok := insideChronos(name); ok && (inside == "" && name == chronosName || makers[inside] != nil) {

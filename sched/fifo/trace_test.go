@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -56,6 +57,30 @@ func TestASkipTellsUntilWhenASlotIsWaitedFor(t *testing.T) {
 	delay := sched.DefaultDelay
 	w.wantTold(sched.Placement{Method: sched.Delay, Delay: delay},
 		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.Node-1))
+}
+
+// TestASkipTellsHowFarFromItsInputATaskWouldStart as long as it waits: on no other
+// machine, then in the same rack too.
+func TestASkipTellsHowFarFromItsInputATaskWouldStart(t *testing.T) {
+	w := newWorld(t)
+	for name, rack := range map[string]string{"a": "/1", "b": "/2", "c": "/2"} {
+		slots := 1
+		if name == "a" {
+			slots = 0
+		}
+		w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Rack: rack, Slots: [2]int{slots, 0}})
+	}
+	w.submit(0, 0, "a")
+	begin, placement := w.Now, sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 100, Rack: 50}}
+	for after, want := range map[int64]string{
+		0: "1map skip 1: waits for a slot where its input is for 100", 99: "1map skip 1: waits for a slot where its input is for 1",
+		100: "1map skip 1: waits for a slot in the rack of its input for 50", 149: "1map skip 1: waits for a slot in the rack of its input for 1",
+	} {
+		w.Now = begin + after
+		w.wantTold(placement, "1map offer 1", want)
+	}
+	w.Now = begin + 150
+	w.wantTold(placement, "1map offer 1")
 }
 
 func TestASkipNamesMachinesThatAreAvoided(t *testing.T) {

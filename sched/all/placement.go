@@ -1,0 +1,62 @@
+package all
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"strconv"
+
+	"github.com/hammr/hammr/sched"
+)
+
+// PlacementMethod is the setting, of every policy, that names the sched.Method by which
+// tasks of jobs are placed that name none themselves.
+const PlacementMethod = "hammr.scheduler.placement"
+
+// Settings, of every policy, of delay scheduling: for how many ms a slot waits for
+// tasks with their input on its machine, and then for those with it in its rack.
+// LocalityDelay is both; -1 is what the cluster is set up with. Where one of them is
+// set and no method is, that is sched.Delay.
+const (
+	LocalityDelay = "mapred.fairscheduler.locality.delay"
+	NodeDelay     = LocalityDelay + ".node"
+	RackDelay     = LocalityDelay + ".rack"
+)
+
+// takePlacement takes what says how tasks are placed, whatever the policy, out of what
+// one is set to.
+func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
+	s := settings{policy: policy, conf: make(map[string]string)}
+	rest = maps.Clone(conf)
+	for _, name := range []string{PlacementMethod, LocalityDelay, NodeDelay, RackDelay} {
+		if text := conf[name]; text != "" {
+			s.conf[name] = text
+		}
+		delete(rest, name)
+	}
+	method := parsed(&s, PlacementMethod, "flow, delay or none", sched.ParseMethod)
+	if len(s.conf) > 0 {
+		p.Method = cmp.Or(method, sched.Delay)
+	}
+	for _, name := range []string{LocalityDelay, NodeDelay} {
+		s.wait(name, &p.Delay.Node)
+	}
+	for _, name := range []string{LocalityDelay, RackDelay} {
+		s.wait(name, &p.Delay.Rack)
+	}
+	return rest, s.err()
+}
+
+// wait sets a wait in ms, unless a setting leaves it as it is.
+func (s *settings) wait(name string, ms *int64) {
+	value := parsed(s, name, "a whole number of ms, or -1", func(text string) (*int64, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < -1 || n > 1e15 {
+			return nil, errors.New("out of range")
+		}
+		return &n, nil
+	})
+	if value != nil && *value >= 0 {
+		*ms = *value
+	}
+}
