@@ -125,6 +125,11 @@ func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
 	w.expire("a")
 	w.want(w.decide())
 	w.beat(map[string]float64{"2r.0": .1})
+	better := second.Stages[1].Tasks[1].Attempts[0].ID
+	said := w.heard[better]
+	delete(w.heard, better)
+	w.want(w.decide()) // word of it may come
+	w.heard[better] = said
 	w.want(w.settle(), "checkpoint 2r.1")
 	w.end()
 	w.want(w.settle(), "1r.0@c")

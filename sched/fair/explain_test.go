@@ -9,6 +9,11 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
+// around is a policy around another.
+type around struct{ sched.Policy }
+
+func (a around) Unwrap() sched.Policy { return a.Policy }
+
 // TestAnHeirGoesOnWithTheClocks has a policy take the place of another when a pool
 // has waited for half of its time-out.
 func TestAnHeirGoesOnWithTheClocks(t *testing.T) {
@@ -17,7 +22,7 @@ func TestAnHeirGoesOnWithTheClocks(t *testing.T) {
 	before, file := s.policy, minutes+"<pool name='b'><weight>4</weight></pool>"
 	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
 	s.policy.Reset(s.Now, s.Seen())
-	s.policy.Inherit(before)
+	s.policy.Inherit(around{around{before}})
 	wantLine(t, s.after(120_000), "[]")
 	wantLine(t, s.after(120_001), "[9 8 7 6 5 4 3 2]")
 

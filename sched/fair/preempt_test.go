@@ -156,6 +156,21 @@ func TestSlotsOnTheirWayCount(t *testing.T) {
 	wantLine(t, s.after(500_000), "[]")
 }
 
+// TestSlotsOnTheirWayAreNotTakenAgain from a pool that has others for one that may
+// take none yet.
+func TestSlotsOnTheirWayAreNotTakenAgain(t *testing.T) {
+	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
+	s.Run(in("c", 3, 0))
+	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Decide(s.Now, s.Seen())
+	s.begin, s.Now = s.Now, s.Now+60_001
+	if preempts := apply(s.World, s.policy); len(preempts) != 3 {
+		t.Fatalf("preempted are %+v", preempts)
+	}
+	wantLine(t, s.after(90_000), "[]")
+	wantLine(t, s.after(120_001), "[6 5 4]")
+}
+
 func TestWhatIsUnknownPreemptsNothing(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	s.Facts = nil
