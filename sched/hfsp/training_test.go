@@ -146,8 +146,11 @@ func TestProgressJudges(t *testing.T) {
 	if wake := s.NextWake(); wake != 12_000 {
 		t.Errorf("it wakes up at %d to ask again", wake)
 	}
+	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{At: 12_000}
+	s.decide(12_000)
+	s.wantSize("one has got nowhere", j, cluster.MapSlot, 4*60_000, guessed)
 	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{At: 11_000, Fraction: .5}
-	s.Decide(12_000, s.Seen())
+	s.Decide(13_000, s.Seen())
 	s.wantSize("of both", j, cluster.MapSlot, 4*(8000/.25+10_000/.5)/2, judged)
 	s.finish(25_000, j, cluster.MapSlot, -1)
 	s.wantSize("they are through", j, cluster.MapSlot, 4*24_000, measured)
