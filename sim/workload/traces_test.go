@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,11 +58,87 @@ func TestPaperWorkloads(t *testing.T) {
 	}
 	w = mustRead(t, trace(t, "hfsp_fb2010.csv"), Options{})
 	wantSize(t, w, 93, 112942, 6688)
+	wantBins(t, w)
 	// SCHEDULERS 4: at 30 s a map, 400 slots have 2.4 hours of work.
 	w = mustRead(t, trace(t, "hfsp_fb2010.csv"), Options{Model: Model{BlockTime: 30 * time.Second}})
 	maps, _ := w.OfferedLoad(400, 200)
 	if hours := maps * seconds(w.LastSubmit()) / 3600; hours < 2.2 || hours > 2.4 {
 		t.Errorf("%.2f hours of maps on 400 slots, want a little under 2.35, the last map of a job being short", hours)
+	}
+}
+
+// wantBins holds the larger workload against the table of SCHEDULERS 4.
+func wantBins(t *testing.T, w *Workload) {
+	t.Helper()
+	type bin struct{ jobs, leastMaps, mostMaps, leastReduces, mostReduces int }
+	bins := map[string]bin{
+		"expand": {39, 401, 1500, 10, 10}, "expand_transform": {16, 401, 1500, 11, 100}, "transform_s": {11, 401, 1500, 101, 200},
+		"aggregate": {10, 1501, 2500, 10, 100}, "transform_m": {7, 1501, 2500, 101, 200}, "transform_l": {10, 2501, 5000, 101, 200},
+	}
+	jobs := make(map[string]int)
+	for _, j := range w.Jobs {
+		jobs[j.Class]++
+		b, maps, reduces := bins[j.Class], len(j.Maps), len(j.Reduces)
+		if maps < b.leastMaps || maps > b.mostMaps || reduces < b.leastReduces || reduces > b.mostReduces {
+			t.Errorf("job %s of class %s has %d maps and %d reduces, want %+v", j.ID, j.Class, maps, reduces, b)
+		}
+	}
+	for class, b := range bins {
+		if jobs[class] != b.jobs {
+			t.Errorf("%d jobs of class %s, want %d", jobs[class], class, b.jobs)
+		}
+	}
+}
+
+// TestTableOfPublicTraces is the rest of the table of SCHEDULERS 4, whose sums have
+// four digits.
+func TestTableOfPublicTraces(t *testing.T) {
+	for _, c := range []struct {
+		file          string
+		gap           float64 // mean, s
+		together      int     // jobs in the second of the one before
+		maps, shuffle float64 // bytes of all jobs
+	}{
+		{"swim/FB-2009_samples_24_times_1hr_0.tsv", 14.66, 230, 2.689e13, 2.222e13},
+		{"swim/FB-2009_samples_24_times_1hr_1.tsv", 13.02, 295, 3.357e13, 1.410e13},
+		{"swim/FB-2010_samples_24_times_1hr_0.tsv", 3.535, 4903, 1.083e15, 4.379e14},
+	} {
+		w := mustRead(t, trace(t, c.file), Options{SWIM: SWIM{Plain: true, MaxReduces: 200}})
+		var maps, shuffle float64
+		together := 0
+		for i, j := range w.Jobs {
+			maps, shuffle = maps+float64(Sum(j.Maps).Bytes), shuffle+float64(Sum(j.Reduces).Bytes)
+			if i > 0 && w.Jobs[i-1].Submit == j.Submit {
+				together++
+			}
+		}
+		near := func(got, want, within float64) bool { return math.Abs(got-want) <= within*want }
+		if gap := seconds(w.LastSubmit()) / float64(len(w.Jobs)-1); !near(gap, c.gap, 5e-4) || together != c.together {
+			t.Errorf("%s: a job each %.3f s, %d in the second of another, want %v s and %d", c.file, gap, together, c.gap, c.together)
+		}
+		if !near(maps, c.maps, 5e-4) || !near(shuffle, c.shuffle, 5e-4) {
+			t.Errorf("%s: %.4g bytes of maps, %.4g shuffled, want %.4g and %.4g", c.file, maps, shuffle, c.maps, c.shuffle)
+		}
+	}
+}
+
+// TestHoursOfFB2010 are those of SCHEDULERS 4, counted from 0: two are almost empty, and
+// in two about as many jobs have more maps than slots as HFSP's workload has jobs.
+func TestHoursOfFB2010(t *testing.T) {
+	w := mustRead(t, trace(t, "swim/FB-2010_samples_24_times_1hr_0.tsv"), Options{SWIM: SWIM{Plain: true, MaxReduces: 200, BlockBytes: 128 << 20}})
+	jobs, large := make(map[int64]int), make(map[int64]int)
+	for _, j := range w.Jobs {
+		hour := j.Submit / 3_600_000
+		jobs[hour]++
+		if len(j.Maps) > 400 {
+			large[hour]++
+		}
+	}
+	if jobs[14] != 2 || jobs[24] != 5 {
+		t.Errorf("%d and %d jobs in hours 14 and 24, want 2 and 5", jobs[14], jobs[24])
+	}
+	if large[9] != 91 || large[16] != 92 {
+		t.Errorf("%d and %d large jobs in hours 9 and 16, want 91 and 92: %v", large[9], large[16], large)
 	}
 }
 
