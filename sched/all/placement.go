@@ -38,25 +38,27 @@ func takePlacement(policy string, conf map[string]string, p *sched.Placement) (r
 	if len(s.conf) > 0 {
 		p.Method = cmp.Or(method, sched.Delay)
 	}
-	for _, name := range []string{LocalityDelay, NodeDelay} {
-		s.wait(name, &p.Delay.Node)
+	if both := s.wait(LocalityDelay, -1); both >= 0 {
+		p.Delay.Node, p.Delay.Rack = both, both
 	}
-	for _, name := range []string{LocalityDelay, RackDelay} {
-		s.wait(name, &p.Delay.Rack)
-	}
+	p.Delay.Node, p.Delay.Rack = s.wait(NodeDelay, p.Delay.Node), s.wait(RackDelay, p.Delay.Rack)
 	return rest, s.err()
 }
 
-// wait sets a wait in ms, unless a setting leaves it as it is.
-func (s *settings) wait(name string, ms *int64) {
-	value := parsed(s, name, "a whole number of ms, or -1", func(text string) (*int64, error) {
+// wait is a number of ms; otherwise is what it is when -1 or nothing is set.
+func (s *settings) wait(name string, otherwise int64) int64 {
+	if s.text(name) == "" {
+		return otherwise
+	}
+	ms := parsed(s, name, "a whole number of ms, or -1", func(text string) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < -1 || n > 1e15 {
-			return nil, errors.New("out of range")
+			return -1, errors.New("out of range")
 		}
-		return &n, nil
+		return n, nil
 	})
-	if value != nil && *value >= 0 {
-		*ms = *value
+	if ms < 0 {
+		return otherwise
 	}
+	return ms
 }

@@ -52,7 +52,7 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			for _, f := range tt.faults {
-				if !strings.Contains(err.Error(), f+": ") {
+				if strings.Count(err.Error(), f+": ") != 1 {
 					t.Errorf("no %s in %v", f, err)
 				}
 			}
