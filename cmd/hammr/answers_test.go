@@ -103,6 +103,7 @@ var questions = map[string]string{
 	"scheduler-show":     "scheduler show",
 	"scheduler-json":     "scheduler show --json",
 	"scheduler-set":      "scheduler set fair --conf b=2 --conf a=1=1",
+	"scheduler-set-file": "scheduler set fair --conf mapred.fairscheduler.allocation.file=testdata/pools.xml",
 	"scheduler-bad":      "scheduler set fair --conf size",
 	"master-add-json":    "master add m4 d:9 --json",
 	"master-remove-json": "master remove m3 --json",

@@ -98,11 +98,11 @@ allocation file, which is read here and now.`,
 		if err := readAllocations(conf); err != nil {
 			return err
 		}
-		err := q.SetPolicy(ctx, q.args[0], conf)
-		if err == nil {
-			q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
+		if err := q.SetPolicy(ctx, q.args[0], conf); err != nil {
+			return err
 		}
-		return err
+		q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
+		return q.warnOfPools(ctx, conf)
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; may be given several times")
 	return cmd
