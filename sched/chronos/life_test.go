@@ -45,7 +45,7 @@ func newLife(t *testing.T, seed uint64) *life {
 func (l *life) step() {
 	l.Now += l.random.Int64N(20)
 	m := l.View().Machine(string(machines[l.random.IntN(len(machines))]))
-	verb := l.random.IntN(12)
+	verb := l.random.IntN(13)
 	switch {
 	case verb == 0:
 		hosts := make([]string, 1+l.random.IntN(8))
@@ -65,6 +65,8 @@ func (l *life) step() {
 		l.beat(map[string]float64{"1m.0": l.random.Float64()})
 	case verb < 8:
 		l.apply()
+	case verb == 8:
+		l.succeed()
 	case len(m.Attempts) > 0:
 		l.leave(m.Attempts[l.random.IntN(len(m.Attempts))])
 	}
@@ -80,6 +82,17 @@ func (l *life) leave(a *cluster.Attempt) {
 	case !a.Suspended:
 		l.finish(a.ID, l.random.Int64N(9))
 	}
+}
+
+// succeed puts another policy, set alike, in the place of the one that decides. What
+// is allowed is no more for it.
+func (l *life) succeed() {
+	before := l.policy
+	conf := before.conf
+	conf.Inner = fifo.New(sched.Placement{})
+	l.policy = New(conf)
+	l.policy.Reset(l.Now, l.Seen())
+	l.policy.Inherit(before)
 }
 
 // fail loses a machine, and counts what is lost with it: what ran there, output, and
