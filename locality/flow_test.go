@@ -170,6 +170,17 @@ func TestLargeTasksGoBeforeSmallOnes(t *testing.T) {
 	}
 }
 
+// TestCostsOfHugeTasksDoNotOverflow has many tasks of an exbibyte each beside few slots:
+// the only two that find their input get them.
+func TestCostsOfHugeTasksDoNotOverflow(t *testing.T) {
+	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
+	tasks := append(slices.Repeat([]Task{on(1<<60, "nowhere")}, 3000), on(1<<60, "b"), on(1<<60, "a"))
+	starts := joined(machines...).Flow(machines, []Demand{{Tasks: tasks, Grant: 2}})
+	if want := []Start{{0, 3001, 0, Node}, {0, 3000, 1, Node}}; !slices.Equal(starts, want) {
+		t.Errorf("starts are %v, want %v", starts, want)
+	}
+}
+
 func TestFlowSpreadsLoad(t *testing.T) {
 	var machines []Machine
 	var all []string
