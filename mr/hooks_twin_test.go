@@ -23,14 +23,18 @@ func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, 
 		}
 	}()
 	skipping, brake := m.Skipping(), newBrake(t)
+	each := skipping || brake != nil
 	for reader.Next() {
+		if each {
+			if skipping && m.Skip(reader.Position()) {
+				records++
+				continue
+			}
+			if err := brake.record(); err != nil {
+				return false, err
+			}
+		}
 		records++
-		if skipping && m.Skip(reader.Position()) {
-			continue
-		}
-		if err := brake.record(); err != nil {
-			return false, err
-		}
 		mapping = true
 		key, value := reader.Record()
 		if err := mapper.Map(t, key, value, out); err != nil {

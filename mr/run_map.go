@@ -116,24 +116,29 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 			}
 		}
 	}()
-	skipping, brake, watch := m.Skipping(), newBrake(t), m.Watch()
+	skipping, brake := m.Skipping(), newBrake(t)
+	each := skipping || brake != nil // record has more to do than to map it
+	watch := m.Watch().EachTime(each)
 	for reader.Next() {
 		if watch.Signalled() {
-			m.CountRecords(records)
-			records = 0
-			if act, err := m.Attend(reader.Position()); act == task.Stop {
-				return true, err
+			if m.Signalled() {
+				m.CountRecords(records)
+				records = 0
+				if act, err := m.Attend(reader.Position()); act == task.Stop {
+					return true, err
+				}
 			}
-			watch = m.Watch()
+			watch = m.Watch().EachTime(each)
+			if skipping && m.Skip(reader.Position()) {
+				records++
+				m.Counters.Add(counter.MapSkippedRecords, 1)
+				continue
+			}
+			if err := brake.record(); err != nil {
+				return false, err
+			}
 		}
 		records++
-		if skipping && m.Skip(reader.Position()) {
-			m.Counters.Add(counter.MapSkippedRecords, 1)
-			continue
-		}
-		if err := brake.record(); err != nil {
-			return false, err
-		}
 		mapping = true
 		key, value := reader.Record()
 		if err := mapper.Map(t, key, value, out); err != nil {

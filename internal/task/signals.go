@@ -1,6 +1,7 @@
 package task
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -98,6 +99,15 @@ type Watch struct {
 
 // Watch looks at the signals from what the Node has attended to on.
 func (n *Node) Watch() Watch { return Watch{&n.signal.epoch, n.attended} }
+
+// EachTime is a Watch for a loop in which something is done at each record anyway, so
+// that other records pay for one look alone.
+func (w Watch) EachTime(each bool) Watch {
+	if each {
+		w.seen = math.MaxUint64 // which the epoch never comes to
+	}
+	return w
+}
 
 // Signalled reports whether Attend has something to do. It costs one atomic load.
 func (w Watch) Signalled() bool { return w.epoch.Load() != w.seen }
