@@ -95,10 +95,30 @@ func TestReservedAndLinkedFaults(t *testing.T) {
 	checkFaults(t, reservedFaults(of("jobmaster/raftlog", raft)))
 	checkFaults(t, reservedFaults(of("jobmaster", raft)), "only jobmaster/raftlog may")
 	checkFaults(t, reservedFaults(of("cmd/hammr", cobra)))
+	checkFaults(t, reservedFaults(of("sched/all", modulePath+"/sched/hfsp", modulePath+"/sched/fifo")))
+	checkFaults(t, reservedFaults(of("cmd/hammr", modulePath+"/sched/hfsp", modulePath+"/sched/all")), "only sched/all may: a policy of a name is the same")
+	checkFaults(t, reservedFaults(of("sim", modulePath+"/sched/fifo")), "package sim imports "+modulePath+"/sched/fifo")
 	checkFaults(t, linkFaults(of("cmd/hammr", modulePath+"/mr", raft, cobra)))
 	checkFaults(t, linkFaults(of("examples/sort", modulePath+"/mr", raft, cobra)), "links "+raft, "links "+cobra)
 	checkFaults(t, linkFaults(of("mr", cobra)), "links "+cobra)
 	checkFaults(t, linkFaults(of("tasknode", modulePath+"/mr")), "the daemons know tasks")
+}
+
+func TestPolicyFaults(t *testing.T) {
+	const policy = "func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) { return }"
+	for _, c := range []struct{ path, text, want string }{
+		{"sched/hfsp/policy.go", policy, ""},
+		{"sim/own.go", policy, "sim/own.go:1: a policy outside of the packages that only sched/all imports"},
+		{"sched/new/policy.go", policy, "sched/new/policy.go:1: a policy outside"},
+		{"sim/own.go", "func Decide() sched.Plan { return nil }; func (a A) Decide() bool { return true }; func (a A) Decide() {}", ""},
+	} {
+		faults := policyFaults(parsed(t, c.path, "package p; "+c.text))
+		if c.want == "" {
+			checkFaults(t, faults)
+		} else {
+			checkFaults(t, faults, c.want)
+		}
+	}
 }
 
 func TestStyleFaults(t *testing.T) {

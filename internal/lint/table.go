@@ -154,16 +154,29 @@ var purePackages = []string{
 	"locality", "locality/...", "control", "control/...", "sim/fluid",
 }
 
-// reserved are modules that few packages may import, and why.
-var reserved = []struct {
+// reservation keeps a module, or a package of this one, for few packages.
+type reservation struct {
 	module string
-	only   []string
+	only   []string // patterns
 	why    string
-}{
+}
+
+// reserved are modules and packages that few packages may import, and why.
+var reserved = []reservation{
 	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
 	{"gonum.org/v1/plot", []string{"sim/plot"}, "pictures look alike when one package draws them"},
+
+	// Policies: masters and the simulator get them from sched/all, by name.
+	{modulePath + "/sched/fifo", []string{"sched/all", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicies},
+	{modulePath + "/sched/fair", []string{"sched/all", "sched/hammr"}, samePolicies},
+	{modulePath + "/sched/hammr", []string{"sched/all"}, samePolicies},
+	{modulePath + "/sched/hfsp", []string{"sched/all"}, samePolicies},
+	{modulePath + "/sched/disco", []string{"sched/all"}, samePolicies},
+	{modulePath + "/sched/chronos", []string{"sched/all"}, samePolicies},
 }
+
+const samePolicies = "a policy of a name is the same in a jobmaster and in the simulator"
 
 // unlinked are modules and packages that must not be in a program, however
 // they would come in.

@@ -50,7 +50,11 @@ func TestSources(t *testing.T) {
 	for _, s := range all {
 		report(t, styleFaults(s))
 		double := strings.HasSuffix(s.packageName(), "test")
-		if !s.test() && !double && matchesAny(purePackages, s.packageName()) {
+		if s.test() || double {
+			continue
+		}
+		report(t, policyFaults(s))
+		if matchesAny(purePackages, s.packageName()) {
 			pure++
 			report(t, purityFaults(s))
 		}

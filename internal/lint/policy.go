@@ -1,0 +1,40 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+)
+
+// policyFaults tells of policies that somebody could have without sched/all: each
+// is in a package that is reserved for it. A policy is what has a method Decide
+// that returns a Plan.
+func policyFaults(s source) []string {
+	guarded := slices.ContainsFunc(reserved, func(r reservation) bool { return r.module == modulePath+"/"+s.packageName() })
+	if guarded {
+		return nil
+	}
+	var faults []string
+	for _, decl := range s.syntax.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Decide" && returnsPlan(f) {
+			faults = append(faults, fmt.Sprintf("%s: a policy outside of the packages that only sched/all imports: %s; "+
+				"reserve its package in internal/lint/table.go", s.at(f), samePolicies))
+		}
+	}
+	return faults
+}
+
+// returnsPlan reports whether a function returns a Plan, of sched or of its own
+// package, and nothing else.
+func returnsPlan(f *ast.FuncDecl) bool {
+	if f.Type.Results == nil || len(f.Type.Results.List) != 1 {
+		return false
+	}
+	switch result := f.Type.Results.List[0].Type.(type) {
+	case *ast.Ident:
+		return result.Name == "Plan"
+	case *ast.SelectorExpr:
+		return result.Sel.Name == "Plan"
+	}
+	return false
+}
