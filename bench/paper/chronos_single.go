@@ -19,14 +19,20 @@ const (
 // chronosMaps is Fig. 5 and 6, under one policy.
 func chronosMaps(policy string) Experiment {
 	figures := map[string]struct {
-		title           string
-		changes         [2]float64
-		wait            float64
-		wrong           float64
-		before, locally float64
+		title   string
+		changes [2]float64
+		waits   [2]quoted
+		wrong   quoted
+		locally float64
 	}{
-		"fifo": {title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, wait: 51, wrong: 51, locally: 15},
-		"fair": {title: "Fig. 5(b) and 6(b)", changes: [2]float64{-14, -2}, wait: 46, wrong: 48, locally: 22},
+		"fifo": {
+			title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, waits: [2]quoted{{51, ""}, {1.5, ""}},
+			wrong: quoted{51, "for as long as recoveries wait"}, locally: 15,
+		},
+		"fair": {
+			title: "Fig. 5(b) and 6(b)", changes: [2]float64{-14, -2}, waits: [2]quoted{{46, "46 to 51 s in Fig. 1(a), 51 s of it under fifo"}, {1.5, "under fifo"}},
+			wrong: quoted{48, ""}, locally: 22,
+		},
 	}
 	f := figures[policy]
 	e := Experiment{
@@ -36,9 +42,9 @@ fails when half of the first job's maps have finished.`,
 		Arms: threeArms(policy), Points: failingAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 		Measures: changes(policy, f.changes, whyChange),
 	}
-	e.Measures = append(e.Measures, waits(policy, cluster.MapSlot, f.wait, 1.5)...)
+	e.Measures = append(e.Measures, waits(policy, cluster.MapSlot, f.waits)...)
 	e.Measures = append(e.Measures,
-		Measure{What: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong, Of: func(r Repeat) float64 { return wrongFor(r.Of(policy), "job 1") }, Why: whyWaits},
+		Measure{What: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong.number, Says: f.wrong.says, Of: func(r Repeat) float64 { return wrongFor(r.Of(policy), "job 1") }, Why: whyWaits},
 		Measure{What: "time until scheduling is correct again, chronos", Unit: "s", Paper: 2, Of: func(r Repeat) float64 { return wrongFor(r.Of(withChronos), "job 1") }, Why: whyChronos},
 		Measure{Blocks: true, What: "recovered maps of job 1 that are local, " + policy, Unit: "%", Paper: 12.5, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(policy), "job 1") },
 			Why: "the first slots that come free are on any of the seven machines that are left, and with two copies two of seven hold the input; how many slots come free at a time, and so can be chosen from, is a matter of the times of tasks"},
@@ -56,11 +62,17 @@ started: until then the second one has slots to which the first has the better c
 	return e
 }
 
-// waits are measures of the recovery waits of job 1.
-func waits(policy string, kind cluster.Slot, before, after float64) (list []Measure) {
+// quoted is a number of the paper, and what it says where it does not give it as such.
+type quoted struct {
+	number float64
+	says   string
+}
+
+// waits are measures of the recovery waits of job 1, under the plain policy and under chronos.
+func waits(policy string, kind cluster.Slot, paper [2]quoted) (list []Measure) {
 	for i, arm := range []string{policy, withChronos} {
 		list = append(list, Measure{
-			What: fmt.Sprintf("recovery wait of job 1's %vs, %s", kind, arm), Unit: "s", Paper: []float64{before, after}[i],
+			What: fmt.Sprintf("recovery wait of job 1's %vs, %s", kind, arm), Unit: "s", Paper: paper[i].number, Says: paper[i].says,
 			Of: func(r Repeat) float64 { return recoveryWait(r.Of(arm), kind, "job 1") }, Why: []string{whyWaits, whyChronos}[i],
 		})
 	}
@@ -89,7 +101,7 @@ verdict, fifo waited for 1 s, and chronos gained nothing. What is found is the r
 		Arms: threeArms("fifo"), Points: failingAt("job 1", "reduce", 90), Cluster: paperCluster(8), Workload: m.source(),
 		Measures: changes("fifo", [2]float64{-55, -11}, whyChange),
 	}
-	e.Measures = append(e.Measures, waits("fifo", cluster.ReduceSlot, 325, 2)...)
+	e.Measures = append(e.Measures, waits("fifo", cluster.ReduceSlot, [2]quoted{{325, ""}, {2, ""}})...)
 	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
 	return e
 }
@@ -167,7 +179,7 @@ func chronosTwo() Experiment {
 		Measures: changes("fifo", [2]float64{-22, -13}, whyChange),
 	}
 	e.Cluster.Replication = 3
-	e.Measures = append(e.Measures, waits("fifo", cluster.MapSlot, 0, 0)...)
+	e.Measures = append(e.Measures, waits("fifo", cluster.MapSlot, [2]quoted{})...)
 	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
 	return e
 }

@@ -31,6 +31,12 @@ func short(t *testing.T, name string) *Report {
 		if !strings.Contains(string(text), s.Experiment.Title) {
 			t.Errorf("the report says nothing of %q", s.Experiment.Title)
 		}
+		for _, f := range s.Findings {
+			reason := f.Why != "" && strings.Contains(string(text), f.Why)
+			if f.Paper != 0 && f.differs() && !reason {
+				t.Errorf("%s, %s: %s in the paper and %s here, and no reason", s.Experiment.ID, f.What, f.paper(), f.Ours.text(f.Unit))
+			}
+		}
 		for _, c := range s.Experiment.Charts {
 			for _, ending := range []string{".png", ".svg"} {
 				if info, err := os.Stat(filepath.Join(dir, c.Name+ending)); err != nil || info.Size() < 1000 {
