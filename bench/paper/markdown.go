@@ -26,9 +26,9 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 
 // repetitions says how often it was run, and what intervals are.
 func (r *Report) repetitions() string {
-	text := fmt.Sprintf("Each experiment is run with the seeds %s.", seeds(r.Options.Seed, r.Options.Runs))
+	text := fmt.Sprintf("Each experiment is run with seed %d.", r.Options.Seed)
 	if r.Options.Runs > 1 {
-		text += ` Numbers are the
+		text = fmt.Sprintf("Each experiment is run with the seeds %s.", seeds(r.Options.Seed, r.Options.Runs)) + ` Numbers are the
 median of all seeds, with the 95 % interval of the median in brackets (order statistics;
 from the least to the greatest for five seeds and fewer).`
 	}
