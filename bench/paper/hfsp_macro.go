@@ -58,7 +58,7 @@ var classes = []class{
 }
 
 // whyLocal is why maps are local more or less often than in the paper.
-const whyLocal = "the paper does not say how long it waits for local slots. Samples of ours do not wait: of the small jobs, whose maps are all samples, not half are local at 60 s a block. So hfsp is not ahead of fair in this, as it is in the paper"
+const whyLocal = "the paper does not say how long it waits for local slots. Samples of ours do not wait: of the small jobs, whose maps are all samples, not half are local at 60 s a block. So hfsp is behind fair in this at 60 s a block, and hardly ahead at 30 s"
 
 // byClass are measures of the jobs of a class at a point.
 func (e *Experiment) byClass(point string, c class) {
