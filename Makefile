@@ -115,17 +115,20 @@ FAILOVERS ?= 20
 bench-failover: build
 	go run ./bench/cmd/failover -hammr bin/hammr -rounds $(FAILOVERS)
 
-# What preemption costs. The record loops with and without their looks for orders: two
-# minutes for 200 PAIRS. Times from orders to free slots on a cluster of processes: a
+# What preemption costs. The record loops with and without their looks for orders, in
+# LAYOUTS builds that the linker lays out in different ways: three and a half
+# minutes for 200 PAIRS in each. Times from orders to free slots on a cluster of processes: a
 # quarter of an hour for 40 ORDERS of each kind. Suspending and resuming against
 # memory, with a swap file in SWAP_DIR: ten minutes, as root. OUT gets a directory of
 # CSV for each.
 PAIRS ?= 200
+LAYOUTS ?= 5
 ORDERS ?= 40
 SUSPEND_ROUNDS ?= 5
 SWAP_DIR ?= /var/tmp
 bench-hooks:
-	HAMMR_HOOKS_PAIRS=$(PAIRS) HAMMR_HOOKS_OUT=$(abspath $(OUT))/hooks go test -tags hooks -run '^TestCostOfHooks$$' -count 1 -timeout 1h -v ./mr
+	for layout in $$(seq $(LAYOUTS)); do HAMMR_HOOKS_PAIRS=$(PAIRS) HAMMR_HOOKS_OUT=$(abspath $(OUT))/hooks \
+	  go test -tags hooks -ldflags=-randlayout=$$layout -run '^TestCostOfHooks$$' -count 1 -timeout 1h -v ./mr || exit 1; done
 
 bench-preempt-latency: build
 	go run ./bench/cmd/latency -hammr bin/hammr -out $(OUT)/latency -orders $(ORDERS)

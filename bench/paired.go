@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -52,4 +53,26 @@ func WritePairs(w io.Writer, name, unit string, pairs []Pair) error {
 		lines = append(lines, []string{name, strconv.Itoa(i + 1), strconv.FormatFloat(p.With, 'f', 6, 64), strconv.FormatFloat(p.Without, 'f', 6, 64)})
 	}
 	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// ReadPairs reads what WritePairs wrote.
+func ReadPairs(r io.Reader) ([]Pair, error) {
+	lines, err := csv.NewReader(r).ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil, err
+	}
+	var pairs []Pair
+	for i, line := range lines[1:] {
+		var p Pair
+		if len(line) != 4 {
+			return nil, fmt.Errorf("line %d has %d columns; expected case, pair, and a time with and without", i+2, len(line))
+		}
+		for column, into := range map[int]*float64{2: &p.With, 3: &p.Without} {
+			if *into, err = strconv.ParseFloat(line[column], 64); err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+2, err)
+			}
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs, nil
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,5 +41,21 @@ func TestWritePairs(t *testing.T) {
 	var b strings.Builder
 	if err := WritePairs(&b, "map", "ms", []Pair{{2, 1}}); err != nil || b.String() != "case,pair,with_ms,without_ms\nmap,1,2.000000,1.000000\n" {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+func TestReadPairs(t *testing.T) {
+	want := []Pair{{2, 1}, {3.25, 4.5}}
+	var b strings.Builder
+	if err := WritePairs(&b, "map", "ms", want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadPairs(strings.NewReader(b.String())); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for text, fault := range map[string]string{"a,b\n1,2\n": "line 2 has 2 columns", "a,b,c,d\nmap,1,2,x\n": `line 2: strconv.ParseFloat: parsing "x"`} {
+		if _, err := ReadPairs(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), fault) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

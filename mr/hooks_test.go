@@ -26,7 +26,9 @@ import (
 // nobody preempts: the loops as they are, against the same without a look for signals,
 // in turn in one attempt, which is asked for its progress four times a second as
 // always. HAMMR_HOOKS_PAIRS is how many pairs (200 when unset), HAMMR_HOOKS_OUT a
-// directory for hooks-*.csv. It judges nothing: the figures do.
+// directory for hooks-*.csv, to which pairs are added: where the linker lays a loop
+// can count for more than the looks, so several builds are measured, each laid out
+// otherwise (make bench-hooks). It judges nothing: the figures do.
 func TestCostOfHooks(t *testing.T) {
 	pairs := 200
 	if text := os.Getenv("HAMMR_HOOKS_PAIRS"); text != "" {
@@ -195,25 +197,48 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// tell prints a line of the table, and writes the pairs.
+// tell prints a line of the table, for these pairs and those of builds before this
+// one, and writes all of them.
 func (h *hooks) tell(name, kind string, pairs []bench.Pair) {
+	out := os.Getenv("HAMMR_HOOKS_OUT")
+	file := filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv")
+	if out != "" {
+		before, err := readPairs(file)
+		if err != nil {
+			h.t.Error(err)
+			return
+		}
+		pairs = append(before, pairs...)
+		if err := writePairs(file, name, pairs); err != nil {
+			h.t.Error(err)
+		}
+	}
 	in := bench.IntervalOf(pairs)
 	fmt.Printf("%-22s %-5s %4d pairs  median %+6.2f %%  95 %%: %+6.2f to %+6.2f %%\n", name, kind, len(pairs), 100*in.Median, 100*in.Low, 100*in.High)
-	out := os.Getenv("HAMMR_HOOKS_OUT")
-	if out == "" {
-		return
-	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		h.t.Error(err)
-		return
-	}
-	f, err := os.Create(filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv"))
-	if err == nil {
-		err = errors.Join(bench.WritePairs(f, name, "ms", pairs), f.Close())
+}
+
+// readPairs are none when there is no such file.
+func readPairs(file string) ([]bench.Pair, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
-		h.t.Error(err)
+		return nil, err
 	}
+	defer f.Close()
+	return bench.ReadPairs(f)
+}
+
+func writePairs(file, name string, pairs []bench.Pair) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(bench.WritePairs(f, name, "ms", pairs), f.Close())
 }
 
 // fileOf is a name that a file can have.
