@@ -80,7 +80,7 @@ func newBody(cfg Config, w *workload.Workload) *body {
 func (b *body) build() {
 	b.hear(control.Leading{})
 	for n := range b.cfg.Nodes {
-		m := &machine{number: n, name: fmt.Sprintf("n%d", n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
+		m := &machine{number: n, name: MachineName(n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
 		m.phase = int64(noise(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.Heartbeat, 1)))
 		b.machines, b.byName[m.name] = append(b.machines, m), m
 		b.join(m)

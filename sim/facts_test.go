@@ -44,7 +44,7 @@ func TestProbe(t *testing.T) {
 	known := make(map[int64]sched.Progress)
 	s := &script{at: 50_000, until: 50_000, victim: "m_000000", wakes: []int64{5019, 5020}}
 	s.look = func(now int64, view sched.View) {
-		if m := view.Machine("n0"); m != nil && len(m.Attempts) > 0 {
+		if m := view.Machine("n0001"); m != nil && len(m.Attempts) > 0 {
 			known[now], _ = view.Progress(m.Attempts[0].ID)
 		}
 	}

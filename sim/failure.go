@@ -24,9 +24,9 @@ type Failure struct {
 
 func (f Failure) String() string {
 	if f.Job == "" {
-		return fmt.Sprintf("failure of machine %d at %d ms for %d ms", f.Node, f.At, f.Back)
+		return fmt.Sprintf("failure of machine %s at %d ms for %d ms", MachineName(f.Node), f.At, f.Back)
 	}
-	return fmt.Sprintf("failure of machine %d at %v %% of phase %q of job %q", f.Node, f.Percent, f.Phase, f.Job)
+	return fmt.Sprintf("failure of machine %s at %v %% of phase %q of job %q", MachineName(f.Node), f.Percent, f.Phase, f.Job)
 }
 
 // check holds a failure against the number of machines.
@@ -36,7 +36,7 @@ func (f Failure) check(nodes int) error {
 		faults = append(faults, fmt.Errorf("sim: %v: "+format, append([]any{f}, args...)...))
 	}
 	if f.Node < 0 || f.Node >= nodes {
-		fault("there are machines 0 to %d", nodes-1)
+		fault("there are machines %s to %s", MachineName(0), MachineName(nodes-1))
 	}
 	if f.At < 0 || f.Back < 0 {
 		fault("times may not be negative")

@@ -18,7 +18,7 @@ func TestFaultyFailures(t *testing.T) {
 	}
 	err := cfg.CheckFor(workloadOf(jobOf("a", 0, 1, 0, 1)))
 	for _, want := range []string{
-		"machine 2 at 0 ms for 0 ms: there are machines 0 to 1", "machine 0 at -1 ms", "for -1 ms: times may not be negative",
+		"machine n0003 at 0 ms for 0 ms: there are machines n0001 to n0002", "machine n0001 at -1 ms", "for -1 ms: times may not be negative",
 		`it names no job for phase "map" and 0 %`, `it names no job for phase "" and 3 %`,
 		`phase "shuffle" of job "a": the phase is map or reduce`, `at 101 % of phase "map" of job "a": expected 0 to 100 %`, "NaN % of",
 		`job "b": workload test has no such job`, `phase "reduce" of job "a": it has no reduces`,

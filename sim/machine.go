@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -22,6 +23,10 @@ type machine struct {
 	lost    *loss      // what its failure costs, until it is given up; else nil
 	phase   int64      // of its heartbeats
 }
+
+// MachineName is what the state, decisions, tasks.csv and pictures call the machine
+// of a number from 0: n0001 is the first.
+func MachineName(number int) string { return fmt.Sprintf("n%04d", number+1) }
 
 // slotsOf is how many slots of a kind a machine has.
 func (b *body) slotsOf(kind cluster.Slot) int {

@@ -120,7 +120,7 @@ func TestStuck(t *testing.T) {
 
 func TestFaultyConfiguration(t *testing.T) {
 	_, err := Run(t.Context(), Config{Racks: -1, Failures: []Failure{{Node: 3}}}, workloadOf(jobOf("a", -1, 1, 0, 1)))
-	for _, want := range []string{"no policy", "0 machines", "-1 racks", "failure of machine 3"} {
+	for _, want := range []string{"no policy", "0 machines", "-1 racks", "failure of machine n0004"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}

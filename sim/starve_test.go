@@ -59,7 +59,7 @@ func TestStuckThoughSuspended(t *testing.T) {
 	cfg := quick(1, 1, 1)
 	cfg.Policy = &script{how: preempt.Suspend, victim: "m_000000", at: 400, until: never}
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 1000)))
-	if want := "m_000000_0 stands since 400 ms and waits for one of the 1 map slots of n0 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "m_000000_0 stands since 400 ms and waits for one of the 1 map slots of n0001 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("no %q in %v", want, err)
 	}
 }

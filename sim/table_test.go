@@ -37,9 +37,9 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "policy,jobid,phase,task,attempt,machine,start_s,end_s,suspended_s,local,outcome,fraction\n" +
-		"fifo,a,map,0,0,0,0.000,4.500,0.000,true,split,0.400000\n" +
-		"fifo,a,map,1,0,0,6.000,12.000,0.000,true,finished,0.600000\n" +
-		"fifo,a,reduce,0,0,0,6.000,23.000,0.000,false,finished,1.000000\n"
+		"fifo,a,map,0,0,n0001,0.000,4.500,0.000,true,split,0.400000\n" +
+		"fifo,a,map,1,0,n0001,6.000,12.000,0.000,true,finished,0.600000\n" +
+		"fifo,a,reduce,0,0,n0001,6.000,23.000,0.000,false,finished,1.000000\n"
 	if tasks.String() != want {
 		t.Errorf("tasks.csv is\n%s\nwant\n%s", tasks.String(), want)
 	}

@@ -116,7 +116,7 @@ func WriteTasks(w io.Writer, all []Played) error {
 
 func (r *TaskResult) line(policy string) []string {
 	return []string{
-		policy, r.Job, r.Kind.String(), strconv.Itoa(r.Task), strconv.Itoa(r.Attempt), strconv.Itoa(r.Machine),
+		policy, r.Job, r.Kind.String(), strconv.Itoa(r.Task), strconv.Itoa(r.Attempt), MachineName(r.Machine),
 		seconds(r.Start), seconds(r.End), seconds(r.Suspended), strconv.FormatBool(r.Local), string(r.Outcome),
 		strconv.FormatFloat(r.Fraction, 'f', 6, 64),
 	}

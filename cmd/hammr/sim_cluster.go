@@ -50,7 +50,7 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&c.heartbeat, "heartbeat", 0, "`time` between two reports of a machine; 0: it reports at once")
 	flags.DurationVar(&c.latency, "latency", 5*time.Millisecond, "`time` that a message takes")
 	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is given up")
-	flags.StringSliceVar(&c.fail, "fail", nil, "machines that are lost: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, counted from 0, +TIME until it is back")
+	flags.StringSliceVar(&c.fail, "fail", nil, "machines that are lost: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, the first is n0001; +TIME until it is back")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress bar")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(all.Names(), cobra.ShellCompDirectiveNoFileComp))
 	for _, flag := range []string{"map-preemption", "reduce-preemption"} {

@@ -14,7 +14,7 @@ import (
 // not.
 func parseFailure(text string) (f sim.Failure, err error) {
 	node, when, found := strings.Cut(text, "@")
-	f.Node, err = strconv.Atoi(node)
+	f.Node, err = parseMachine(node)
 	if !found {
 		err = errors.New("no @")
 	}
@@ -32,9 +32,19 @@ func parseFailure(text string) (f sim.Failure, err error) {
 	}
 	if err != nil {
 		return f, fmt.Errorf("--fail %q: expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, "+
-			"such as 3@10m, 3@10m+5m or 3@j1:map:50+5m", text)
+			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30", text)
 	}
 	return f, nil
+}
+
+// parseMachine finds the number, from 0, of a machine by its name or by the number
+// in that: n0001 and 1 are the first.
+func parseMachine(text string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(text, "n"))
+	if err == nil && n < 1 {
+		err = errors.New("below 1")
+	}
+	return n - 1, err
 }
 
 // parseTrigger reads JOB:PHASE:PERCENT; jobs may have colons in their names.
@@ -51,9 +61,12 @@ func parseTrigger(text string, percentAt int, f *sim.Failure) (err error) {
 	return err
 }
 
-// millis reads a time.
+// millis reads a time; a bare number is seconds.
 func millis(text string, into *int64) error {
 	d, err := time.ParseDuration(text)
+	if _, bare := strconv.ParseFloat(text, 64); bare == nil {
+		d, err = time.ParseDuration(text + "s") // which knows neither Inf nor exponents
+	}
 	if err == nil && d < 0 {
 		err = errors.New("below 0")
 	}

@@ -60,9 +60,13 @@ func (d *stagedDir) discard() {
 	}
 }
 
-// file writes one file of the directory.
+// file writes one file of the directory, or of one inside it, which it makes.
 func (d *stagedDir) file(name string, write func(io.Writer) error) error {
-	return writeNew(filepath.Join(d.path, name), write)
+	name = filepath.Join(d.path, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	return writeNew(name, write)
 }
 
 // writeNew writes a file that does not exist; nothing of it is left when it fails.

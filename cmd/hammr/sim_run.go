@@ -46,9 +46,9 @@ DIR, which must not exist, gets jobs.csv, a line for each job and policy, with
 --tasks tasks.csv, a line for each attempt, and pictures: sojourn, the
 distribution of sojourn times, and slots, who has which slots when. With
 --decisions decisions.jsonl says who was offered slots, and why some came to
-nothing, as masters do. With --runs each run has a jobs-SEED.csv of its own.`,
+nothing, as masters do. With --runs these tables are run-001/jobs.csv and so on.`,
 		Example: `  hammr sim run --workload jobs.csv --policy fair,hfsp --nodes 100 --out both
-  hammr sim run --workload spec:fb2009 --nodes 20 --fail 3@10m,4@1h --out lost
+  hammr sim run --workload spec:fb2009 --nodes 9 --fail n0003@10m --out lost
   hammr sim run --swim FB-2009.tsv --nodes 100 --map-time 30s --out day
   hammr sim run --workload spec:fb2009 --policy hfsp --nodes 99 --runs 9 --out x`,
 		Args: cobra.NoArgs,

@@ -53,7 +53,7 @@ func names(t *testing.T, dir string) string {
 func TestSimRun(t *testing.T) {
 	simDir(t)
 	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --policy fifo,fair --nodes 3 --map-slots 2 --reduce-slots 1 " +
-		"--fail 1@1m+30s --tasks --decisions --out deep/out")...)
+		"--fail n0002@60+30 --tasks --decisions --out deep/out")...)
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
@@ -72,7 +72,7 @@ func TestSimRun(t *testing.T) {
 		}
 	}
 	svg, err := os.ReadFile("deep/out/slots.svg")
-	for _, words := range []string{">fifo<", ">fair<", ">n1 is lost<", ">n0 maps<", ">n2 reduces<", ">job1<"} {
+	for _, words := range []string{">fifo<", ">fair<", ">n0002 is lost<", ">n0001 maps<", ">n0003 reduces<", ">job1<"} {
 		if err != nil || !strings.Contains(string(svg), words) {
 			t.Errorf("slots.svg without %s: %v", words, err)
 		}
@@ -81,7 +81,7 @@ func TestSimRun(t *testing.T) {
 
 func TestSimRunsWithSeveralSeeds(t *testing.T) {
 	simDir(t)
-	line := "sim run --workload spec:jobs=5,arrival=exp:5s,maps=uniform:1:9,map=exp:9s --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --out "
+	line := "sim run --workload spec:jobs=5,arrival=exp:5s,maps=uniform:1:9,map=exp:9s --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --tasks --out "
 	code, stdout, stderr := call(strings.Fields(line + "out")...)
 	if code != exitDone || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
@@ -91,13 +91,13 @@ func TestSimRunsWithSeveralSeeds(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
-	if list := names(t, "out"); !strings.HasPrefix(list, "jobs-3.csv jobs-4.csv jobs-5.csv jobs-6.csv jobs-7.csv jobs-8.csv jobs-9.csv slots.png") {
-		t.Errorf("directory %s", list)
-	}
+	holds(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.png slots.svg sojourn.png sojourn.svg")
+	holds(t, "directory of a run", names(t, "out/run-007"), "jobs.csv tasks.csv")
 	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
 		t.Errorf("the same seeds once more: exit code %d\n%s", code, again)
 	}
-	for _, file := range strings.Fields(names(t, "out")) { // pictures too
+	pictures := strings.Fields(names(t, "out"))[7:]
+	for _, file := range append(pictures, "run-001/jobs.csv", "run-007/jobs.csv", "run-007/tasks.csv") {
 		a, err := os.ReadFile(filepath.Join("out", file))
 		b, err2 := os.ReadFile(filepath.Join("again", file))
 		if err != nil || err2 != nil || string(a) != string(b) {
@@ -124,10 +124,10 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: it has none; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",
 		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: "gently" is no way to take a slot; choose one of auto, wait, split, checkpoint, suspend, kill`,
-		"--nodes 2 --fail 2@10m":            "sim: failure of machine 2 at 600000 ms for 0 ms: there are machines 0 to 1",
-		"--nodes 2 --fail 1@job9:map:50":    `sim: failure of machine 1 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
-		"--nodes 2 --fail 1@soon": `--fail "1@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
-			"such as 3@10m, 3@10m+5m or 3@j1:map:50+5m",
+		"--nodes 2 --fail n0003@10m":        "sim: failure of machine n0003 at 600000 ms for 0 ms: there are machines n0001 to n0002",
+		"--nodes 2 --fail 2@job9:map:50":    `sim: failure of machine n0002 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
+		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
+			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30",
 		"--nodes 2 --runs 0":                            "--runs 0: expected 1 to 10000",
 		"--nodes 2 --workload twice.csv":                `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
 		"--nodes 2 --workload nothing":                  "workload: stat nothing: no such file or directory",
@@ -147,7 +147,7 @@ func TestSimRunRefuses(t *testing.T) {
 // are interrupted.
 func TestSimRunThatFails(t *testing.T) {
 	simDir(t)
-	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --nodes 1 --fail 0@10s --out out")...)
+	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --nodes 1 --fail n0001@10 --out out")...)
 	if code != exitFailed || stdout != "" || !strings.HasPrefix(stderr, "hammr: policy fifo: sim: at ") || !strings.Contains(stderr, "nothing more happens") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -166,17 +166,20 @@ func TestSimRunThatFails(t *testing.T) {
 
 func TestParseFailure(t *testing.T) {
 	for text, want := range map[string]sim.Failure{
-		"3@10m":               {Node: 3, At: 600_000},
-		"0@1h+5m":             {At: 3_600_000, Back: 300_000},
-		"3@j1:map:50":         {Node: 3, Job: "j1", Phase: "map", Percent: 50},
-		"3@a:b+c:reduce:0.5%": {Node: 3, Job: "a:b+c", Phase: "reduce", Percent: 0.5},
-		"3@j@1:map:100+30s":   {Node: 3, Job: "j@1", Phase: "map", Percent: 100, Back: 30_000},
+		"n0004@600":               {Node: 3, At: 600_000},
+		"n0004@0.5+1.25":          {Node: 3, At: 500, Back: 1250},
+		"4@10m":                   {Node: 3, At: 600_000},
+		"n12345@10m":              {Node: 12344, At: 600_000},
+		"n0001@1h+5m":             {At: 3_600_000, Back: 300_000},
+		"n0004@j1:map:50":         {Node: 3, Job: "j1", Phase: "map", Percent: 50},
+		"n0004@a:b+c:reduce:0.5%": {Node: 3, Job: "a:b+c", Phase: "reduce", Percent: 0.5},
+		"n0004@j@1:map:100+30":    {Node: 3, Job: "j@1", Phase: "map", Percent: 100, Back: 30_000},
 	} {
 		if got, err := parseFailure(text); got != want || err != nil {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "3", "3@", "@5s", "x@5s", "3@5", "3@-5s", "3@5s+", "3@5s+x", "3@j:map", "3@:map:5", "3@j:sort:5", "3@j:map:x", "3@j:map:5+x"} {
+	for _, text := range []string{"", "3", "3@", "@5s", "x@5s", "0@5", "n0000@5", "n-1@5", "nn1@5", "3@-5s", "3@-5", "3@Inf", "3@NaN", "3@1e3", "3@5s+", "3@5s+x", "3@j:map", "3@:map:5", "3@j:sort:5", "3@j:map:x", "3@j:map:5+x"} {
 		if f, err := parseFailure(text); err == nil {
 			t.Errorf("%q is %+v", text, f)
 		}

@@ -120,9 +120,9 @@ func laneNames(nodes int, perKind [2]int) []string {
 			lanes := make([]string, slots)
 			switch {
 			case slots > 0 && nodes*(perKind[0]+perKind[1]) <= maxLanes/2:
-				lanes[0] = fmt.Sprintf("n%d %vs", n, cluster.Slot(kind))
+				lanes[0] = fmt.Sprintf("%s %vs", sim.MachineName(n), cluster.Slot(kind))
 			case slots > 0 && (kind == 0 || perKind[0] == 0):
-				lanes[0] = fmt.Sprintf("n%d", n)
+				lanes[0] = sim.MachineName(n)
 			}
 			names = append(names, lanes...)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/hammr/hammr/bench/paper"
@@ -24,18 +25,12 @@ func (s *simRun) save(runs []repetition) error {
 
 // write fills the directory with results.
 func (s *simRun) write(dir *stagedDir, runs []repetition) error {
-	for _, r := range runs {
-		suffix := ".csv"
+	for i, r := range runs {
+		in := "."
 		if len(runs) > 1 {
-			suffix = fmt.Sprintf("-%d.csv", r.seed)
+			in = fmt.Sprintf("run-%03d", i+1)
 		}
-		if err := dir.file("jobs"+suffix, func(w io.Writer) error { return sim.WriteJobs(w, r.played) }); err != nil {
-			return err
-		}
-		if !s.tasks {
-			continue
-		}
-		if err := dir.file("tasks"+suffix, func(w io.Writer) error { return sim.WriteTasks(w, r.played) }); err != nil {
+		if err := s.writeTables(dir, in, r.played); err != nil {
 			return err
 		}
 	}
@@ -45,6 +40,15 @@ func (s *simRun) write(dir *stagedDir, runs []repetition) error {
 		}
 	}
 	return s.draw(dir.path, runs)
+}
+
+// writeTables writes the tables of one run, in a directory inside that of results.
+func (s *simRun) writeTables(dir *stagedDir, in string, played []sim.Played) error {
+	err := dir.file(filepath.Join(in, "jobs.csv"), func(w io.Writer) error { return sim.WriteJobs(w, played) })
+	if err != nil || !s.tasks {
+		return err
+	}
+	return dir.file(filepath.Join(in, "tasks.csv"), func(w io.Writer) error { return sim.WriteTasks(w, played) })
 }
 
 // writeSpreads writes a table for people, a line for each policy, of what runs with
