@@ -194,7 +194,7 @@ func checkResult(rt *rapid.T, cfg Config, r *Result) {
 
 // checkSeries adds up who has slots: never more than there are, and in the end
 // nobody.
-func checkSeries(rt *rapid.T, cfg Config, series []Sample) {
+func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 	type key struct {
 		job  string
 		kind cluster.Slot
@@ -205,15 +205,19 @@ func checkSeries(rt *rapid.T, cfg Config, series []Sample) {
 		if i+1 < len(series) && series[i+1].At == s.At {
 			continue
 		}
-		held := 0
+		var held [2]int
 		for _, s := range now {
-			held += s.Running
+			held[s.Kind] += s.Running
 			if s.Running < 0 || s.Suspended < 0 {
 				rt.Fatalf("%+v", s)
 			}
 		}
-		if held > cfg.Nodes*(cfg.MapSlots+cfg.ReduceSlots) {
-			rt.Fatalf("%d slots are held at %d", held, s.At)
+		maps, reduces := cfg.Nodes*cfg.MapSlots, cfg.Nodes*cfg.ReduceSlots
+		if cfg.SharedSlots {
+			maps, reduces = maps-held[cluster.ReduceSlot], maps
+		}
+		if held[cluster.MapSlot] > maps || held[cluster.ReduceSlot] > reduces {
+			rt.Fatalf("%d slots for maps and for reduces are held at %d", held, s.At)
 		}
 	}
 	for _, s := range now {

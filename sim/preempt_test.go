@@ -155,3 +155,20 @@ func TestSuspendedAttemptIsLostWithItsMachine(t *testing.T) {
 		t.Errorf("%+v, %+v", j, r.Lost)
 	}
 }
+
+// TestWhoLeavesHoldsNoSlot suspends a map whose slot another job then keeps. After
+// half a minute it is woken to end early, since a machine is idle, and that is given
+// to a third job meanwhile: still no more slots than there are count as held.
+func TestWhoLeavesHoldsNoSlot(t *testing.T) {
+	cfg := quick(2, 1, 1)
+	cfg.Costs.SplitMillis = 5000
+	b := jobOf("b", 3000, 2, 0, 100_000)
+	b.Maps[0].Millis = 2000 // beside a, which makes room for the long one
+	suspend := &script{how: preempt.Suspend, victim: "1_m_000000", at: 4000, until: 20_000, othersMay: true}
+	r := perform(t, cfg, suspend, long("a", 0), b, jobOf("c", 35_000, 1, 0, 10_000))
+	checkSeries(t, cfg, r.Series)
+	a, c := r.Tasks[0], r.Tasks[len(r.Tasks)-1]
+	if a.Outcome != SplitOff || a.Suspended != 30_000 || a.End != 39_000 || c.Job != "c" || c.Start != 35_000 {
+		t.Errorf("%+v", r.Tasks)
+	}
+}

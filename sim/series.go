@@ -13,7 +13,7 @@ type Sample struct {
 	Job, Pool string
 	Kind      cluster.Slot // the phase
 	Running   int          // attempts that hold slots
-	Suspended int          // attempts that stand still
+	Suspended int          // attempts that stand still, or write what they have to go on elsewhere
 }
 
 // series is how the slots of jobs have changed.
@@ -40,7 +40,7 @@ func (b *body) count(j *job, id cluster.AttemptID) {
 	_, _, a, _ := b.view.Attempt(id)
 	is := gone
 	switch {
-	case a.HoldsSlot():
+	case a.HoldsSlot() && !leaves(a):
 		is = running
 	case a.OnMachine:
 		is = suspended
@@ -56,6 +56,10 @@ func (b *body) count(j *job, id cluster.AttemptID) {
 		delete(b.series.counted, id)
 	}
 }
+
+// leaves reports whether an attempt that stood still was woken to write what it has
+// for another machine. That is in a slot more than its own has, and it gets no further.
+func leaves(a *cluster.Attempt) bool { return a.Pausing && a.PausingAt == a.ResumedAt }
 
 func (s *Sample) add(is standing, n int) {
 	switch is {
