@@ -99,21 +99,37 @@ func noneIfZero[T int | int64](n *T) {
 	}
 }
 
+// What a cluster has at most, of which each takes memory.
+const (
+	maxMachines = 1_000_000
+	maxSlots    = 10_000 // of each kind, of a machine
+)
+
 // checkNumbers looks at the flags that sim would take for something else, or tell
 // of in other words.
 func (c *simCluster) checkNumbers() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if c.cfg.Nodes < 1 {
-		fault("--nodes %d: expected at least 1", c.cfg.Nodes)
+	if c.cfg.Nodes < 1 || c.cfg.Nodes > maxMachines {
+		fault("--nodes %d: expected 1 to %d", c.cfg.Nodes, maxMachines)
 	}
-	for flag, n := range map[string]int{"--map-slots": c.cfg.MapSlots, "--reduce-slots": c.cfg.ReduceSlots} {
-		if n < 0 {
-			fault("%s %d: expected at least 0", flag, n)
-		}
+	if n := c.cfg.MapSlots; n < 0 || n > maxSlots {
+		fault("--map-slots %d: expected 0 to %d", n, maxSlots)
+	}
+	if n := c.cfg.ReduceSlots; n < 0 || n > maxSlots {
+		fault("--reduce-slots %d: expected 0 to %d", n, maxSlots)
 	}
 	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
 		fault("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
+	}
+	if t := c.heartbeat; t < 0 || t > 0 && t < time.Millisecond {
+		fault("--heartbeat %v: expected 0, or 1ms and more", t)
+	}
+	if t := c.latency; t < 0 {
+		fault("--latency %v: expected 0 or more", t)
+	}
+	if t := c.expiry; t < time.Millisecond {
+		fault("--expiry %v: expected 1ms or more", t)
 	}
 	if !(c.sizeError >= 0 && c.sizeError <= 10) {
 		fault("--size-error %g: expected 0 to 10", c.sizeError)

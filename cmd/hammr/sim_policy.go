@@ -58,7 +58,7 @@ func (c *simCluster) checkPolicies() error {
 	}
 	for i, name := range c.policies {
 		if slices.Contains(c.policies[:i], name) {
-			faults = append(faults, fmt.Errorf("--policy: %s is named twice", name))
+			faults = append(faults, fmt.Errorf("--policy: %q is named twice", name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.conf)) {
@@ -66,8 +66,13 @@ func (c *simCluster) checkPolicies() error {
 			faults = append(faults, fmt.Errorf("--conf: there are settings for policy %q, which is none of %s", name, strings.Join(c.policies, ", ")))
 		}
 	}
-	hasSizes := func(policy string) bool { return all.HasSizes(policy, c.conf.of(policy)) }
-	if c.sizeError > 0 && !slices.ContainsFunc(c.policies, hasSizes) {
+	among := func(of func(policy string, conf map[string]string) bool) bool {
+		return slices.ContainsFunc(c.policies, func(policy string) bool { return of(policy, c.conf.of(policy)) })
+	}
+	if c.allocations != "" && !among(all.HasPools) {
+		faults = append(faults, fmt.Errorf("--allocations: none of %s has pools of its own; fair does", strings.Join(c.policies, ", ")))
+	}
+	if c.sizeError > 0 && !among(all.HasSizes) {
 		faults = append(faults, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
 	}
 	return errors.Join(faults...)

@@ -116,9 +116,12 @@ func (s *simRun) prepare() (err error) {
 
 // describe tells what was played.
 func (s *simRun) describe(w io.Writer) {
-	maps, reduces := s.first.OfferedLoad(s.slots())
-	fmt.Fprintf(w, "%s: %d jobs on %d machines; offered load %.2f of the map slots, %.2f of the reduce slots\n",
-		s.first.Name, len(s.first.Jobs), s.cfg.Nodes, maps, reduces)
+	load := "all of them come at once, so there is no offered load"
+	if s.first.LastSubmit() > 0 {
+		maps, reduces := s.first.OfferedLoad(s.slots())
+		load = fmt.Sprintf("offered load %.2f of the map slots, %.2f of the reduce slots", maps, reduces)
+	}
+	fmt.Fprintf(w, "%s: %d jobs on %d machines; %s\n", s.first.Name, len(s.first.Jobs), s.cfg.Nodes, load)
 	for _, note := range s.first.Notes {
 		fmt.Fprintf(w, "  %s\n", note)
 	}

@@ -111,11 +111,11 @@ func TestSimRunRefuses(t *testing.T) {
 	writeFile(t, "twice.csv", "job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes\na,0,1,0,5,0\na,1,1,0,5,0\n")
 	writeFile(t, "taken", "mine")
 	for flags, want := range map[string]string{
-		"--nodes 0":                               "--nodes 0: expected at least 1",
-		"--nodes 2 --map-slots -1":                "--map-slots -1: expected at least 0",
+		"--nodes 0":                               "--nodes 0: expected 1 to 1000000",
+		"--nodes 2 --map-slots -1":                "--map-slots -1: expected 0 to 10000",
 		"--nodes 2 --map-slots 0":                 `job "job1" has 3 maps, and there is no slot for them; expected --map-slots of 1 or more`,
 		"--nodes 2 --reduce-slots 0":              `job "job2" has 2 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
-		"--nodes 2 --policy fifo,fifo":            "--policy: fifo is named twice",
+		"--nodes 2 --policy fifo,fifo":            `--policy: "fifo" is named twice`,
 		"--nodes 2 --policy fifo --size-error 1":  "--size-error: none of fifo estimates sizes; hfsp does",
 		"--nodes 2 --policy hfsp --size-error -1": "--size-error -1: expected 0 to 10",
 		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of chronos, chronos+disco, chronos+fair, chronos+fifo, chronos+hammr, ` +
@@ -128,6 +128,13 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --fail 2@job9:map:50":    `sim: failure of machine n0002 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
 		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
 			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30",
+		"--nodes 999999999":                             "--nodes 999999999: expected 1 to 1000000",
+		"--nodes 2 --reduce-slots 10001":                "--reduce-slots 10001: expected 0 to 10000",
+		"--nodes 2 --heartbeat -3s":                     "--heartbeat -3s: expected 0, or 1ms and more",
+		"--nodes 2 --heartbeat 3us":                     "--heartbeat 3µs: expected 0, or 1ms and more",
+		"--nodes 2 --latency -5s":                       "--latency -5s: expected 0 or more",
+		"--nodes 2 --expiry 0":                          "--expiry 0s: expected 1ms or more",
+		"--nodes 2 --allocations twice.csv":             "--allocations: none of fifo has pools of its own; fair does",
 		"--nodes 2 --runs 0":                            "--runs 0: expected 1 to 10000",
 		"--nodes 2 --workload twice.csv":                `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
 		"--nodes 2 --workload nothing":                  "workload: stat nothing: no such file or directory",

@@ -53,7 +53,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--history nowhere.jsonl --policy fifo":               "nowhere.jsonl does not tell of machines; expected --nodes, --map-slots and --reduce-slots",
 		"--history nothing --policy fifo":                     "workload: stat nothing: no such file or directory",
-		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected at least 1",
+		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected 1 to 1000000",
 		"--history past.jsonl --policy fifo --reduce-slots 0": `job "job_1_0002" has 1 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
 		"--history past.jsonl --policy fifo --out taken.csv":  "taken.csv exists; remove it, or name another directory with --out",
 		"--history past.jsonl --policy fifo --conf a=b":       "--policy: policy fifo: setting a: it has none",

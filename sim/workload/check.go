@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"math"
 )
 
 // maxFaults is how many faults one error tells in full: a trace whose columns
@@ -68,7 +67,7 @@ func (w *Workload) Check() error {
 func (j *Job) check(f *faults, i int) {
 	at := fmt.Sprintf("job %d (%q)", i+1, j.ID)
 	if j.ID == "" {
-		f.add("%s: no id", at)
+		f.add("%s: no id, expected one of its own", at)
 	}
 	if j.Submit < 0 || j.Submit > MaxMillis {
 		f.add("%s: submitted at %d ms, expected 0 to %d", at, j.Submit, int64(MaxMillis))
@@ -76,8 +75,8 @@ func (j *Job) check(f *faults, i int) {
 	if j.Priority < -2 || j.Priority > 2 {
 		f.add("%s: priority %d, expected -2 (very low) to 2 (very high)", at, j.Priority)
 	}
-	if !(j.Weight >= 0) || math.IsInf(j.Weight, 0) {
-		f.add("%s: weight %v, expected a positive number, or 0 for 1", at, j.Weight)
+	if j.Weight != 0 && !(j.Weight >= MinWeight && j.Weight <= MaxWeight) {
+		f.add("%s: weight %v, expected %g to %g, or 0 for 1", at, j.Weight, MinWeight, MaxWeight)
 	}
 	if !(j.SlowStart <= 1) {
 		f.add("%s: slow start %v, expected 0 to 1, or less than 0 for %v", at, j.SlowStart, DefaultSlowStart)

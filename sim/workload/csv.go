@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,11 +30,12 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if err != nil {
-		return nil, csvFault(source, err)
+		return nil, csvFault(source, 0, err)
 	}
-	columns, err := csvHeader(head)
+	width := len(head)
+	columns, err := csvHeader(source, head)
 	if err != nil {
-		return nil, fmt.Errorf("%s:1: %w", source, err)
+		return nil, err
 	}
 	c := newCollector(source, o.MaxTasks)
 	for {
@@ -44,7 +44,7 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 			return c.workload()
 		}
 		if err != nil {
-			return nil, errors.Join(c.err(), csvFault(source, err))
+			return nil, errors.Join(c.err(), csvFault(source, width, err))
 		}
 		line, _ := in.FieldPos(0)
 		row := csvRow{c: c, line: line, columns: columns, record: record}
@@ -52,12 +52,15 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	}
 }
 
-// csvFault tells what the parser found in the form of all errors here.
-func csvFault(source string, err error) error {
+// csvFault tells what the parser found in the form of all errors here; width is how
+// many columns the header has.
+func csvFault(source string, width int, err error) error {
 	var p *csv.ParseError
 	switch {
+	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &p):
+		return fmt.Errorf("%s:%d: another number of fields than in the header, expected %d", source, p.Line, width)
 	case errors.As(err, &p):
-		return fmt.Errorf("%s:%d: column %d of the text: %w", source, p.Line, p.Column, p.Err)
+		return fmt.Errorf("%s:%d: column %d of the text: %w, expected CSV, fields with quotes in quotes", source, p.Line, p.Column, p.Err)
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("%s:1: no header, expected columns %s", source, strings.Join(csvColumns[:csvRequired], ", "))
 	}
@@ -65,22 +68,22 @@ func csvFault(source string, err error) error {
 }
 
 // csvHeader is where each column stands.
-func csvHeader(head []string) (map[string]int, error) {
+func csvHeader(source string, head []string) (map[string]int, error) {
 	var f faults
 	columns := make(map[string]int, len(head))
 	for i, name := range head {
 		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 		if _, twice := columns[name]; twice {
-			f.add("column %q twice", name)
+			f.add("%s:1: column %q twice, expected it once", source, name)
 		}
 		if !slices.Contains(csvColumns, name) {
-			f.add("column %q, expected some of %s", name, strings.Join(csvColumns, ", "))
+			f.add("%s:1: column %q, expected some of %s", source, name, strings.Join(csvColumns, ", "))
 		}
 		columns[name] = i
 	}
 	for _, name := range csvColumns[:csvRequired] {
 		if _, found := columns[name]; !found {
-			f.add("no column %q, expected one", name)
+			f.add("%s:1: no column %q, expected one", source, name)
 		}
 	}
 	return columns, f.err()
@@ -106,7 +109,7 @@ func (r *csvRow) take(m *Model) {
 		User:      strings.Clone(r.text("user")),
 		Class:     strings.Clone(r.text("bin")),
 		Priority:  int(r.whole("priority", -2, 2)),
-		Weight:    r.number("weight", 0, 0, math.MaxFloat64),
+		Weight:    r.number("weight", 0, MinWeight, MaxWeight),
 		SlowStart: r.number("slow_start", -1, -1, 1),
 	}
 	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)

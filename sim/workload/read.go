@@ -77,6 +77,9 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
+		if len(bytes.TrimSpace(head)) == 0 {
+			return nil, fmt.Errorf("%s: empty, expected one of the formats %s", source, strings.Join(Formats(), ", "))
+		}
 		if o.Format = guess(head); o.Format == "" {
 			return nil, fmt.Errorf("%s:1: %q, expected one of the formats %s", source, firstLine(head), strings.Join(Formats(), ", "))
 		}

@@ -10,6 +10,8 @@ const (
 	MaxMillis = 1 << 37 // longest task and last submission, ms: four years
 	MaxTasks  = 1 << 25 // tasks of all jobs together
 	MaxBytes  = 1 << 60 // of all tasks together
+
+	MinWeight, MaxWeight = 1e-9, 1e9 // of a job that has a weight
 )
 
 // Workload is a list of jobs, in order of submission.
@@ -35,7 +37,7 @@ type Job struct {
 
 	Name, Pool, User string  // "" when unknown
 	Priority         int     // as cluster.JobSpec.Priority: 0 normal, 1 high, 2 very high, -1 low, -2 very low
-	Weight           float64 // in its pool; 0 is 1
+	Weight           float64 // in its pool, MinWeight to MaxWeight; 0 is 1
 	SlowStart        float64 // fraction of maps finished before reduces start; negative is DefaultSlowStart
 
 	Class string // of the paper's table (small, medium, …), "" when there is none
