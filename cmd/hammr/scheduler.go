@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,9 @@ func readAllocations(conf settings) error {
 	content, err := os.ReadFile(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", all.AllocationFile, err)
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return fmt.Errorf("%s:1: empty; expected <allocations>", name)
 	}
 	conf[all.Allocations] = string(content)
 	return nil

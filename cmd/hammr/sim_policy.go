@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -94,6 +97,23 @@ func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Po
 		made = append(made, p)
 	}
 	return made, errors.Join(faults...)
+}
+
+// warn tells of what the allocation file says that counts for nothing. It is one that
+// policies have been made by.
+func (c *simCluster) warn(w io.Writer) {
+	if c.allocations == "" {
+		return
+	}
+	content, err := os.ReadFile(c.allocations)
+	if err != nil {
+		return // it is gone meanwhile
+	}
+	if a, err := pool.Parse(c.allocations, content); err == nil {
+		for _, warning := range a.Warnings {
+			fmt.Fprintln(w, "hammr:", warning)
+		}
+	}
 }
 
 func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {

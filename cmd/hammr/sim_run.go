@@ -77,6 +77,7 @@ func (s *simRun) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := tryDir(s.out); err != nil {
 		return err
 	}
+	s.warn(stderr)
 	meter := newSimMeter(stderr, s.quiet)
 	runs, err := s.play(ctx, meter)
 	meter.clear()

@@ -110,6 +110,7 @@ func TestSimRunRefuses(t *testing.T) {
 	simDir(t)
 	writeFile(t, "twice.csv", "job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes\na,0,1,0,5,0\na,1,1,0,5,0\n")
 	writeFile(t, "taken", "mine")
+	writeFile(t, "blank.xml", "\n")
 	for flags, want := range map[string]string{
 		"--nodes 0":                               "--nodes 0: expected 1 to 1000000",
 		"--nodes 2 --map-slots -1":                "--map-slots -1: expected 0 to 10000",
@@ -128,18 +129,19 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --fail 2@job9:map:50":    `sim: failure of machine n0002 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
 		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
 			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30",
-		"--nodes 999999999":                             "--nodes 999999999: expected 1 to 1000000",
-		"--nodes 2 --reduce-slots 10001":                "--reduce-slots 10001: expected 0 to 10000",
-		"--nodes 2 --heartbeat -3s":                     "--heartbeat -3s: expected 0, or 1ms and more",
-		"--nodes 2 --heartbeat 3us":                     "--heartbeat 3µs: expected 0, or 1ms and more",
-		"--nodes 2 --latency -5s":                       "--latency -5s: expected 0 or more",
-		"--nodes 2 --expiry 0":                          "--expiry 0s: expected 1ms or more",
-		"--nodes 2 --allocations twice.csv":             "--allocations: none of fifo has pools of its own; fair does",
-		"--nodes 2 --runs 0":                            "--runs 0: expected 1 to 10000",
-		"--nodes 2 --workload twice.csv":                `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
-		"--nodes 2 --workload nothing":                  "workload: stat nothing: no such file or directory",
-		"--nodes 2 --out taken":                         "taken exists; remove it, or name another directory with --out",
-		"--nodes 2 --allocations nothing --policy fair": "--policy: mapred.fairscheduler.allocation.file: open nothing: no such file or directory",
+		"--nodes 999999999":                               "--nodes 999999999: expected 1 to 1000000",
+		"--nodes 2 --reduce-slots 10001":                  "--reduce-slots 10001: expected 0 to 10000",
+		"--nodes 2 --heartbeat -3s":                       "--heartbeat -3s: expected 0, or 1ms and more",
+		"--nodes 2 --heartbeat 3us":                       "--heartbeat 3µs: expected 0, or 1ms and more",
+		"--nodes 2 --latency -5s":                         "--latency -5s: expected 0 or more",
+		"--nodes 2 --expiry 0":                            "--expiry 0s: expected 1ms or more",
+		"--nodes 2 --allocations twice.csv":               "--allocations: none of fifo has pools of its own; fair does",
+		"--nodes 2 --runs 0":                              "--runs 0: expected 1 to 10000",
+		"--nodes 2 --workload twice.csv":                  `twice.csv:3: job id "a" once more, it is at twice.csv:2; expected one of its own`,
+		"--nodes 2 --workload nothing":                    "workload: stat nothing: no such file or directory",
+		"--nodes 2 --out taken":                           "taken exists; remove it, or name another directory with --out",
+		"--nodes 2 --allocations blank.xml --policy fair": "--policy: blank.xml:1: empty; expected <allocations>",
+		"--nodes 2 --allocations nothing --policy fair":   "--policy: mapred.fairscheduler.allocation.file: open nothing: no such file or directory",
 	} {
 		code, stdout, stderr := call(slices.Concat(strings.Fields("sim run --workload mix.spec --out out"), strings.Fields(flags))...)
 		if code != exitUsage || stdout != "" {
@@ -147,7 +149,7 @@ func TestSimRunRefuses(t *testing.T) {
 		}
 		holds(t, flags, stderr, "hammr: "+want+"\n")
 	}
-	holds(t, "directory after refusals", names(t, "."), "mix.spec taken twice.csv")
+	holds(t, "directory after refusals", names(t, "."), "blank.xml mix.spec taken twice.csv")
 }
 
 // TestSimRunThatFails checks that nothing is left of runs that come to no end or
@@ -190,6 +192,16 @@ func TestParseFailure(t *testing.T) {
 		if f, err := parseFailure(text); err == nil {
 			t.Errorf("%q is %+v", text, f)
 		}
+	}
+}
+
+// TestSimRunTellsOfIgnoredPools has a word in the file of pools that means nothing.
+func TestSimRunTellsOfIgnoredPools(t *testing.T) {
+	simDir(t)
+	writeFile(t, "pools.xml", "<allocations>\n<pool name='a'><wait>3</wait></pool></allocations>")
+	code, _, stderr := call(strings.Fields("sim run --workload mix.spec --policy fair --nodes 3 --allocations pools.xml --out out")...)
+	if code != exitDone || !strings.HasPrefix(stderr, "hammr: pools.xml:2: <wait>") {
+		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
 

@@ -64,6 +64,7 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitError(exitUsage)
 	}
+	s.warn(stderr)
 	meter := newSimMeter(stderr, s.quiet)
 	var played []sim.Played
 	for i, name := range s.policies {

@@ -139,9 +139,9 @@ func readSpec(r io.Reader, source string, o Options) (*Workload, error) {
 	if len(text) > maxSpec {
 		return nil, fmt.Errorf("%s: a spec of more than %d bytes, expected at most that", source, maxSpec)
 	}
-	s, err := ParseSpec(string(text))
+	s, err := ParseSpec(source, string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%s:1: %w", source, err)
+		return nil, err
 	}
 	w, err := s.Generate(o)
 	if err != nil {

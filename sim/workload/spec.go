@@ -59,36 +59,56 @@ var (
 //	jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3
 //
 // or the name of one of Presets. Keys before the first class hold for all of
-// them. docs/sim.md lists keys and laws.
-func ParseSpec(text string) (*Spec, error) {
+// them. docs/sim.md lists keys and laws. source names the text in errors.
+func ParseSpec(source, text string) (*Spec, error) {
 	if preset, found := presets[strings.TrimSpace(text)]; found {
 		text = preset
 	}
 	s := &Spec{SlowStart: -1}
 	base := Class{MapBytes: constant(DefaultBlockBytes), ReduceBytes: constant(64 << 20)}
 	var f faults
-	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+	for i, part := range specParts(text) {
 		c := base
+		part.source = source
 		given := s.parsePart(&c, i, part, &f)
 		if i == 0 && !given["jobs"] {
 			base = c // what holds for all classes
 			continue
 		}
-		if strings.TrimSpace(part) != "" {
-			s.Classes = append(s.Classes, c)
-		}
+		s.Classes = append(s.Classes, c)
 	}
-	s.check(&f)
+	if len(f.told) == 0 { // else what is missing may be what was wrong
+		s.check(source, &f)
+	}
 	if err := f.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// specPart is what stands between semicolons and ends of lines.
+type specPart struct {
+	source string
+	line   int
+	text   string
+}
+
+// specParts are the parts of a spec that are not empty.
+func specParts(text string) (parts []specPart) {
+	for n, line := range strings.Split(text, "\n") {
+		for _, part := range strings.Split(line, ";") {
+			if part = strings.TrimSpace(part); part != "" {
+				parts = append(parts, specPart{line: n + 1, text: part})
+			}
+		}
+	}
+	return parts
+}
+
 // parsePart reads the keys of one part and reports which there were.
-func (s *Spec) parsePart(c *Class, part int, text string, f *faults) map[string]bool {
+func (s *Spec) parsePart(c *Class, number int, part specPart, f *faults) map[string]bool {
 	given := make(map[string]bool)
-	for _, pair := range strings.Split(strings.TrimSpace(text), ",") {
+	for _, pair := range strings.Split(part.text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if pair == "" {
 			continue
@@ -99,7 +119,7 @@ func (s *Spec) parsePart(c *Class, part int, text string, f *faults) map[string]
 			err = errors.New("no value, expected KEY=VALUE")
 		case given[key]:
 			err = errors.New("twice, expected once")
-		case whole != nil && part > 0:
+		case whole != nil && number > 0:
 			err = errors.New("behind a semicolon, expected before the first: it holds for all classes")
 		case whole != nil:
 			err = whole(s, value)
@@ -109,7 +129,7 @@ func (s *Spec) parsePart(c *Class, part int, text string, f *faults) map[string]
 			err = fmt.Errorf("unknown, expected one of %s", keyNames)
 		}
 		if err != nil {
-			f.add("spec key %q: %w", key, err)
+			f.add("%s:%d: spec key %q: %w", part.source, part.line, key, err)
 		}
 		given[key] = true
 	}
@@ -118,22 +138,22 @@ func (s *Spec) parsePart(c *Class, part int, text string, f *faults) map[string]
 
 const keyNames = "jobs, arrival, maps, reduces, map, reduce, map-bytes, reduce-bytes, class, pools, slowstart, seed"
 
-func (s *Spec) check(f *faults) {
+func (s *Spec) check(source string, f *faults) {
 	if s.Arrival.kind == nil {
-		f.add("spec without arrival, expected one like arrival=exp:13s")
+		f.add("%s:1: spec without arrival, expected one like arrival=exp:13s", source)
 	}
 	if len(s.Classes) == 0 {
-		f.add("spec without jobs, expected a number like jobs=100")
+		f.add("%s:1: spec without jobs, expected a number like jobs=100", source)
 	}
 	jobs := 0
 	for _, c := range s.Classes {
 		if c.Jobs < 1 || c.Maps.kind == nil {
-			f.add("spec of class %q with %d jobs, expected at least 1, and maps like maps=const:10", c.Name, c.Jobs)
+			f.add("%s:1: spec of class %q with %d jobs, expected at least 1, and maps like maps=const:10", source, c.Name, c.Jobs)
 		}
 		jobs = min(jobs+c.Jobs, MaxTasks+1)
 	}
 	if jobs > MaxTasks {
-		f.add("spec of more than %d jobs, expected at most that", MaxTasks)
+		f.add("%s:1: spec of more than %d jobs, expected at most that", source, MaxTasks)
 	}
 }
 

@@ -161,3 +161,12 @@ func TestSpecFaults(t *testing.T) {
 		wantFault(t, err, want)
 	}
 }
+
+func TestSpecFaultsHaveTheirLine(t *testing.T) {
+	text := "arrival=exp:1x\n\nclass=a,jobs=1,maps=const:1;class=b,jobs=0,maps=const:1\r\nclass=c,size=3\n"
+	_, err := Read(strings.NewReader(text), "mix.spec", Options{})
+	wantFault(t, err, `mix.spec:1: spec key "arrival"`, `mix.spec:3: spec key "jobs": number "0"`, `mix.spec:4: spec key "size": unknown`)
+	if err != nil && strings.Contains(err.Error(), "spec without") {
+		t.Errorf("what is wrong is called missing: %v", err)
+	}
+}
