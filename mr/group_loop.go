@@ -39,7 +39,6 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 			if act, err := g.attempt.Attend(); act == task.Stop {
 				return true, err
 			}
-			g.watch = g.task.node.Watch()
 		}
 		if !g.groups.NextGroup() {
 			return false, g.groups.Err()
@@ -66,7 +65,6 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	for g.groups.NextValue() {
 		if g.watch.Signalled() {
 			g.attempt.Sample()
-			g.watch = g.task.node.Watch()
 		}
 		v, err := g.value(g.groups.Value())
 		if err != nil {

@@ -128,7 +128,6 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 					return true, err
 				}
 			}
-			watch = m.Watch().EachTime(each)
 			if skipping && m.Skip(reader.Position()) {
 				records++
 				m.Counters.Add(counter.MapSkippedRecords, 1)

@@ -15,7 +15,6 @@
 //	for r.Next() {
 //		if watch.Signalled() {
 //			if act, err := n.Attend(…); act != task.Continue { return err }
-//			watch = n.Watch()
 //		}
 //		… the user's function …
 //	}

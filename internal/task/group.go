@@ -96,11 +96,13 @@ func groupOf(start *taskproc.Start) dag.GroupID {
 }
 
 func (g *group) newNode(stage, number int) *Node {
-	return &Node{
+	n := &Node{
 		Attempt: g.Attempt, group: g, stage: stage, number: number, collectors: make(map[int]*openCollector),
 		inputs:  inputsOf(g.graph, stage, number, func(edge int) []int { return shareOf(g.Start, edge, number) }),
 		outputs: outputsOf(g.graph, stage, number),
 	}
+	g.signal.watchedBy(n)
+	return n
 }
 
 // shareOf are the writers whose records a Node combines along a per-machine

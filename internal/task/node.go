@@ -22,8 +22,8 @@ type Node struct {
 	inputs  []Channel
 	outputs []Channel
 
-	attended   uint64 // epoch of the signals that were attended to last
-	source     *Map   // nil for a Node that other Nodes write to
+	due        atomic.Bool // there are signals to attend to
+	source     *Map        // nil for a Node that other Nodes write to
 	reduces    []*Reduce
 	declined   *Reduce                // whose pause was declined; the next one takes over
 	collectors map[int]*openCollector // by edge

@@ -149,6 +149,7 @@ func TestOutputRestsWhileTheAttemptStandsStill(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "one "
 		x.lines <- "two "
+		synctest.Wait() // until it is written
 		x.stands(1)
 		if got := x.files(); len(got) != 1 {
 			t.Errorf("files %q", got)
@@ -188,6 +189,7 @@ func TestOutputEndsAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "all"
+		synctest.Wait()
 		x.stands(1)
 		close(x.lines)
 		if done := x.end().GetDone(); len(done.GetPieces()) != 1 || done.GetOutputRecords() != 1 || done.GetOutputBytes() != 3 {
@@ -201,6 +203,7 @@ func TestOutputOfAKilledAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "lost"
+		synctest.Wait()
 		x.stands(1)
 		x.lines <- " too" // waits for the attempt to go on
 		x.tell(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: new(taskproc.Kill)}})

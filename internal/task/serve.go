@@ -180,7 +180,7 @@ func (s *session) listen() {
 			s.tell()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
-			s.attempt.signal.epoch.Add(1)
+			s.attempt.signal.wake()
 		}
 	}
 }

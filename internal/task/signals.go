@@ -1,7 +1,6 @@
 package task
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +10,6 @@ import (
 // signals tell the record loops of an attempt's Nodes that something waits
 // between two records.
 type signals struct {
-	epoch  atomic.Uint64                // rises with each thing to attend to
 	sample atomic.Bool                  // progress is wanted
 	stop   atomic.Bool                  // end early, publish
 	stopAt atomic.Pointer[dag.Position] // the earliest end after a stop; nil: at once
@@ -19,13 +17,35 @@ type signals struct {
 	alive  atomic.Bool                  // user code showed life since the last report
 
 	mu     sync.Mutex
-	heeded bool          // a place has been come to at which the pause takes effect
-	paused chan struct{} // closed when pause is set
+	due    []*atomic.Bool // of each Node: something is to be attended to
+	heeded bool           // a place has been come to at which the pause takes effect
+	paused chan struct{}  // closed when pause is set
+}
+
+// watchedBy has a Node look, at once and whenever there is something to attend to.
+func (s *signals) watchedBy(n *Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n.due.Store(true)
+	s.due = append(s.due, &n.due)
 }
 
 func (s *signals) raise(flag *atomic.Bool) {
 	flag.Store(true)
-	s.epoch.Add(1)
+	s.wake()
+}
+
+// wake has all Nodes look.
+func (s *signals) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wakeLocked()
+}
+
+func (s *signals) wakeLocked() {
+	for _, due := range s.due {
+		due.Store(true)
+	}
 }
 
 // raisePause reports whether nobody had asked for a pause before.
@@ -35,7 +55,8 @@ func (s *signals) raisePause() bool {
 	if s.pause.Load() {
 		return false
 	}
-	s.raise(&s.pause)
+	s.pause.Store(true)
+	s.wakeLocked()
 	close(s.paused)
 	return true
 }
@@ -89,40 +110,40 @@ func (s *signals) decline() {
 	}
 }
 
-// Watch is a look at the signals of a Node, for one loop over records: it is taken
-// before the loop, and again after each Attend. Like Attend it belongs to the
-// goroutine of the Node.
-type Watch struct {
-	epoch *atomic.Uint64
-	seen  uint64
-}
+// Watch is a look at the signals of a Node, for its loops over records.
+type Watch struct{ due *atomic.Bool }
 
-// Watch looks at the signals from what the Node has attended to on.
-func (n *Node) Watch() Watch { return Watch{&n.signal.epoch, n.attended} }
+// Watch looks at the signals that the Node has not attended to.
+func (n *Node) Watch() Watch { return Watch{&n.due} }
+
+// always is due.
+var always atomic.Bool
+
+func init() { always.Store(true) }
 
 // EachTime is a Watch for a loop in which something is done at each record anyway, so
 // that other records pay for one look alone.
 func (w Watch) EachTime(each bool) Watch {
 	if each {
-		w.seen = math.MaxUint64 // which the epoch never comes to
+		return Watch{&always}
 	}
 	return w
 }
 
 // Signalled reports whether Attend has something to do. It costs one atomic load.
-func (w Watch) Signalled() bool { return w.epoch.Load() != w.seen }
+func (w Watch) Signalled() bool { return w.due.Load() }
 
-// Signalled is that of a Watch taken now, for code that is no loop itself.
-func (n *Node) Signalled() bool { return n.Watch().Signalled() }
+// Signalled is that of the Node's Watch, for code that is no loop itself.
+func (n *Node) Signalled() bool { return n.due.Load() }
 
 // attend notes that all signals so far are attended to, and reports what was
 // asked for. Stop and pause stay set: they end the attempt.
 func (n *Node) attend() (sample, end bool) {
-	n.attended = n.signal.epoch.Load()
+	n.due.Store(false) // before the looks at what it was for
 	sample = n.signal.sample.Swap(false)
 	end = n.signal.stop.Load() || n.signal.pause.Load()
 	return sample, end
 }
 
 // attendAgain has Signalled report true at the next record too.
-func (n *Node) attendAgain() { n.attended-- }
+func (n *Node) attendAgain() { n.due.Store(true) }
