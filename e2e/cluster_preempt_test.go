@@ -241,3 +241,21 @@ func TestACheckpointOutlivesItsMachine(t *testing.T) {
 		t.Errorf("%d attempts began from a checkpoint of no use", n)
 	}
 }
+
+// TestReducesThatWriteToHDFSStandStill suspends reduces again and again while they
+// write to HDFS: each goes on in another file, and what they leave is as in peace.
+func TestReducesThatWriteToHDFSStandStill(t *testing.T) {
+	w := newWeb(t, cluster(t))
+	dir := w.dir()
+	w.put(dir+"/in", readFile(t, binaryLines(t, "lines", 512<<10)))
+	name := w.c.URI() + dir
+	sort := []string{"sort", "-D", "mapreduce.job.reduces=2", "-D", "mapreduce.input.fileinputformat.split.maxsize=100k"}
+	done(t, slices.Concat([]string{"run"}, sort, []string{"--quiet", name + "/in", name + "/want"})...)
+	e := newEngine(t, "--tasknodes", "2")
+	j := &preempted{e, e.submit(slices.Concat(sort, []string{"-D", "hammr.debug.record.sleep=500us", name + "/in", name + "/out"})...)}
+	for range 4 {
+		j.preempt(report.Reduce, "suspend")
+	}
+	j.succeeds()
+	wantSame(t, w.parts(dir+"/out", 2), w.parts(dir+"/want", 2))
+}
