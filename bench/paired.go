@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -63,16 +64,15 @@ func ReadPairs(r io.Reader) ([]Pair, error) {
 	}
 	var pairs []Pair
 	for i, line := range lines[1:] {
-		var p Pair
 		if len(line) != 4 {
 			return nil, fmt.Errorf("line %d has %d columns; expected case, pair, and a time with and without", i+2, len(line))
 		}
-		for column, into := range map[int]*float64{2: &p.With, 3: &p.Without} {
-			if *into, err = strconv.ParseFloat(line[column], 64); err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+2, err)
-			}
+		with, err := strconv.ParseFloat(line[2], 64)
+		without, wrong := strconv.ParseFloat(line[3], 64)
+		if err = errors.Join(err, wrong); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+2, err)
 		}
-		pairs = append(pairs, p)
+		pairs = append(pairs, Pair{with, without})
 	}
 	return pairs, nil
 }

@@ -117,7 +117,7 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 		}
 	}()
 	skipping, brake := m.Skipping(), newBrake(t)
-	each := skipping || brake != nil // record has more to do than to map it
+	each := skipping || brake != nil // something is done at each record beside mapping it
 	watch := m.Watch().EachTime(each)
 	for reader.Next() {
 		if watch.Signalled() {

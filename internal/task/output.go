@@ -41,8 +41,7 @@ type Output struct {
 
 // outputFile is a file that is open.
 type outputFile struct {
-	path   string
-	full   string
+	full   string // its name
 	writer storage.Writer
 	hash   xxhash.Digest
 	length int64
@@ -116,7 +115,7 @@ func (o *Output) open() (again <-chan struct{}, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("output file: %w", err)
 	case again == nil:
-		o.mu.file = &outputFile{path: path, full: storage.Name(o.fs, path), writer: w}
+		o.mu.file = &outputFile{full: storage.Name(o.fs, path), writer: w}
 		o.mu.file.hash.Reset()
 	}
 	return again, nil
@@ -270,6 +269,8 @@ func (s *outputs) close(pause bool) (pieces []*taskproc.Piece, pending []*taskpr
 		s.mu.closed = append(s.mu.closed, pieces...)
 		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.mu.closed, pending, nil
 }
 

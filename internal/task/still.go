@@ -136,32 +136,37 @@ func (a *Attempt) standsStill(number int64) {
 // create makes a file beside the attempt's output, once the attempt goes on. One
 // elsewhere keeps it from standing still until it is closed.
 func (a *Attempt) create(fsys storage.FS, path string) (storage.Writer, error) {
-	for {
-		w, again, err := a.createNow(fsys, path)
-		if again == nil || err != nil {
-			return w, err
-		}
-		if err := a.awaits(again); err != nil {
+	if !isLocal(fsys) {
+		if err := a.opens(); err != nil {
 			return nil, err
 		}
 	}
+	return a.createCounted(fsys, path)
 }
 
 // createNow is create for an attempt that goes on. Of one that does not it returns
 // what is closed when it does.
 func (a *Attempt) createNow(fsys storage.FS, path string) (w storage.Writer, again <-chan struct{}, err error) {
-	if isLocal(fsys) {
-		w, err = fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
-		return w, nil, err
+	if !isLocal(fsys) {
+		if again := a.still.tryOpen(); again != nil {
+			return nil, again, nil
+		}
 	}
-	if again := a.still.tryOpen(); again != nil {
-		return nil, again, nil
-	}
-	if w, err = fsys.Create(a.ctx, path, files.CreateOptions(a.Conf)); err != nil {
+	w, err = a.createCounted(fsys, path)
+	return w, nil, err
+}
+
+// createCounted makes a file; one elsewhere has been counted already.
+func (a *Attempt) createCounted(fsys storage.FS, path string) (storage.Writer, error) {
+	w, err := fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
+	switch {
+	case isLocal(fsys):
+		return w, err
+	case err != nil:
 		a.still.closed()
-		return nil, nil, err
+		return nil, err
 	}
-	return &writerElsewhere{Writer: w, closed: sync.OnceFunc(a.still.closed)}, nil, nil
+	return &writerElsewhere{Writer: w, closed: sync.OnceFunc(a.still.closed)}, nil
 }
 
 // opens counts a file that is opened elsewhere, once the attempt goes on.
