@@ -18,8 +18,8 @@ type drain[K, V any] interface {
 // outlet is a drain of one Node.
 type outlet[K, V any] interface {
 	Emitter[K, V]
-	error() error // the first one; what is emitted after it is lost
-	close() error // ends it well, once all is emitted
+	error() error          // the first one; what is emitted after it is lost
+	end(paused bool) error // ends it well, for now where its Node was paused, once all is emitted
 }
 
 // emission is what a Node emits to: all its outlets. It counts the records.
@@ -62,10 +62,10 @@ func (e *emission[K, V]) error() error {
 	return nil
 }
 
-func (e *emission[K, V]) close() error {
+func (e *emission[K, V]) end(paused bool) error {
 	var faults []error
 	for _, out := range e.outlets {
-		faults = append(faults, out.close())
+		faults = append(faults, out.end(paused))
 	}
 	return errors.Join(faults...)
 }
@@ -138,4 +138,4 @@ type collected[K, V any] struct {
 }
 
 func (c collected[K, V]) error() error { return c.err() }
-func (collected[K, V]) close() error   { return nil }
+func (collected[K, V]) end(bool) error { return nil }

@@ -12,10 +12,11 @@ import (
 // groupSource is where a Group has its records from.
 type groupSource[K any] interface {
 	attendant
-	OnPause(save func() ([]byte, error))
 	// Open waits for all records and has them by groups; nil, without an error,
 	// when the attempt is paused meanwhile.
 	Open() (*shuffle.Groups, error)
+	// Keep leaves what the Node is to go on from if the loop over groups was paused.
+	Keep() error
 	// Key decodes the key of a group.
 	Key(encoded []byte) (K, error)
 	Close()
@@ -37,6 +38,9 @@ type fileGroups[K any] struct {
 // Close leaves the reduce to the Node: if the attempt is paused, its checkpoint
 // comes after this.
 func (g fileGroups[K]) Close() {}
+
+// Keep is the Node's own, too.
+func (g fileGroups[K]) Keep() error { return nil }
 
 func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }

@@ -40,7 +40,7 @@ func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper
 	if !out.collected {
 		n.Counters.Add(counter.MapOutputRecords, out.count)
 	}
-	return out.close()
+	return out.end(n.Paused())
 }
 
 // runGroup runs a Node of a stage made by Group. user is whose Setup and Close
@@ -52,19 +52,21 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reduc
 	}
 	source := openGroups(t, n, in)
 	defer source.Close()
-	if err := setUp(t, n.Attempt, user, source.OnPause); err != nil {
+	if err := setUp(t, user); err != nil {
 		return err
 	}
 	groups, err := source.Open()
 	if err != nil || groups == nil {
-		return err
+		return finishStage(t, err, user, out)
 	}
 	loop := &groupLoop[K, V, KO, VO]{
 		task: t, attempt: source, key: source.Key, value: in[0].route.values.Decode,
 		groups: groups, reducer: reducer, out: out, sunk: out.error,
 	}
-	stopped, err := loop.run()
-	return finishStage(t, stopped, err, user, out)
+	if _, err = loop.run(); err == nil {
+		err = source.Keep()
+	}
+	return finishStage(t, err, user, out)
 }
 
 // runEach runs a Node of a stage made by Each.
@@ -76,26 +78,27 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 	if err != nil {
 		return err
 	}
-	if err := callSetup(t, mapper); err != nil {
+	if err := setUp(t, mapper); err != nil {
 		return err
 	}
 	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, brake: newBrake(t)}
 	err = receive(t, n, in, loop.record)
 	n.Counters.Add(counter.ReduceInputRecords, loop.records)
-	return finishStage(t, false, err, mapper, out)
+	return finishStage(t, err, mapper, out)
 }
 
-// finishStage ends what a stage writes when its loop is over, unless that is to
-// go on in another attempt.
-func finishStage[KO, VO any](t *Task, stopped bool, err error, user any, out *emission[KO, VO]) error {
-	if err == nil && !stopped {
+// finishStage ends what a stage writes when its loop is over, for now where it is to go
+// on in another attempt.
+func finishStage[KO, VO any](t *Task, err error, user any, out *emission[KO, VO]) error {
+	paused := t.node.Paused()
+	if err == nil && !paused {
 		err = closeUser(t, user, out)
 	}
 	t.node.Counters.Add(counter.ReduceOutputRecords, out.count)
-	if err != nil || stopped {
+	if err != nil {
 		return err
 	}
-	return out.close()
+	return out.end(paused)
 }
 
 // eachLoop hands records to the user's mapper as they come.

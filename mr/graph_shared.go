@@ -99,7 +99,7 @@ func (s *shared[K, V]) send(peer int) {
 
 func (s *shared[K, V]) error() error { return s.err }
 
-func (s *shared[K, V]) close() error {
+func (s *shared[K, V]) end(paused bool) error {
 	for peer := range s.open {
 		s.send(peer)
 	}
@@ -107,7 +107,11 @@ func (s *shared[K, V]) close() error {
 		return s.err
 	}
 	for _, w := range s.writers {
-		w.Close()
+		if paused {
+			w.Halt()
+		} else {
+			w.Close()
+		}
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type liveGroups[K, V any] struct {
 	key    []byte // scratch
 	buffer *shuffle.SortBuffer
 	intake *shuffle.Intake
+	groups *shuffle.Groups
 	done   int64
 }
 
@@ -49,8 +50,17 @@ func (g *liveGroups[K, V]) Open() (*shuffle.Groups, error) {
 	return g.merge(index)
 }
 
+// round is the number of what is received between two pauses: records of one key and
+// writer come in the order of rounds.
+func (g *liveGroups[K, V]) round() (n int32) {
+	for _, run := range g.Runs() {
+		n = max(n, run.Ordinal.Input+1)
+	}
+	return n
+}
+
 func (g *liveGroups[K, V]) file(what string) string {
-	return fmt.Sprintf("%s/%s-%s-%d", g.Start.LocalDir, what, g.Stage(), g.Number())
+	return g.LocalFile(fmt.Sprintf("%s-%s-%d", what, g.Stage(), g.Number()))
 }
 
 func (g *liveGroups[K, V]) memory() int64 { return int64(g.Conf.Int(conf.SortMB)) << 20 }
@@ -62,26 +72,51 @@ func (g *liveGroups[K, V]) add(writer int, key, value []byte) error {
 	return g.buffer.Err()
 }
 
-// merge reads what was sorted.
+// merge reads what was sorted, here and before a pause; nil when there is one now.
 func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) {
 	var err error
-	g.intake, err = shuffle.NewIntake(shuffle.IntakeOptions{
+	g.intake, err = shuffle.NewIntakeFromState(shuffle.IntakeOptions{
 		FS: g.Local, Dir: g.file("merge"), Memory: g.memory() / 2, Factor: g.Conf.Int(conf.SortFactor),
 		GroupPrefix: keyOfWriter,
-	})
+	}, g.Runs())
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range index.Sources(g.Local, 0, shuffle.Ordinal{}) {
+	for _, source := range index.Sources(g.Local, 0, shuffle.Ordinal{Input: g.round()}) {
 		if err := g.intake.AddLocal(source); err != nil {
 			return nil, err
 		}
+	}
+	if g.Paused() {
+		return nil, g.keep()
 	}
 	merge, err := g.intake.Merge(g.Context())
 	if err != nil {
 		return nil, err
 	}
-	return merge.Groups(), nil
+	g.groups = merge.Groups()
+	return g.groups, nil
+}
+
+// Keep implements groupSource.
+func (g *liveGroups[K, V]) Keep() error {
+	if !g.Paused() {
+		return nil
+	}
+	g.groups.Boundary()
+	if err := g.groups.Err(); err != nil {
+		return err
+	}
+	return g.keep()
+}
+
+func (g *liveGroups[K, V]) keep() error {
+	runs, err := g.intake.State(g.Context())
+	if err != nil {
+		return err
+	}
+	g.KeepRuns(runs)
+	return g.intake.Detach()
 }
 
 // keyOfWriter is the length of the part of an encoded key that says nothing of
@@ -106,10 +141,6 @@ func (g *liveGroups[K, V]) Key(encoded []byte) (K, error) {
 
 // CountGroup adds one finished group.
 func (g *liveGroups[K, V]) CountGroup() { g.done++ }
-
-// OnPause implements groupSource: a stage that runs at once with another is not
-// paused.
-func (g *liveGroups[K, V]) OnPause(func() ([]byte, error)) {}
 
 // Close counts what was read and gives up the files.
 func (g *liveGroups[K, V]) Close() {

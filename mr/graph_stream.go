@@ -68,10 +68,14 @@ func (s *streams[K, V]) write(key, value []byte) {
 
 func (s *streams[K, V]) error() error { return s.err }
 
-func (s *streams[K, V]) close() error {
+func (s *streams[K, V]) end(paused bool) error {
 	faults := []error{s.err}
 	for _, w := range s.writers {
-		faults = append(faults, w.Close())
+		if paused {
+			faults = append(faults, w.Halt())
+		} else {
+			faults = append(faults, w.Close())
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -44,8 +44,8 @@ func (w *writer[K, V]) Emit(key K, value V) {
 
 func (w *writer[K, V]) error() error { return w.err }
 
-// close implements outlet: the attempt closes the file.
-func (w *writer[K, V]) close() error { return w.err }
+// end implements outlet: the attempt closes the file.
+func (w *writer[K, V]) end(bool) error { return w.err }
 
 // openOutput opens the file of the output named name.
 func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K, V], error) {

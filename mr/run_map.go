@@ -89,11 +89,11 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	defer reader.Close()
 	t.where = whereOf(reader)
 	m.SetConsumed(consumedOf(reader))
-	if err := setUp(t, m.Attempt, mapper, m.OnPause); err != nil {
+	if err := setUp(t, mapper); err != nil {
 		return err
 	}
 	stopped, err := mapRecords(t, m, reader, mapper, out, sunk)
-	if err != nil || stopped && m.Pausing() {
+	if err != nil || stopped && m.Paused() {
 		return err
 	}
 	if err := closeUser(t, mapper, out); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // setUp prepares a mapper or reducer for its first record: fresh, or with the
 // state that it had at a pause.
-func setUp(t *Task, a *task.Attempt, user any, onPause func(save func() ([]byte, error))) error {
+func setUp(t *Task, user any) error {
 	if err := callSetup(t, user); err != nil {
 		return err
 	}
@@ -20,11 +20,11 @@ func setUp(t *Task, a *task.Attempt, user any, onPause func(save func() ([]byte,
 	if !ok {
 		return nil
 	}
-	onPause(s.Save)
-	if a.UserState == nil {
-		return nil
+	t.node.OnPause(s.Save)
+	if state := t.node.UserState(); state != nil {
+		return s.Load(state)
 	}
-	return s.Load(a.UserState)
+	return nil
 }
 
 func callSetup(t *Task, user any) error {

@@ -51,10 +51,10 @@ func (det details) barredIn(g dag.Graph) map[string]string {
 	return all
 }
 
-// bars are the ways that Nodes of a stage do not bear. Those that read sides cannot
-// go on without them.
+// bars are the ways that Nodes of a stage do not bear. Those that read files and sides
+// cannot stop between two groups: the sides may be read by then.
 func (s *stage) bars() []string {
-	if len(s.sides) > 0 {
+	if len(s.sides) > 0 && !s.reads[0].live() {
 		return append([]string{waySplit, wayCheckpoint}, s.barred...)
 	}
 	return s.barred

@@ -25,10 +25,6 @@ type Attempt struct {
 	// Local is the file system of Start.LocalDir.
 	Local storage.FS
 
-	// UserState is what the user's code saved at the pause that this attempt
-	// goes on from, nil when there is none.
-	UserState []byte
-
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	log    *logTail
@@ -39,10 +35,10 @@ type Attempt struct {
 	resident atomic.Int64             // bytes of the process that were in memory at the last look; 0 before the first
 	signs    atomic.Uint64            // reports so far that a sign of life has caused
 	serial   atomic.Int64             // of output files, those of attempts before a pause included
-	resumed  *taskproc.CheckpointBody // nil for a fresh start
+	resumed  *taskproc.CheckpointBody // nil for a fresh start; its Nodes have theirs
 	origin   origin                   // where that, and what it names, was read
 	origins  []origin                 // that have it too
-	again    int                      // pauses that were declined, after which its Node began again from memory
+	again    int                      // pauses that were declined, after which its Nodes began again from memory
 
 	mu struct {
 		sync.Mutex
@@ -93,9 +89,9 @@ func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 	}
 }
 
-// attemptFile is the path of a file in the attempt's local directory. What was
+// LocalFile is the path of a file in the attempt's local directory. What was
 // written before a pause that was declined keeps its names.
-func (a *Attempt) attemptFile(name string) string {
+func (a *Attempt) LocalFile(name string) string {
 	if a.again > 0 {
 		name = fmt.Sprintf("again%d-%s", a.again, name)
 	}

@@ -120,7 +120,7 @@ func (n *Node) openStreams() {
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
-		for _, peer := range c.Peers {
+		for _, peer := range n.openPeers(c) {
 			o := &receiveOpening{done: make(chan struct{})}
 			s.in[streamEnd{c.Edge, peer}] = o
 			channels, address := n.channelsFrom(c.From, peer)
@@ -183,14 +183,14 @@ func (n *Node) channelsAt(address string) Channels {
 	return n.streams.client
 }
 
-// finishStreams ends what the Node sends and receives. Readers that it never
-// wrote to get nothing from it; one that it wrote to and did not close might miss
-// something. What it did not read is thrown away.
-func (n *Node) finishStreams() error {
+// finishStreams ends what the Node sends and receives, for good unless it was paused.
+// Readers that it never wrote to get nothing from it; one that it wrote to and did not
+// close might miss something. What it did not read is thrown away.
+func (n *Node) finishStreams(paused bool) error {
 	var faults []error
 	for _, c := range channelsOf(n.outputs, dag.ChannelTCP) {
 		for _, peer := range c.Peers {
-			faults = append(faults, n.finishSend(c, peer))
+			faults = append(faults, n.finishSend(c, peer, paused))
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
@@ -199,7 +199,7 @@ func (n *Node) finishStreams() error {
 	return errors.Join(faults...)
 }
 
-func (n *Node) finishSend(c Channel, peer int) error {
+func (n *Node) finishSend(c Channel, peer int, paused bool) error {
 	w := n.streams.writers[streamEnd{c.Edge, peer}]
 	if w != nil && !w.closed {
 		return w.fault(errors.New("it was not closed"))
@@ -209,6 +209,9 @@ func (n *Node) finishSend(c Channel, peer int) error {
 		if w, err = n.SendStream(c, peer); err != nil {
 			return err
 		}
+	}
+	if paused {
+		return w.Halt()
 	}
 	return w.Close()
 }

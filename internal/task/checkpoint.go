@@ -8,7 +8,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
@@ -20,49 +19,117 @@ import (
 // docs/formats/checkpoint.md has the bytes.
 const (
 	checkpointMagic   = "HAMMRCKP"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointHead    = len(checkpointMagic) + 4 + 4
 	checkpointTail    = 8
 	maxCheckpoint     = 1 << 30 // bytes
 )
 
-// beginCheckpoint is what the Node has done so far, with the state that the user's
-// code keeps: that of the last pause while save is nil, because the user's code has
+// state is how far the Node has come that is to go on in another attempt, with the
+// state that the user's code keeps: that of the last pause while the user's code has
 // not been called since. It closes the output.
-func (n *Node) beginCheckpoint(save func() ([]byte, error)) (body *taskproc.CheckpointBody, err error) {
-	body = &taskproc.CheckpointBody{JobId: n.Start.JobId, Task: n.Start.Task, Kind: n.Start.Kind, UserState: n.UserState}
-	if save != nil {
-		if body.UserState, err = save(); err != nil {
+func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
+	s = n.newState()
+	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
+	if n.save != nil {
+		if s.UserState, err = n.save(); err != nil {
 			return nil, fmt.Errorf("saving the state of the user's code: %w", err)
 		}
 	}
-	if body.Pieces, body.Pending, err = n.files.close(true); err != nil {
+	if s.Pieces, s.Pending, err = n.files.close(true); err != nil {
 		return nil, err
 	}
-	body.Pending = append(body.Pending, n.notTaken()...)
-	return body, nil
+	s.Pending = append(s.Pending, n.notTaken()...)
+	switch r := n.pausedReduce(); {
+	case n.source != nil:
+		s.Remaining = taskproc.FromRange(n.source.remaining())
+	case r != nil:
+		err = r.addTo(s)
+	default:
+		for _, m := range n.runs {
+			s.Merge = append(s.Merge, mergeInputMessage(m))
+		}
+	}
+	return s, err
 }
 
-// writeCheckpoint writes body into the attempt's directory. What keeps it from
-// that is an *unwrittenError.
-func (n *Node) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
-	body.Counters = counterMessages(n.Counters)
+// stateOver is what is left of a Node that has done its work.
+func (n *Node) stateOver() *taskproc.NodeState {
+	s := n.newState()
+	s.Over, s.Pieces, s.Published = true, n.result.pieces, n.result.published
+	return s
+}
+
+func (n *Node) newState() *taskproc.NodeState {
+	return &taskproc.NodeState{Stage: int32(n.stage), Node: int32(n.number)}
+}
+
+// addTo records a reduce between two groups, or before the first. The files that hold
+// what is left to be merged stay.
+func (r *Reduce) addTo(s *taskproc.NodeState) error {
+	if r.groups != nil {
+		r.groups.Boundary()
+		if err := r.groups.Err(); err != nil {
+			return err
+		}
+	}
+	state, err := r.intake.State(r.ctx)
+	if err != nil {
+		return &unwrittenError{err}
+	}
+	r.countMerges()
+	s.Fetched = r.fetched
+	for _, m := range state {
+		s.Merge = append(s.Merge, mergeInputMessage(m))
+	}
+	return nil
+}
+
+// checkpoint writes down how far all Nodes have come. What keeps it from that is an
+// *unwrittenError.
+func (g *group) checkpoint() (*taskproc.FromTask, error) {
+	body := &taskproc.CheckpointBody{JobId: g.Start.JobId, Task: g.Start.Task, Kind: g.Start.Kind}
+	for _, n := range g.nodes {
+		switch {
+		case n.result.unwritten != nil:
+			return nil, n.result.unwritten
+		case n.result.state != nil:
+			body.Nodes = append(body.Nodes, n.result.state)
+		default:
+			body.Nodes = append(body.Nodes, n.stateOver())
+		}
+	}
+	body.Counters = counterMessages(g.Counters)
+	last, err := g.writeCheckpoint(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range g.nodes {
+		if r := n.pausedReduce(); r != nil {
+			err = errors.Join(err, r.intake.Detach())
+		}
+	}
+	return last, err
+}
+
+// writeCheckpoint writes body into the attempt's directory.
+func (g *group) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
 	encoded, err := EncodeCheckpoint(body)
 	if err == nil {
 		err = failpoint.Hit(failpoint.TaskCheckpoint)
 	}
 	if err != nil {
-		return nil, &unwrittenError{body, err}
+		return nil, &unwrittenError{err}
 	}
-	path := n.attemptFile("checkpoint")
-	if err := writeFile(n.Attempt, path, encoded); err != nil {
-		return nil, &unwrittenError{body, err}
+	path := g.LocalFile("checkpoint")
+	if err := writeFile(g.Attempt, path, encoded); err != nil {
+		return nil, &unwrittenError{err}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
 		Checkpoint: &taskproc.Checkpoint{
 			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
-			Attempt: n.Start.AttemptId, JobId: n.Start.JobId, Task: n.Start.Task,
-			Copy: n.copyCheckpoint(body),
+			Attempt: g.Start.AttemptId, JobId: g.Start.JobId, Task: g.Start.Task,
+			Copy: g.copyCheckpoint(body),
 		},
 	}}}, nil
 }
@@ -125,46 +192,6 @@ func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
 		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
 	}
 	return body, nil
-}
-
-// checkpoint records a map that ends before its range does.
-func (m *Map) checkpoint(published []*taskproc.MapOutput) (*taskproc.FromTask, error) {
-	body, err := m.beginCheckpoint(m.save)
-	if err != nil {
-		return nil, err
-	}
-	body.Remaining = taskproc.FromRange(dag.Range{Start: m.processed.End, End: m.work.End})
-	body.Published = published
-	return m.writeCheckpoint(body)
-}
-
-// checkpoint records a reduce between two groups, or before the first. The files
-// that hold what is left to be merged stay.
-func (r *Reduce) checkpoint() (*taskproc.FromTask, error) {
-	body, err := r.beginCheckpoint(r.save)
-	if err != nil {
-		return nil, err
-	}
-	if r.groups != nil {
-		r.groups.Boundary()
-		if err := r.groups.Err(); err != nil {
-			return nil, err
-		}
-	}
-	state, err := r.intake.State(r.ctx)
-	if err != nil {
-		return nil, &unwrittenError{body, err}
-	}
-	r.countMerges()
-	body.Fetched = r.fetched
-	for _, s := range state {
-		body.Merge = append(body.Merge, mergeInputMessage(s))
-	}
-	last, err := r.writeCheckpoint(body)
-	if err != nil {
-		return nil, err
-	}
-	return last, r.intake.Detach()
 }
 
 func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {

@@ -15,37 +15,37 @@ const copyToOutput = "output"
 // copyCheckpoint copies a checkpoint and what it names to where the job's output is
 // staged, and goes with that. It is nil where that is not wanted, and where it
 // cannot be done: the one on the local disk is there anyway.
-func (n *Node) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
-	if n.Conf.String(conf.CheckpointCopies) != copyToOutput || n.Start.OutputDir == "" {
+func (g *group) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Checkpoint_Copy {
+	if g.Conf.String(conf.CheckpointCopies) != copyToOutput || g.Start.OutputDir == "" {
 		return nil
 	}
-	n.enterPhase("copy")
-	copied, err := n.copyTo(body, n.Start.OutputDir)
+	g.nodes[0].enterPhase("copy")
+	copied, err := g.copyTo(body, g.Start.OutputDir)
 	if err != nil {
-		n.Logger().Warn("checkpoint without a copy", "error", err)
+		g.Logger().Warn("checkpoint without a copy", "error", err)
 		return nil
 	}
 	return copied
 }
 
-func (n *Node) copyTo(body *taskproc.CheckpointBody, outputDir string) (*taskproc.Checkpoint_Copy, error) {
-	fsys, dir, err := n.Resolve(n.ctx, outputDir)
+func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*taskproc.Checkpoint_Copy, error) {
+	fsys, dir, err := a.Resolve(a.ctx, outputDir)
 	if err != nil {
 		return nil, err
 	}
-	dir += "/checkpoints/" + n.Start.AttemptId
+	dir += "/checkpoints/" + a.Start.AttemptId
 	c := filesCopy{
-		Attempt: n.Attempt, from: filesOf{n.Local}, to: fsys, dir: dir,
+		Attempt: a, from: filesOf{a.Local}, to: fsys, dir: dir,
 		name: func(path string) string { return storage.Name(fsys, path) },
 	}
-	if body, err = c.copy(n.ctx, body); err != nil {
+	if body, err = c.copy(a.ctx, body); err != nil {
 		return nil, err
 	}
 	encoded, err := EncodeCheckpoint(body)
 	if err != nil {
 		return nil, err
 	}
-	w, err := n.create(fsys, dir+"/checkpoint")
+	w, err := a.create(fsys, dir+"/checkpoint")
 	if err != nil {
 		return nil, err
 	}

@@ -126,17 +126,31 @@ type filesCopy struct {
 // copy returns the body of a checkpoint that names the copies.
 func (c *filesCopy) copy(ctx context.Context, body *taskproc.CheckpointBody) (*taskproc.CheckpointBody, error) {
 	copied := proto.CloneOf(body)
-	for i, m := range copied.Merge {
-		if err := c.copyRun(ctx, m, fmt.Sprintf("%s/run%d", c.dir, i)); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range copied.Published {
-		if err := c.copyPublished(ctx, o, fmt.Sprintf("%s/published%d.out", c.dir, i)); err != nil {
+	for _, n := range copied.Nodes {
+		if err := c.copyFilesOf(ctx, n); err != nil {
 			return nil, err
 		}
 	}
 	return copied, nil
+}
+
+// copyFilesOf copies what a Node has in files, but for what lies with the job's
+// output.
+func (c *filesCopy) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
+	for i, m := range n.Merge {
+		if err := c.copyRun(ctx, m, fmt.Sprintf("%s/stage%d-node%d-run%d", c.dir, n.Stage, n.Node, i)); err != nil {
+			return err
+		}
+	}
+	for i, o := range n.Published {
+		if o.Stored {
+			continue
+		}
+		if err := c.copyPublished(ctx, o, fmt.Sprintf("%s/stage%d-node%d-published%d.out", c.dir, n.Stage, n.Node, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyRun copies what is left of a run and has m name that.

@@ -209,7 +209,9 @@ var spoils = map[string]spoil{
 	"empty":                  damage(func([]byte) []byte { return nil }),
 	"of another job":         rewrite(func(b *taskproc.CheckpointBody) { b.JobId = "job_1_0002" }),
 	"of another task":        rewrite(func(b *taskproc.CheckpointBody) { b.Task++ }),
-	"that names other files": rewrite(func(b *taskproc.CheckpointBody) { b.Merge[0].Path = "/etc/passwd" }),
+	"that names other files": rewrite(func(b *taskproc.CheckpointBody) { b.Nodes[0].Merge[0].Path = "/etc/passwd" }),
+	"of another node":        rewrite(func(b *taskproc.CheckpointBody) { b.Nodes[0].Node++ }),
+	"of other nodes":         rewrite(func(b *taskproc.CheckpointBody) { b.Nodes = append(b.Nodes, b.Nodes[0]) }),
 	"gone": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
 		if err := os.Remove(c.Path); err != nil {
 			t.Fatal(err)

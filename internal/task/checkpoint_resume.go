@@ -30,8 +30,9 @@ func (a *Attempt) resume() error {
 	if err != nil {
 		return err
 	}
-	a.UserState = body.UserState
-	a.serial.Store(int64(len(body.Pieces)))
+	for _, n := range body.Nodes {
+		a.serial.Add(int64(len(n.Pieces)))
+	}
 	addCounters(a.Counters, body.Counters)
 	return nil
 }
@@ -113,7 +114,7 @@ func (a *Attempt) bringCheckpoint() error {
 func (a *Attempt) fetchFiles() error {
 	files, done := a.open(a.origin)
 	defer done()
-	c := filesCopy{Attempt: a, from: files, to: a.Local, dir: a.attemptFile("resumed")}
+	c := filesCopy{Attempt: a, from: files, to: a.Local, dir: a.LocalFile("resumed")}
 	body, err := c.copy(a.ctx, a.resumed)
 	if err == nil {
 		a.resumed = body
@@ -124,12 +125,24 @@ func (a *Attempt) fetchFiles() error {
 // checkFiles looks whether files are all there and long enough. Their bytes are
 // verified when they are read.
 func (a *Attempt) checkFiles(body *taskproc.CheckpointBody) error {
-	for _, m := range body.Merge {
+	for _, n := range body.Nodes {
+		if err := a.checkFilesOf(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
+	for _, m := range n.Merge {
 		if err := a.checkFile(m.Path, m.Offset+m.Length); err != nil {
 			return err
 		}
 	}
-	for _, o := range body.Published {
+	for _, o := range n.Published {
+		if o.Stored {
+			continue // it lies with the job's output
+		}
 		x, err := a.publishedIndex(a.ctx, o)
 		if err == nil {
 			err = a.checkFile(o.Path, x.DataLength)
@@ -163,12 +176,12 @@ func (a *Attempt) publishedIndex(ctx context.Context, o *taskproc.MapOutput) (*s
 
 // blameCheckpoint makes an error about a file that the checkpoint names one of the
 // checkpoint.
-func (a *Attempt) blameCheckpoint(err error) error {
+func (n *Node) blameCheckpoint(err error) error {
 	var read *shuffle.ReadError
 	if !errors.As(err, &read) {
 		return err
 	}
-	for _, m := range a.resumed.GetMerge() {
+	for _, m := range n.resumed.GetMerge() {
 		if m.Path == read.Path {
 			return &badCheckpointError{err}
 		}

@@ -14,14 +14,18 @@ import (
 func someCheckpoint() *taskproc.CheckpointBody {
 	return &taskproc.CheckpointBody{
 		JobId: "job_1_0001", Task: 3, Kind: taskproc.Kind_REDUCE,
-		Pieces:    []*taskproc.Piece{{Output: "part", Path: "file:///o/a", Length: 10, Checksum: 11}},
-		Pending:   []*taskproc.Pending{{Output: "part", Data: []byte("rest")}},
-		Counters:  []*taskproc.Counter{{Group: "g", Name: "n", Value: -1}},
-		UserState: []byte{0, 1},
-		Remaining: &taskproc.Range{Start: &taskproc.Position{Offset: 7}, End: &taskproc.Position{Offset: 9, Skip: 1}},
-		Fetched:   []*taskproc.MapOutput{{Task: 1, Attempt: "a", Path: "/d/a", Address: "h:1", PartitionBytes: []int64{1, 2}}},
-		Merge:     []*taskproc.MergeInput{{Path: "/d/a", Offset: 3, Length: 90, Tagged: true, BlockOffset: 24, BlockRecord: 2}},
-		Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
+		Counters: []*taskproc.Counter{{Group: "g", Name: "n", Value: -1}},
+		Nodes: []*taskproc.NodeState{{
+			Stage: 1, Node: 4,
+			Pieces:    []*taskproc.Piece{{Output: "part", Path: "file:///o/a", Length: 10, Checksum: 11}},
+			Pending:   []*taskproc.Pending{{Output: "part", Data: []byte("rest")}},
+			UserState: []byte{0, 1},
+			Remaining: &taskproc.Range{Start: &taskproc.Position{Offset: 7}, End: &taskproc.Position{Offset: 9, Skip: 1}},
+			Fetched:   []*taskproc.MapOutput{{Task: 1, Attempt: "a", Path: "/d/a", Address: "h:1", PartitionBytes: []int64{1, 2}}},
+			Merge:     []*taskproc.MergeInput{{Path: "/d/a", Offset: 3, Length: 90, Tagged: true, BlockOffset: 24, BlockRecord: 2}},
+			Published: []*taskproc.MapOutput{{Edge: 1, Path: "/d/b", IndexChecksum: 5}},
+			Live:      []*taskproc.LiveInput{{Edge: 2, Over: []int32{0, 3}}},
+		}, {Stage: 2, Over: true}},
 	}
 }
 
@@ -61,8 +65,8 @@ func TestCheckpointOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded[len(checkpointMagic)] = 2
-	if _, err := DecodeCheckpoint(encoded); err == nil || !strings.Contains(err.Error(), "version 2") {
+	encoded[len(checkpointMagic)] = 1
+	if _, err := DecodeCheckpoint(encoded); err == nil || !strings.Contains(err.Error(), "version 1") {
 		t.Errorf("error %v does not name the version", err)
 	}
 }

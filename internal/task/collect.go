@@ -44,7 +44,7 @@ func (n *Node) CollectorOptions(c Channel) (shuffle.Options, error) {
 	codec, err := mapOutputCodec(n.Conf)
 	return shuffle.Options{
 		FS:           n.Local,
-		Path:         n.attemptFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
+		Path:         n.LocalFile(fmt.Sprintf("edge%d-node%d.out", c.Edge, n.number)),
 		Partitions:   n.group.partitions(c),
 		Memory:       open.memory,
 		SpillPercent: n.Conf.Float(conf.SpillPercent),
@@ -178,7 +178,7 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 	if len(parts) == 0 {
 		return index, nil
 	}
-	joined, err := shuffle.Join(n.ctx, n.Local, n.attemptFile(fmt.Sprintf("edge%d-joined.out", c.Edge)), append(parts, index))
+	joined, err := shuffle.Join(n.ctx, n.Local, n.LocalFile(fmt.Sprintf("edge%d-node%d-joined.out", c.Edge, n.number)), append(parts, index))
 	if errors.Is(err, storage.ErrCorrupt) {
 		err = &badCheckpointError{err} // what was written just now is not looked at for the first time
 	}

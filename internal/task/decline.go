@@ -2,11 +2,13 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/storage"
 )
 
 // A pause is declined when no place comes at which the attempt could stop, and
@@ -14,12 +16,9 @@ import (
 // asked, and says so; where it was asked because it could not stand still, it
 // tries that again first.
 
-// unwrittenError says that a checkpoint is not on the disk. Its body is whole as
-// far as the attempt does not hold it anyway.
-type unwrittenError struct {
-	body *taskproc.CheckpointBody
-	err  error
-}
+// unwrittenError says that a checkpoint is not on the disk. The attempt holds all that
+// it was to have.
+type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return fmt.Sprintf("checkpoint not written: %v", e.err) }
 func (e *unwrittenError) Unwrap() error { return e.err }
@@ -27,12 +26,16 @@ func (e *unwrittenError) Unwrap() error { return e.err }
 // pause asks the attempt to write a checkpoint and end. It is called by listen.
 func (s *session) pause() {
 	a := s.attempt
+	if err := s.group.findRoom(); err != nil {
+		a.declinePause((&unwrittenError{err}).Error(), a.still.idle())
+		return
+	}
 	if !a.signal.raisePause() || a.Conf == nil {
 		return
 	}
 	timeout := a.Conf.Duration(conf.BoundaryTimeout)
-	if timeout == 0 {
-		return
+	if timeout == 0 || s.group.inGang() {
+		return // others of a gang may have stopped, and wait for this one
 	}
 	s.boundary.Stop()
 	s.boundary = time.AfterFunc(timeout, func() {
@@ -40,6 +43,30 @@ func (s *session) pause() {
 			a.declinePause(fmt.Sprintf("no place to stop at within %v (%s)", timeout, conf.BoundaryTimeout), a.still.idle())
 		}
 	})
+}
+
+// leastRoom is what a checkpoint takes beside what is in memory, in bytes: more than
+// enough.
+const leastRoom = 64 << 10
+
+// findRoom tries whether a checkpoint could be written, where it would be too late for
+// that once the streams have ended.
+func (g *group) findRoom() error {
+	if !g.inGang() || !g.laidOut.Load() {
+		return nil
+	}
+	w, err := g.Local.Create(g.ctx, g.LocalFile("checkpoint-room"), storage.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	need := int64(leastRoom)
+	for _, n := range g.nodes {
+		need += n.unwritten()
+	}
+	for zeros := make([]byte, leastRoom); need > 0 && err == nil; need -= leastRoom {
+		_, err = w.Write(zeros)
+	}
+	return errors.Join(err, w.Abort())
 }
 
 // declinePause tells that the attempt goes on, or that it stands still after all.
@@ -53,23 +80,44 @@ func (a *Attempt) declinePause(cause string, mayStand bool) {
 	_ = a.send(&taskproc.FromTask{Message: &taskproc.FromTask_Declined{Declined: declined}}) // else the tasknode is gone
 }
 
-// goOn prepares the Node to run on from what a checkpoint would have held.
-func (n *Node) goOn(unwritten *unwrittenError) (err error) {
-	if n.ctx.Err() != nil {
-		return context.Cause(n.ctx)
+// goOn prepares the Nodes that have stopped to run on from what a checkpoint would
+// have held.
+func (g *group) goOn(cause error) (err error) {
+	if g.ctx.Err() != nil {
+		return context.Cause(g.ctx)
 	}
+	g.again++
+	for _, n := range g.nodes {
+		if !n.over {
+			err = errors.Join(err, n.goOn())
+		}
+	}
+	g.openShared()
+	g.signal.decline()
+	g.declinePause(cause.Error(), false)
+	return err
+}
+
+func (n *Node) goOn() (err error) {
 	merge := n.resumed.GetMerge() // whose files a reduce still reads
-	n.again++
-	n.resumed, n.UserState = unwritten.body, unwritten.body.UserState
-	if n.source != nil {
-		n.collectors = make(map[int]*openCollector)
+	n.resumed = n.result.state
+	n.result, n.runs = result{}, nil
+	n.live.reset()
+	n.collectors = make(map[int]*openCollector)
+	n.shared = nil
+	switch r := n.pausedReduce(); {
+	case n.source != nil:
 		n.source, err = newMap(n, n.source.split)
-	} else {
-		n.declined, n.resumed.Merge = n.pausedReduce(), merge
-		n.reduces = nil
+	case r != nil:
+		n.declined, n.resumed.Merge = r, merge
 	}
-	n.signal.decline()
-	n.declinePause(unwritten.Error(), false)
+	for _, r := range n.reduces {
+		if r != n.declined {
+			r.Close()
+		}
+	}
+	n.reduces = nil
+	n.closeStreams()
 	n.enterPhase(n.firstPhase())
 	return err
 }

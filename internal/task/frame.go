@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -15,8 +16,9 @@ const (
 	streamMagic   = "HMRCHAN\x01" // the last byte is the version
 	frameBatch    = 'B'
 	frameEnd      = 'E'
+	frameHalt     = 'P'
 	batchHead     = 1 + 4 + 4 // kind, length, records
-	endHead       = 1 + 8     // kind, records
+	endHead       = 1 + 8     // kind, records; of an end, for good or for now
 	frameTail     = 4         // checksum
 	maxPayload    = 1 << 30   // bytes in a batch
 	leastRecord   = 2         // bytes: two lengths of nothing
@@ -102,8 +104,9 @@ func (f *frameWriter) seal(start int) error {
 	return err
 }
 
-// end sends what is left and the frame that ends a stream well.
-func (f *frameWriter) end() error {
+// end sends what is left and the frame that ends a stream well: frameEnd for good,
+// frameHalt for now.
+func (f *frameWriter) end(kind byte) error {
 	if err := f.send(); err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func (f *frameWriter) end() error {
 		f.buf = append(f.buf, streamMagic...)
 	}
 	start := len(f.buf)
-	f.buf = append(f.buf, frameEnd)
+	f.buf = append(f.buf, kind)
 	f.buf = binary.LittleEndian.AppendUint64(f.buf, f.total)
 	return f.seal(start)
 }
@@ -128,7 +131,7 @@ type frameReader struct {
 
 // next reads a batch into buf, which grows with the bytes that arrive, and
 // returns its payload and how many records that has. io.EOF is the good end of
-// the stream. The payload is checked as far as its checksum goes.
+// the stream, and errHalted one after which its writer goes on later. The payload is checked as far as its checksum goes.
 func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) {
 	if err := f.begin(); err != nil {
 		return buf, 0, err
@@ -142,7 +145,9 @@ func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) 
 	case frameBatch:
 		return f.batch(head, buf)
 	case frameEnd:
-		return buf, 0, f.end(binary.LittleEndian.Uint64(head[1:]))
+		return buf, 0, f.end(head, io.EOF)
+	case frameHalt:
+		return buf, 0, f.end(head, errHalted)
 	}
 	return buf, 0, fmt.Errorf("%w: frame of kind %q", storage.ErrCorrupt, head[0])
 }
@@ -194,17 +199,21 @@ func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 	return buf, nil
 }
 
-func (f *frameReader) end(records uint64) error {
+// errHalted is the end of a stream whose writer was paused.
+var errHalted = errors.New("the writer was paused")
+
+// end checks an end, which is told by what is returned.
+func (f *frameReader) end(head [batchHead]byte, what error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if records != f.total {
+	if records := binary.LittleEndian.Uint64(head[1:]); records != f.total {
 		return fmt.Errorf("%w: %d records came of %d", storage.ErrCorrupt, f.total, records)
 	}
 	if n, err := f.r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return fmt.Errorf("%w: bytes behind the end", storage.ErrCorrupt)
 	}
-	return io.EOF
+	return what
 }
 
 // check reads a checksum and compares it.

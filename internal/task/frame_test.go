@@ -24,7 +24,7 @@ func encodeStream(t testing.TB, batch int, records []keyValue) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.end(); err != nil {
+	if err := w.end(frameEnd); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -101,7 +101,7 @@ func TestFramesThatAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.end(); err != nil {
+	if err := w.end(frameEnd); err != nil {
 		t.Fatal(err)
 	}
 	for name, order := range map[string][]int{"left out": {0, 2, 3, 4}, "twice": {0, 1, 1, 2, 3, 4}, "swapped": {0, 2, 1, 3, 4}} {

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
 )
 
 // group is the NodeGroup that an attempt runs: Nodes in one process, joined by
@@ -25,7 +26,7 @@ type group struct {
 	layout   *dag.Layout
 	nodes    []*Node // in order of stages and numbers
 	memory   *memory
-	pausable bool // it may be stopped and paused: see mayPause
+	pausable bool // no user code has ruled it out
 	laidOut  atomic.Bool
 	board    bulletin
 	fetched  fetched
@@ -53,13 +54,17 @@ func (g *group) open() error {
 	}
 	if g.single() {
 		g.nodes[0].number = int(g.Start.Part)
-		g.nodes[0].files.mu.closed = g.resumed.GetPieces()
 	}
-	g.pausable = g.mayPause()
+	g.pausable = true
+	if err := g.handOut(); err != nil {
+		return err
+	}
 	ends := 0
 	for _, n := range g.nodes {
-		ends += len(fileChannels(n.inputs)) + len(fileChannels(n.outputs))
-		g.fetched.expect(n.inputs)
+		if !n.over {
+			ends += len(fileChannels(n.inputs)) + len(fileChannels(n.outputs))
+			g.fetched.expect(n.inputs)
+		}
 	}
 	g.memory = newMemory(int64(len(g.nodes))*int64(g.Conf.Int(conf.SortMB))<<20, ends)
 	g.openShared()
@@ -68,6 +73,35 @@ func (g *group) open() error {
 	}
 	g.laidOut.Store(true)
 	return nil
+}
+
+// handOut gives each Node what it goes on from.
+func (g *group) handOut() error {
+	if g.resumed == nil {
+		return nil
+	}
+	states := g.resumed.Nodes
+	if len(states) != len(g.nodes) {
+		return &badCheckpointError{fmt.Errorf("%w: it is of %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
+	}
+	for i, n := range g.nodes {
+		if int(states[i].Stage) != n.stage || int(states[i].Node) != n.number {
+			return &badCheckpointError{fmt.Errorf("%w: it has node %d of stage %d in the place of %v", storage.ErrCorrupt, states[i].Node, states[i].Stage, n)}
+		}
+		n.goOnFrom(states[i])
+	}
+	return nil
+}
+
+// goOnFrom has the Node go on from what it was at a pause.
+func (n *Node) goOnFrom(s *taskproc.NodeState) {
+	n.resumed, n.over = s, s.Over
+	if s.Over {
+		n.result = result{pieces: s.Pieces, published: s.Published}
+		n.setFraction(1)
+		return
+	}
+	n.files.mu.closed = s.Pieces
 }
 
 // graphOf is the graph of the job, which a Start of plain MapReduce need not
@@ -122,7 +156,7 @@ func shareOf(start *taskproc.Start, edge, node int) []int {
 // openSources gives each source Node its split.
 func (g *group) openSources() (err error) {
 	for _, n := range g.nodes {
-		if len(n.inputs) > 0 {
+		if len(n.inputs) > 0 || n.over {
 			continue
 		}
 		if n.source, err = newMap(n, g.splitOf(n)); err != nil {
@@ -147,20 +181,23 @@ func (g *group) splitOf(n *Node) *taskproc.Split {
 // single reports whether there is but one Node.
 func (g *group) single() bool { return len(g.nodes) == 1 }
 
-// mayPause reports whether the attempt can end in the middle of its work, to go
-// on elsewhere: that takes a single Node that reads a split and writes files, or
-// reads files and writes output. Others go on when they are told to pause or to
-// stop.
-func (g *group) mayPause() bool {
-	if !g.single() {
-		return false
+// mayCut reports whether what the attempt leaves can be another task: it is a map that
+// writes files.
+func (g *group) mayCut() bool {
+	return g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
+}
+
+// inGang reports whether other attempts run at once with this one.
+func (g *group) inGang() bool { return len(g.Start.GetBundle().GetGroups()) > 1 }
+
+// node is the Node of a stage that has a number; nil when it is in another group.
+func (g *group) node(stage string, number int) *Node {
+	for _, n := range g.nodes {
+		if n.number == number && n.Stage() == stage {
+			return n
+		}
 	}
-	n := g.nodes[0]
-	isFile := func(c Channel) bool { return c.Kind == dag.ChannelFile }
-	if len(n.inputs) == 0 {
-		return len(fileChannels(n.outputs)) == len(n.outputs)
-	}
-	return len(n.outputs) == 0 && !slices.ContainsFunc(n.inputs, func(c Channel) bool { return !isFile(c) })
+	return nil
 }
 
 // nodesOf is how many Nodes the named stage has.
@@ -180,22 +217,70 @@ func (g *group) taskOf(n *Node) int32 {
 // run carries out all Nodes and returns the attempt's last message. ctx is that of
 // the connection.
 func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	defer g.close()
+	for {
+		g.runNodes(prog)
+		if g.first.err != nil {
+			return nil, g.awaitCause(ctx, g.first.err)
+		}
+		if !slices.ContainsFunc(g.nodes, func(n *Node) bool { return !n.over }) {
+			return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.done()}}, nil
+		}
+		last, err := g.checkpoint()
+		if !errors.As(err, new(*unwrittenError)) || g.hasStreams() {
+			return last, err
+		}
+		if err := g.goOn(err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// begin has what the attempt goes on from lie on this machine.
+func (g *group) begin() error {
+	if g.resumed == nil {
+		return nil
+	}
+	g.nodes[0].enterPhase("copy")
+	if err := g.bringCheckpoint(); err != nil {
+		return err
+	}
+	return g.handOut()
+}
+
+// runNodes runs those that have work to do.
+func (g *group) runNodes(prog Program) {
 	if g.single() {
 		_ = g.nodes[0].run(prog) // fail has the error
-	} else {
-		var workers sync.WaitGroup
-		for _, n := range g.nodes {
+		return
+	}
+	var workers sync.WaitGroup
+	for _, n := range g.nodes {
+		if !n.over {
 			workers.Go(func() { _ = n.run(prog) })
 		}
-		workers.Wait()
 	}
-	if g.first.err != nil {
-		return nil, g.awaitCause(ctx, g.first.err)
+	workers.Wait()
+}
+
+// hasStreams reports whether a Node sends or receives streams, which end with a pause
+// at both ends.
+func (g *group) hasStreams() bool {
+	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
+		return len(channelsOf(n.inputs, dag.ChannelTCP))+len(channelsOf(n.outputs, dag.ChannelTCP)) > 0
+	})
+}
+
+// close closes what Nodes that were paused have left open.
+func (g *group) close() {
+	for _, n := range g.nodes {
+		if n.result.state != nil {
+			n.close()
+		}
 	}
-	if last := g.nodes[0].result.paused; last != nil {
-		return last, nil
-	}
-	return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.done()}}, nil
 }
 
 // causeGrace is how long at most an attempt that has lost a stream waits to be

@@ -32,6 +32,7 @@ type rig struct {
 	properties map[string]string
 	shares     []*taskproc.Share
 	lie        func(*taskproc.MapOutput) // changes what is told of an output; nil for nothing
+	goesOn     bool                      // bundles that were paused go on
 
 	mu struct {
 		sync.Mutex
@@ -39,6 +40,9 @@ type rig struct {
 		told  map[int32][]*taskproc.MapOutput // by edge
 		last  map[dag.GroupID]*taskproc.FromTask
 		ended sync.WaitGroup
+
+		incarnation map[dag.BundleID]int // how often bundles went on
+		declined    int                  // pauses
 	}
 }
 
@@ -74,7 +78,7 @@ func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 		server: &Server{Programs: Programs{"p": prog}, Local: mem.New(mem.Options{Name: "rig"})},
 	}
 	r.mu.runs, r.mu.told = make(map[dag.GroupID]*groupRun), make(map[int32][]*taskproc.MapOutput)
-	r.mu.last = make(map[dag.GroupID]*taskproc.FromTask)
+	r.mu.last, r.mu.incarnation = make(map[dag.GroupID]*taskproc.FromTask), make(map[dag.BundleID]int)
 	return r
 }
 
@@ -185,8 +189,16 @@ func (r *rig) attend(run *groupRun) {
 			continue
 		}
 		r.mu.Lock()
+		if r.goesOn && m.GetDeclined() != nil {
+			r.mu.declined++
+			r.mu.Unlock()
+			continue
+		}
 		r.mu.last[run.id] = m
 		r.publishLocked(run.id, m.GetDone())
+		if r.goesOn {
+			r.goOnLocked(r.layout.BundleOf(run.id))
+		}
 		r.mu.Unlock()
 	}
 }

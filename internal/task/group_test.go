@@ -204,31 +204,6 @@ func TestWhoseOutputIsLost(t *testing.T) {
 	}
 }
 
-// TestOthersGoOnWhenTheyAreToPause: only a Node alone that reads a split or
-// files can be paused.
-func TestOthersGoOnWhenTheyAreToPause(t *testing.T) {
-	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
-		var r *rig
-		p := &relay{records: 1000, seen: make(map[string][]string)}
-		g := oneEdge(2, 2, channel, dag.AllToAll)
-		r = newRig(t, g, programFunc(func(n *Node) error {
-			if n.Stage() == "from" && n.Number() == 0 {
-				r.send("from", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
-				for !n.signal.pause.Load() {
-					<-n.signal.whenPaused()
-				}
-				if act, err := n.Map().Attend(dag.Position{Offset: 50}); act != Continue || err != nil {
-					return fmt.Errorf("action %v, %w", act, err)
-				}
-			}
-			return p.RunNode(n)
-		}))
-		r.run()
-		r.allDone()
-		compareSeen(t, g, p.seen, twin(g, p.records, nil))
-	}
-}
-
 // TestWhoLosesAStreamWaitsForTheCause: killed meanwhile, it has no failure of its
 // own.
 func TestWhoLosesAStreamWaitsForTheCause(t *testing.T) {

@@ -21,7 +21,11 @@ type Map struct {
 	consumed  func() int64
 	skip      []dag.Position // records to pass over, ascending; those behind are cut off
 	records   int64
-	save      func() ([]byte, error)
+
+	// paused is whether what is left is for another attempt, since the loop was told to
+	// pause, or to stop where its output cannot be cut without a trace or user code has
+	// more to know than the records that are left.
+	paused bool
 }
 
 // newMap is a Node's work on split; that of a Node alone in its group may be a
@@ -67,9 +71,6 @@ func splitBytes(s *taskproc.Split) int64 {
 	return int64(n)
 }
 
-// OnPause sets what saves the state that the user's code keeps across records.
-func (m *Map) OnPause(save func() ([]byte, error)) { m.save = save }
-
 // Split is what the Node reads; Work is the part of it that this attempt has
 // been given.
 func (m *Map) Split() *taskproc.Split { return m.split }
@@ -99,10 +100,12 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 		m.attendAgain()
 		return Continue, nil
 	}
-	if !m.signal.heed() && !m.signal.stop.Load() {
+	pause := m.signal.heed()
+	if !pause && !(m.signal.stop.Load() && m.group.mayCut()) {
 		return Continue, nil // nobody wants it any more
 	}
 	m.processed.End = position
+	m.paused = pause || m.save != nil || m.files.framed()
 	return Stop, nil
 }
 
@@ -154,8 +157,5 @@ func (m *Map) countInput() {
 	}
 }
 
-// Pausing reports whether a loop that ended early is to go on in another
-// attempt of the same task: it was told to pause, or to stop where its output
-// cannot be cut without a trace or user code has more to know than the records
-// that are left.
-func (m *Map) Pausing() bool { return m.signal.pause.Load() || m.save != nil || m.files.framed() }
+// remaining is what this attempt leaves of its range.
+func (m *Map) remaining() dag.Range { return dag.Range{Start: m.processed.End, End: m.work.End} }

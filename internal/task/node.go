@@ -22,13 +22,18 @@ type Node struct {
 	inputs  []Channel
 	outputs []Channel
 
-	due        atomic.Bool // there are signals to attend to
-	source     *Map        // nil for a Node that other Nodes write to
+	due        atomic.Bool         // there are signals to attend to
+	resumed    *taskproc.NodeState // what it goes on from; nil for a fresh start
+	over       bool                // it has done its work, here or in an attempt before
+	save       func() ([]byte, error)
+	source     *Map // nil for a Node that other Nodes write to
 	reduces    []*Reduce
 	declined   *Reduce                // whose pause was declined; the next one takes over
 	collectors map[int]*openCollector // by edge
 	shared     map[sharedEnd]*SharedWriter
 	streams    streams
+	live       liveInputs
+	runs       []shuffle.MergeInputState      // in files, of what came live, at a pause
 	waiting    atomic.Int32                   // calls that wait for other Nodes
 	collected  atomic.Int64                   // bytes that its collectors had in memory when a map looked last
 	taking     atomic.Pointer[shuffle.Intake] // that was opened last; nil before the first
@@ -46,7 +51,8 @@ type Node struct {
 type result struct {
 	pieces    []*taskproc.Piece
 	published []*taskproc.MapOutput
-	paused    *taskproc.FromTask // the attempt's last message, when the Node was paused
+	state     *taskproc.NodeState // of a Node that was paused: what it is to go on from
+	unwritten error               // why that is not all in files
 }
 
 // Stage is the name of the Node's stage in the graph.
@@ -71,13 +77,25 @@ func (n *Node) Inputs() []Channel { return n.inputs }
 // Outputs are the edges that lead from the Node, in their order in the graph.
 func (n *Node) Outputs() []Channel { return n.outputs }
 
-// Attend does what is waiting between two records that come from streams or
-// from memory. It is called when Signalled says so.
+// UserState is what the user's code saved at the pause that the Node goes on from, nil
+// when there is none.
+func (n *Node) UserState() []byte { return n.resumed.GetUserState() }
+
+// OnPause sets what saves the state that the user's code keeps across records.
+func (n *Node) OnPause(save func() ([]byte, error)) { n.save = save }
+
+// Attend does what is waiting between two records, or groups of them, that came from
+// streams or from memory. It is called when Signalled says so. While more may come the
+// Node stops when its writers do, and no sooner.
 func (n *Node) Attend() (Action, error) {
 	if err := context.Cause(n.ctx); err != nil {
 		return Stop, err
 	}
 	n.Sample()
+	if n.liveOver() && n.group.pausable && n.signal.heed() {
+		n.live.stopped = true
+		return Stop, nil
+	}
 	return Continue, nil
 }
 
@@ -128,7 +146,8 @@ func (n *Node) unwritten() int64 {
 	return bytes
 }
 
-// run carries out the Node. Whatever its end, it leaves nothing open.
+// run carries out the Node. Whatever its end, it leaves nothing open, unless it is to
+// go on later: then the group closes it.
 func (n *Node) run(prog Program) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -137,29 +156,16 @@ func (n *Node) run(prog Program) (err error) {
 		if err != nil {
 			n.group.fail(err) // before others learn of it by what this Node leaves unfinished
 		}
-		n.close()
-	}()
-	if n.resumed != nil {
-		n.enterPhase("copy")
-		if err := n.bringCheckpoint(); err != nil {
-			return err
+		if err != nil || n.over {
+			n.close()
 		}
-	}
+	}()
 	n.openStreams()
 	n.enterPhase(n.firstPhase())
-	for {
-		if err := prog.RunNode(n); err != nil {
-			return n.blame(err)
-		}
-		err := n.finish()
-		var unwritten *unwrittenError
-		if !errors.As(err, &unwritten) {
-			return err
-		}
-		if err := n.goOn(unwritten); err != nil {
-			return err
-		}
+	if err := prog.RunNode(n); err != nil {
+		return n.blame(err)
 	}
+	return n.finish()
 }
 
 // firstPhase is what progress shows until the Node's own code says otherwise.
@@ -173,39 +179,62 @@ func (n *Node) firstPhase() string {
 	return "stream"
 }
 
-// finish publishes what the Node has written, or writes its checkpoint.
-func (n *Node) finish() (err error) {
+// finish publishes what the Node has written, and has it go on later if it was paused.
+func (n *Node) finish() error {
 	if n.source != nil {
 		n.source.countInput()
 	}
 	for _, r := range n.reduces {
 		r.countInput()
 	}
-	if r := n.pausedReduce(); r != nil {
-		n.result.paused, err = r.checkpoint()
+	paused := n.Paused()
+	if err := errors.Join(n.finishShared(paused), n.finishStreams(paused)); err != nil {
 		return err
+	}
+	if n.Paused() != paused { // something that it has not read was broken off
+		return &FatalError{Err: fmt.Errorf("node %v ended before all had come that its writers send", n)}
+	}
+	published, err := n.publish()
+	if err != nil {
+		return err
+	}
+	if paused {
+		return n.halt(published)
 	}
 	for _, r := range n.reduces {
 		r.countMerges()
 	}
-	if err := errors.Join(n.finishShared(), n.finishStreams()); err != nil {
+	return n.end(published)
+}
+
+// end is the end of a Node that has done its work.
+func (n *Node) end(published []*taskproc.MapOutput) (err error) {
+	if err := n.store(published); err != nil {
 		return err
 	}
-	if n.result.published, err = n.publish(); err != nil {
-		return err
-	}
-	if m := n.source; m != nil && m.processed != m.work && m.Pausing() {
-		n.result.paused, err = m.checkpoint(n.result.published)
-		return err
-	}
-	if err := n.store(n.result.published); err != nil {
-		return err
-	}
+	n.result.published = published
 	if n.result.pieces, _, err = n.files.close(false); err != nil {
 		return err
 	}
+	n.over = true
 	n.setFraction(1)
 	return nil
+}
+
+// halt is the end of a Node that is to go on in another attempt.
+func (n *Node) halt(published []*taskproc.MapOutput) error {
+	state, err := n.state(published)
+	if err != nil && !errors.As(err, new(*unwrittenError)) {
+		return err
+	}
+	n.result.state, n.result.unwritten = state, err
+	return nil
+}
+
+// Paused reports whether the Node has stopped where another attempt is to go on. Its
+// code looks when it has ended.
+func (n *Node) Paused() bool {
+	return n.source != nil && n.source.paused || n.pausedReduce() != nil || n.live.stopped || n.live.brokenOff()
 }
 
 func (n *Node) pausedReduce() *Reduce {

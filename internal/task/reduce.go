@@ -31,7 +31,6 @@ type Reduce struct {
 	done    int64 // groups finished by this attempt
 	paused  bool
 	closed  bool
-	save    func() ([]byte, error)
 	counted struct { // in the attempt's counters
 		records int64
 		intake  shuffle.IntakeStats
@@ -41,7 +40,7 @@ type Reduce struct {
 // Reduce reads the inputs named, which are files, merged into one sorted stream;
 // all inputs that are files when none is named. The Node closes it, unless the
 // caller has no more use for it before that. Only the reduce of all inputs of a
-// Node that leads into no other can be paused.
+// Node can be paused.
 func (n *Node) Reduce(inputs ...string) *Reduce {
 	r := &Reduce{Node: n, reads: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
 	if len(inputs) > 0 {
@@ -81,8 +80,12 @@ func (n *Node) named(names []string) ([]Channel, error) {
 	return channels, nil
 }
 
-// mayPause reports whether nothing but this reduce would have to go on.
-func (r *Reduce) mayPause() bool { return r.group.pausable && len(r.reads) == len(r.inputs) }
+// mayPause reports whether the Node can stop between two groups of this reduce.
+func (r *Reduce) mayPause() bool { return r.group.pausable && r.isMain() }
+
+// isMain reports whether this is all that the Node reads. Of others nothing goes into a
+// checkpoint: they are read anew.
+func (r *Reduce) isMain() bool { return len(r.reads) == len(r.inputs) }
 
 // Groups opens the merged stream: it waits until all that it reads has been
 // written and taken in. prefix is the length of the
@@ -124,7 +127,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	r.memory = r.group.memory.borrow(len(r.reads))
 	opts := shuffle.IntakeOptions{
 		FS:                 r.Local,
-		Dir:                r.attemptFile(r.dir),
+		Dir:                r.LocalFile(r.dir),
 		Memory:             r.memory,
 		InputBufferPercent: r.Conf.Float(conf.ShuffleInputBufferPercent),
 		MergePercent:       r.Conf.Float(conf.ShuffleMergePercent),
@@ -135,7 +138,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	}
 	defer func() { r.taking.Store(r.intake) }()
 	var err error
-	if r.resumed == nil {
+	if r.resumed == nil || !r.isMain() {
 		r.intake, err = shuffle.NewIntake(opts)
 		return err
 	}
@@ -201,9 +204,6 @@ func (r *Reduce) Sample() {
 
 // CountGroup adds one finished group.
 func (r *Reduce) CountGroup() { r.done++ }
-
-// OnPause sets what saves the state that the user's code keeps across groups.
-func (r *Reduce) OnPause(save func() ([]byte, error)) { r.save = save }
 
 // countInput counts what has been read.
 func (r *Reduce) countInput() {

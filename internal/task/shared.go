@@ -20,6 +20,7 @@ type sharedEnd struct{ edge, reader int }
 type sharedQueue struct {
 	batches chan sharedBatch // closed when all writers have closed
 	writers atomic.Int32     // that have not
+	halted  atomic.Bool      // one of them is to go on later
 }
 
 type sharedBatch struct {
@@ -34,14 +35,20 @@ func (q *sharedQueue) leave() {
 }
 
 // openShared makes the queues of all edges through shared memory, both of whose
-// ends are in the group.
+// ends are in the group. Nodes that have done their work send nothing.
 func (g *group) openShared() {
 	g.queues = make(map[sharedEnd]*sharedQueue)
 	for _, n := range g.nodes {
 		for _, c := range channelsOf(n.inputs, dag.ChannelSHM) {
 			q := &sharedQueue{batches: make(chan sharedBatch, sharedDepth)}
-			q.writers.Store(int32(len(c.Peers)))
-			if len(c.Peers) == 0 {
+			writers := 0
+			for _, peer := range c.Peers {
+				if w := g.node(c.From, peer); w == nil || !w.over {
+					writers++
+				}
+			}
+			q.writers.Store(int32(writers))
+			if writers == 0 {
 				close(q.batches)
 			}
 			g.queues[sharedEnd{c.Edge, n.number}] = q
@@ -106,6 +113,14 @@ func (w *SharedWriter) Close() {
 	}
 }
 
+// Halt says that no more will come until the Node goes on in another attempt.
+func (w *SharedWriter) Halt() {
+	if w.queue != nil && !w.closed {
+		w.queue.halted.Store(true)
+	}
+	w.Close()
+}
+
 // SharedReader takes the batches of all writers of an edge. One goroutine uses
 // it.
 type SharedReader struct {
@@ -121,7 +136,7 @@ func (n *Node) ReceiveShared(c Channel) *SharedReader {
 }
 
 // Receive waits for the next batch: those of one writer come in order. ok is
-// false when all writers have closed. The error is the cause of the end of ctx or
+// false when all writers have closed, or were halted: see Node.Paused. The error is the cause of the end of ctx or
 // of the attempt.
 func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok bool, err error) {
 	if r.queue == nil {
@@ -130,13 +145,13 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 	var item sharedBatch
 	select {
 	case item, ok = <-r.queue.batches:
-		return item.batch, item.from, ok, nil
+		return r.received(item, ok)
 	default:
 	}
 	defer r.node.waits()()
 	select {
 	case item, ok = <-r.queue.batches:
-		return item.batch, item.from, ok, nil
+		return r.received(item, ok)
 	case <-ctx.Done():
 		return nil, 0, false, context.Cause(ctx)
 	case <-r.node.ctx.Done():
@@ -144,17 +159,26 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 	}
 }
 
-// finishShared ends what the Node gives and takes in memory. Readers that it
-// never wrote to get nothing from it; one that it wrote to and did not close
-// might miss something.
-func (n *Node) finishShared() error {
+func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, error) {
+	if !ok {
+		r.node.live.ended(r.edge.Edge, r.queue.halted.Load(), nil)
+	}
+	return item.batch, item.from, ok, nil
+}
+
+// finishShared ends what the Node gives and takes in memory, for good unless it was
+// paused. Readers that it never wrote to get nothing from it; one that it wrote to and
+// did not close might miss something.
+func (n *Node) finishShared(paused bool) error {
 	for _, c := range channelsOf(n.outputs, dag.ChannelSHM) {
 		for _, peer := range c.Peers {
 			w := n.shared[sharedEnd{c.Edge, peer}]
 			if w != nil && !w.closed {
 				return fmt.Errorf("node %v: memory to %s %d was not closed", n, c.To, peer)
 			}
-			if w == nil {
+			if w == nil && paused {
+				n.SendShared(c, peer).Halt()
+			} else if w == nil {
 				n.SendShared(c, peer).Close()
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -17,6 +18,8 @@ import (
 type StreamReader struct {
 	node    *Node
 	channel Channel
+	peers   []int        // that had not ended before this attempt
+	halted  []bool       // of them, when batches is closed: they are to go on later
 	batches chan inBatch // closed when all streams are over
 	buffers sync.Pool    // of *[]byte
 	workers sync.WaitGroup
@@ -27,6 +30,7 @@ type StreamReader struct {
 	from       int
 	key, value []byte
 	err        error
+	settled    bool // the Node knows how its writers have ended
 }
 
 // inBatch is a batch that has arrived, or why none will.
@@ -43,16 +47,17 @@ func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
 	}
-	r := &StreamReader{node: n, channel: c, batches: make(chan inBatch)}
-	for _, peer := range c.Peers {
+	r := &StreamReader{node: n, channel: c, peers: n.openPeers(c), batches: make(chan inBatch)}
+	r.halted = make([]bool, len(r.peers))
+	for _, peer := range r.peers {
 		if n.streams.in[streamEnd{c.Edge, peer}] == nil {
 			return nil, r.fault(peer, errNoStream)
 		}
 	}
 	n.streams.readers[c.Edge] = r
 	var writers sync.WaitGroup
-	for _, peer := range c.Peers {
-		writers.Go(func() { r.receive(peer, n.streams.in[streamEnd{c.Edge, peer}]) })
+	for i, peer := range r.peers {
+		writers.Go(func() { r.halted[i] = r.receive(peer, n.streams.in[streamEnd{c.Edge, peer}]) })
 	}
 	r.workers.Go(func() {
 		writers.Wait()
@@ -68,12 +73,12 @@ func (r *StreamReader) fault(peer int, err error) error {
 	return fmt.Errorf("stream from %s %d to %v: %w", r.channel.From, peer, r.node, err)
 }
 
-// receive passes on the batches of one writer.
-func (r *StreamReader) receive(peer int, opening *receiveOpening) {
+// receive passes on the batches of one writer, and reports whether that was paused.
+func (r *StreamReader) receive(peer int, opening *receiveOpening) (halted bool) {
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
 		r.pass(inBatch{from: peer, err: r.fault(peer, &streamError{opening.err})})
-		return
+		return false
 	}
 	frames := &frameReader{r: opening.end}
 	for {
@@ -84,14 +89,14 @@ func (r *StreamReader) receive(peer int, opening *receiveOpening) {
 		var batch inBatch
 		batch.buffer, batch.from = buffer, peer
 		*buffer, batch.records, batch.err = frames.next(*buffer)
-		if batch.err == io.EOF {
-			return
+		if batch.err == io.EOF || batch.err == errHalted {
+			return batch.err == errHalted
 		}
 		if batch.err != nil {
 			batch.err = r.fault(peer, &streamError{batch.err})
 		}
 		if !r.pass(batch) || batch.err != nil {
-			return
+			return false
 		}
 	}
 }
@@ -106,8 +111,8 @@ func (r *StreamReader) pass(b inBatch) bool {
 	}
 }
 
-// Next goes to the next record; false at the end of all streams and after an
-// error. A stream that its writer did not close is an error.
+// Next goes to the next record; false at the end of all streams, which may be one for
+// now (Node.Paused), and after an error. A stream that its writer did not close is an error.
 func (r *StreamReader) Next() bool {
 	for r.err == nil {
 		if r.records > 0 {
@@ -133,11 +138,30 @@ func (r *StreamReader) nextBatch() bool {
 		r.buffer, r.payload = nil, nil
 	}
 	batch, open := r.await()
-	if r.err = batch.err; !open || r.err != nil {
+	if r.err = batch.err; r.err != nil {
+		return false
+	}
+	if !open {
+		r.ended()
 		return false
 	}
 	r.buffer, r.payload, r.records, r.from = batch.buffer, *batch.buffer, batch.records, batch.from
 	return true
+}
+
+// ended tells the Node how its writers have ended.
+func (r *StreamReader) ended() {
+	if r.settled {
+		return
+	}
+	r.settled = true
+	var over []int
+	for i, peer := range r.peers {
+		if !r.halted[i] {
+			over = append(over, peer)
+		}
+	}
+	r.node.live.ended(r.channel.Edge, slices.Contains(r.halted, true), over)
 }
 
 // await waits for what comes next, which is no silence of the Node's own.

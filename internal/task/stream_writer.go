@@ -20,7 +20,7 @@ type StreamWriter struct {
 	node    *Node
 	channel Channel
 	peer    int
-	end     io.WriteCloser
+	to      io.WriteCloser
 	frames  *frameWriter
 	err     error // sticks
 	closed  bool
@@ -43,7 +43,7 @@ func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
 	if opening.err != nil {
 		return nil, w.fault(&streamError{opening.err})
 	}
-	w.end = opening.end
+	w.to = opening.end
 	batch := min(max(batchesPerEdge/len(c.Peers), leastBatch), mostBatch)
 	w.frames = newFrameWriter(waitingWriter{w}, batch)
 	n.streams.writers[end] = w
@@ -74,16 +74,21 @@ func (w *StreamWriter) Write(key, value []byte) error {
 
 // Close sends what is left and ends the stream well. It returns when all has been
 // sent. It may be called twice.
-func (w *StreamWriter) Close() error {
+func (w *StreamWriter) Close() error { return w.end(frameEnd) }
+
+// Halt is Close for a Node that is to go on in another attempt.
+func (w *StreamWriter) Halt() error { return w.end(frameHalt) }
+
+func (w *StreamWriter) end(kind byte) error {
 	if w.closed || w.err != nil {
 		w.closed = true
 		return w.err
 	}
 	w.closed = true
 	defer w.node.waits()()
-	err := w.frames.end()
+	err := w.frames.end(kind)
 	if err == nil {
-		if err = w.end.Close(); err != nil {
+		if err = w.to.Close(); err != nil {
 			err = &streamError{err}
 		}
 	}
@@ -98,7 +103,7 @@ type waitingWriter struct{ w *StreamWriter }
 
 func (w waitingWriter) Write(b []byte) (int, error) {
 	defer w.w.node.waits()()
-	n, err := w.w.end.Write(b)
+	n, err := w.w.to.Write(b)
 	if err != nil {
 		err = &streamError{err}
 	}

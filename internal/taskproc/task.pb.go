@@ -2396,14 +2396,8 @@ type CheckpointBody struct {
 	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	Task          int32                  `protobuf:"varint,2,opt,name=task,proto3" json:"task,omitempty"`
 	Kind          Kind                   `protobuf:"varint,3,opt,name=kind,proto3,enum=hammr.task.v1.Kind" json:"kind,omitempty"`
-	Pieces        []*Piece               `protobuf:"bytes,4,rep,name=pieces,proto3" json:"pieces,omitempty"` // output closed so far
-	Counters      []*Counter             `protobuf:"bytes,5,rep,name=counters,proto3" json:"counters,omitempty"`
-	Remaining     *Range                 `protobuf:"bytes,6,opt,name=remaining,proto3" json:"remaining,omitempty"`                  // maps: what is still to be read
-	Fetched       []*MapOutput           `protobuf:"bytes,7,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // reduces: whose segments have been taken in
-	Merge         []*MergeInput          `protobuf:"bytes,8,rep,name=merge,proto3" json:"merge,omitempty"`                          // reduces: the final merge, empty before it began
-	UserState     []byte                 `protobuf:"bytes,9,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
-	Published     []*MapOutput           `protobuf:"bytes,10,rep,name=published,proto3" json:"published,omitempty"`                 // maps: data files of the range before remaining
-	Pending       []*Pending             `protobuf:"bytes,11,rep,name=pending,proto3" json:"pending,omitempty"`                     // output that is not in a closed piece yet
+	Counters      []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`
+	Nodes         []*NodeState           `protobuf:"bytes,5,rep,name=nodes,proto3" json:"nodes,omitempty"` // of all Nodes of the task, in order of stages and numbers
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2459,13 +2453,6 @@ func (x *CheckpointBody) GetKind() Kind {
 	return Kind_KIND_UNSPECIFIED
 }
 
-func (x *CheckpointBody) GetPieces() []*Piece {
-	if x != nil {
-		return x.Pieces
-	}
-	return nil
-}
-
 func (x *CheckpointBody) GetCounters() []*Counter {
 	if x != nil {
 		return x.Counters
@@ -2473,44 +2460,187 @@ func (x *CheckpointBody) GetCounters() []*Counter {
 	return nil
 }
 
-func (x *CheckpointBody) GetRemaining() *Range {
+func (x *CheckpointBody) GetNodes() []*NodeState {
 	if x != nil {
-		return x.Remaining
+		return x.Nodes
 	}
 	return nil
 }
 
-func (x *CheckpointBody) GetFetched() []*MapOutput {
+// NodeState is how far a Node of a task had come.
+type NodeState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stage         int32                  `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`                         // place in the graph's stages
+	Node          int32                  `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`                           // number in its stage
+	Over          bool                   `protobuf:"varint,3,opt,name=over,proto3" json:"over,omitempty"`                           // it has ended well: only what it wrote is left of it
+	Pieces        []*Piece               `protobuf:"bytes,4,rep,name=pieces,proto3" json:"pieces,omitempty"`                        // output closed so far
+	Pending       []*Pending             `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`                      // output that is not in a closed piece yet
+	Published     []*MapOutput           `protobuf:"bytes,6,rep,name=published,proto3" json:"published,omitempty"`                  // what it has written for other Nodes to files so far
+	UserState     []byte                 `protobuf:"bytes,7,opt,name=user_state,json=userState,proto3" json:"user_state,omitempty"` // written by the user's Save
+	Remaining     *Range                 `protobuf:"bytes,8,opt,name=remaining,proto3" json:"remaining,omitempty"`                  // sources: what is still to be read
+	Fetched       []*MapOutput           `protobuf:"bytes,9,rep,name=fetched,proto3" json:"fetched,omitempty"`                      // readers of files: whose segments have been taken in
+	Merge         []*MergeInput          `protobuf:"bytes,10,rep,name=merge,proto3" json:"merge,omitempty"`                         // sorted runs that it has or merges; empty before it has any
+	Live          []*LiveInput           `protobuf:"bytes,11,rep,name=live,proto3" json:"live,omitempty"`                           // by edge, those of which some writers have ended
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeState) Reset() {
+	*x = NodeState{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeState) ProtoMessage() {}
+
+func (x *NodeState) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[30]
 	if x != nil {
-		return x.Fetched
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeState.ProtoReflect.Descriptor instead.
+func (*NodeState) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *NodeState) GetStage() int32 {
+	if x != nil {
+		return x.Stage
+	}
+	return 0
+}
+
+func (x *NodeState) GetNode() int32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *NodeState) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
+}
+
+func (x *NodeState) GetPieces() []*Piece {
+	if x != nil {
+		return x.Pieces
 	}
 	return nil
 }
 
-func (x *CheckpointBody) GetMerge() []*MergeInput {
+func (x *NodeState) GetPending() []*Pending {
 	if x != nil {
-		return x.Merge
+		return x.Pending
 	}
 	return nil
 }
 
-func (x *CheckpointBody) GetUserState() []byte {
-	if x != nil {
-		return x.UserState
-	}
-	return nil
-}
-
-func (x *CheckpointBody) GetPublished() []*MapOutput {
+func (x *NodeState) GetPublished() []*MapOutput {
 	if x != nil {
 		return x.Published
 	}
 	return nil
 }
 
-func (x *CheckpointBody) GetPending() []*Pending {
+func (x *NodeState) GetUserState() []byte {
 	if x != nil {
-		return x.Pending
+		return x.UserState
+	}
+	return nil
+}
+
+func (x *NodeState) GetRemaining() *Range {
+	if x != nil {
+		return x.Remaining
+	}
+	return nil
+}
+
+func (x *NodeState) GetFetched() []*MapOutput {
+	if x != nil {
+		return x.Fetched
+	}
+	return nil
+}
+
+func (x *NodeState) GetMerge() []*MergeInput {
+	if x != nil {
+		return x.Merge
+	}
+	return nil
+}
+
+func (x *NodeState) GetLive() []*LiveInput {
+	if x != nil {
+		return x.Live
+	}
+	return nil
+}
+
+// LiveInput is an edge by a stream or memory.
+type LiveInput struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Edge          int32                  `protobuf:"varint,1,opt,name=edge,proto3" json:"edge,omitempty"`
+	Over          []int32                `protobuf:"varint,2,rep,packed,name=over,proto3" json:"over,omitempty"` // numbers of the Nodes from which no more comes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LiveInput) Reset() {
+	*x = LiveInput{}
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LiveInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LiveInput) ProtoMessage() {}
+
+func (x *LiveInput) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LiveInput.ProtoReflect.Descriptor instead.
+func (*LiveInput) Descriptor() ([]byte, []int) {
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *LiveInput) GetEdge() int32 {
+	if x != nil {
+		return x.Edge
+	}
+	return 0
+}
+
+func (x *LiveInput) GetOver() []int32 {
+	if x != nil {
+		return x.Over
 	}
 	return nil
 }
@@ -2527,7 +2657,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2669,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[30]
+	mi := &file_internal_taskproc_task_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2682,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{30}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Pending) GetOutput() string {
@@ -2590,7 +2720,7 @@ type MergeInput struct {
 
 func (x *MergeInput) Reset() {
 	*x = MergeInput{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2602,7 +2732,7 @@ func (x *MergeInput) String() string {
 func (*MergeInput) ProtoMessage() {}
 
 func (x *MergeInput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[31]
+	mi := &file_internal_taskproc_task_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2615,7 +2745,7 @@ func (x *MergeInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeInput.ProtoReflect.Descriptor instead.
 func (*MergeInput) Descriptor() ([]byte, []int) {
-	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{31}
+	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MergeInput) GetPath() string {
@@ -2715,7 +2845,7 @@ type Split_Part struct {
 
 func (x *Split_Part) Reset() {
 	*x = Split_Part{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2727,7 +2857,7 @@ func (x *Split_Part) String() string {
 func (*Split_Part) ProtoMessage() {}
 
 func (x *Split_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[32]
+	mi := &file_internal_taskproc_task_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2790,7 +2920,7 @@ type Graph_Stage struct {
 
 func (x *Graph_Stage) Reset() {
 	*x = Graph_Stage{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2802,7 +2932,7 @@ func (x *Graph_Stage) String() string {
 func (*Graph_Stage) ProtoMessage() {}
 
 func (x *Graph_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[33]
+	mi := &file_internal_taskproc_task_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2860,7 +2990,7 @@ type Graph_Edge struct {
 
 func (x *Graph_Edge) Reset() {
 	*x = Graph_Edge{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2872,7 +3002,7 @@ func (x *Graph_Edge) String() string {
 func (*Graph_Edge) ProtoMessage() {}
 
 func (x *Graph_Edge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[34]
+	mi := &file_internal_taskproc_task_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3071,7 @@ type Bundle_Group struct {
 
 func (x *Bundle_Group) Reset() {
 	*x = Bundle_Group{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2953,7 +3083,7 @@ func (x *Bundle_Group) String() string {
 func (*Bundle_Group) ProtoMessage() {}
 
 func (x *Bundle_Group) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[36]
+	mi := &file_internal_taskproc_task_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3003,7 +3133,7 @@ type Checkpoint_Copy struct {
 
 func (x *Checkpoint_Copy) Reset() {
 	*x = Checkpoint_Copy{}
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3015,7 +3145,7 @@ func (x *Checkpoint_Copy) String() string {
 func (*Checkpoint_Copy) ProtoMessage() {}
 
 func (x *Checkpoint_Copy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_taskproc_task_proto_msgTypes[37]
+	mi := &file_internal_taskproc_task_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,21 +3396,30 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x04Copy\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x1a\n" +
-	"\bchecksum\x18\x03 \x01(\x04R\bchecksum\"\xe8\x03\n" +
+	"\bchecksum\x18\x03 \x01(\x04R\bchecksum\"\xc8\x01\n" +
 	"\x0eCheckpointBody\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12'\n" +
-	"\x04kind\x18\x03 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x12,\n" +
-	"\x06pieces\x18\x04 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x122\n" +
-	"\bcounters\x18\x05 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x122\n" +
-	"\tremaining\x18\x06 \x01(\v2\x14.hammr.task.v1.RangeR\tremaining\x122\n" +
-	"\afetched\x18\a \x03(\v2\x18.hammr.task.v1.MapOutputR\afetched\x12/\n" +
-	"\x05merge\x18\b \x03(\v2\x19.hammr.task.v1.MergeInputR\x05merge\x12\x1d\n" +
+	"\x04kind\x18\x03 \x01(\x0e2\x13.hammr.task.v1.KindR\x04kind\x122\n" +
+	"\bcounters\x18\x04 \x03(\v2\x16.hammr.task.v1.CounterR\bcounters\x12.\n" +
+	"\x05nodes\x18\x05 \x03(\v2\x18.hammr.task.v1.NodeStateR\x05nodes\"\xc7\x03\n" +
+	"\tNodeState\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\x05R\x05stage\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\x05R\x04node\x12\x12\n" +
+	"\x04over\x18\x03 \x01(\bR\x04over\x12,\n" +
+	"\x06pieces\x18\x04 \x03(\v2\x14.hammr.task.v1.PieceR\x06pieces\x120\n" +
+	"\apending\x18\x05 \x03(\v2\x16.hammr.task.v1.PendingR\apending\x126\n" +
+	"\tpublished\x18\x06 \x03(\v2\x18.hammr.task.v1.MapOutputR\tpublished\x12\x1d\n" +
 	"\n" +
-	"user_state\x18\t \x01(\fR\tuserState\x126\n" +
-	"\tpublished\x18\n" +
-	" \x03(\v2\x18.hammr.task.v1.MapOutputR\tpublished\x120\n" +
-	"\apending\x18\v \x03(\v2\x16.hammr.task.v1.PendingR\apending\"5\n" +
+	"user_state\x18\a \x01(\fR\tuserState\x122\n" +
+	"\tremaining\x18\b \x01(\v2\x14.hammr.task.v1.RangeR\tremaining\x122\n" +
+	"\afetched\x18\t \x03(\v2\x18.hammr.task.v1.MapOutputR\afetched\x12/\n" +
+	"\x05merge\x18\n" +
+	" \x03(\v2\x19.hammr.task.v1.MergeInputR\x05merge\x12,\n" +
+	"\x04live\x18\v \x03(\v2\x18.hammr.task.v1.LiveInputR\x04live\"3\n" +
+	"\tLiveInput\x12\x12\n" +
+	"\x04edge\x18\x01 \x01(\x05R\x04edge\x12\x12\n" +
+	"\x04over\x18\x02 \x03(\x05R\x04over\"5\n" +
 	"\aPending\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\tR\x06output\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\"\xe4\x02\n" +
@@ -3319,7 +3458,7 @@ func file_internal_taskproc_task_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_taskproc_task_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_internal_taskproc_task_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_internal_taskproc_task_proto_goTypes = []any{
 	(Kind)(0),               // 0: hammr.task.v1.Kind
 	(*Position)(nil),        // 1: hammr.task.v1.Position
@@ -3352,24 +3491,26 @@ var file_internal_taskproc_task_proto_goTypes = []any{
 	(*FromTask)(nil),        // 28: hammr.task.v1.FromTask
 	(*Checkpoint)(nil),      // 29: hammr.task.v1.Checkpoint
 	(*CheckpointBody)(nil),  // 30: hammr.task.v1.CheckpointBody
-	(*Pending)(nil),         // 31: hammr.task.v1.Pending
-	(*MergeInput)(nil),      // 32: hammr.task.v1.MergeInput
-	(*Split_Part)(nil),      // 33: hammr.task.v1.Split.Part
-	(*Graph_Stage)(nil),     // 34: hammr.task.v1.Graph.Stage
-	(*Graph_Edge)(nil),      // 35: hammr.task.v1.Graph.Edge
-	nil,                     // 36: hammr.task.v1.Start.PropertiesEntry
-	(*Bundle_Group)(nil),    // 37: hammr.task.v1.Bundle.Group
-	(*Checkpoint_Copy)(nil), // 38: hammr.task.v1.Checkpoint.Copy
+	(*NodeState)(nil),       // 31: hammr.task.v1.NodeState
+	(*LiveInput)(nil),       // 32: hammr.task.v1.LiveInput
+	(*Pending)(nil),         // 33: hammr.task.v1.Pending
+	(*MergeInput)(nil),      // 34: hammr.task.v1.MergeInput
+	(*Split_Part)(nil),      // 35: hammr.task.v1.Split.Part
+	(*Graph_Stage)(nil),     // 36: hammr.task.v1.Graph.Stage
+	(*Graph_Edge)(nil),      // 37: hammr.task.v1.Graph.Edge
+	nil,                     // 38: hammr.task.v1.Start.PropertiesEntry
+	(*Bundle_Group)(nil),    // 39: hammr.task.v1.Bundle.Group
+	(*Checkpoint_Copy)(nil), // 40: hammr.task.v1.Checkpoint.Copy
 }
 var file_internal_taskproc_task_proto_depIdxs = []int32{
 	1,  // 0: hammr.task.v1.Range.start:type_name -> hammr.task.v1.Position
 	1,  // 1: hammr.task.v1.Range.end:type_name -> hammr.task.v1.Position
-	33, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
-	34, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
-	35, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
+	35, // 2: hammr.task.v1.Split.parts:type_name -> hammr.task.v1.Split.Part
+	36, // 3: hammr.task.v1.Graph.stages:type_name -> hammr.task.v1.Graph.Stage
+	37, // 4: hammr.task.v1.Graph.edges:type_name -> hammr.task.v1.Graph.Edge
 	1,  // 5: hammr.task.v1.MapOutput.start:type_name -> hammr.task.v1.Position
 	0,  // 6: hammr.task.v1.Start.kind:type_name -> hammr.task.v1.Kind
-	36, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
+	38, // 7: hammr.task.v1.Start.properties:type_name -> hammr.task.v1.Start.PropertiesEntry
 	3,  // 8: hammr.task.v1.Start.split:type_name -> hammr.task.v1.Split
 	2,  // 9: hammr.task.v1.Start.range:type_name -> hammr.task.v1.Range
 	1,  // 10: hammr.task.v1.Start.skip:type_name -> hammr.task.v1.Position
@@ -3379,7 +3520,7 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	10, // 14: hammr.task.v1.Start.bundle:type_name -> hammr.task.v1.Bundle
 	11, // 15: hammr.task.v1.Start.shares:type_name -> hammr.task.v1.Share
 	3,  // 16: hammr.task.v1.Source.split:type_name -> hammr.task.v1.Split
-	37, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
+	39, // 17: hammr.task.v1.Bundle.groups:type_name -> hammr.task.v1.Bundle.Group
 	6,  // 18: hammr.task.v1.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
 	1,  // 19: hammr.task.v1.Stop.position:type_name -> hammr.task.v1.Position
 	8,  // 20: hammr.task.v1.ToTask.start:type_name -> hammr.task.v1.Start
@@ -3406,21 +3547,23 @@ var file_internal_taskproc_task_proto_depIdxs = []int32{
 	25, // 41: hammr.task.v1.FromTask.killed:type_name -> hammr.task.v1.Killed
 	26, // 42: hammr.task.v1.FromTask.still:type_name -> hammr.task.v1.Still
 	27, // 43: hammr.task.v1.FromTask.declined:type_name -> hammr.task.v1.Declined
-	38, // 44: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
+	40, // 44: hammr.task.v1.Checkpoint.copy:type_name -> hammr.task.v1.Checkpoint.Copy
 	0,  // 45: hammr.task.v1.CheckpointBody.kind:type_name -> hammr.task.v1.Kind
-	5,  // 46: hammr.task.v1.CheckpointBody.pieces:type_name -> hammr.task.v1.Piece
-	7,  // 47: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
-	2,  // 48: hammr.task.v1.CheckpointBody.remaining:type_name -> hammr.task.v1.Range
-	6,  // 49: hammr.task.v1.CheckpointBody.fetched:type_name -> hammr.task.v1.MapOutput
-	32, // 50: hammr.task.v1.CheckpointBody.merge:type_name -> hammr.task.v1.MergeInput
-	6,  // 51: hammr.task.v1.CheckpointBody.published:type_name -> hammr.task.v1.MapOutput
-	31, // 52: hammr.task.v1.CheckpointBody.pending:type_name -> hammr.task.v1.Pending
-	1,  // 53: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	7,  // 46: hammr.task.v1.CheckpointBody.counters:type_name -> hammr.task.v1.Counter
+	31, // 47: hammr.task.v1.CheckpointBody.nodes:type_name -> hammr.task.v1.NodeState
+	5,  // 48: hammr.task.v1.NodeState.pieces:type_name -> hammr.task.v1.Piece
+	33, // 49: hammr.task.v1.NodeState.pending:type_name -> hammr.task.v1.Pending
+	6,  // 50: hammr.task.v1.NodeState.published:type_name -> hammr.task.v1.MapOutput
+	2,  // 51: hammr.task.v1.NodeState.remaining:type_name -> hammr.task.v1.Range
+	6,  // 52: hammr.task.v1.NodeState.fetched:type_name -> hammr.task.v1.MapOutput
+	34, // 53: hammr.task.v1.NodeState.merge:type_name -> hammr.task.v1.MergeInput
+	32, // 54: hammr.task.v1.NodeState.live:type_name -> hammr.task.v1.LiveInput
+	1,  // 55: hammr.task.v1.MergeInput.start:type_name -> hammr.task.v1.Position
+	56, // [56:56] is the sub-list for method output_type
+	56, // [56:56] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_internal_taskproc_task_proto_init() }
@@ -3453,7 +3596,7 @@ func file_internal_taskproc_task_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_taskproc_task_proto_rawDesc), len(file_internal_taskproc_task_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   38,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

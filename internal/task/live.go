@@ -1,0 +1,118 @@
+package task
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// A pause travels along streams and through memory. Nodes that read files stop between
+// two records or groups, and end what they send with a mark that says so. Whoever reads
+// that goes on until the marks, or ends, of all its writers have come, so that nothing
+// is under way any more, and ends what it sends itself in the same way. So the states of
+// all Nodes are those of one cut through the work of the group, and of the gang that it
+// may be in: each record that a Node has sent has come to its readers' states.
+
+// liveInputs are the edges by which a Node reads what others send at the same time.
+type liveInputs struct {
+	stopped bool // the Node stopped when it had received all; its goroutine's
+
+	mu     sync.Mutex
+	halted map[int]bool  // by edge whose writers have all ended: some are to go on later
+	over   map[int][]int // by edge: numbers of writers that have ended well in this attempt
+}
+
+// ended notes that all writers along an edge have ended, for now where halted says so;
+// over are those that have not ended for now.
+func (l *liveInputs) ended(edge int, halted bool, over []int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.halted == nil {
+		l.halted, l.over = make(map[int]bool), make(map[int][]int)
+	}
+	l.halted[edge], l.over[edge] = halted, over
+}
+
+// brokenOff reports whether anything has ended for now.
+func (l *liveInputs) brokenOff() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, halted := range l.halted {
+		if halted {
+			return true
+		}
+	}
+	return false
+}
+
+// isOver reports whether an edge has ended for good.
+func (l *liveInputs) isOver(edge int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	halted, ended := l.halted[edge]
+	return ended && !halted
+}
+
+func (l *liveInputs) hasOver(edge, writer int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.over[edge], writer)
+}
+
+// reset begins anew.
+func (l *liveInputs) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped, l.halted, l.over = false, nil, nil
+}
+
+// isLive reports whether both ends of a channel are at work at once.
+func (c Channel) isLive() bool { return c.Kind != dag.ChannelFile }
+
+// liveOver reports whether all has come that the Node reads live.
+func (n *Node) liveOver() bool {
+	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.isOver(c.Edge) })
+}
+
+// wasOver reports whether a writer had ended before this attempt.
+func (n *Node) wasOver(edge, writer int) bool {
+	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
+		return int(l.Edge) == edge && slices.Contains(l.Over, int32(writer))
+	})
+}
+
+// openPeers are the writers along an edge that had not ended before this attempt.
+func (n *Node) openPeers(c Channel) (peers []int) {
+	for _, peer := range c.Peers {
+		if !n.wasOver(c.Edge, peer) {
+			peers = append(peers, peer)
+		}
+	}
+	return peers
+}
+
+// liveStates are the edges of which some writers have ended, in order.
+func (n *Node) liveStates() (states []*taskproc.LiveInput) {
+	for _, c := range n.inputs {
+		var over []int32
+		for _, peer := range c.Peers {
+			if n.wasOver(c.Edge, peer) || n.live.hasOver(c.Edge, peer) {
+				over = append(over, int32(peer))
+			}
+		}
+		if c.isLive() && len(over) > 0 {
+			states = append(states, &taskproc.LiveInput{Edge: int32(c.Edge), Over: over})
+		}
+	}
+	return states
+}
+
+// Runs are what a Node that sorts what comes live had in files at the pause that it
+// goes on from.
+func (n *Node) Runs() []shuffle.MergeInputState { return intakeState(n.resumed.GetMerge()) }
+
+// KeepRuns says what such a Node has in files when it is paused, which stay.
+func (n *Node) KeepRuns(runs []shuffle.MergeInputState) { n.runs = runs }
