@@ -1,7 +1,8 @@
 package cluster
 
 // CheckpointAttempt says that an attempt has written a checkpoint and is gone
-// from its machine. Its task goes on from there in another attempt.
+// from its machine. Its task goes on from there in another attempt; in a gang, once
+// all others have ended with a checkpoint too, or finished.
 type CheckpointAttempt struct {
 	Attempt    AttemptID
 	Checkpoint Checkpoint
@@ -15,9 +16,7 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	if p.attempt.State == AttemptRunning {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
-		if !p.stage.Bundle.Gang { // whose tasks start anew together
-			p.task.Checkpoint = &saved
-		}
+		p.task.Checkpoint = &saved
 		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
 		tx.end(p, AttemptPreempted, p.attempt.Cause)
 	}

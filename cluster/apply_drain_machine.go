@@ -4,8 +4,9 @@ import "fmt"
 
 // DrainMachine excludes a machine from new tasks and has what runs there go on
 // elsewhere, without what it has done being lost: it ends early or writes a
-// checkpoint. What can do neither runs on until it ends by itself, and a gang that
-// stands still goes on when there are slots. AdmitMachine puts an end to it.
+// checkpoint, a gang whole. What can do neither runs on until it ends by itself, and a
+// gang that can do neither and stands still goes on when there are slots. AdmitMachine
+// puts an end to it.
 //
 // The last machine that takes tasks is not drained: nothing could go on.
 type DrainMachine struct {
@@ -47,16 +48,19 @@ func (tx *transition) takesTasksBeside(m *Machine) bool {
 }
 
 // sendAway has an attempt keep its work and end, so that another machine may go
-// on. One that stands still is woken for that, in a slot more than the machine has.
+// on, and all that run in a gang with it. What stands still is woken for that, in
+// slots more than the machines have.
 func (tx *transition) sendAway(p place, cause string) {
-	if p.stage.Bundle.Gang {
+	if p.stage.Bundle.Gang && p.stage.Barred.Has(WayCheckpoint) {
 		return
 	}
 	cut := PauseAttempt{Attempt: p.attempt.ID, Cause: cause, Split: true}
 	save := PauseAttempt{Attempt: p.attempt.ID, Cause: cause}
-	if p.attempt.Suspended {
-		tx.wake(p)
-		tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+	for _, each := range p.together() {
+		if each.attempt.Suspended {
+			tx.wake(each)
+			tx.delta.Asked = append(tx.delta.Asked, each.attempt.ID)
+		}
 	}
 	if p.splits() && cut.apply(tx) == nil {
 		return

@@ -1,10 +1,13 @@
 package cluster
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MoveAttempt has an attempt that stands still keep its work and end, so that another
 // machine may go on: its own has no slot for it. It is woken for that, in a slot more
-// than the machine has.
+// than the machine has. All that stand still in a gang with it do as it does.
 type MoveAttempt struct {
 	Attempt AttemptID
 	Cause   string // for people: why it is not to go on where it is
@@ -24,9 +27,13 @@ func (c MoveAttempt) apply(tx *transition) error {
 }
 
 // movable reports whether what an attempt has done can be kept for another machine.
-// It is not asked again for what it has declined since it was made to stand still.
+// It is not asked again for what it, or one of its gang, has declined since it was made
+// to stand still.
 func (p place) movable() bool {
-	if a := p.attempt; a.DeclinedAt > 0 && a.DeclinedAt >= a.SuspendedAt {
+	declined := func(each place) bool {
+		return each.attempt.DeclinedAt > 0 && each.attempt.DeclinedAt >= each.attempt.SuspendedAt
+	}
+	if slices.ContainsFunc(p.together(), declined) {
 		return false
 	}
 	return !p.stage.Barred.Has(WayCheckpoint) || p.splits() && !p.stage.Barred.Has(WaySplit)

@@ -2,14 +2,16 @@ package cluster
 
 import "fmt"
 
-// PauseAttempt asks a running attempt to keep its work and end.
+// PauseAttempt asks a running attempt to keep its work and end, and all that run in a
+// gang with it.
 type PauseAttempt struct {
 	Attempt AttemptID
 	Cause   string // for people: what its slot is needed for
 
 	// Split asks a map to finish what it has read, the rest being left to a new
 	// task (earlyEnd: Chronos, section 4). Without it, and where that cannot be,
-	// it writes a checkpoint; it cannot be where readers may have its task's earlier output.
+	// it writes a checkpoint; it cannot be in a gang, nor where readers may have its
+	// task's earlier output.
 	Split bool
 }
 
@@ -21,15 +23,22 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if p.attempt.State != AttemptRunning || p.attempt.Pausing || p.attempt.Suspended {
 		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, c.Attempt, p.attempt.State, p.attempt.Pausing, p.attempt.Suspended)
 	}
-	if p.stage.Bundle.Gang {
-		return fmt.Errorf("%w: %v runs in a gang, whose members cannot end one by one", ErrRefused, c.Attempt)
+	split := c.Split && !p.stage.Barred.Has(WaySplit) && !p.task.wasRead()
+	if !split && p.stage.Barred.Has(WayCheckpoint) {
+		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out", ErrRefused, c.Attempt)
 	}
-	split := c.Split && !p.task.wasRead()
-	if p.stage.Barred.Has(WayCheckpoint) && (!split || p.stage.Barred.Has(WaySplit)) {
-		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out, or its nodes cannot", ErrRefused, c.Attempt)
+	for _, each := range p.together() {
+		if !each.attempt.Pausing { // as one does that was asked before another declined
+			tx.pause(each, split, c.Cause)
+		}
 	}
-	p.attempt.Pausing, p.attempt.Splitting, p.attempt.PausingAt, p.attempt.Cause = true, split, tx.at, c.Cause
-	p.stage.Taken.Asked++
-	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
 	return nil
+}
+
+// pause asks one attempt to keep its work and end.
+func (tx *transition) pause(p place, split bool, cause string) {
+	a := p.attempt
+	a.Pausing, a.Splitting, a.PausingAt, a.Cause = true, split, tx.at, cause
+	p.stage.Taken.Asked++
+	tx.delta.Asked = append(tx.delta.Asked, a.ID)
 }

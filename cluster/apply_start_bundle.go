@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// StartBundle gives slots to all tasks of a bundle, or to none.
+// StartBundle gives slots to all tasks of a bundle that wait, or to none. One that was
+// paused goes on; tasks that had finished by then are not among them.
 type StartBundle struct {
 	Job    JobID
 	Class  int            // place in the Bundles of the job's layout
 	Number int            // in the class
-	Starts []StartAttempt // one for each task of the bundle
+	Starts []StartAttempt // one for each task of the bundle that waits
 }
 
 func (c StartBundle) apply(tx *transition) error {
@@ -22,7 +23,10 @@ func (c StartBundle) apply(tx *transition) error {
 		return fmt.Errorf("%w: %v has no bundles of class %d", ErrRefused, c.Job, c.Class)
 	}
 	b := j.Bundles[c.Class]
-	tasks := b.TasksOf(c.Number)
+	tasks := b.WaitingIn(c.Number)
+	if b.runs(c.Number) {
+		return fmt.Errorf("%w: bundle %d is RUNNING", ErrRefused, c.Number)
+	}
 	if len(tasks) == 0 || len(c.Starts) != len(tasks) {
 		return fmt.Errorf("%w: %d starts for %d tasks of bundle %d", ErrRefused, len(c.Starts), len(tasks), c.Number)
 	}

@@ -10,6 +10,13 @@ import (
 // Bundle is the NodeGroupBundles of a job that are alike. What a bundle writes
 // to files counts as written when all of its tasks have finished; when one of
 // them ends otherwise, or its output is lost, all of them start anew.
+//
+// A gang can be paused. Its tasks end one by one, each with a checkpoint or
+// finished, and what they have then is a cut through all that they had sent to each
+// other: it is of use only whole. So when a checkpoint is lost or rejected, all of
+// them start anew, too.
+//
+// Invariant: if a task of a gang waits without a checkpoint, all of them do.
 type Bundle struct {
 	Index  int      // in the Bundles of the layout
 	Stages []*Stage // whose tasks it has, in order
@@ -50,6 +57,30 @@ func (b *Bundle) TasksOf(number int) []*Task {
 // There is at least one bundle.
 func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
 
+// WaitingIn are the tasks of one bundle that wait, in order of stages: all of them
+// or, where it has been paused, those that had not finished by then.
+func (b *Bundle) WaitingIn(number int) []*Task {
+	return slices.DeleteFunc(b.TasksOf(number), func(t *Task) bool { return !t.waits() })
+}
+
+// NeedOf is the slots that the tasks take which wait in one bundle.
+func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
+	for _, s := range b.Stages {
+		each := b.TasksIn(s)
+		for _, t := range s.Tasks[number*each : (number+1)*each] {
+			if t.waits() {
+				need = plus(need, s.Slots)
+			}
+		}
+	}
+	return need
+}
+
+// runs reports whether a task of one bundle runs.
+func (b *Bundle) runs(number int) bool {
+	return slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskRunning })
+}
+
 // Need is the slots that all tasks of a bundle take. There is at least one bundle.
 func (b *Bundle) Need() (need [slotKinds]int) {
 	for _, s := range b.Stages {
@@ -73,25 +104,26 @@ func (b *Bundle) Incarnation(number int) int {
 	return b.starts[number]
 }
 
-// WaitingBundles are the numbers of the bundles that may start, all of whose tasks
-// wait, ascending. There are none of those whose tasks start alone.
+// WaitingBundles are the numbers of the bundles that may start, ascending: of which
+// tasks wait, and none runs. There are none of those whose tasks start alone.
 func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 	if b.Count == 0 || b.Stages[0].Alone() {
 		return nil
 	}
 	for _, s := range b.Stages {
-		if s.Waiting() == 0 || !j.Ready(s) {
+		if s.Waiting() == 0 {
+			continue
+		}
+		if !j.Ready(s) {
 			return nil
 		}
-	}
-	first := b.Stages[0]
-	each := b.TasksIn(first)
-	for n := range first.pending.all() {
-		if n%each == 0 && !slices.ContainsFunc(b.TasksOf(n/each), func(t *Task) bool { return !t.waits() }) {
+		each := b.TasksIn(s)
+		for n := range s.pending.all() {
 			numbers = append(numbers, n/each)
 		}
 	}
-	return numbers
+	slices.Sort(numbers)
+	return slices.DeleteFunc(slices.Compact(numbers), b.runs)
 }
 
 func (t *Task) waits() bool { return t.State == TaskPending || t.State == TaskPaused }
@@ -190,15 +222,18 @@ func (j *Job) StandingStill(b *Bundle) (numbers []int) {
 	return numbers
 }
 
-// breakUp ends the other tasks of a gang, one of whose tasks has ended without
-// success: what runs is told to end, and what has finished counts no more.
-func (tx *transition) breakUp(p place) {
-	if p.job.State != JobRunning {
+// breakUp has a gang start anew, one of whose tasks has nothing any more to go on
+// from: what runs is told to end, what has finished counts no more, and checkpoints
+// of the others are of no use.
+func (tx *transition) breakUp(p place, why string) {
+	if p.job.State != JobRunning || !p.stage.Bundle.Gang {
 		return
 	}
 	wasted := p.attempt != nil && p.attempt.Wasted
-	cause := fmt.Sprintf("its gang starts anew, since %v ended", p.task.ID)
+	cause := fmt.Sprintf("its gang starts anew, since %s", why)
+	tx.dropCheckpoint(p)
 	for _, o := range p.others() {
+		tx.dropCheckpoint(o)
 		for _, a := range o.task.Attempts {
 			if a.State == AttemptRunning {
 				o.attempt = a

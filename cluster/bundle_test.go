@@ -34,10 +34,14 @@ func running(t testing.TB, g dag.Graph) (*State, *Job) {
 	return s, s.jobs[0]
 }
 
-// bundleStart starts a bundle with its tasks on machines in turn.
+// bundleStart starts a bundle with its tasks that wait on machines in turn.
 func bundleStart(j *Job, class, number int, machines ...string) StartBundle {
 	c := StartBundle{Job: j.ID, Class: class, Number: number}
-	for i, t := range j.Bundles[class].TasksOf(number) {
+	tasks := j.Bundles[class].TasksOf(number)
+	if waiting := j.Bundles[class].WaitingIn(number); len(waiting) > 0 {
+		tasks = waiting
+	}
+	for i, t := range tasks {
 		start := StartAttempt{Task: t.ID, Machine: machines[i%len(machines)]}
 		if t.Split >= 0 {
 			start.Range = j.RangeOf(t)

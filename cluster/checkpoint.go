@@ -1,7 +1,9 @@
 package cluster
 
+import "fmt"
+
 // A checkpoint is dropped when it turns out to be of no use, and when its machine
-// is lost and no copy of it is left. Its task begins anew.
+// is lost and no copy of it is left. Its task begins anew, and with it its gang.
 
 // CheckpointCopy is a checkpoint file that, with all that it names, lies in the
 // file system of the job's output.
@@ -80,26 +82,35 @@ func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
 	for j := range tx.View().Jobs() {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
-				if t.Checkpoint != nil && t.Checkpoint.Machine == machine {
-					tx.loseCheckpoint(stage, t, held)
+				if c := t.Checkpoint; c != nil && c.Machine == machine && !isAmong(held, c.Attempt) {
+					tx.loseCheckpoint(place{job: j, stage: stage, task: t})
 				}
 			}
 		}
 	}
 }
 
-func (tx *transition) loseCheckpoint(s *Stage, t *Task, held []AttemptID) {
-	if isAmong(held, t.Checkpoint.Attempt) {
+// loseCheckpoint leaves the copy of a checkpoint, if there is one. An attempt of a gang
+// that goes on from it already is never told to begin anew instead, beside others that
+// go on: it finds its checkpoint gone, if it has not read it yet.
+func (tx *transition) loseCheckpoint(p place) {
+	gang := p.stage.Bundle.Gang
+	if p.task.Checkpoint.Copy == nil && (!gang || p.task.waits()) {
+		tx.dropCheckpoint(p)
+		tx.breakUp(p, fmt.Sprintf("the checkpoint of %v is lost", p.task.ID))
 		return
 	}
-	if t.Checkpoint.Copy == nil {
-		s.setCheckpoint(t, nil)
-		tx.bare = append(tx.bare, t.ID)
-		return
-	}
-	left := *t.Checkpoint // which a snapshot may share
+	left := *p.task.Checkpoint // which a snapshot may share
 	left.Machine = ""
-	s.setCheckpoint(t, &left)
+	p.stage.setCheckpoint(p.task, &left)
+}
+
+// dropCheckpoint has a task begin anew.
+func (tx *transition) dropCheckpoint(p place) {
+	if p.task.Checkpoint != nil {
+		p.stage.setCheckpoint(p.task, nil)
+		tx.bare = append(tx.bare, p.task.ID)
+	}
 }
 
 func (c *checker) checkpoints(s *State, j *Job) {

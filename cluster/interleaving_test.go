@@ -25,13 +25,15 @@ func TestNoTwoAttemptsAreEverVisible(t *testing.T) {
 		graph    dag.Graph
 		attempts int
 		forget   bool
+		pause    bool
 	}{
-		"one map": {dag.MapReduce(1, 0), 3, true}, "two maps": {dag.MapReduce(2, 0), 2, false}, "map and reduce": {dag.MapReduce(1, 1), 2, false},
-		"a gang": {gang, 2, false}, "a gang and its reader": {late, 2, false},
+		"one map": {graph: dag.MapReduce(1, 0), attempts: 3, forget: true}, "two maps": {graph: dag.MapReduce(2, 0), attempts: 2},
+		"map and reduce": {graph: dag.MapReduce(1, 1), attempts: 2},
+		"a gang":         {graph: gang, attempts: 2, pause: true}, "a gang and its reader": {graph: late, attempts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := walk{t: t, attempts: small.attempts, forget: small.forget, seen: make(map[string]bool)}
+			w := walk{t: t, attempts: small.attempts, forget: small.forget, pause: small.pause, seen: make(map[string]bool)}
 			s := New("1")
 			spec := submit(0, 0)
 			spec.Spec.Graph, spec.Spec.MaxAttempts = small.graph, [2]int{2, 2}
@@ -53,6 +55,7 @@ type walk struct {
 	t         *testing.T
 	attempts  int  // at each task, at most
 	forget    bool // a machine that is lost may be forgotten
+	pause     bool // attempts may be asked to keep their work and end, and do so asked or not
 	seen      map[string]bool
 	committed int
 	encoded   bytes.Buffer // of the latest key
@@ -123,7 +126,7 @@ func (w *walk) next(s *State) (commands []Command) {
 	}
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
-			if len(task.Attempts) < w.attempts && !stage.Alone() {
+			if !stage.Alone() && !slices.ContainsFunc(stage.Bundle.TasksOf(0), func(t *Task) bool { return len(t.Attempts) == w.attempts }) {
 				commands = append(commands, bundleStart(j, stage.Bundle.Index, 0, "a"), bundleStart(j, stage.Bundle.Index, 0, "b", "a"))
 			}
 			if len(task.Attempts) < w.attempts {
@@ -134,6 +137,9 @@ func (w *walk) next(s *State) (commands []Command) {
 			for _, a := range task.Attempts {
 				out := Manifest{Pieces: []Piece{{Output: "part", Path: a.ID.String()}}}
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Output: out}, RestoreOutput{Attempt: a.ID, Output: out})
+				if w.pause && a.OnMachine {
+					commands = append(commands, PauseAttempt{Attempt: a.ID}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
+				}
 				if a.OnMachine {
 					commands = append(commands, FailAttempt{Attempt: a.ID}, EndAttempt{Attempt: a.ID})
 				}

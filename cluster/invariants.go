@@ -152,17 +152,18 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	return occupied
 }
 
-// bundle checks that the tasks of a gang wait together or not at all, and so stand still.
+// bundle checks that the tasks of a gang begin together or not at all, that what is
+// left of them when it is paused can go on together, and that they stand still so.
 func (c *checker) bundle(j *Job, b *Bundle) {
 	if !b.Gang || j.State != JobRunning {
 		return
 	}
 	for n := range b.Count {
-		waiting, still, going := 0, 0, 0
+		bare, still, going := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
-			if t.waits() {
-				waiting++
+			if t.State == TaskPending {
+				bare++
 			}
 			for _, a := range t.Attempts {
 				switch {
@@ -175,7 +176,7 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 			}
 		}
 		c.that(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d stand still, and %d do not", j.ID, still, n, b.Index, going)
-		c.that(waiting == 0 || waiting == len(tasks), "%v: %d of %d tasks of bundle %d of class %d wait", j.ID, waiting, len(tasks), n, b.Index)
+		c.that(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to begin anew", j.ID, bare, len(tasks), n, b.Index)
 	}
 }
 

@@ -73,7 +73,7 @@ func (l *lifetime) starts() (commands []Command) {
 }
 
 // ends are what running attempts may say: that they have finished, if all they
-// read is there, or are gone.
+// read is there, have written a checkpoint or will not, if they were to, or are gone.
 func (l *lifetime) ends() (commands []Command) {
 	for m := range l.s.View().Machines() {
 		for _, a := range m.Attempts {
@@ -81,6 +81,9 @@ func (l *lifetime) ends() (commands []Command) {
 			switch {
 			case a.State != AttemptRunning:
 				commands = append(commands, EndAttempt{Attempt: a.ID})
+			case a.Pausing:
+				commands = append(commands, CheckpointAttempt{Attempt: a.ID}, DeclinePause{Attempt: a.ID})
+				fallthrough
 			case !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return !up.stage.Complete() }):
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Range: task.Range, Output: Manifest{Bytes: 1}})
 			}
@@ -105,9 +108,10 @@ func (l *lifetime) mishap() Command {
 	}
 	a := t.Attempts[l.random.IntN(len(t.Attempts))].ID
 	return []Command{
-		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0},
+		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0, BadCheckpoint: l.random.IntN(2) == 0},
 		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, EndAttempt{Attempt: a},
-	}[l.random.IntN(5)]
+		PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a},
+	}[l.random.IntN(8)]
 }
 
 // step does one thing, and reports whether there was any that could lead on.

@@ -95,10 +95,10 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
 }
 
-// TestAGangOfASuspendedJob stands still, all of it, or runs on where its job rules
-// that out for one of its stages.
+// TestAGangOfASuspendedJob stands still, all of it, or is paused where its job rules
+// that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
-	for _, barred := range []Ways{0, WaySuspend} {
+	for barred, want := range map[Ways]string{0: "still still", WaySuspend: "pause pause", WaySuspend | WayCheckpoint: "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.Barred = gangGraph(1), []Ways{0, barred, 0}
@@ -107,10 +107,8 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 		mustApply(t, s, StartJob{job1})
 		j := s.jobs[0]
 		mustApply(t, s, bundleStart(j, 0, 0, "n0"), SuspendJob{Job: job1, Split: true})
-		for p := range j.running() {
-			if p.attempt.Pausing || p.attempt.Suspended != (barred == 0) {
-				t.Errorf("barred %b: %v is pausing: %v, suspended: %v", barred, p.attempt.ID, p.attempt.Pausing, p.attempt.Suspended)
-			}
+		if got := asked(j); got != want {
+			t.Errorf("barred %b: attempts are asked for %q, want %q", barred, got, want)
 		}
 		if j.StandingStill(j.Bundles[0]) != nil {
 			t.Errorf("barred %b: a gang of a suspended job wants its slots", barred)

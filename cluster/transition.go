@@ -67,7 +67,9 @@ func (tx *transition) end(p place, verdict AttemptState, cause string) {
 	if !slices.ContainsFunc(p.task.Attempts, isRunning) {
 		p.stage.Running--
 		tx.setPending(p.job, p.stage, p.task)
-		tx.breakUp(p)
+		if !p.attempt.Kept() {
+			tx.breakUp(p, fmt.Sprintf("%v ended", p.task.ID))
+		}
 	}
 }
 
@@ -267,7 +269,7 @@ func (tx *transition) revoke(p place, cause string) {
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil
 	tx.setPending(p.job, stage, t)
-	tx.breakUp(p)
+	tx.breakUp(p, fmt.Sprintf("%v ended", t.ID))
 }
 
 // needed reports whether some task still to be finished reads the stage.

@@ -23,7 +23,8 @@ const (
 func (w Ways) Has(other Ways) bool { return w&other == other }
 
 // bar notes the ways in which no slot may be taken from the tasks of bundles. Those of
-// a gang give up theirs together, so what one of them does not bear none does.
+// a gang give up theirs together, so what one of them does not bear none does; and none
+// of them can be split.
 func (j *Job) bar(b *Bundle) {
 	var whole Ways
 	for _, s := range b.Stages {
@@ -32,34 +33,33 @@ func (j *Job) bar(b *Bundle) {
 	}
 	for _, s := range b.Stages {
 		if b.Gang {
-			s.Barred = whole | WaySplit | WayCheckpoint
+			s.Barred = whole | WaySplit
 		}
 	}
 }
 
 // barred are the ways in which no slot may be taken from a task of a stage: its job
-// rules them out, or its Nodes cannot end in the middle of their work.
+// rules them out, or it cannot be split.
 func (j *Job) barred(s *Stage) (w Ways) {
 	for _, n := range s.Nodes {
 		if n < len(j.Spec.Barred) {
 			w |= j.Spec.Barred[n]
 		}
 	}
-	if !j.resumable(s) {
-		w |= WaySplit | WayCheckpoint
+	if !j.endsEarly(s) {
+		w |= WaySplit
 	}
 	return w
 }
 
-// resumable reports whether an attempt at a task of a stage can end in the middle,
-// and another go on: its only Node reads a split and writes files, or reads files
-// and writes the job's output.
-func (j *Job) resumable(s *Stage) bool {
-	if len(s.Nodes) != 1 || j.Spec.Graph.Stages[s.Nodes[0]].Nodes != j.Layout.Groups[s.Index].Count {
+// endsEarly reports whether a task of a stage can finish with what it has read: it is
+// one Node, which reads a split and writes nothing but files.
+func (j *Job) endsEarly(s *Stage) bool {
+	if !s.Source || len(s.Nodes) != 1 || j.Spec.Graph.Stages[s.Nodes[0]].Nodes != j.Layout.Groups[s.Index].Count {
 		return false
 	}
 	return !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
-		return e.From == s.Name && (!s.Source || e.Channel != dag.ChannelFile) || e.To == s.Name && e.Channel != dag.ChannelFile
+		return e.From == s.Name && e.Channel != dag.ChannelFile
 	})
 }
 

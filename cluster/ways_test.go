@@ -54,9 +54,8 @@ func TestJobsThatBarWhatThereIsNot(t *testing.T) {
 	}
 }
 
-// TestNodesThatCannotEndInTheMiddle looks at what stages bar whatever their job says.
-func TestNodesThatCannotEndInTheMiddle(t *testing.T) {
-	const ends = WaySplit | WayCheckpoint
+// TestWhatCannotBeSplit looks at what stages bar whatever their job says.
+func TestWhatCannotBeSplit(t *testing.T) {
 	chain := dag.MapReduce(4, 2)
 	chain.Stages = append(chain.Stages, dag.Stage{Name: "last", Nodes: 1})
 	chain.Edges = append(chain.Edges, dag.Edge{From: "reduce", To: "last", Connection: dag.Gather})
@@ -67,11 +66,11 @@ func TestNodesThatCannotEndInTheMiddle(t *testing.T) {
 		graph dag.Graph
 		want  []Ways
 	}{
-		"maps and reduces":               {dag.MapReduce(4, 2), []Ways{0, 0}},
-		"maps alone":                     {dag.MapReduce(4, 0), []Ways{0}},
-		"a stage that others read":       {chain, []Ways{0, ends, 0}},
-		"stages that share a process":    {piped, []Ways{0, ends}},
-		"without nodes in the way of it": {dag.MapReduce(1, 1), []Ways{0, 0}},
+		"maps and reduces":            {dag.MapReduce(4, 2), []Ways{0, WaySplit}},
+		"maps alone":                  {dag.MapReduce(4, 0), []Ways{0}},
+		"a stage that others read":    {chain, []Ways{0, WaySplit, WaySplit}},
+		"stages that share a process": {piped, []Ways{0, WaySplit}},
+		"a gang":                      {gangGraph(1), []Ways{WaySplit, WaySplit, WaySplit}},
 	} {
 		s := New("1")
 		job := submit(1, 1)

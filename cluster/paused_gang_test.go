@@ -1,0 +1,245 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// trioGraph has one gang of three tasks in a row: a streams to b, and b to c.
+func trioGraph() dag.Graph {
+	return dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 1}},
+		Edges: []dag.Edge{
+			{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.OneToOne},
+			{From: "b", To: "c", Channel: dag.ChannelTCP, Connection: dag.OneToOne},
+		},
+	}
+}
+
+// pausedGang is a gang of three on n0, n1 and n2 that has been paused: the first had
+// finished by then, and the others have checkpoints on their machines.
+func pausedGang(t *testing.T) (*State, *Job) {
+	t.Helper()
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"})
+	if got := asked(j); got != "pause pause pause" {
+		t.Fatalf("attempts are asked for %q", got)
+	}
+	mustApply(t, s, finishTask(j, 0, 0), checkpointOf(j, 1), checkpointOf(j, 2))
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	return s, j
+}
+
+// checkpointOf is what the newest attempt of a stage's first task says when it has
+// written one.
+func checkpointOf(j *Job, stage int) CheckpointAttempt {
+	return CheckpointAttempt{Attempt: newest(j, stage, 0), Checkpoint: Checkpoint{Path: "c", Bytes: 7}}
+}
+
+// TestAGangIsPausedWhole and keeps each slot until its task has ended.
+func TestAGangIsPausedWhole(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	delta := apply(t, s, PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others", Split: true})
+	if got := asked(j); got != "pause pause pause" || len(delta.Asked) != 3 {
+		t.Fatalf("attempts are asked for %q, told: %v", got, delta.Asked)
+	}
+	wantRefused(t, s, "pausing: true", PauseAttempt{Attempt: newest(j, 0, 0)})
+	wantRefused(t, s, "pausing: true", SuspendAttempt{Attempt: newest(j, 0, 0)})
+	for i, step := range []struct {
+		command Command
+		states  string
+		used    string
+		waiting []int
+	}{
+		{DeclinePause{newest(j, 0, 0)}, "RUNNING | RUNNING | RUNNING", "[1 0] [0 1] [0 1]", nil},
+		{checkpointOf(j, 2), "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
+		{PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"}, "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
+		{finishTask(j, 0, 0), "SUCCEEDED | RUNNING | PAUSED", "[0 0] [0 1] [0 0]", nil},
+		{checkpointOf(j, 1), "SUCCEEDED | PAUSED | PAUSED", "[0 0] [0 0] [0 0]", []int{0}},
+	} {
+		mustApply(t, s, step.command)
+		wantStates(t, j, step.states)
+		v := s.View()
+		used := fmt.Sprint(v.Machine("n0").Used, v.Machine("n1").Used, v.Machine("n2").Used)
+		if got := j.WaitingBundles(j.Bundles[0]); used != step.used || !slices.Equal(got, step.waiting) {
+			t.Errorf("step %d: slots used: %s, want %s; bundles %v wait, want %v", i, used, step.used, got, step.waiting)
+		}
+		if err := s.CheckInvariants(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	if taken := j.Stages[1].Taken; taken.Asked != 1 || taken.Checkpoints != 1 || taken.CheckpointBytes != 7 {
+		t.Errorf("taken from b: %+v", taken)
+	}
+}
+
+// TestAPausedGangGoesOn with those of it that have not finished.
+func TestAPausedGangGoesOn(t *testing.T) {
+	s, j := pausedGang(t)
+	b := j.Bundles[0]
+	if got := fmt.Sprint(b.NeedOf(0), b.Need(), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
+		t.Errorf("it needs %s", got)
+	}
+	whole, half := bundleStart(j, 0, 0, "n0"), bundleStart(j, 0, 0, "n0")
+	whole.Starts = append(whole.Starts, StartAttempt{Task: j.Stages[0].Tasks[0].ID, Machine: "n0"})
+	half.Starts = half.Starts[:1]
+	wantRefused(t, s, "3 starts for 2 tasks", whole)
+	wantRefused(t, s, "1 starts for 2 tasks", half)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
+	wantRefused(t, s, "bundle 0 is RUNNING", bundleStart(j, 0, 0, "n0"))
+	for _, stage := range []int{1, 2} {
+		if _, _, a, _ := s.View().Attempt(newest(j, stage, 0)); a.From != 1 || a.ResumedAt == 0 {
+			t.Errorf("%v goes on from %d, since %d", a.ID, a.From, a.ResumedAt)
+		}
+	}
+	if b.Incarnation(0) != 2 || j.Published(j.Stages[0].Tasks[0]) {
+		t.Errorf("incarnation %d, published: %v", b.Incarnation(0), j.Published(j.Stages[0].Tasks[0]))
+	}
+	mustApply(t, s, finishTask(j, 1, 0), finishTask(j, 2, 0))
+	if j.State != JobCommitting || !j.Published(j.Stages[0].Tasks[0]) {
+		t.Errorf("the job is %v", j.State)
+	}
+}
+
+// TestAPausedGangStartsAnew whole when one of its checkpoints, or what one of it has
+// finished, is of no use any more.
+func TestAPausedGangStartsAnew(t *testing.T) {
+	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
+	for name, tt := range map[string]struct {
+		goesOn bool
+		end    func(j *Job) Command
+		cause  string // of the attempt that had finished
+	}{
+		"a checkpoint is lost": {false, func(*Job) Command { return ExpireMachine{Name: "n1", Epoch: 1} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
+		"a tasknode is started anew": {false, func(*Job) Command {
+			return JoinMachine{Name: "n2", Instance: "2", Slots: [2]int{1, 1}}
+		}, "the checkpoint of task_1_0001_s2_000000 is lost"},
+		"a checkpoint is rejected": {true, func(j *Job) Command { bad.Attempt = newest(j, 1, 0); return bad }, "task_1_0001_s1_000000 ended"},
+		"one fails":                {true, func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }, "task_1_0001_s2_000000 ended"},
+		"one is killed":            {true, func(j *Job) Command { return KillAttempt{Attempt: newest(j, 2, 0), Preempt: true} }, "task_1_0001_s2_000000 ended"},
+		"its machine is lost":      {true, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }, "ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := pausedGang(t)
+			if tt.goesOn {
+				mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+			}
+			mustApply(t, s, tt.end(j))
+			wantStates(t, j, "PENDING | PENDING | PENDING")
+			for _, stage := range j.Stages {
+				if stage.Tasks[0].Checkpoint != nil {
+					t.Errorf("%v has a checkpoint", stage.Tasks[0].ID)
+				}
+			}
+			if cause := j.Stages[0].Tasks[0].Attempts[0].Cause; !strings.Contains(cause, tt.cause) {
+				t.Errorf("what had finished counts no more because %q", cause)
+			}
+			if j.Stages[1].Tasks[0].Charged != 0 {
+				t.Error("a task is charged for its checkpoint")
+			}
+			if err := s.CheckInvariants(); err != nil {
+				t.Error(err)
+			}
+			if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
+				t.Error("a snapshot gives another state")
+			}
+		})
+	}
+}
+
+// TestAGangThatIsBeingPausedStartsAnew when one of it ends without a checkpoint.
+func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)}, checkpointOf(j, 2))
+	mustApply(t, s, KillAttempt{Attempt: newest(j, 0, 0)})
+	wantStates(t, j, "PENDING | PENDING | PENDING")
+	mustApply(t, s, checkpointOf(j, 1)) // which it had under way
+	wantStates(t, j, "PENDING | PENDING | PENDING")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c != nil {
+		t.Errorf("a late checkpoint counts: %+v", c)
+	}
+}
+
+// TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready: nobody of it is told to
+// begin anew beside the others.
+func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
+	s, j := pausedGang(t)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
+	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c == nil || c.Machine != "" {
+		t.Errorf("it goes on from %+v", c)
+	}
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2))
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c.Machine != "n0" || c.Attempt != newest(j, 1, 0) {
+		t.Errorf("it goes on from %+v", c)
+	}
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestACheckpointOfAGangIsLeftInItsCopy when its machine is lost.
+func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)})
+	for stage := range 3 {
+		c := checkpointOf(j, stage)
+		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
+		mustApply(t, s, c)
+	}
+	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1})
+	wantStates(t, j, "PAUSED | PAUSED | PAUSED")
+	if home := j.Stages[1].Tasks[0].Home(); home != "" {
+		t.Errorf("its home is %q", home)
+	}
+}
+
+// TestWhoMayPauseAGang is everybody, unless its job rules it out for one of its stages
+// or it stands still.
+func TestWhoMayPauseAGang(t *testing.T) {
+	for _, barred := range []Ways{WayCheckpoint, 0} {
+		s := New("1")
+		spec := submit(0, 0)
+		spec.Spec.Graph, spec.Spec.Barred = trioGraph(), []Ways{0, 0, barred}
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		loadSplits(s)
+		mustApply(t, s, StartJob{job1})
+		j := s.jobs[0]
+		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+		if barred != 0 {
+			wantRefused(t, s, "its job rules it out", PauseAttempt{Attempt: newest(j, 0, 0)})
+			continue
+		}
+		mustApply(t, s, SuspendAttempt{Attempt: newest(j, 0, 0)})
+		wantRefused(t, s, "suspended: true", PauseAttempt{Attempt: newest(j, 1, 0)})
+	}
+}
+
+// TestAStillGangIsSentAway whole: woken, and paused at once, by drain or by name.
+func TestAStillGangIsSentAway(t *testing.T) {
+	for name, send := range map[string]func(j *Job) Command{
+		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
+		"moved":   func(j *Job) Command { return MoveAttempt{Attempt: newest(j, 1, 0), Cause: "full"} },
+	} {
+		s, j := stillGang(t)
+		mustApply(t, s, send(j))
+		if got := asked(j); got != "pause pause" {
+			t.Errorf("%s: attempts are asked for %q", name, got)
+		}
+		mustApply(t, s, checkpointOf(j, 0), checkpointOf(j, 1))
+		wantStates(t, j, "PAUSED | PAUSED | PENDING")
+		if err := s.CheckInvariants(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
