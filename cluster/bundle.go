@@ -76,6 +76,12 @@ func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
 	return need
 }
 
+// GoesOn reports whether the tasks that wait in one bundle, which is a gang, go on from
+// checkpoints: all of them do, or none.
+func (b *Bundle) GoesOn(number int) bool {
+	return b.Gang && slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskPaused })
+}
+
 // runs reports whether a task of one bundle runs.
 func (b *Bundle) runs(number int) bool {
 	return slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskRunning })

@@ -16,7 +16,8 @@ func (t *Topology) Bundles(machines []Machine) *Bundles { return &Bundles{newPla
 // Place returns the machine of each group of a gang; ok is false when they do
 // not all fit now.
 //
-// They are placed close to each other, since what they send each other is as a
+// Groups that go on from what machines have, their Homes, are placed by what travels,
+// so each at home where there is room. Others are placed close to each other, since what they send each other is as a
 // rule more than what they read: on one machine if one has room, else in one
 // rack, else anywhere. Among machines, racks and places in them it goes by the
 // bytes that travel, and after that machines come first that have less to do.
@@ -30,6 +31,11 @@ func (t *Topology) Bundles(machines []Machine) *Bundles { return &Bundles{newPla
 // that exists. With groups that are all alike none is.
 func (p *Bundles) Place(rooms []Room, groups []Group) (at []int, ok bool) {
 	b := newBundle(p.places, rooms, groups)
+	everywhere := func(int) bool { return true }
+	if slices.ContainsFunc(groups, func(g Group) bool { return g.Home != "" }) {
+		at, _, ok = b.within(everywhere)
+		return at, ok
+	}
 	if at, ok = b.onOneMachine(); ok {
 		return at, true
 	}
@@ -37,7 +43,7 @@ func (p *Bundles) Place(rooms []Room, groups []Group) (at []int, ok bool) {
 		at, ok = b.inOneRack()
 	}
 	if !ok {
-		at, _, ok = b.within(func(int) bool { return true })
+		at, _, ok = b.within(everywhere)
 	}
 	return at, ok
 }

@@ -51,12 +51,20 @@ func (c Costs) split(v Victim) int64 {
 
 // checkpoint is the cost of writing down how far a task is, in ms: the same, and
 // what was in memory is read again. Where that is unknown it is all the memory that
-// a task has.
+// a task has. Of a gang it is that of the machine where it costs most.
 func (c Costs) checkpoint(v Victim) int64 {
-	if v.Memory == 0 {
+	cost := c.writing(v.Holding)
+	for _, h := range v.Others {
+		cost = max(cost, c.writing(h))
+	}
+	return cost
+}
+
+func (c Costs) writing(h Holding) int64 {
+	if h.Memory == 0 {
 		return 2 * c.transfer(c.TaskBytes)
 	}
-	return c.SplitMillis + 2*c.transfer(v.Unwritten)
+	return c.SplitMillis + 2*c.transfer(h.Unwritten)
 }
 
 // suspension is the cost of having a task stand still in memory, in ms: of its being

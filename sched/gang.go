@@ -7,12 +7,12 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// gang is a bundle of several groups that is to start.
+// gang is a bundle of several groups that is to start, or to go on from checkpoints.
 type gang struct {
 	job    *cluster.Job
 	class  *cluster.Bundle
 	number int
-	tasks  []*cluster.Task
+	tasks  []*cluster.Task  // that wait
 	groups []locality.Group // beside tasks
 	avoid  []string         // machines where none of the tasks starts
 	picky  bool             // some tasks avoid further machines
@@ -21,14 +21,9 @@ type gang struct {
 // gang looks at a bundle. Machines are avoided only when it could start on the
 // others.
 func (r *Round) gang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
-	g := &gang{job: j, class: b, number: number, tasks: b.TasksOf(number), avoid: r.view.Avoided(j, r.now)}
-	for _, s := range b.Stages {
-		for range b.TasksIn(s) {
-			g.groups = append(g.groups, locality.Group{Slots: s.Slots})
-		}
-	}
+	g := &gang{job: j, class: b, number: number, tasks: b.WaitingIn(number), avoid: r.view.Avoided(j, r.now)}
 	for i, t := range g.tasks {
-		g.groups[i].Task = taskOf(j, t)
+		g.groups = append(g.groups, locality.Group{Slots: stageOf(b, t.ID).Slots, Task: taskOf(j, t)})
 		g.groups[i].Avoid = r.view.FailedOn(t)
 		g.picky = g.picky || len(g.groups[i].Avoid) > 0
 	}

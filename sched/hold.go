@@ -28,9 +28,10 @@ type heldSlots struct {
 type claim struct {
 	job     *cluster.Job
 	class   *cluster.Bundle
-	bundles int      // at least 1
-	avoid   []string // machines that are of no use to them
-	picky   bool     // some of their tasks avoid further machines
+	need    locality.Slots // of each
+	bundles int            // at least 1
+	avoid   []string       // machines that are of no use to them
+	picky   bool           // some of their tasks avoid further machines
 }
 
 // count is how many slots are held.
@@ -52,7 +53,7 @@ func (c *claim) countsOnly() bool {
 // that may come to be of use on their machine. It holds slots of which there are
 // enough too, or they would be gone when the others are there.
 func (r *Round) hold(c *claim) {
-	h, need, count := new(hold), c.class.Need(), c.countsOnly()
+	h, need, count := new(hold), c.need, c.countsOnly()
 	var found locality.Slots
 	for m := range r.view.Machines() {
 		if slices.Contains(c.avoid, m.Name) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
 )
 
 // OfferBundles gives slots to up to so many of the bundles of a class, whole. It
@@ -62,21 +63,36 @@ func needsByMachine(w Want) (needs []heldSlots) {
 		if i < 0 {
 			i, needs = len(needs), append(needs, heldSlots{machine: a.Machine})
 		}
-		for kind, n := range stageOf(w.Bundle, a).Slots {
+		for kind, n := range stageOf(w.Bundle, a.ID.Task).Slots {
 			needs[i].slots[kind] += n
 		}
 	}
 	return needs
 }
 
-// waitingOf is how many bundles of a class may start.
+// waitingOf is how many bundles of a class may start, but for gangs that were paused.
 func waitingOf(j *cluster.Job, b *cluster.Bundle) int {
-	for _, s := range b.Stages {
-		if s.Alone() || s.Waiting() == 0 || !j.Ready(s) {
-			return 0
-		}
+	if b.Gang {
+		return len(freshOf(j, b))
 	}
-	return b.Stages[0].Waiting() / b.TasksIn(b.Stages[0])
+	if s := b.Stages[0]; s.Alone() || s.Waiting() == 0 || !j.Ready(s) {
+		return 0
+	}
+	return b.Stages[0].Waiting()
+}
+
+// freshOf are the numbers of the gangs of a class that may begin, ascending.
+func freshOf(j *cluster.Job, b *cluster.Bundle) []int {
+	return slices.DeleteFunc(j.WaitingBundles(b), b.GoesOn)
+}
+
+// pausedOf are the numbers of the gangs of a class that may go on from checkpoints,
+// ascending.
+func pausedOf(j *cluster.Job, b *cluster.Bundle) []int {
+	if !b.Gang {
+		return nil
+	}
+	return slices.DeleteFunc(j.WaitingBundles(b), func(number int) bool { return !b.GoesOn(number) })
 }
 
 // offerGroups is for bundles of one group of several slots. They go where their
@@ -99,7 +115,7 @@ func (r *Round) offerGroups(j *cluster.Job, b *cluster.Bundle, most int) {
 	}
 	r.wakeAt(l.wake)
 	if left := min(most, stage.Waiting()) - len(l.starts); left > 0 {
-		r.hold(&claim{job: j, class: b, bundles: left})
+		r.hold(&claim{job: j, class: b, need: b.Need(), bundles: left})
 	}
 }
 
@@ -110,9 +126,31 @@ const maxMisses = 8
 // offerGangs is for bundles of several groups, each of which is placed by
 // itself.
 func (r *Round) offerGangs(j *cluster.Job, b *cluster.Bundle, most int) {
-	var late *gang
-	started, misses := 0, 0
-	for _, number := range j.WaitingBundles(b) {
+	numbers := freshOf(j, b)
+	late, started := r.startGangs(j, b, numbers, most)
+	if left := min(most, len(numbers)) - started; late != nil && left > 0 {
+		r.hold(&claim{job: j, class: b, need: b.Need(), bundles: left, avoid: late.avoid, picky: late.picky})
+	}
+}
+
+// offerPaused has a gang go on that was paused, if there are slots for those of it that
+// have not finished. Else they are held for it like for one that begins.
+func (r *Round) offerPaused(w Want) {
+	r.note(w.Job, w.Stage, w.Bundle, 1)
+	r.flush()
+	lifted := r.lift(w.Bundle.Stages...)
+	number := w.Bundle.NumberOf(stageOf(w.Bundle, w.Paused[0].ID), w.Paused[0])
+	if late, _ := r.startGangs(w.Job, w.Bundle, []int{number}, 1); late != nil {
+		r.hold(&claim{job: w.Job, class: w.Bundle, need: locality.Slots(w.Need), bundles: 1, avoid: late.avoid, picky: late.picky})
+	}
+	r.layAgain(lifted)
+}
+
+// startGangs starts up to so many of the gangs that there are slots for, and tells how
+// many; late is the first without, if it could start on an idle cluster.
+func (r *Round) startGangs(j *cluster.Job, b *cluster.Bundle, numbers []int, most int) (late *gang, started int) {
+	misses := 0
+	for _, number := range numbers {
 		if started == most || misses == maxMisses {
 			break
 		}
@@ -128,7 +166,5 @@ func (r *Round) offerGangs(j *cluster.Job, b *cluster.Bundle, most int) {
 			}
 		}
 	}
-	if left := min(most, waitingOf(j, b)) - started; late != nil && left > 0 {
-		r.hold(&claim{job: j, class: b, bundles: left, avoid: late.avoid, picky: late.picky})
-	}
+	return late, started
 }

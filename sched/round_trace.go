@@ -30,7 +30,7 @@ func (r *Round) note(j *cluster.Job, stage *cluster.Stage, b *cluster.Bundle, mo
 	m := r.made[i]
 	wants := countAlone(j, stage)
 	if b != nil {
-		wants = waitingOf(j, b) + len(j.StandingStill(b))
+		wants = waitingOf(j, b) + len(pausedOf(j, b)) + len(j.StandingStill(b))
 	}
 	m.count = min(m.count+min(most, wants), wants)
 }
@@ -67,7 +67,8 @@ func (r *Round) grants(plan Plan) map[output]int {
 		got[output{id.Task.Job, id.Task.Stage}]++
 	}
 	for _, b := range plan.Bundles {
-		got[output{b.Job, b.Starts[0].Task.Stage}]++
+		_, stage, _, _ := r.view.Task(b.Starts[0].Task)
+		got[output{b.Job, stage.Bundle.Stages[0].Code}]++
 	}
 	for _, b := range plan.BundleResumes {
 		_, stage, _, _ := r.view.Task(b.Attempts[0].Task)
@@ -83,10 +84,13 @@ func (r *Round) why(m *made) (cause string, until int64) {
 	switch {
 	case l.waits[m.stage].until != 0:
 		return l.waits[m.stage].String(), l.waits[m.stage].until
-	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0:
+	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0 && len(pausedOf(m.job, m.bundle)) == 0:
 		return "goes on when there are slots for all of it on the machines where it stands still", 0
 	case m.bundle != nil:
 		need := m.bundle.Need()
+		if paused := pausedOf(m.job, m.bundle); len(paused) > 0 {
+			need = m.bundle.NeedOf(paused[0])
+		}
 		return fmt.Sprintf("needs %d map and %d reduce slots at once", need[cluster.MapSlot], need[cluster.ReduceSlot]), 0
 	case l.remaining() == 0 && len(r.holds) > 0:
 		return "free slots are held for tasks that start together", 0

@@ -8,7 +8,7 @@ import (
 )
 
 // Want is what slots can be given to: the tasks of a stage, the bundles of a class that
-// wait to be started, or one that stands still.
+// wait to be started, or one that stands still or has been paused.
 type Want struct {
 	Job    *cluster.Job
 	Stage  *cluster.Stage
@@ -17,7 +17,8 @@ type Want struct {
 	Need  Slots // of each task or bundle
 	Count int   // how many of them wait or are suspended
 
-	Still []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
+	Still  []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
+	Paused []*cluster.Task    // of a gang that goes on from checkpoints: those that have not finished
 }
 
 // Wants are those of a job that can have slots now, in the order of its stages. A
@@ -48,15 +49,23 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 	return n
 }
 
-// wantBundles yields what the bundles of a class want, first those that stand still.
+// wantBundles yields what the bundles of a class want, first those that stand still,
+// then those that were paused.
 func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
 	for _, number := range j.StandingStill(b) {
 		w.Still = stillIn(b, number)
 		w.Need = Slots{}
 		for _, a := range w.Still {
-			w.Need = w.Need.Plus(Slots(stageOf(b, a).Slots))
+			w.Need = w.Need.Plus(Slots(stageOf(b, a.ID.Task).Slots))
 		}
+		if !yield(w) {
+			return false
+		}
+	}
+	w.Still = nil
+	for _, number := range pausedOf(j, b) {
+		w.Paused, w.Need = b.WaitingIn(number), b.NeedOf(number)
 		if !yield(w) {
 			return false
 		}
@@ -77,9 +86,9 @@ func stillIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
 	return still
 }
 
-// stageOf is the stage of an attempt that runs in a bundle of the class.
-func stageOf(b *cluster.Bundle, a *cluster.Attempt) *cluster.Stage {
-	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == a.ID.Task.Stage })
+// stageOf is the stage of a task in a bundle of the class.
+func stageOf(b *cluster.Bundle, id cluster.TaskID) *cluster.Stage {
+	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage })
 	return b.Stages[i]
 }
 
@@ -93,6 +102,10 @@ func (w Want) Offer(r *Round, most int) {
 	case w.Still != nil:
 		if most > 0 {
 			r.offerStill(w)
+		}
+	case w.Paused != nil:
+		if most > 0 {
+			r.offerPaused(w)
 		}
 	case w.Bundle != nil:
 		r.OfferBundles(w.Job, w.Bundle, most)
