@@ -7,7 +7,7 @@ import (
 )
 
 // declined has an attempt go on that was asked to keep its work and end. Where it
-// may, it stands still instead. One that was to stand still and cannot gets its
+// may, it stands still instead, unless others of its gang are still to end. One that was to stand still and cannot gets its
 // slot back, if that is free yet.
 func (c *Controller) declined(ev AttemptDeclined) {
 	_, _, a, ok := c.view.Attempt(ev.Attempt)
@@ -21,7 +21,7 @@ func (c *Controller) declined(ev AttemptDeclined) {
 	case a.Pausing:
 		cause := a.Cause
 		c.fact(cluster.DeclinePause{Attempt: ev.Attempt})
-		if ev.MayStand && c.view.Crowded([]*cluster.Attempt{a}, nil) == nil {
+		if ev.MayStand && c.view.Crowded(c.view.Together(a), nil) == nil {
 			c.fact(cluster.SuspendAttempt{Attempt: ev.Attempt, Cause: cause})
 		}
 	}

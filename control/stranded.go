@@ -1,7 +1,7 @@
 package control
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -10,7 +10,7 @@ import (
 
 // An attempt that stands still can go on where it is and nowhere else. When its
 // machine stays full while others have slots that nobody wants, it is woken, keeps
-// its work and ends, and its task goes on over there.
+// its work and ends, and its task goes on over there. A gang does so whole.
 const (
 	// strandedAfter is for how long a machine has to stay full, ms.
 	strandedAfter = 30_000
@@ -50,48 +50,73 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 	for j := range c.view.Jobs() {
 		for _, stage := range j.Stages {
 			for _, a := range stage.Suspended() {
-				c.moveIfStranded(now, j, stage, a, free)
+				c.moveIfStranded(now, j, a, free)
 			}
 		}
 	}
 }
 
-func (c *Controller) moveIfStranded(now int64, j *cluster.Job, stage *cluster.Stage, a *cluster.Attempt, free map[string][2]int) {
+func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string][2]int) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter
-	switch _, t, _, _ := c.view.Attempt(a.ID); {
-	case j.Suspended:
+	together := c.view.Together(a)
+	switch {
+	case j.Suspended || a != together[0]: // of a gang the rest goes with the first
 	case since > now:
 		s.due = sched.Earliest(s.due, since)
-	case c.leaves(a):
-		c.goOnOrLeave(now, a)
+	case c.leaves(together):
+		c.goOnOrLeave(now, together, free)
 	case !c.view.Movable(a):
-	case c.view.HasRoomFor(a) || !c.house(t, stage.Slots, free, c.view.Avoided(j, now)):
+	case c.view.HasRoomFor(a) || !c.houseAll(now, together, free):
 		s.retry = now + strandedPause
 	default:
-		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: fmt.Sprintf("%s has no slot for it to go on, and others have", a.Machine)})
+		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: c.fullFor(together) + " has no slot for it to go on, and others have"})
 	}
 }
 
-// leaves reports whether an attempt stands still on a machine that takes no new tasks,
-// or one of its gang does, so that no policy gives it slots there, and it cannot be
-// moved.
-func (c *Controller) leaves(a *cluster.Attempt) bool {
-	return !c.view.Movable(a) && slices.ContainsFunc(c.view.Together(a), func(mate *cluster.Attempt) bool {
-		return c.view.Machine(mate.Machine).Excluded
-	})
+// fullFor is the first machine without a slot for one of attempts that stand still.
+func (c *Controller) fullFor(together []*cluster.Attempt) string {
+	for _, a := range together {
+		_, stage, _, _ := c.view.Task(a.ID.Task)
+		if m := c.view.Machine(a.Machine); m.Free(stage.Slot) <= 0 {
+			return m.Name
+		}
+	}
+	return together[0].Machine
 }
 
-// goOnOrLeave has an attempt go on that stands still where it leaves, in the slots that
-// are left there for what had been given to the machine before. A gang waits for those
-// of all its machines, which may never be free at once: it begins anew.
-func (c *Controller) goOnOrLeave(now int64, a *cluster.Attempt) {
-	together := c.view.Together(a)
+// houseAll takes slots for all of attempts that stand still out of free, or none.
+func (c *Controller) houseAll(now int64, together []*cluster.Attempt, free map[string][2]int) bool {
+	left := maps.Clone(free)
+	for _, a := range together {
+		j, stage, t, _ := c.view.Task(a.ID.Task)
+		if !c.house(t, stage.Slots, left, c.view.Avoided(j, now)) {
+			return false
+		}
+	}
+	maps.Copy(free, left)
+	return true
+}
+
+// leaves reports whether attempts stand still together of which one is on a machine
+// that takes no new tasks, so that no policy gives it slots there.
+func (c *Controller) leaves(together []*cluster.Attempt) bool {
+	return slices.ContainsFunc(together, func(a *cluster.Attempt) bool { return c.view.Machine(a.Machine).Excluded })
+}
+
+// goOnOrLeave moves attempts that stand still where they leave. Where they cannot be
+// moved they go on, in the slots that are left there for what had been given to the
+// machine before. A gang waits for those of all its machines, which may never be free
+// at once: it begins anew.
+func (c *Controller) goOnOrLeave(now int64, together []*cluster.Attempt, free map[string][2]int) {
+	a := together[0]
+	movable := c.view.Movable(a)
 	switch {
-	case a != together[0]: // goes with the first
+	case movable && c.houseAll(now, together, free):
+		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: "it stands still where no tasks start any more"})
 	case c.view.HasRoomFor(a):
 		c.fact(cluster.ResumeAttempt{Attempt: a.ID})
-	case len(together) > 1:
+	case !movable && len(together) > 1:
 		c.fact(cluster.KillAttempt{Attempt: a.ID, Preempt: true, Cause: "its gang stands still on a machine that takes no tasks any more"})
 	default:
 		c.stranded.retry = now + strandedPause

@@ -11,15 +11,15 @@ import (
 // choose instead; nil when it can.
 func (s subject) fault(how preempt.How) error {
 	id := s.attempt.ID
-	if s.stage.Bundle.Gang && (how == preempt.Split || how == preempt.Checkpoint) {
-		return fmt.Errorf("%v runs in a gang, whose tasks stream to each other and cannot end in the middle; choose suspend or kill, which take all of them", id)
+	if s.stage.Bundle.Gang && how == preempt.Split {
+		return fmt.Errorf("%v runs in a gang, whose tasks stream to each other: none of them can be split; choose checkpoint, suspend or kill, which take all of them", id)
 	}
 	switch how {
 	case preempt.Split:
 		return s.splitFault()
 	case preempt.Checkpoint:
 		if s.stage.Barred.Has(cluster.WayCheckpoint) {
-			return fmt.Errorf("%v writes no checkpoint: its job rules that out, or what it does cannot end in the middle; choose suspend or kill", id)
+			return fmt.Errorf("%v writes no checkpoint: its job rules that out; choose suspend or kill", id)
 		}
 	case preempt.Suspend:
 		return s.suspendFault()

@@ -121,8 +121,9 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 	if !e.job.Loaded() {
 		return e.halted(), 0
 	}
-	if b := stage.Bundle; stage.Waiting() > 0 && !stage.Alone() && e.m.tooLarge(e.job, b) != "" {
-		return []string{e.m.bundleReason(e.job, b, len(e.job.WaitingBundles(b)))}, 0
+	b := stage.Bundle
+	if numbers := e.job.WaitingBundles(b); len(numbers) > 0 && stage.Waiting() > 0 && e.m.tooLarge(e.job, b.NeedOf(numbers[0])) != "" {
+		return []string{e.m.bundleReason(e.job, b, numbers)}, 0
 	}
 	if n := e.starting(stage); n > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d are about to get slots", n))

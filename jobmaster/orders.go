@@ -62,7 +62,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		NodeAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
-		Bundle: m.bundleMessage(j, stage, t), Shares: sharesMessage(j, stage, t),
+		Bundle: m.bundleMessage(stage, a), Shares: sharesMessage(j, stage, t),
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)

@@ -32,8 +32,8 @@ func (m *Master) reason(j *cluster.Job) string {
 		case stage.Source && !j.Loaded():
 			return "its splits are being loaded"
 		case !stage.Alone():
-			if n := len(j.WaitingBundles(stage.Bundle)); n > 0 {
-				return m.bundleReason(j, stage.Bundle, n)
+			if numbers := j.WaitingBundles(stage.Bundle); len(numbers) > 0 {
+				return m.bundleReason(j, stage.Bundle, numbers)
 			}
 		default:
 			return fmt.Sprintf("%d %s tasks wait for %s", stage.Waiting(), stage.Name, m.shortage(stage.Slot))
@@ -68,32 +68,33 @@ func suspension(j *cluster.Job) string {
 	return text
 }
 
-// bundleReason tells what bundles of a job wait for, whose tasks start together.
-func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting int) string {
+// bundleReason tells what bundles of a job wait for, whose tasks start together. The
+// first of them may have been paused, and need less than the others.
+func (m *Master) bundleReason(j *cluster.Job, b *cluster.Bundle, waiting []int) string {
 	var names []string
 	for _, stage := range b.Stages {
 		names = append(names, stage.Name)
 	}
-	supply := m.tooLarge(j, b)
+	need := b.NeedOf(waiting[0])
+	supply := m.tooLarge(j, need)
 	if supply == "" {
 		free := m.freeSlots()
 		supply = fmt.Sprintf("%d and %d are free", free[cluster.MapSlot], free[cluster.ReduceSlot])
 	}
-	need := b.Need()
 	return fmt.Sprintf("%d gangs of %s wait, each for %d map and %d reduce slots at once; %s",
-		waiting, strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
+		len(waiting), strings.Join(names, "+"), need[cluster.MapSlot], need[cluster.ReduceSlot], supply)
 }
 
-// tooLarge tells why bundles of a class can never start, as things are: the cluster
-// has fewer slots, or the job may have fewer. "" is that they may.
-func (m *Master) tooLarge(j *cluster.Job, b *cluster.Bundle) string {
+// tooLarge tells why a bundle that needs so many slots can never start, as things are:
+// the cluster has fewer, or the job may have fewer. "" is that it may.
+func (m *Master) tooLarge(j *cluster.Job, need [2]int) string {
 	var all [2]int
 	for machine := range m.view.Machines() {
 		for kind := range all {
 			all[kind] += machine.Slots[kind]
 		}
 	}
-	need, most := b.Need(), m.brain.Limit(j)
+	most := m.brain.Limit(j)
 	for kind := range need {
 		if need[kind] > all[kind] {
 			return fmt.Sprintf("the cluster has %d and %d", all[cluster.MapSlot], all[cluster.ReduceSlot])
