@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -110,7 +111,6 @@ func TestGangLosesItsTasknode(t *testing.T) {
 func TestGangStandsStill(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
-	start(t, j.command("task", "preempt", j.running()[0].ID, "--how", "checkpoint")).wait(t).want(t, 1, "in a gang")
 	j.done("job", "suspend", j.id, "--how", "suspend")
 	waitUntil(t, "all of the gang stands still", func() bool {
 		return j.standing() == 4
@@ -143,5 +143,85 @@ func TestGangThatWritesToHDFSStandsStill(t *testing.T) {
 	wantSame(t, w.parts(dir+"/out", 2), j.counted(t))
 	if gang, before := j.again(); gang != 0 || before != 0 {
 		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
+	}
+}
+
+// ended waits until none of some attempts runs.
+func (j *gangJob) ended(t *testing.T, attempts []report.Attempt) {
+	t.Helper()
+	waitUntil(t, "all members of the gang have ended", func() bool {
+		return !slices.ContainsFunc(j.running(), func(a report.Attempt) bool {
+			return slices.ContainsFunc(attempts, func(b report.Attempt) bool { return a.ID == b.ID })
+		})
+	})
+}
+
+// keptAll wants the job to have done nothing twice: its gang went on from checkpoints
+// alone, and has counted each record once.
+func (j *gangJob) keptAll(t *testing.T, in report.Report) {
+	t.Helper()
+	gang, before := j.succeeds(t)
+	if gang < 4 || before != 0 {
+		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
+	}
+	now := j.job(j.id)
+	for _, task := range now.Tasks {
+		for _, a := range task.Attempts {
+			if a.State != report.Succeeded && a.State != report.Preempted {
+				t.Errorf("%s is %s", a.ID, a.State)
+			}
+		}
+	}
+	for _, name := range []string{"Map input records", "Reduce input records", "Reduce input groups", "Reduce output records"} {
+		if got, want := now.Counters[counter.GroupFramework][name], in.Counters[counter.GroupFramework][name]; got != want || want == 0 {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+	job := now.Counters[counter.GroupJob]
+	if job["Work lost to preemption (ms)"] != 0 || job["Work conserved by preemption (ms)"] == 0 {
+		t.Errorf("work lost and kept: %v", job)
+	}
+}
+
+// inPeace is the report of the job when nothing disturbs it.
+func (j *gangJob) inPeace(t *testing.T) report.Report {
+	t.Helper()
+	id := j.submit("streamcount", "-D", "mapreduce.job.reduces=2", j.in, filepath.Join(t.TempDir(), "peace"))
+	j.done("job", "wait", id, "--quiet")
+	return j.job(id)
+}
+
+// TestGangIsPausedWhole has a gang write checkpoints by orders for one of its members,
+// again and again, and go on from them.
+func TestGangIsPausedWhole(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"))
+	for round := 0; round < 3; {
+		members := j.running()
+		if len(members) == 0 {
+			continue // it is about to go on
+		}
+		if start(t, j.command("task", "preempt", members[round%len(members)].ID, "--how", "checkpoint")).wait(t).code == 0 {
+			round++
+			j.ended(t, members)
+		}
+	}
+	j.keptAll(t, j.inPeace(t))
+}
+
+// TestGangLeavesAMachineThatIsDrained with its work, which its members take from there to
+// other machines.
+func TestGangLeavesAMachineThatIsDrained(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))
+	members := j.running()
+	at := members[0].Node
+	j.done("node", "drain", at, "--deadline", "60s")
+	j.ended(t, members)
+	j.keptAll(t, j.inPeace(t))
+	for _, task := range j.job(j.id).Tasks {
+		if last := task.Attempts[len(task.Attempts)-1]; last.Node == at && !strings.Contains(task.ID, "_s0_") {
+			t.Errorf("%s ended on the machine that was drained", last.ID)
+		}
 	}
 }
