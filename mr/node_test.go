@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/files"
 	"github.com/hammr/hammr/internal/task"
@@ -29,6 +30,7 @@ import (
 // stop, pause and kill them where it likes.
 type node struct {
 	t       *testing.T
+	job     anyJob
 	dir     string
 	files   *storage.Router
 	server  *task.Server
@@ -63,7 +65,7 @@ func (n *node) touch(t *Task) {
 const testJobID = "job_test_0001"
 
 func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string) *node {
-	n := &node{t: t, dir: t.TempDir()}
+	n := &node{t: t, job: job, dir: t.TempDir()}
 	segments, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{n.dir}})
 	if err != nil {
 		t.Fatal(err)
@@ -220,6 +222,36 @@ func (n *node) runMaps(splits []*taskproc.Split, s *schedule) (outputs []*taskpr
 	return outputs, pieces
 }
 
+// graph is that of the job, whose source is called map if it has stages of its own.
+func (n *node) graph(splits []*taskproc.Split) dag.Graph {
+	return detailsOf(n.t, n.job).graph(map[string]int{"map": len(splits)}, int(n.start.Reduces))
+}
+
+// runGroups runs groups of Nodes in one process, one for each split, each in as many
+// attempts as it takes.
+func (n *node) runGroups(g dag.Graph, splits []*taskproc.Split, s *schedule) (pieces [][]*taskproc.Piece) {
+	n.t.Helper()
+	for i, split := range splits {
+		start := n.cloneStart(taskproc.Kind_MAP, i)
+		start.Graph, start.Group = taskproc.FromGraph(g), int32(i)
+		start.Sources = []*taskproc.Source{{Node: int32(i), Split: split}}
+		for {
+			at, order := s.next(300, pauseOrder, pauseOrder, killOrder)
+			last := n.attempt(start, at, order)
+			if done := last.GetDone(); done != nil {
+				pieces = append(pieces, done.Pieces)
+				break
+			}
+			if p := last.GetPaused(); p != nil {
+				s.goOn(n, start, p.Checkpoint)
+			} else {
+				s.kills++
+			}
+		}
+	}
+	return pieces
+}
+
 func messageOf(r Range) *taskproc.Range {
 	return &taskproc.Range{
 		Start: &taskproc.Position{Offset: r.Start.Offset, Skip: r.Start.Skip},
@@ -265,6 +297,13 @@ func outputsMessage(outputs []*taskproc.MapOutput, complete bool) *taskproc.ToTa
 // run runs the whole job and returns the bytes of each part.
 func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 	n.t.Helper()
+	var parts []string
+	if g := n.graph(splits); slices.ContainsFunc(g.Edges, func(e dag.Edge) bool { return e.Channel != dag.ChannelFile }) {
+		for _, ofPart := range n.runGroups(g, splits, s) {
+			parts = append(parts, n.textOf(ofPart))
+		}
+		return parts
+	}
 	outputs, pieces := n.runMaps(splits, s)
 	if n.start.Reduces > 0 {
 		pieces = nil
@@ -272,7 +311,6 @@ func (n *node) run(splits []*taskproc.Split, s *schedule) []string {
 			pieces = append(pieces, n.runReduce(p, outputs, s))
 		}
 	}
-	var parts []string
 	for _, ofPart := range pieces {
 		parts = append(parts, n.textOf(ofPart))
 	}

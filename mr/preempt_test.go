@@ -95,7 +95,32 @@ func disturbedJobs(touch func(*Task)) map[string]anyJob {
 			})
 			Write(Each(g, "reduce", pass, in.Shuffle()), TextOutput[string, int64]())
 		}),
+		"graph-piped": mapAndReduce("graph-piped", places, func(g *Graph, in *Stage[string, int64]) {
+			numbered := Each(g, "number", Mapper[string, int64, string, int64](&numbering{touch: touch}), in.Pipe())
+			Write(numbered, TextOutput[string, int64]())
+			WriteAs(Group(g, "list", list, numbered.Pipe()), "lists", TextOutput[string, string]())
+		}),
 	}
+}
+
+// numbering numbers the records of its Node.
+type numbering struct {
+	touch func(*Task)
+	n     int64
+}
+
+func (m *numbering) Map(t *Task, key string, value int64, out Emitter[string, int64]) error {
+	m.touch(t)
+	m.n++
+	out.Emit(key, m.n<<20+value)
+	return nil
+}
+
+func (m *numbering) Save() ([]byte, error) { return fmt.Append(nil, m.n), nil }
+
+func (m *numbering) Load(state []byte) error {
+	_, err := fmt.Sscan(string(state), &m.n)
+	return err
 }
 
 // mapAndReduce is a graph of two stages called map and reduce.
