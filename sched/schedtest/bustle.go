@@ -11,7 +11,7 @@ import (
 )
 
 // Bustle runs jobs under virtual time. A task ends when it has run for long
-// enough and all that it reads is written.
+// enough and all that it reads is written, or with a checkpoint when it is told to.
 type Bustle struct {
 	*World
 	Random *rand.Rand
@@ -138,6 +138,8 @@ func (b *Bustle) endSome() (some bool) {
 			case !a.OnMachine:
 			case a.State != cluster.AttemptRunning: // told to end
 				b.Do(cluster.EndAttempt{Attempt: a.ID})
+			case a.Pausing && b.Random.IntN(2) == 0:
+				b.Do(cluster.CheckpointAttempt{Attempt: a.ID})
 			case b.ends[a.ID] > b.Now || !written(stage):
 				continue
 			case b.Bad > 0 && b.Random.IntN(b.Bad) == 0:
@@ -150,6 +152,23 @@ func (b *Bustle) endSome() (some bool) {
 		}
 	}
 	return some
+}
+
+// PauseSome asks an attempt, and its gang with it, to keep its work and end, if one runs
+// that may be asked.
+func (b *Bustle) PauseSome() {
+	b.T.Helper()
+	var running []cluster.AttemptID
+	for m := range b.View().Machines() {
+		for _, a := range m.Attempts {
+			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+				running = append(running, a.ID)
+			}
+		}
+	}
+	if len(running) > 0 {
+		b.Do(cluster.PauseAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others"})
+	}
 }
 
 // written reports whether all that a stage reads has been written.

@@ -211,3 +211,48 @@ func TestNoMoreStandStillThanCouldRun(t *testing.T) {
 	}
 	want(t, "suspended", taken, "2")
 }
+
+// TestAGangIsPausedWhole by checkpoint, which costs what the machine has to write that
+// has most of it, or killed where less is lost: all that it has done, also before it was
+// paused last.
+func TestAGangIsPausedWhole(t *testing.T) {
+	s := newScene(t, schedtest.Streamed(1, 1))
+	start := func() (ids []cluster.AttemptID) {
+		c := cluster.StartBundle{Job: s.job.ID}
+		for _, task := range s.job.Bundles[0].WaitingIn(0) {
+			c.Starts = append(c.Starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
+			ids = append(ids, cluster.AttemptID{Task: task.ID, Number: len(task.Attempts)})
+		}
+		s.Apply(c)
+		return ids
+	}
+	auto := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto, MinRunMillis: -1}
+	take := func(means preempt.Means) preempt.How {
+		f := s.finder(means)
+		victims := s.among(f, cluster.MapSlot)
+		if len(victims) != 1 || victims[0].Slots != (sched.Slots{1, 1}) {
+			t.Fatalf("victims are %+v", victims)
+		}
+		p, _ := f.Take(victims[0], "others")
+		return p.How
+	}
+	for _, stage := range s.job.Stages {
+		stage.Barred |= cluster.WaySuspend
+	}
+	ids := start()
+	s.Facts = known{0: {Fraction: 0.7, At: s.Now, Reducing: s.Now}}
+	want(t, "as its means say", take(preempt.Means{Map: preempt.Checkpoint, MinRunMillis: -1}), "checkpoint")
+	s.Now += 1000
+	s.Facts = known{0: {Fraction: 0.67, At: s.Now, Reducing: s.Now - 1000}}
+	want(t, "after a second", take(auto), "kill")
+	s.Now += 100_000
+	s.Apply(cluster.PauseAttempt{Attempt: ids[1]})
+	for _, id := range ids {
+		s.Apply(cluster.CheckpointAttempt{Attempt: id})
+	}
+	start()
+	s.Now += 1000
+	s.Facts = known{0: {Fraction: 0.67, At: s.Now, Reducing: s.Now - 1000}}
+	want(t, "a second after it went on", take(auto), "checkpoint")
+	want(t, "while it rests", len(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "0")
+}

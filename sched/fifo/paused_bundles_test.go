@@ -1,0 +1,109 @@
+package fifo
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// paused starts a gang of one map on a and one reduce on b and has it paused. The map
+// has finished by then, or has a checkpoint like the reduce.
+func (w *world) paused(priority int, finished bool) *cluster.Job {
+	w.T.Helper()
+	j := w.run(priority, schedtest.Streamed(1, 1))
+	start := cluster.StartBundle{Job: j.ID}
+	for i, t := range j.Bundles[0].TasksOf(0) {
+		start.Starts = append(start.Starts, cluster.StartAttempt{Task: t.ID, Machine: []string{"a", "b"}[i], Range: j.RangeOf(t)})
+	}
+	w.Apply(start)
+	first, second := cluster.AttemptID{Task: start.Starts[0].Task}, cluster.AttemptID{Task: start.Starts[1].Task}
+	w.Apply(cluster.PauseAttempt{Attempt: first})
+	if finished {
+		w.Apply(cluster.FinishAttempt{Attempt: first, Range: start.Starts[0].Range})
+	} else {
+		w.Apply(cluster.CheckpointAttempt{Attempt: first})
+	}
+	w.Apply(cluster.CheckpointAttempt{Attempt: second})
+	return j
+}
+
+// TestPausedBundles go on whole, at home where there is room, in the slots that those
+// need who have not finished. Slots are held for them.
+func TestPausedBundles(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		build func(w *world)
+		want  []string
+	}{
+		{"each at home, though one machine has room for both", func(w *world) {
+			w.join2(1, 1)
+			w.paused(0, false)
+		}, []string{"{1m.0@a, 1r.0@b}"}},
+		{"elsewhere when its home is full", func(w *world) {
+			w.join2(1, 1)
+			w.paused(0, false)
+			w.Start(w.run(0, dag.MapReduce(1, 0)), 0, 0, "a")
+		}, []string{"{1m.0@b, 1r.0@b}"}},
+		{"without what has finished", func(w *world) {
+			w.join2(1, 1)
+			w.paused(0, true)
+			for range 2 {
+				w.run(1, dag.MapReduce(1, 0))
+			}
+		}, []string{"2m.0@a", "3m.0@b", "{1r.0@b}"}},
+		{"not until there are slots for both, and one is held", func(w *world) {
+			w.Join("a", 1, 0)
+			w.Join("b", 0, 1)
+			w.paused(0, false)
+			w.run(1, dag.MapReduce(1, 0))
+			w.run(0, dag.MapReduce(0, 1))
+		}, []string{"2m.0@a"}},
+		{"not while its job is suspended", func(w *world) {
+			w.join2(1, 1)
+			w.Apply(cluster.SuspendJob{Job: w.paused(0, false).ID})
+		}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			tt.build(w)
+			if got := w.whole(sched.Placement{}); !slices.Equal(got, tt.want) {
+				t.Errorf("plan is\n%q, want\n%q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestEveryJobEndsThoughItIsPaused runs jobs of all kinds beside each other, whose
+// tasks are paused again and again, or fail.
+func TestEveryJobEndsThoughItIsPaused(t *testing.T) {
+	gangs := 0
+	for seed := range uint64(120) {
+		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
+		var jobs []*cluster.Job
+		for range 2 + b.Random.IntN(6) {
+			jobs = append(jobs, b.Submit(job(b.Graph(), 1_000_000)))
+		}
+		b.Drain(jobs, func() {
+			if b.Random.IntN(4) == 0 {
+				b.PauseSome()
+			}
+			if err := b.State.CheckInvariants(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		})
+		for _, j := range jobs {
+			for _, s := range j.Stages {
+				if s.Bundle.Gang {
+					gangs += s.Taken.Checkpoints
+				}
+			}
+		}
+	}
+	if gangs < 100 {
+		t.Errorf("tasks of gangs have written %d checkpoints", gangs)
+	}
+}
