@@ -4,9 +4,8 @@ import "fmt"
 
 // SuspendJob takes its slots from a job that is not over, and gives it none until
 // ResumeJob. What runs keeps its work: it ends early or writes a checkpoint, or
-// stands still where it can do neither. A gang stands still, whole, and writes
-// checkpoints only where it cannot. What bears none of this runs on until it ends by
-// itself.
+// stands still where it can do neither; a gang does so whole. What bears none of this
+// runs on until it ends by itself.
 type SuspendJob struct {
 	Job   JobID
 	Cause string // for people: what its attempts make room for
@@ -66,7 +65,7 @@ func (tx *transition) takeSlot(p place, cause string, split, still bool) {
 	if split && p.splits() {
 		ways = append([]Command{PauseAttempt{Attempt: id, Cause: cause, Split: true}}, ways...)
 	}
-	if still || p.stage.Bundle.Gang {
+	if still {
 		ways[0], ways[len(ways)-1] = ways[len(ways)-1], ways[0]
 	}
 	for _, way := range ways {

@@ -95,10 +95,10 @@ func TestASuspendedJobIsKilledOrEnds(t *testing.T) {
 	wantRefused(t, s, "is ABORTING", SuspendJob{Job: job1})
 }
 
-// TestAGangOfASuspendedJob stands still, all of it, or is paused where its job rules
+// TestAGangOfASuspendedJob is paused, all of it, or stands still where its job rules
 // that out for one of its stages, or runs on.
 func TestAGangOfASuspendedJob(t *testing.T) {
-	for barred, want := range map[Ways]string{0: "still still", WaySuspend: "pause pause", WaySuspend | WayCheckpoint: "nothing nothing"} {
+	for barred, want := range map[Ways]string{0: "pause pause", WayCheckpoint: "still still", WaySuspend | WayCheckpoint: "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
 		spec.Spec.Graph, spec.Spec.Barred = gangGraph(1), []Ways{0, barred, 0}

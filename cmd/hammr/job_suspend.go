@@ -26,9 +26,9 @@ resumed. What runs
   suspend     stands still and keeps its memory
 
 What cannot be preempted in that way is in another that keeps its work; what
-knows none runs on until it ends. A gang, whose tasks run at once, stands still
-with all of them, or runs on if it writes to HDFS. No task of the job times out
-meanwhile. The job can be killed.`,
+knows none runs on until it ends. The tasks of a gang, which run at once, are
+preempted and go on together. No task of the job times out meanwhile. The job
+can be killed.`,
 		Example: `  hammr job suspend job_1763700000000_0001
   hammr job resume job_1763700000000_0001`,
 		Args: func(cmd *cobra.Command, args []string) error {

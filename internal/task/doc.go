@@ -20,9 +20,9 @@
 //	}
 //
 // Signalled is one atomic load. Everything that may happen between two records
-// hangs on it: progress, an early end, a pause, a kill. Only a Node alone in its
-// group that is a plain map or reduce, with files around it, can end early or
-// pause; others go on when they are told to, and can be killed.
+// hangs on it: progress, an early end, a pause, a kill. A map alone in its group that
+// writes files can end early. Whatever there is can be paused, all Nodes of a group and
+// all groups of a gang together: live.go says how.
 //
 // Nodes are joined by three kinds of edges:
 //
