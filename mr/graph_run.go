@@ -52,7 +52,7 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reduc
 	}
 	source := openGroups(t, n, in)
 	defer source.Close()
-	if err := setUp(t, user); err != nil {
+	if err := setUp[KO, VO](t, user); err != nil {
 		return err
 	}
 	groups, err := source.Open()
@@ -78,7 +78,7 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 	if err != nil {
 		return err
 	}
-	if err := setUp(t, mapper); err != nil {
+	if err := setUp[KO, VO](t, mapper); err != nil {
 		return err
 	}
 	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, brake: newBrake(t)}

@@ -24,7 +24,7 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 	if m == nil {
 		s.fault("a mapper that is nil")
 	}
-	s.source, s.input, s.barred = true, in, bars(m)
+	s.source, s.input, s.barred = true, in, bars[K, V](m)
 	s.run = func(t *Task, n *task.Node) error { return runSource(t, n, in, instance(m), s) }
 	return s
 }
@@ -44,7 +44,7 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 		s.fault("a reducer that is nil")
 	}
 	connect(s.stage, true, in...)
-	s.barred = bars(r)
+	s.barred = bars[KO, VO](r)
 	s.run = func(t *Task, n *task.Node) error {
 		reducer := instance(r)
 		return runGroup(t, n, in, reducer, reducer, s)
@@ -61,7 +61,7 @@ func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Ch
 		s.fault("a mapper that is nil")
 	}
 	connect(s.stage, false, in)
-	s.barred = bars(m)
+	s.barred = bars[KO, VO](m)
 	s.run = func(t *Task, n *task.Node) error { return runEach(t, n, in, instance(m), s) }
 	return s
 }

@@ -234,7 +234,7 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 		d.bar(reader, s.barred)
 	}
 	if j.reducer != nil {
-		d.bar("reduce", bars(j.reducer))
+		d.bar("reduce", bars[KO, VO](j.reducer))
 	}
 	return d, nil
 }

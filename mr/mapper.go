@@ -29,15 +29,16 @@ type Setup interface {
 }
 
 // Closer is called once after the last record of an attempt; it may still
-// emit.
+// emit. One that is not Stateful is not paused, since what it has to say at the end
+// would be lost: a mapper ends early instead, or stands still as a reducer does.
 type Closer[KO, VO any] interface {
 	Close(t *Task, out Emitter[KO, VO]) error
 }
 
 // Stateful is for mappers and reducers that carry something from one record or
 // key to the next. When an attempt is paused its state is saved; Load is
-// called after Setup in the attempt that goes on. Without it such code gives
-// other results after a pause, and a mapper also when its input is split while it
+// called after Setup in the attempt that goes on. Without it such code, unless it is a
+// Closer, gives other results after a pause, and a mapper also when its input is split while it
 // runs: that of a Stateful mapper never is.
 type Stateful interface {
 	Save() ([]byte, error)

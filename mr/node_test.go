@@ -38,6 +38,8 @@ type node struct {
 	address string          // of the shuffle server that has the attempts' files
 	serial  int
 	trigger atomic.Pointer[trigger]
+
+	onDecline func() // called when an attempt declines; nil: none may
 }
 
 // trigger sends an order when user code has been called so many times.
@@ -127,7 +129,10 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 		if m.GetProgress() != nil {
 			continue
 		}
-		if d := m.GetDeclined(); d != nil {
+		if d := m.GetDeclined(); d != nil && n.onDecline != nil {
+			n.onDecline()
+			continue
+		} else if d != nil {
 			n.t.Fatalf("%s declines to pause: %s", start.AttemptId, d.Cause)
 		}
 		if err := <-served; err != nil {

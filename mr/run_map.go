@@ -12,7 +12,7 @@ import (
 func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
 		input:  in,
-		barred: bars(mapper),
+		barred: bars[K, V](mapper),
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
@@ -37,7 +37,7 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, KO, VO]) source[KO, VO, KO, VO] {
 	return source[KO, VO, KO, VO]{
 		input:  in,
-		barred: bars(mapper),
+		barred: bars[KO, VO](mapper),
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
@@ -89,7 +89,7 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 	defer reader.Close()
 	t.where = whereOf(reader)
 	m.SetConsumed(consumedOf(reader))
-	if err := setUp(t, mapper); err != nil {
+	if err := setUp[KO, VO](t, mapper); err != nil {
 		return err
 	}
 	stopped, err := mapRecords(t, m, reader, mapper, out, sunk)

@@ -21,7 +21,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	}
 	defer func() { r.Counters.Add(counter.ReduceOutputRecords, out.count) }()
 	reducer := instance(j.reducer)
-	if err := setUp(t, reducer); err != nil {
+	if err := setUp[KO, VO](t, reducer); err != nil {
 		return err
 	}
 	g := &groupLoop[K, V, KO, VO]{

@@ -8,13 +8,16 @@ import (
 
 // setUp prepares a mapper or reducer for its first record: fresh, or with the
 // state that it had at a pause.
-func setUp(t *Task, user any) error {
+func setUp[KO, VO any](t *Task, user any) error {
 	if err := callSetup(t, user); err != nil {
 		return err
 	}
 	if _, ok := user.(NotResumable); ok {
 		t.node.NotResumable()
 		return nil
+	}
+	if closesUnsaved[KO, VO](user) {
+		t.node.KeepsState()
 	}
 	s, ok := user.(Stateful)
 	if !ok {
@@ -25,6 +28,14 @@ func setUp(t *Task, user any) error {
 		return s.Load(state)
 	}
 	return nil
+}
+
+// closesUnsaved reports whether a mapper or reducer has something to say at its end that
+// it could not say in the attempt after a pause.
+func closesUnsaved[KO, VO any](user any) bool {
+	_, closes := user.(Closer[KO, VO])
+	_, saves := user.(Stateful)
+	return closes && !saves
 }
 
 func callSetup(t *Task, user any) error {

@@ -15,12 +15,15 @@ const (
 )
 
 // bars are the ways that a mapper or reducer does not bear.
-func bars(user any) []string {
+func bars[KO, VO any](user any) []string {
 	if _, ok := user.(NotResumable); ok {
 		return []string{waySplit, wayCheckpoint}
 	}
 	if _, ok := user.(Stateful); ok {
 		return []string{waySplit}
+	}
+	if closesUnsaved[KO, VO](user) {
+		return []string{wayCheckpoint}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package mr
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"testing"
@@ -117,3 +118,58 @@ func (m touching) Map(t *Task, offset int64, line []byte, out Emitter[string, in
 type untouched struct{ touching }
 
 func (untouched) NotResumable() {}
+
+// unsaved counts bytes, tells them at its end and cannot be saved.
+type unsaved struct {
+	touch func(*Task)
+	n     int64
+}
+
+func (u *unsaved) Map(t *Task, _ int64, line []byte, _ Emitter[string, int64]) error {
+	u.touch(t)
+	u.n += int64(len(line))
+	return nil
+}
+
+func (u *unsaved) Close(_ *Task, out Emitter[string, int64]) error {
+	out.Emit("bytes", u.n)
+	return nil
+}
+
+// TestWhatIsToldAtTheEndIsNotLost: a mapper that is a Closer and has no Save is cut when
+// it is told to stop, works on when it is told to pause, and declines to be cut where that
+// would show in its output.
+func TestWhatIsToldAtTheEndIsNotLost(t *testing.T) {
+	text, sequences := TextOutput[string, int64](), SequenceOutput(TextString, LongWritable)
+	for name, tt := range map[string]struct {
+		output   Output[string, int64]
+		order    *taskproc.ToTask
+		end      int64 // of the range that is done
+		declined bool
+	}{
+		"cut":                     {text, stopOrder, 2, false},
+		"paused":                  {text, pauseOrder, 8, false},
+		"cut where it would show": {sequences, stopOrder, 8, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n *node
+			job := MapOnly("j", TextLines(), Mapper[int64, []byte, string, int64](&unsaved{touch: func(t *Task) { n.touch(t) }}), tt.output)
+			n = newNode(t, job, 0, nil)
+			if got := detailsOf(t, job).barredIn(dag.MapReduce(1, 0))["map"]; got != "checkpoint" {
+				t.Errorf("it does not bear %q", got)
+			}
+			declined := false
+			n.onDecline = func() { declined = true }
+			start := n.cloneStart(taskproc.Kind_MAP, 0)
+			start.Split = cutInputs(t, job, 1000, inputFile{"", []byte("a\nb\nc\nd\n")})[0]
+			start.Range = messageOf(splitOf(start.Split, Range{}).Whole())
+			done := n.attempt(start, 1, tt.order).GetDone()
+			if done.GetRange().GetEnd().GetOffset() != tt.end || declined != tt.declined {
+				t.Fatalf("declined: %v, done: %v", declined, done)
+			}
+			if out := n.textOf(done.Pieces); tt.output == text && out != fmt.Sprintf("bytes\t%d\n", tt.end/2) {
+				t.Errorf("output %q", out)
+			}
+		})
+	}
+}

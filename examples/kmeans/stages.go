@@ -2,6 +2,7 @@ package kmeans
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -26,7 +27,8 @@ func compareSeeds(a, b seed) int {
 	return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
 }
 
-// sample keeps the least seeds of what one Node reads.
+// sample keeps the least seeds of what one Node reads. It is not mr.Stateful, which
+// would keep it from being split: parts of what it reads have least seeds, too.
 type sample struct {
 	most  int
 	seeds []seed // in order
@@ -76,6 +78,12 @@ func (c *choose) Reduce(_ *mr.Task, this seed, _ iter.Seq[struct{}], out mr.Emit
 	return nil
 }
 
+// Save implements mr.Stateful.
+func (c *choose) Save() ([]byte, error) { return json.Marshal(c.chosen) }
+
+// Load implements mr.Stateful.
+func (c *choose) Load(saved []byte) error { return json.Unmarshal(saved, &c.chosen) }
+
 // assign adds each point to the cloud around the nearest centre.
 type assign struct {
 	before  *mr.Side[int64, centre]
@@ -112,4 +120,13 @@ func (a *assign) Close(_ *mr.Task, out mr.Emitter[int64, cloud]) error {
 		out.Emit(int64(number), c)
 	}
 	return nil
+}
+
+// Save implements mr.Stateful.
+func (a *assign) Save() ([]byte, error) { return json.Marshal(a.clouds) }
+
+// Load implements mr.Stateful.
+func (a *assign) Load(saved []byte) error {
+	a.clouds = nil
+	return json.Unmarshal(saved, &a.clouds)
 }

@@ -11,6 +11,7 @@ package pagerankdag
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strconv"
@@ -99,6 +100,20 @@ func (r *round) Reduce(_ *mr.Task, to address, states iter.Seq[state], out mr.Em
 		r.emit(node, rank, links, out)
 	}
 	return nil
+}
+
+// roundState is a round as it is saved.
+type roundState struct {
+	Ranking *ranking
+	Spread  *spread
+}
+
+// Save implements mr.Stateful.
+func (r *round) Save() ([]byte, error) { return json.Marshal(roundState{&r.ranking, &r.spread}) }
+
+// Load implements mr.Stateful.
+func (r *round) Load(saved []byte) error {
+	return json.Unmarshal(saved, &roundState{&r.ranking, &r.spread})
 }
 
 // lastRound writes ranks as people read them.

@@ -56,17 +56,17 @@ func partition(to address, partitions int) int {
 
 // spread is a round as it sends ranks on.
 type spread struct {
-	stranded int64 // rank of nodes without links; it goes to all nodes
-	nodes    int64
+	Stranded int64 // rank of nodes without links; it goes to all nodes
+	Nodes    int64
 }
 
 // emit sends a node's links to the node itself, and an equal share of its rank
 // over each of them.
 func (s *spread) emit(node []byte, rank int64, links string, out mr.Emitter[address, state]) {
-	s.nodes++
+	s.Nodes++
 	out.Emit(address{First: toNode, Second: node}, linksOf(links))
 	if links == "" {
-		s.stranded += rank
+		s.Stranded += rank
 		return
 	}
 	share := rank / int64(1+strings.Count(links, "\t"))
@@ -78,10 +78,16 @@ func (s *spread) emit(node []byte, rank int64, links string, out mr.Emitter[addr
 // Close implements mr.Closer: it sends totals to each Node of the next round.
 func (s *spread) Close(t *mr.Task, out mr.Emitter[address, state]) error {
 	for n := range t.Reduces() {
-		out.Emit(address{First: toRound, Second: binary.BigEndian.AppendUint32(nil, uint32(n))}, totalsOf(s.stranded, s.nodes))
+		out.Emit(address{First: toRound, Second: binary.BigEndian.AppendUint32(nil, uint32(n))}, totalsOf(s.Stranded, s.Nodes))
 	}
 	return nil
 }
+
+// Save implements mr.Stateful.
+func (s *spread) Save() ([]byte, error) { return json.Marshal(s) }
+
+// Load implements mr.Stateful.
+func (s *spread) Load(saved []byte) error { return json.Unmarshal(saved, s) }
 
 // ranking is a round as it reads what the one before has sent. Totals are the
 // first that it is given.

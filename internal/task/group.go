@@ -22,18 +22,19 @@ import (
 type group struct {
 	*Attempt
 
-	graph    dag.Graph
-	layout   *dag.Layout
-	nodes    []*Node // in order of stages and numbers
-	memory   *memory
-	pausable bool // no user code has ruled it out
-	laidOut  atomic.Bool
-	board    bulletin
-	fetched  fetched
-	queues   map[sharedEnd]*sharedQueue
-	inside   transfer.Rendezvous // of streams between its own Nodes
-	server   *Server
-	first    struct {
+	graph   dag.Graph
+	layout  *dag.Layout
+	nodes   []*Node // in order of stages and numbers
+	memory  *memory
+	keeps   atomic.Bool // something that no checkpoint has: see KeepsState
+	whole   atomic.Bool // it cannot be cut either
+	laidOut atomic.Bool
+	board   bulletin
+	fetched fetched
+	queues  map[sharedEnd]*sharedQueue
+	inside  transfer.Rendezvous // of streams between its own Nodes
+	server  *Server
+	first   struct {
 		sync.Once
 		err error
 	}
@@ -55,7 +56,6 @@ func (g *group) open() error {
 	if g.single() {
 		g.nodes[0].number = int(g.Start.Part)
 	}
-	g.pausable = true
 	if err := g.handOut(); err != nil {
 		return err
 	}
@@ -180,12 +180,6 @@ func (g *group) splitOf(n *Node) *taskproc.Split {
 
 // single reports whether there is but one Node.
 func (g *group) single() bool { return len(g.nodes) == 1 }
-
-// mayCut reports whether what the attempt leaves can be another task: it is a map that
-// writes files.
-func (g *group) mayCut() bool {
-	return g.single() && g.nodes[0].source != nil && len(fileChannels(g.nodes[0].outputs)) == len(g.nodes[0].outputs)
-}
 
 // inGang reports whether other attempts run at once with this one.
 func (g *group) inGang() bool { return len(g.Start.GetBundle().GetGroups()) > 1 }

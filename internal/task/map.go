@@ -93,20 +93,30 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 	if sample {
 		m.sample(position)
 	}
-	if !end || !m.group.pausable {
+	if !end || !m.mayEnd() {
 		return Continue, nil
 	}
 	if m.tooEarly(position) {
 		m.attendAgain()
 		return Continue, nil
 	}
-	pause := m.signal.heed()
-	if !pause && !(m.signal.stop.Load() && m.group.mayCut()) {
+	pause := m.group.mayPause() && m.signal.heed()
+	switch later := pause || m.save != nil || m.files.framed(); {
+	case !pause && !(m.signal.stop.Load() && m.group.mayCut()):
 		return Continue, nil // nobody wants it any more
+	case later && !m.group.mayPause():
+		m.signal.stop.Store(false)
+		m.declinePause("a cut would show in its output, and its mapper has no Save", m.still.idle())
+		return Continue, nil
+	default:
+		m.processed.End, m.paused = position, later
+		return Stop, nil
 	}
-	m.processed.End = position
-	m.paused = pause || m.save != nil || m.files.framed()
-	return Stop, nil
+}
+
+// mayEnd reports whether the loop can do what it is asked for.
+func (m *Map) mayEnd() bool {
+	return m.signal.pause.Load() && m.group.mayPause() || m.signal.stop.Load() && m.group.mayCut()
 }
 
 // tooEarly reports whether an end at position would come before the place that

@@ -92,7 +92,7 @@ func (n *Node) Attend() (Action, error) {
 		return Stop, err
 	}
 	n.Sample()
-	if n.liveOver() && n.group.pausable && n.signal.heed() {
+	if n.liveOver() && n.group.mayPause() && n.signal.heed() {
 		n.live.stopped = true
 		return Stop, nil
 	}

@@ -81,7 +81,7 @@ func (n *Node) named(names []string) ([]Channel, error) {
 }
 
 // mayPause reports whether the Node can stop between two groups of this reduce.
-func (r *Reduce) mayPause() bool { return r.group.pausable && r.isMain() }
+func (r *Reduce) mayPause() bool { return r.group.mayPause() && r.isMain() }
 
 // isMain reports whether this is all that the Node reads. Of others nothing goes into a
 // checkpoint: they are read anew.
