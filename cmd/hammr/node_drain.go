@@ -25,8 +25,9 @@ func (r remotes) newNodeDrain() *cobra.Command {
 		Long: `Move everything from a tasknode, so that it can be stopped at once and nothing
 runs twice. It gets no new tasks. Its maps finish what they have read and leave
 the rest to others, its reduces write checkpoints and go on elsewhere, and the
-output of finished tasks that others still need is copied to other tasknodes. A
-gang, and what cannot end in the middle, runs to its end.
+output of finished tasks that others still need is copied to other tasknodes. Of
+a gang that runs there all tasks write checkpoints, on other tasknodes too, and
+go on together. What may not write checkpoints runs to its end.
 
 The command ends with exit code 0 when nothing is left, else at the deadline
 with exit code 1 and a list of what is. The draining goes on even then, and when

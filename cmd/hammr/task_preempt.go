@@ -34,10 +34,10 @@ of a task stands for its attempts that run.
   auto        the cheapest of these
 
 The slots go to whoever's turn it is, which may be the same task. An attempt of
-a gang is not preempted alone: with checkpoint all of its gang write down how far
-they are, and go on together, anywhere, when there are slots for all; with suspend
-all stand still, and go on together when all their machines have slots; with kill
-all start anew. No attempt of a gang is split.
+a gang is not preempted alone: with checkpoint all of its gang write down how
+far they are, and go on together, anywhere, when there are slots for all; with
+suspend all stand still, and go on together when all their machines have slots;
+with kill all start anew. No attempt of a gang is split.
 
 With --resume attempts that were suspended have their slots again, if one is
 free.`,

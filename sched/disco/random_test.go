@@ -141,7 +141,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, known := range p.line {
 		j := view.Job(known.Job)
 		for _, s := range j.Stages {
-			if !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.Alone() || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {

@@ -158,6 +158,9 @@ func held(view cluster.View, a *pool.Allocations) map[string]slots {
 	out := make(map[string]slots)
 	for m := range view.Machines() {
 		for _, attempt := range m.Attempts {
+			if !attempt.HoldsSlot() {
+				continue
+			}
 			j, s, _, _ := view.Task(attempt.ID.Task)
 			for p := a.Find(j.Spec.Pool); p != nil; p = p.Parent {
 				out[p.Name] = out[p.Name].Plus(s.Slots)
@@ -192,7 +195,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, e := range p.line {
 		j := view.Job(e.id)
 		for _, s := range j.Stages {
-			if !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.Alone() || !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			limited := false

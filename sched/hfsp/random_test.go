@@ -150,7 +150,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	}
 	for j := range view.Jobs() {
 		for _, s := range j.Stages {
-			if !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.Alone() || !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {

@@ -46,7 +46,7 @@ func (l *Life) submit() {
 func (l *Life) Step() {
 	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.Random, "machine")
 	m := l.View().Machine(machine)
-	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire", "kill", "suspend", "resume", "pause"}).Draw(l.Random, "verb"); {
+	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire", "kill", "suspend", "resume", "pause", "checkpoint", "checkpoint"}).Draw(l.Random, "verb"); {
 	case verb == "join":
 		l.Try(cluster.JoinMachine{
 			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.Random, "rack")],
@@ -76,6 +76,10 @@ func (l *Life) Step() {
 		l.Try(cluster.ResumeAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
 	case verb == "pause":
 		l.Try(cluster.PauseAttempt{Attempt: m.Attempts[0].ID})
+	case verb == "checkpoint":
+		if a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]; a.Pausing {
+			l.Try(cluster.CheckpointAttempt{Attempt: a.ID})
+		}
 	case verb == "kill":
 		l.Try(cluster.KillAttempt{Attempt: m.Attempts[0].ID, Cause: "test"})
 	}
