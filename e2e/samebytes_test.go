@@ -35,9 +35,9 @@ func TestProgramsWriteTheSameBytes(t *testing.T) {
 	}, "--map-slots", "2", "--reduce-slots", "2")
 }
 
-// runCases runs all cases at a place, some side by side, and wants what they
-// wrote elsewhere; nil is anything.
-func runCases(t *testing.T, p place, c command, want outputs) outputs {
+// runCases runs all cases at a place, some side by side, with some settings, and wants
+// what they wrote elsewhere; nil is anything.
+func runCases(t *testing.T, p place, c command, want outputs, settings ...string) outputs {
 	t.Helper()
 	var mu sync.Mutex
 	got := make(outputs)
@@ -45,7 +45,7 @@ func runCases(t *testing.T, p place, c command, want outputs) outputs {
 		for _, bc := range bytesCases {
 			t.Run(bc.name, func(t *testing.T) {
 				t.Parallel()
-				files := bc.run(t, p, c)
+				files := bc.run(t, p, c, settings)
 				if want != nil {
 					wantSameFiles(t, files, want[bc.name])
 				}
@@ -60,12 +60,12 @@ func runCases(t *testing.T, p place, c command, want outputs) outputs {
 
 // run runs the commands of a case and returns the files that they leave. Full
 // names in them are as if the place were called ROOT.
-func (bc bytesCase) run(t *testing.T, p place, c command) map[string][]byte {
+func (bc bytesCase) run(t *testing.T, p place, c command, settings []string) map[string][]byte {
 	t.Helper()
 	names := strings.NewReplacer("IN/", p.root()+"/in/", "OUT", p.root()+"/"+bc.name)
 	for _, args := range bc.commands {
-		c.args = []string{"run", "--quiet"}
-		for _, arg := range args {
+		c.args = append([]string{"run", "--quiet", args[0]}, settings...)
+		for _, arg := range args[1:] {
 			c.args = append(c.args, names.Replace(arg))
 		}
 		start(t, c).wait(t).want(t, 0)

@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// TestProgramsWriteTheSameBytesThoughTheyArePaused runs every bundled program while the
+// jobs of all write checkpoints, end and go on from them, again and again: whatever their
+// graphs, the files are those of a run in peace.
+func TestProgramsWriteTheSameBytesThoughTheyArePaused(t *testing.T) {
+	t.Parallel()
+	inputs, want := bytesInputs(t), outputs(nil)
+	t.Run("in peace", func(t *testing.T) { want = runCases(t, newDiskPlace(t, inputs), command{}, nil) })
+	e := newEngine(t, "--tasknodes", "2", "--map-slots", "2", "--reduce-slots", "2")
+	var pausing sync.WaitGroup
+	over := make(chan struct{})
+	pausing.Go(func() { e.pauseJobs(over) })
+	t.Run("paused", func(t *testing.T) {
+		runCases(t, newDiskPlace(t, inputs), e.command(), want, "-Dhammr.debug.record.sleep=600us")
+	})
+	close(over)
+	pausing.Wait()
+	e.wantPaused()
+}
+
+// jobName is of a job that 'job list' names.
+type jobName struct{ JobID, Name string }
+
+func (e *engine) jobs(which ...string) (jobs []jobName) {
+	e.t.Helper()
+	e.json(&jobs, append([]string{"job", "list"}, which...)...)
+	return jobs
+}
+
+// pauseJobs has jobs that run write checkpoints, one after the other, those first that
+// did so least, until over.
+func (e *engine) pauseJobs(over <-chan struct{}) {
+	random, paused := rand.New(rand.NewPCG(1, 1)), make(map[string]int)
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Duration(random.IntN(100)) * time.Millisecond):
+		}
+		jobs := e.jobs("--state", "running")
+		if len(jobs) == 0 {
+			continue
+		}
+		next := slices.MinFunc(jobs, func(a, b jobName) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
+		id := next.JobID
+		paused[next.Name]++
+		if start(e.t, e.command("job", "suspend", id, "--how", "checkpoint")).wait(e.t).code != 0 {
+			continue // it has ended
+		}
+		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+		_ = start(e.t, e.command("job", "resume", id)).wait(e.t) // it may have ended, too
+	}
+}
+
+// wantPaused wants each kind of graph to have been paused, and nothing to have failed.
+func (e *engine) wantPaused() {
+	e.t.Helper()
+	paused := make(map[string]int)
+	for _, j := range e.jobs("--all") {
+		for _, task := range e.job(j.JobID).Tasks {
+			for _, a := range task.Attempts {
+				switch a.State {
+				case report.Preempted:
+					paused[j.Name]++
+				case report.Succeeded:
+				default:
+					e.t.Errorf("%s of %s is %s", a.ID, j.Name, a.State)
+				}
+			}
+		}
+	}
+	e.t.Logf("attempts paused: %v", paused)
+	for _, name := range []string{"streamcount", "wordcountpipe", "pagerankdag", "broadcastjoin", "kmeans"} {
+		if paused[name] == 0 {
+			e.t.Errorf("no attempt of %s was paused", name)
+		}
+	}
+}
