@@ -117,16 +117,21 @@ func (t *teller) task(j *wire.JobStatus, task *wire.TaskStatus) {
 		t.change(j, kind, a)
 		if v := t.lossOf(task, n); v != nil {
 			t.recover(j, task, n, v)
-		} else if at := t.time(a.FinishTime); a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED {
-			t.out.Preempted = append(t.out.Preempted, sim.Preemption{
-				At: at, Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n, How: preempt.Kill, Lost: at - t.time(a.StartTime),
-			})
-		} else if a.State == wire.AttemptState_ATTEMPT_PREEMPTED {
-			t.out.Preempted = append(t.out.Preempted, sim.Preemption{
-				At: at, Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n, How: preempt.Checkpoint, Conserved: at - t.time(a.StartTime),
-			})
+		} else if gaveUp(j, a) {
+			p := sim.Preemption{At: t.time(a.FinishTime), Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n}
+			if held := t.span(a.FinishTime - a.StartTime - a.SuspendedMillis); a.State == wire.AttemptState_ATTEMPT_KILLED || a.Wasted {
+				p.How, p.Lost = preempt.Kill, held
+			} else {
+				p.How, p.Conserved = preempt.Checkpoint, held
+			}
+			t.out.Preempted = append(t.out.Preempted, p)
 		}
 	}
+}
+
+// gaveUp reports whether an attempt ended to make room.
+func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
+	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
 }
 
 // lostOf and killsOf are of the preemptions of a job that are noted.

@@ -25,6 +25,12 @@ func task(id string, kind taskproc.Kind, attempts ...*wire.TaskStatus_Attempt) *
 	return &wire.TaskStatus{Id: id, Kind: kind, Attempts: attempts}
 }
 
+// wasted is an attempt whose work is lost, after it stood still for a while.
+func wasted(a *wire.TaskStatus_Attempt, still int64) *wire.TaskStatus_Attempt {
+	a.Wasted, a.SuspendedMillis = true, still
+	return a
+}
+
 const (
 	done      = wire.AttemptState_ATTEMPT_SUCCEEDED
 	killed    = wire.AttemptState_ATTEMPT_KILLED
@@ -32,7 +38,7 @@ const (
 )
 
 // lossy is a run in which n2 fails at 1.5 s and is given up at 3 s: one map runs
-// there, and the output of another is lost. Besides, two attempts are preempted.
+// there, and the output of another is lost. Besides, three attempts are preempted.
 func lossy() *Run {
 	return &Run{
 		Begin: time.UnixMilli(beginMillis), Lost: []Lost{{Node: 1, At: time.UnixMilli(beginMillis + 1500)}},
@@ -45,7 +51,7 @@ func lossy() *Run {
 				task("task_1_0001_m_000001", taskproc.Kind_MAP, attempt("n2", killed, 200, 1200), attempt("n1", done, 3100, 4100)),
 				task("task_1_0001_m_000002", taskproc.Kind_MAP, attempt("n2", killed, 1300, 3000), attempt("n3", done, 3050, 4050)),
 				task("task_1_0001_m_000003", taskproc.Kind_MAP, attempt("n3", killed, 1200, 2000), attempt("n3", done, 4200, 5200)),
-				task("task_1_0001_r_000000", taskproc.Kind_REDUCE, attempt("n3", preempted, 5300, 6000), attempt("n1", done, 6100, 8900)),
+				task("task_1_0001_r_000000", taskproc.Kind_REDUCE, attempt("n3", preempted, 5300, 6000), wasted(attempt("n2", preempted, 6000, 6090), 40), attempt("n1", done, 6100, 8900)),
 			},
 		}},
 	}
@@ -59,7 +65,7 @@ func TestResultOfHistories(t *testing.T) {
 	r := lossy().Result(Shape{Workload: w, Cluster: sim.Config{Nodes: 2, MapSlots: 1, ReduceSlots: 1}, Fast: 10})
 	want := sim.JobResult{
 		ID: "j", Pool: "pool", Class: "small", State: cluster.JobSucceeded, Submit: 1000, Start: 2000, Finish: 90_000, Maps: 4, Reduces: 1,
-		LocalMaps: 2, Preemptions: 2, WorkLost: 8000, MapStart: 2000, MapFinish: 52_000, ReduceStart: 53_000, ReduceFinish: 89_000, Alone: 20_000,
+		LocalMaps: 2, Preemptions: 3, WorkLost: 8500, MapStart: 2000, MapFinish: 52_000, ReduceStart: 53_000, ReduceFinish: 89_000, Alone: 20_000,
 	}
 	if len(r.Jobs) != 1 || r.Jobs[0] != want || r.End != 90_000 {
 		t.Errorf("jobs %+v\nwant %+v\nend %d", r.Jobs, want, r.End)
@@ -77,6 +83,7 @@ func TestResultOfHistories(t *testing.T) {
 	wantPreempted := []sim.Preemption{
 		{At: 20_000, Job: "j", Task: 3, How: preempt.Kill, Lost: 8000},
 		{At: 60_000, Job: "j", Kind: cluster.ReduceSlot, How: preempt.Checkpoint, Conserved: 7000},
+		{At: 60_900, Job: "j", Kind: cluster.ReduceSlot, Attempt: 1, How: preempt.Kill, Lost: 500},
 	}
 	if !slices.Equal(r.Preempted, wantPreempted) {
 		t.Errorf("preempted %+v\nwant %+v", r.Preempted, wantPreempted)
