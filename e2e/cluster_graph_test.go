@@ -94,12 +94,31 @@ func TestGangStartsAnew(t *testing.T) {
 func TestGangLosesItsTasknode(t *testing.T) {
 	t.Parallel()
 	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
-	host := j.running()[0].Node
+	j.killNode(j.running()[0].Node)
+	if gang, _ := j.succeeds(t); gang < 4 {
+		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
+	}
+}
+
+// killNode kills a tasknode.
+func (j *gangJob) killNode(name string) {
 	for _, node := range j.state.Tasknodes {
-		if node.Name == host {
-			must(t, syscall.Kill(node.PID, syscall.SIGKILL))
+		if node.Name == name {
+			must(j.t, syscall.Kill(node.PID, syscall.SIGKILL))
 		}
 	}
+}
+
+// TestGangLosesACheckpoint with the machine of a member that was paused: the checkpoints
+// of the others are of no use without it, and the gang starts anew.
+func TestGangLosesACheckpoint(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
+	members := j.running()
+	j.done("job", "suspend", j.id, "--how", "checkpoint")
+	j.ended(t, members)
+	j.killNode(members[0].Node)
+	j.done("job", "resume", j.id)
 	if gang, _ := j.succeeds(t); gang < 4 {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
 	}
