@@ -260,11 +260,11 @@ func (g *group) runNodes(prog Program) {
 	workers.Wait()
 }
 
-// hasStreams reports whether a Node sends or receives streams, which end with a pause
-// at both ends.
+// hasStreams reports whether a Node that was paused has streams to go on with, both of
+// whose ends have ended.
 func (g *group) hasStreams() bool {
 	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
-		return len(channelsOf(n.inputs, dag.ChannelTCP))+len(channelsOf(n.outputs, dag.ChannelTCP)) > 0
+		return !n.over && (len(channelsOf(n.outputs, dag.ChannelTCP)) > 0 || n.awaitsStreams())
 	})
 }
 

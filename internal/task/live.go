@@ -94,6 +94,16 @@ func (n *Node) openPeers(c Channel) (peers []int) {
 	return peers
 }
 
+// awaitsStreams reports whether a stream that came to the Node has not ended for good.
+func (n *Node) awaitsStreams() bool {
+	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
+		if slices.ContainsFunc(n.openPeers(c), func(peer int) bool { return !n.live.hasOver(c.Edge, peer) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // liveStates are the edges of which some writers have ended, in order.
 func (n *Node) liveStates() (states []*taskproc.LiveInput) {
 	for _, c := range n.inputs {
