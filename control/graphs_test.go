@@ -55,9 +55,9 @@ func (s *stage) submitGraph(g dag.Graph) *cluster.Job {
 	return job
 }
 
-// read reports whether everything that an attempt reads is there.
+// read reports whether everything that an attempt reads is there, or it has it.
 func (s *stage) read(id cluster.AttemptID) bool {
-	j, stage, _, _ := s.state.View().Task(id.Task)
+	j, stage, reader, _ := s.state.View().Task(id.Task)
 	for i, e := range j.Spec.Graph.Edges {
 		if e.Channel == dag.ChannelFile && j.StageOf(e.To) == stage && !j.EdgeComplete(i) {
 			return false
@@ -65,8 +65,7 @@ func (s *stage) read(id cluster.AttemptID) bool {
 	}
 	for _, up := range j.Stages {
 		for w := range up.Gone() {
-			_, reader, _, _ := s.state.View().Attempt(id)
-			if j.Reads(reader, w) && !s.fetched[id][w.Winner.ID] {
+			if j.Reads(reader, w) && !s.hasFetched(id, w) {
 				return false
 			}
 		}
@@ -74,30 +73,43 @@ func (s *stage) read(id cluster.AttemptID) bool {
 	return true
 }
 
-// fetch has an attempt fetch what is there of what it reads, and say so.
+// source is a Node whose output is read along an edge.
+type source struct{ edge, node int }
+
+// hasFetched reports whether an attempt has what a finished task has written: of
+// whichever of its attempts, since all of them write the same.
+func (s *stage) hasFetched(id cluster.AttemptID, w *cluster.Task) bool {
+	for _, seg := range w.Output.Segments {
+		if !s.fetched[id][source{seg.Edge, seg.Node}] {
+			return false
+		}
+	}
+	return true
+}
+
+// fetch has an attempt fetch what is there of what it reads, and say what it has. It
+// keeps that, whatever becomes of who wrote it.
 func (s *stage) fetch(id cluster.AttemptID) []Event {
 	j, stage, reader, _ := s.state.View().Task(id.Task)
 	if s.fetched == nil {
-		s.fetched = make(map[cluster.AttemptID]map[cluster.AttemptID]bool)
+		s.fetched = make(map[cluster.AttemptID]map[source]bool)
 	}
 	if s.fetched[id] == nil {
-		s.fetched[id] = make(map[cluster.AttemptID]bool)
+		s.fetched[id] = make(map[source]bool)
 	}
-	ev := AttemptProgressed{Attempt: id, Fraction: -1}
 	for up := range stage.Upstream() {
 		for _, w := range up.Tasks {
-			if w.Winner == nil || !j.Reads(reader, w) {
+			if w.Winner == nil || w.Winner.Lost || !j.Reads(reader, w) {
 				continue
 			}
-			if !w.Winner.Lost {
-				s.fetched[id][w.Winner.ID] = true
-			}
 			for _, seg := range w.Output.Segments {
-				if s.fetched[id][w.Winner.ID] {
-					ev.Fetched = with(ev.Fetched, seg.Edge, seg.Node)
-				}
+				s.fetched[id][source{seg.Edge, seg.Node}] = true
 			}
 		}
+	}
+	ev := AttemptProgressed{Attempt: id, Fraction: -1}
+	for from := range s.fetched[id] {
+		ev.Fetched = with(ev.Fetched, from.edge, from.node)
 	}
 	return []Event{ev}
 }

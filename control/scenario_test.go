@@ -58,7 +58,7 @@ type stage struct {
 	now   int64
 	out   strings.Builder
 
-	fetched map[cluster.AttemptID]map[cluster.AttemptID]bool // by reader: outputs that it has, as far as a test has it fetch
+	fetched map[cluster.AttemptID]map[source]bool // by reader: what it has, as far as a test has it fetch
 }
 
 func newStage(t *testing.T) *stage {
