@@ -30,29 +30,37 @@ func (r *Round) OfferBundles(j *cluster.Job, b *cluster.Bundle, most int) {
 
 // offerStill has a bundle go on that stands still, if there are slots for all of it.
 // Else those that there are on its machines are held, or others would take them one
-// by one.
+// by one: unless its machines would not have enough if nothing else ran there.
 func (r *Round) offerStill(w Want) {
 	r.note(w.Job, w.Stage, w.Bundle, 1)
 	r.flush()
 	lifted := r.lift(w.Bundle.Stages...)
-	needs := needsByMachine(w)
-	whole := true
-	for _, n := range needs {
-		whole = whole && n.slots.Times(r.freeOn(r.view.Machine(n.machine))) > 0
-	}
-	if whole {
-		resume := BundleResume{}
-		for _, a := range w.Still {
-			resume.Attempts = append(resume.Attempts, a.ID)
-		}
-		for _, n := range needs {
-			r.remove(n.machine, n.slots)
-		}
-		r.resumes = append(r.resumes, resume)
-	} else {
+	switch needs := needsByMachine(w); {
+	case r.haveAll(needs, r.freeOn):
+		r.resumeAll(w.Still, needs)
+	case r.haveAll(needs, capacityOf):
 		r.holdWhere(needs)
 	}
 	r.layAgain(lifted)
+}
+
+// haveAll reports whether machines have all slots that are needed on them.
+func (r *Round) haveAll(needs []heldSlots, slots func(*cluster.Machine) locality.Slots) bool {
+	return !slices.ContainsFunc(needs, func(n heldSlots) bool {
+		return n.slots.Times(slots(r.view.Machine(n.machine))) == 0
+	})
+}
+
+// resumeAll takes the slots that attempts need which go on together.
+func (r *Round) resumeAll(still []*cluster.Attempt, needs []heldSlots) {
+	resume := BundleResume{}
+	for _, a := range still {
+		resume.Attempts = append(resume.Attempts, a.ID)
+	}
+	for _, n := range needs {
+		r.remove(n.machine, n.slots)
+	}
+	r.resumes = append(r.resumes, resume)
 }
 
 // needsByMachine is what attempts that stand still need to go on, in the order of their

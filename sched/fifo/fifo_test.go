@@ -116,20 +116,14 @@ func TestRandomRuns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
-		observer := New(placement)
-		observer.Reset(0, seen(w.State.View()))
+		policies := newObservers(placement, 0, seen(w.State.View()))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			for _, delta := range randomStep(rt, w, observer) {
-				observer.Observe(w.Now, seen(w.State.View()), delta)
+			for _, delta := range randomStep(rt, w, policies.Policy) {
+				policies.Observe(w.Now, seen(w.State.View()), delta)
 			}
-			fresh := New(placement)
-			fresh.Reset(w.Now, seen(w.State.View()))
-			plan, again := observer.Decide(w.Now, seen(w.State.View())), fresh.Decide(w.Now, seen(w.State.View()))
-			if !reflect.DeepEqual(plan, again) || observer.NextWake() != fresh.NextWake() {
-				rt.Fatalf("observing gives %v, reset gives %v", plan, again)
-			}
+			plan := policies.checkSame(rt, w.Now, seen(w.State.View()))
 			waits := placement.Method == sched.Delay || placement.Patience > 0
-			checkPlan(rt, w.State.View(), plan, waits && observer.NextWake() > w.Now)
+			checkPlan(rt, w.State.View(), plan, waits && policies.NextWake() > w.Now)
 		}
 	})
 }

@@ -47,6 +47,12 @@ func TestBundlesThatStandStill(t *testing.T) {
 			w.run(1, dag.MapReduce(1, 0))
 			w.run(0, dag.MapReduce(0, 1))
 		}, []string{"2m.0@a"}},
+		{"nothing is held where it could never go on", func(w *world) {
+			w.join2(1, 1)
+			w.still(0)
+			w.Join("b", 1, 0)
+			w.run(0, dag.MapReduce(2, 0))
+		}, []string{"2m.0@a", "2m.1@b"}},
 		{"not while its job is suspended", func(w *world) {
 			w.join2(1, 1)
 			w.Apply(cluster.SuspendJob{Job: w.still(0).ID})
