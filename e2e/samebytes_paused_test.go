@@ -59,9 +59,21 @@ func (e *engine) pauseJobs(over <-chan struct{}) {
 		if start(e.t, e.command("job", "suspend", id, "--how", "checkpoint")).wait(e.t).code != 0 {
 			continue // it has ended
 		}
-		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+		waitUntil(e.t, "a suspended job rests", func() bool { return e.rests(id) })
 		_ = start(e.t, e.command("job", "resume", id)).wait(e.t) // it may have ended, too
 	}
+}
+
+// rests reports whether no attempt of a job runs.
+func (e *engine) rests(id string) bool {
+	for _, task := range e.job(id).Tasks {
+		for _, a := range task.Attempts {
+			if a.State == report.Running {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // wantPaused wants each kind of graph to have been paused, and nothing to have failed.
