@@ -147,6 +147,16 @@ func (j *Job) Published(t *Task) bool {
 	return s.Bundle.finished(s.Bundle.NumberOf(s, t))
 }
 
+// Fed reports whether all that the tasks read from files is written.
+func (b *Bundle) Fed() bool {
+	for _, s := range b.Stages {
+		if slices.ContainsFunc(s.upstream, func(up upstream) bool { return !up.stage.Complete() }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (b *Bundle) finished(number int) bool {
 	return !slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.Winner == nil })
 }

@@ -17,18 +17,46 @@ func (j *Job) ReadyAt(s *Stage) int64 {
 	return at
 }
 
-// thereAt is since when enough of an upstream stage is finished, 0 while it is not.
+// thereAt is since when enough of an upstream stage is finished for those that read it to
+// start, 0 while it is not. For those that start early, its own tasks can run since then.
 func (j *Job) thereAt(up upstream) int64 {
-	if !up.whole {
-		return up.stage.finishedAt(j.Early(up.stage), j.StartedAt)
+	if up.whole {
+		return j.completeAt(up.stage)
 	}
+	some, fed := up.stage.finishedAt(j.Early(up.stage), j.StartedAt), j.fedAt(up.stage.Bundle)
+	switch {
+	case some == 0:
+		return 0
+	case fed == 0: // what it has read may be lost since
+		return j.completeAt(up.stage)
+	}
+	return max(some, fed)
+}
+
+// completeAt is since when a stage is Complete, 0 while it is not.
+func (j *Job) completeAt(s *Stage) int64 {
 	at := j.StartedAt
-	for _, mate := range up.stage.Bundle.Stages {
+	for _, mate := range s.Bundle.Stages {
 		there := mate.finishedAt(len(mate.Tasks), j.StartedAt)
 		if there == 0 {
 			return 0
 		}
 		at = max(at, there)
+	}
+	return at
+}
+
+// fedAt is since when all that the tasks of bundles read is written, 0 while it is not.
+func (j *Job) fedAt(b *Bundle) int64 {
+	at := j.StartedAt
+	for _, s := range b.Stages {
+		for _, up := range s.upstream {
+			there := j.completeAt(up.stage)
+			if there == 0 {
+				return 0
+			}
+			at = max(at, there)
+		}
 	}
 	return at
 }

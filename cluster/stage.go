@@ -85,7 +85,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 		from, to := classOf[e.From], classOf[e.To]
 		if e.Channel == dag.ChannelFile {
 			from.Stored = from.Stored && e.Stored
-			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || compete(layout, from, to)})
+			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !early(layout, from, to)})
 		}
 		if e.Connection == dag.PerMachine {
 			to.shares = append(to.shares, share{Edge: i})
@@ -94,13 +94,14 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	return stages
 }
 
-// compete reports whether bundles with tasks of two stages take slots of one
-// kind. A reader that started early would hold slots that those it waits for
-// need.
-func compete(layout *dag.Layout, a, b *Stage) bool {
-	x := layout.Bundles[layout.Groups[a.Index].Bundle].Slots
-	y := layout.Bundles[layout.Groups[b.Index].Bundle].Slots
-	return x.Map > 0 && y.Map > 0 || x.Reduce > 0 && y.Reduce > 0
+// early reports whether readers may hold slots before all is written that they read.
+// Only those do that take reduce slots alone, and for writers that take map slots alone:
+// then nobody who holds a map slot waits for others, so that all map slots come free
+// again, and with them all that is waited for in reduce slots.
+func early(layout *dag.Layout, from, to *Stage) bool {
+	writer := layout.Bundles[layout.Groups[from.Index].Bundle].Slots
+	reader := layout.Bundles[layout.Groups[to.Index].Bundle].Slots
+	return writer.Reduce == 0 && reader.Map == 0
 }
 
 func stageCode(name string, index int) string {
@@ -113,15 +114,15 @@ func stageCode(name string, index int) string {
 	return fmt.Sprintf("s%d", index)
 }
 
-// Ready reports whether tasks of the stage may start: enough of each stage that
-// it reads is finished, or all of it where both take slots of one kind. None may
-// while the job is suspended.
+// Ready reports whether tasks of the stage may start: all that they read is written or,
+// where they may start early, enough of it, and nothing keeps the rest from being
+// written but slots. None may while the job is suspended.
 func (j *Job) Ready(s *Stage) bool {
 	if j.State != JobRunning || j.Suspended {
 		return false
 	}
 	for _, up := range s.upstream {
-		if up.whole && !up.stage.Complete() || up.stage.Finished < j.Early(up.stage) {
+		if !up.stage.Complete() && (up.whole || up.stage.Finished < j.Early(up.stage) || !up.stage.Bundle.Fed()) {
 			return false
 		}
 	}

@@ -155,7 +155,7 @@ func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 			reasons = append(reasons, fmt.Sprintf(
 				"%d of %d %s tasks have finished, %d have to before they start (mapreduce.job.reduce.slowstart.completedmaps)", up.Finished, tasks, up.Name, early))
 		case !up.Complete():
-			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished, which take slots of the same kind: all have to before they start",
+			reasons = append(reasons, fmt.Sprintf("%d of %d %s tasks have finished: all have to before they start, since those could need slots in which they would wait",
 				up.Finished, tasks, up.Name))
 		}
 	}

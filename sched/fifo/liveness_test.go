@@ -1,6 +1,7 @@
 package fifo
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -64,5 +65,25 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNobodyWaitsInMapSlots has a reduce that waits early for maps, whose slot a later
+// stage of another job may not take to wait for reduces.
+func TestNobodyWaitsInMapSlots(t *testing.T) {
+	w := newWorld(t)
+	w.Join("a", 1, 1)
+	early := w.run(0, dag.MapReduce(2, 1))
+	first := w.Start(early, 0, 0, "a")
+	w.Start(early, 1, 0, "a")
+	later := w.run(1, dag.Graph{
+		Stages: []dag.Stage{{Name: "map", Nodes: 1}, {Name: "reduce", Nodes: 1}, {Name: "top", Nodes: 1, Slots: dag.SlotMap}},
+		Edges:  []dag.Edge{{From: "map", To: "reduce"}, {From: "reduce", To: "top"}},
+	})
+	w.Apply(cluster.FinishAttempt{Attempt: first, Range: early.RangeOf(early.Stages[0].Tasks[0])})
+	id := w.Start(later, 0, 0, "a")
+	w.Apply(cluster.FinishAttempt{Attempt: id, Range: later.RangeOf(later.Stages[0].Tasks[0])})
+	if got := w.whole(sched.Placement{}); !slices.Equal(got, []string{"1m.1@a"}) {
+		t.Errorf("plan is %q: the reduces of both jobs wait for the other map", got)
 	}
 }

@@ -85,7 +85,7 @@ func TestEveryJobEndsThoughItIsPaused(t *testing.T) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(job(b.Graph(), 1_000_000)))
+			jobs = append(jobs, b.Submit(job(b.Graph(), b.Random.IntN(2)*500_000)))
 		}
 		b.Drain(jobs, func() {
 			if b.Random.IntN(4) == 0 {
