@@ -1,6 +1,8 @@
 package control
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +36,10 @@ func graphs() map[string]dag.Graph {
 		"combine": {
 			Stages: []dag.Stage{{Name: "read", Nodes: 4}, {Name: "fold", Nodes: 2}, {Name: "sum", Nodes: 2}},
 			Edges:  []dag.Edge{{From: "read", To: "fold", Connection: dag.PerMachine}, {From: "fold", To: "sum"}},
+		},
+		"turns": {
+			Stages: []dag.Stage{{Name: "read", Nodes: 3}, {Name: "sum", Nodes: 2}, {Name: "split", Nodes: 3, Slots: dag.SlotMap}, {Name: "top", Nodes: 2}},
+			Edges:  []dag.Edge{{From: "read", To: "sum"}, {From: "sum", To: "split"}, {From: "split", To: "top"}},
 		},
 		"gangs of pairs": {
 			Stages: []dag.Stage{{Name: "read", Nodes: 2}, {Name: "clean", Nodes: 2, Slots: dag.SlotMap}, {Name: "count", Nodes: 2}},
@@ -151,19 +157,35 @@ func (s *stage) toldToEnd(id cluster.AttemptID) bool {
 func TestGraphsEnd(t *testing.T) {
 	for name, g := range graphs() {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) { graphEnds(t, rt, g) })
+			rapid.Check(t, func(rt *rapid.T) { graphsEnd(t, rt, g) })
 		})
 	}
 }
 
-func graphEnds(t *testing.T, rt *rapid.T, g dag.Graph) {
+// TestGraphsEndTogether plays several of them at once, which hold slots that the others
+// need.
+func TestGraphsEndTogether(t *testing.T) {
+	names := slices.Sorted(maps.Keys(graphs()))
+	rapid.Check(t, func(rt *rapid.T) {
+		var together []dag.Graph
+		for _, name := range rapid.SliceOfN(rapid.SampledFrom(names), 2, 3).Draw(rt, "graphs") {
+			together = append(together, graphs()[name])
+		}
+		graphsEnd(t, rt, together...)
+	})
+}
+
+func graphsEnd(t *testing.T, rt *rapid.T, together ...dag.Graph) {
 	s := newStage(t)
 	for _, name := range []string{"n0", "n1"} {
 		s.run(s.event([]string{"join", name, "2", "2"}))
 	}
-	job := s.submitGraph(g)
+	var jobs []*cluster.Job
+	for _, g := range together {
+		jobs = append(jobs, s.submitGraph(g))
+	}
 	for range rapid.IntRange(0, 60).Draw(rt, "bad events") {
-		s.run(s.drawTrouble(rt, job))
+		s.run(s.drawTrouble(rt))
 	}
 	for _, name := range []string{"n0", "n1"} {
 		s.run(s.event([]string{"join", name, "2", "2"}))
@@ -171,13 +193,15 @@ func graphEnds(t *testing.T, rt *rapid.T, g dag.Graph) {
 	for range 200 {
 		s.run(s.progress())
 	}
-	if job.State != cluster.JobSucceeded {
-		rt.Fatalf("%v is %v with %d slots\n%s", job.ID, job.State, job.Occupied, s.out.String())
+	for _, job := range jobs {
+		if job.State != cluster.JobSucceeded {
+			rt.Fatalf("%v is %v with %d slots\n%s", job.ID, job.State, job.Occupied, s.out.String())
+		}
 	}
 }
 
 // drawTrouble is something bad, or a step ahead.
-func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
+func (s *stage) drawTrouble(rt *rapid.T) []Event {
 	if rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
 		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
 		m := s.state.View().Machine(name)
@@ -200,7 +224,7 @@ func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
 	case 0:
 		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad"}}}
 	case 1:
-		return s.drawLoss(rt, job, id)
+		return s.drawLoss(rt, id)
 	}
 	if s.read(id) {
 		return s.finish(id)
@@ -208,9 +232,9 @@ func (s *stage) drawTrouble(rt *rapid.T, job *cluster.Job) []Event {
 	return s.progress()
 }
 
-// drawLoss is an attempt that cannot read the output of some finished task.
-func (s *stage) drawLoss(rt *rapid.T, job *cluster.Job, id cluster.AttemptID) []Event {
-	for _, stage := range job.Stages {
+// drawLoss is an attempt that cannot read the output of some finished task of its job.
+func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
+	for _, stage := range s.state.View().Job(id.Task.Job).Stages {
 		for _, t := range stage.Tasks {
 			if t.Winner != nil && rapid.Bool().Draw(rt, "lost") {
 				return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: t.Winner.ID}}
@@ -273,5 +297,35 @@ func TestReadersMakeRoomElsewhere(t *testing.T) {
 	}
 	if job.State != cluster.JobSucceeded {
 		t.Errorf("%v is %v:\n%s", job.ID, job.State, s.out.String())
+	}
+}
+
+// TestReadersMakeRoomForOthers loses what tasks in map slots wait for, while the reduce
+// slots that it takes to write it again are held by reduces of another job, which wait
+// for maps.
+func TestReadersMakeRoomForOthers(t *testing.T) {
+	s := newStage(t)
+	s.run(s.event([]string{"join", "n0", "1", "1"}))
+	job := s.submitGraph(dag.Graph{
+		Stages: []dag.Stage{{Name: "read", Nodes: 1}, {Name: "sum", Nodes: 1}, {Name: "top", Nodes: 2, Slots: dag.SlotMap}},
+		Edges:  []dag.Edge{{From: "read", To: "sum"}, {From: "sum", To: "top"}},
+	})
+	for job.Stages[2].Running == 0 {
+		s.run(s.progress())
+	}
+	s.run(s.event([]string{"submit", "2", "1", "slow=0"}))
+	s.run(s.event([]string{"load", "2"}))
+	other := s.state.View().Job(s.job("2"))
+	if other.Stages[1].Running != 1 || other.Stages[0].Running != 0 {
+		t.Fatalf("the reduce of the other job is to wait for maps that have no slot:\n%s", s.out.String())
+	}
+	s.run([]Event{Requested{Command: cluster.LoseOutput{Attempt: job.Stages[1].Tasks[0].Winner.ID, Cause: "gone"}}})
+	for range 20 {
+		s.run(s.progress())
+	}
+	for _, j := range []*cluster.Job{job, other} {
+		if j.State != cluster.JobSucceeded {
+			t.Errorf("%v is %v:\n%s", j.ID, j.State, s.out.String())
+		}
 	}
 }
