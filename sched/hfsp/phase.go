@@ -100,7 +100,10 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	for _, s := range stagesOf(j, kind) {
 		since, ready := j.StartedAt, true
 		for up := range s.Upstream() {
-			need := (j.Spec.SlowStartPPM*len(up.Tasks) + 999_999) / 1_000_000
+			need := j.Early(up)
+			if kind == cluster.MapSlot {
+				need = len(up.Tasks) // nobody waits in a map slot
+			}
 			if up.Slot == kind || up.Finished < need {
 				ready = false
 				break
