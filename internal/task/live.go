@@ -72,6 +72,12 @@ func (l *liveInputs) reset() {
 // isLive reports whether both ends of a channel are at work at once.
 func (c Channel) isLive() bool { return c.Kind != dag.ChannelFile }
 
+// liveEnded notes how an edge has ended, and has the Node look whether it is to stop.
+func (n *Node) liveEnded(edge int, halted bool, over []int) {
+	n.live.ended(edge, halted, over)
+	n.attendAgain()
+}
+
 // liveOver reports whether all has come that the Node reads live.
 func (n *Node) liveOver() bool {
 	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.isOver(c.Edge) })

@@ -92,16 +92,24 @@ func (n *Node) Attend() (Action, error) {
 		return Stop, err
 	}
 	n.Sample()
-	if n.liveOver() && n.group.mayPause() && n.signal.heed() {
+	if n.mayStop() && n.signal.heed() {
 		n.live.stopped = true
 		return Stop, nil
 	}
 	return Continue, nil
 }
 
-// Sample reports progress if it is asked for.
+// mayStop reports whether the Node can stop by itself: all has come that it reads live.
+func (n *Node) mayStop() bool { return n.liveOver() && n.group.mayPause() }
+
+// Sample reports progress if it is asked for; it may be called between two values of a
+// group. A pause that comes there is left to Attend.
 func (n *Node) Sample() {
-	if sample, _ := n.attend(); sample {
+	sample, _ := n.attend()
+	if n.signal.pause.Load() && n.mayStop() {
+		defer n.attendAgain()
+	}
+	if sample {
 		n.report(n.group.progress())
 	}
 }

@@ -392,3 +392,35 @@ func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
 		t.Errorf("%d pauses declined, %d nodes paused: too few to tell anything", declined, paused)
 	}
 }
+
+// TestAPauseInAGroupIsNotForgotten: it comes between two values of a group of what came
+// live, and is followed before the next group.
+func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
+	g := dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
+		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
+	}
+	r := newRig(t, g, programFunc(func(n *Node) error {
+		if n.Map() != nil {
+			n.SendShared(n.Outputs()[0], 0).Close()
+			return nil
+		}
+		in := n.ReceiveShared(n.Inputs()[0])
+		if _, _, ok, err := in.Receive(n.Context()); ok || err != nil {
+			return fmt.Errorf("received: %v, %w", ok, err)
+		}
+		<-n.signal.whenPaused()
+		n.Sample()
+		if !n.Signalled() {
+			return errors.New("the pause is forgotten")
+		}
+		if act, err := n.Attend(); act != Stop || err != nil {
+			return fmt.Errorf("action %v, %w", act, err)
+		}
+		return nil
+	}))
+	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
+	if last := r.alone(r.start(dag.GroupID{}), pause); last.GetPaused() == nil {
+		t.Errorf("it ended with %v", last)
+	}
+}

@@ -161,7 +161,7 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 
 func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, error) {
 	if !ok {
-		r.node.live.ended(r.edge.Edge, r.queue.halted.Load(), nil)
+		r.node.liveEnded(r.edge.Edge, r.queue.halted.Load(), nil)
 	}
 	return item.batch, item.from, ok, nil
 }

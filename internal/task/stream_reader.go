@@ -161,7 +161,7 @@ func (r *StreamReader) ended() {
 			over = append(over, peer)
 		}
 	}
-	r.node.live.ended(r.channel.Edge, slices.Contains(r.halted, true), over)
+	r.node.liveEnded(r.channel.Edge, slices.Contains(r.halted, true), over)
 }
 
 // await waits for what comes next, which is no silence of the Node's own.
