@@ -107,11 +107,7 @@ func (s *shared[K, V]) end(paused bool) error {
 		return s.err
 	}
 	for _, w := range s.writers {
-		if paused {
-			w.Halt()
-		} else {
-			w.Close()
-		}
+		w.End(paused)
 	}
 	return nil
 }

@@ -71,11 +71,7 @@ func (s *streams[K, V]) error() error { return s.err }
 func (s *streams[K, V]) end(paused bool) error {
 	faults := []error{s.err}
 	for _, w := range s.writers {
-		if paused {
-			faults = append(faults, w.Halt())
-		} else {
-			faults = append(faults, w.Close())
-		}
+		faults = append(faults, w.End(paused))
 	}
 	return errors.Join(faults...)
 }

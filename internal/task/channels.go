@@ -210,10 +210,7 @@ func (n *Node) finishSend(c Channel, peer int, paused bool) error {
 			return err
 		}
 	}
-	if paused {
-		return w.Halt()
-	}
-	return w.Close()
+	return w.End(paused)
 }
 
 func (n *Node) finishReceive(c Channel) error {

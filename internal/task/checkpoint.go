@@ -46,9 +46,7 @@ func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, er
 	case r != nil:
 		err = r.addTo(s)
 	default:
-		for _, m := range n.runs {
-			s.Merge = append(s.Merge, mergeInputMessage(m))
-		}
+		s.Merge = mergeInputMessages(n.runs)
 	}
 	return s, err
 }
@@ -79,9 +77,7 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 	}
 	r.countMerges()
 	s.Fetched = r.fetched
-	for _, m := range state {
-		s.Merge = append(s.Merge, mergeInputMessage(m))
-	}
+	s.Merge = mergeInputMessages(state)
 	return nil
 }
 
@@ -192,6 +188,13 @@ func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
 		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
 	}
 	return body, nil
+}
+
+func mergeInputMessages(state []shuffle.MergeInputState) (messages []*taskproc.MergeInput) {
+	for _, s := range state {
+		messages = append(messages, mergeInputMessage(s))
+	}
+	return messages
 }
 
 func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {

@@ -106,19 +106,18 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 }
 
 // Close says that no more will come. It may be called twice.
-func (w *SharedWriter) Close() {
-	if w.queue != nil && !w.closed {
-		w.closed = true
-		w.queue.leave()
-	}
-}
+func (w *SharedWriter) Close() { w.End(false) }
 
-// Halt says that no more will come until the Node goes on in another attempt.
-func (w *SharedWriter) Halt() {
-	if w.queue != nil && !w.closed {
+// End is Close, until the Node goes on in another attempt where it was paused.
+func (w *SharedWriter) End(paused bool) {
+	if w.queue == nil || w.closed {
+		return
+	}
+	w.closed = true
+	if paused {
 		w.queue.halted.Store(true)
 	}
-	w.Close()
+	w.queue.leave()
 }
 
 // SharedReader takes the batches of all writers of an edge. One goroutine uses
@@ -176,10 +175,8 @@ func (n *Node) finishShared(paused bool) error {
 			if w != nil && !w.closed {
 				return fmt.Errorf("node %v: memory to %s %d was not closed", n, c.To, peer)
 			}
-			if w == nil && paused {
-				n.SendShared(c, peer).Halt()
-			} else if w == nil {
-				n.SendShared(c, peer).Close()
+			if w == nil {
+				n.SendShared(c, peer).End(paused)
 			}
 		}
 	}

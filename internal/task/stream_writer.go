@@ -74,18 +74,20 @@ func (w *StreamWriter) Write(key, value []byte) error {
 
 // Close sends what is left and ends the stream well. It returns when all has been
 // sent. It may be called twice.
-func (w *StreamWriter) Close() error { return w.end(frameEnd) }
+func (w *StreamWriter) Close() error { return w.End(false) }
 
-// Halt is Close for a Node that is to go on in another attempt.
-func (w *StreamWriter) Halt() error { return w.end(frameHalt) }
-
-func (w *StreamWriter) end(kind byte) error {
+// End is Close, for now where the Node was paused and is to go on in another attempt.
+func (w *StreamWriter) End(paused bool) error {
 	if w.closed || w.err != nil {
 		w.closed = true
 		return w.err
 	}
 	w.closed = true
 	defer w.node.waits()()
+	kind := byte(frameEnd)
+	if paused {
+		kind = frameHalt
+	}
 	err := w.frames.end(kind)
 	if err == nil {
 		if err = w.to.Close(); err != nil {

@@ -7,23 +7,17 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// paused starts a gang of one map on a and one reduce on b and has it paused. The map
-// has finished by then, or has a checkpoint like the reduce.
+// paused starts a gang and has it paused. The map has finished by then, or has a
+// checkpoint like the reduce.
 func (w *world) paused(priority int, finished bool) *cluster.Job {
 	w.T.Helper()
-	j := w.run(priority, schedtest.Streamed(1, 1))
-	start := cluster.StartBundle{Job: j.ID}
-	for i, t := range j.Bundles[0].TasksOf(0) {
-		start.Starts = append(start.Starts, cluster.StartAttempt{Task: t.ID, Machine: []string{"a", "b"}[i], Range: j.RangeOf(t)})
-	}
-	w.Apply(start)
-	first, second := cluster.AttemptID{Task: start.Starts[0].Task}, cluster.AttemptID{Task: start.Starts[1].Task}
+	j, starts := w.gang(priority)
+	first, second := cluster.AttemptID{Task: starts[0].Task}, cluster.AttemptID{Task: starts[1].Task}
 	w.Apply(cluster.PauseAttempt{Attempt: first})
 	if finished {
-		w.Apply(cluster.FinishAttempt{Attempt: first, Range: start.Starts[0].Range})
+		w.Apply(cluster.FinishAttempt{Attempt: first, Range: starts[0].Range})
 	} else {
 		w.Apply(cluster.CheckpointAttempt{Attempt: first})
 	}

@@ -10,16 +10,22 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// still starts a gang of one map on a and one reduce on b, and has it stand still.
+// gang starts a gang of one map on a and one reduce on b.
+func (w *world) gang(priority int) (j *cluster.Job, starts []cluster.StartAttempt) {
+	w.T.Helper()
+	j = w.run(priority, schedtest.Streamed(1, 1))
+	for i, t := range j.Bundles[0].TasksOf(0) {
+		starts = append(starts, cluster.StartAttempt{Task: t.ID, Machine: []string{"a", "b"}[i], Range: j.RangeOf(t)})
+	}
+	w.Apply(cluster.StartBundle{Job: j.ID, Starts: starts})
+	return j, starts
+}
+
+// still starts a gang and has it stand still.
 func (w *world) still(priority int) *cluster.Job {
 	w.T.Helper()
-	j := w.run(priority, schedtest.Streamed(1, 1))
-	start := cluster.StartBundle{Job: j.ID}
-	for i, t := range j.Bundles[0].TasksOf(0) {
-		start.Starts = append(start.Starts, cluster.StartAttempt{Task: t.ID, Machine: []string{"a", "b"}[i], Range: j.RangeOf(t)})
-	}
-	w.Apply(start)
-	w.Apply(cluster.SuspendAttempt{Attempt: cluster.AttemptID{Task: start.Starts[1].Task}})
+	j, starts := w.gang(priority)
+	w.Apply(cluster.SuspendAttempt{Attempt: cluster.AttemptID{Task: starts[1].Task}})
 	return j
 }
 
