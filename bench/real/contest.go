@@ -19,8 +19,8 @@ import (
 )
 
 // Contest is the benchmark of preemption: a high-priority job comes to a cluster
-// that a low-priority one has filled, and tasknodes fail when half of the latter's
-// maps have finished. Slots are waited for, or taken by kill, or so that work is
+// that a low-priority one has filled, and tasknodes fail when the latter's maps or
+// reduces are half done. Slots are waited for, or taken by kill, or so that work is
 // kept, in turn.
 type Contest struct {
 	Hammr string // file of the hammr program
@@ -33,14 +33,18 @@ type Contest struct {
 // contestArms are the ways to take slots, for maps and reduces.
 var contestArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
 
-// contestLoads are the pairs of jobs, times in ms; the second comes late.
+// contestLoads are the pairs of jobs, times in ms; the second comes late. Reduces of
+// one wave that are lost with a machine begin anew in the slots of the first that
+// end, however those were preempted.
 var contestLoads = []struct {
 	name      string
 	low, high workload.Job
 	late      int64
+	phase     string // of the first job, at half of which machines fail
 }{
-	{"map-heavy", pair("low", 16, 16000, 2, 1000), pair("high", 8, 2000, 2, 1000), 8000},
-	{"reduce-heavy", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000},
+	{"map-heavy", pair("low", 16, 16000, 2, 1000), pair("high", 8, 2000, 2, 1000), 8000, "map"},
+	{"reduce-heavy", pair("low", 8, 1000, 16, 16000), pair("high", 4, 1000, 8, 2000), 10000, "reduce"},
+	{"one wave of reduces", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000, "reduce"},
 }
 
 func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
@@ -88,7 +92,7 @@ func (c Contest) Bouts(ctx context.Context) (list []Bout, err error) {
 const contestAllocations = `<allocations>
   <fairSharePreemptionTimeout>1</fairSharePreemptionTimeout>
   <pool name="low"><weight>1</weight></pool>
-  <pool name="high"><weight>9</weight><minMaps>6</minMaps><minReduces>3</minReduces><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>
+  <pool name="high"><weight>9</weight><minMaps>6</minMaps><minReduces>6</minReduces><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>
 </allocations>
 `
 
@@ -109,15 +113,11 @@ func (c Contest) bout(ctx context.Context, b *Bout, load int, way string) (err e
 	w.Jobs[1].Submit = l.late
 	plan := Sleeping(w, 1)
 	for i := range b.Failures {
-		phase := "map"
-		if l.name == "reduce-heavy" {
-			phase = "reduce"
-		}
-		plan.Failures = append(plan.Failures, Failure{Node: (b.Run + i) % 4, Job: "low", Phase: phase, Percent: 50})
+		plan.Failures = append(plan.Failures, Failure{Node: (b.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
 	}
 	run, err := cluster.Run(ctx, plan)
 	if err == nil {
-		name := fmt.Sprintf("%s-%d-%s-%d", b.Load, b.Failures, b.Arm, b.Run+1)
+		name := fmt.Sprintf("%s-%d-%s-%d", strings.ReplaceAll(b.Load, " ", "-"), b.Failures, b.Arm, b.Run+1)
 		err = errors.Join(run.Failed(), cluster.Keep(run, filepath.Join(c.Keep, name)))
 	}
 	if err != nil {
