@@ -16,9 +16,11 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	if p.attempt.State == AttemptRunning {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
+		p.keepCut()
 		p.task.Checkpoint = &saved
 		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
 		tx.end(p, AttemptPreempted, p.attempt.Cause)
+		p.settleCut()
 	}
 	tx.leave(p)
 	return nil

@@ -65,8 +65,11 @@ func (v View) Referred() map[string]bool {
 			for _, t := range stage.Tasks {
 				if t.Winner != nil {
 					names[t.Winner.Home()] = true
-				} else if t.Checkpoint != nil && t.Checkpoint.Machine != "" {
-					names[t.Checkpoint.Machine] = true
+				}
+				for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
+					if c != nil && c.Machine != "" {
+						names[c.Machine] = true
+					}
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/dag"
@@ -9,12 +8,10 @@ import (
 
 // Bundle is the NodeGroupBundles of a job that are alike. What a bundle writes
 // to files counts as written when all of its tasks have finished; when one of
-// them ends otherwise, or its output is lost, all of them start anew.
+// them ends otherwise, or its output is lost, all of them start anew together.
 //
-// A gang can be paused. Its tasks end one by one, each with a checkpoint or
-// finished, and what they have then is a cut through all that they had sent to each
-// other: it is of use only whole. So when a checkpoint is lost or rejected, all of
-// them start anew, too.
+// A gang can be paused, and then one of them that ends otherwise takes less of the
+// work of the others with it: see cut.go.
 //
 // Invariant: if a task of a gang waits without a checkpoint, all of them do.
 type Bundle struct {
@@ -236,32 +233,4 @@ func (j *Job) StandingStill(b *Bundle) (numbers []int) {
 		}
 	}
 	return numbers
-}
-
-// breakUp has a gang start anew, one of whose tasks has nothing any more to go on
-// from: what runs is told to end, what has finished counts no more, and checkpoints
-// of the others are of no use.
-func (tx *transition) breakUp(p place, why string) {
-	if p.job.State != JobRunning || !p.stage.Bundle.Gang {
-		return
-	}
-	wasted := p.attempt != nil && p.attempt.Wasted
-	cause := fmt.Sprintf("its gang starts anew, since %s", why)
-	tx.dropCheckpoint(p)
-	for _, o := range p.others() {
-		tx.dropCheckpoint(o)
-		for _, a := range o.task.Attempts {
-			if a.State == AttemptRunning {
-				o.attempt = a
-				if wasted {
-					tx.waste(o, cause)
-				} else {
-					tx.kill(o, cause)
-				}
-			}
-		}
-		if o.task.Winner != nil {
-			tx.revoke(o, cause)
-		}
-	}
 }

@@ -3,7 +3,8 @@ package cluster
 import "fmt"
 
 // A checkpoint is dropped when it turns out to be of no use, and when its machine
-// is lost and no copy of it is left. Its task begins anew, and with it its gang.
+// is lost and no copy of it is left. Its task begins anew, and with it its gang, unless
+// that has an earlier cut to go back to.
 
 // CheckpointCopy is a checkpoint file that, with all that it names, lies in the
 // file system of the job's output.
@@ -79,36 +80,66 @@ func (p place) rejectCheckpoint() bool {
 // loseCheckpoints drops those that lay on a machine alone, but for those of the
 // attempts in held, which are in order. Of others the copy is left.
 func (tx *transition) loseCheckpoints(machine string, held []AttemptID) {
+	var bare []place
 	for j := range tx.View().Jobs() {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
-				if c := t.Checkpoint; c != nil && c.Machine == machine && !isAmong(held, c.Attempt) {
-					tx.loseCheckpoint(place{job: j, stage: stage, task: t})
+				t.Cut = t.Cut.without(machine, held)
+				if c := t.Checkpoint.without(machine, held); c != t.Checkpoint {
+					stage.setCheckpoint(t, c)
+					bare = append(bare, place{job: j, stage: stage, task: t})
 				}
 			}
 		}
 	}
+	for _, p := range bare {
+		tx.loseCheckpoint(p)
+	}
 }
 
-// loseCheckpoint leaves the copy of a checkpoint, if there is one. An attempt of a gang
-// that goes on from it already is never told to begin anew instead, beside others that
-// go on: it finds its checkpoint gone, if it has not read it yet.
+// loseCheckpoint has a task begin anew of whose checkpoint nothing is left. An attempt of
+// a gang that goes on from it already is never told to begin anew instead, beside others
+// that go on: it finds its checkpoint gone, if it has not read it yet.
 func (tx *transition) loseCheckpoint(p place) {
-	gang := p.stage.Bundle.Gang
-	if p.task.Checkpoint.Copy == nil && (!gang || p.task.waits()) {
+	switch {
+	case p.task.Checkpoint.isThere():
+	case !p.stage.Bundle.Gang:
 		tx.dropCheckpoint(p)
+	case p.task.waits():
 		tx.breakUp(p, fmt.Sprintf("the checkpoint of %v is lost", p.task.ID))
-		return
 	}
-	left := *p.task.Checkpoint // which a snapshot may share
+}
+
+// without is what is left of a checkpoint when a machine is lost.
+func (c *Checkpoint) without(machine string, held []AttemptID) *Checkpoint {
+	if c == nil || c.Machine != machine || isAmong(held, c.Attempt) {
+		return c
+	}
+	left := *c // which a snapshot may share
 	left.Machine = ""
-	p.stage.setCheckpoint(p.task, &left)
+	return &left
+}
+
+// isThere reports whether there is a checkpoint, and it lies somewhere.
+func (c *Checkpoint) isThere() bool { return c != nil && (c.Machine != "" || c.Copy != nil) }
+
+// short is a checkpoint that may lack output that is gone.
+func (c *Checkpoint) short() *Checkpoint {
+	if c == nil || c.Short {
+		return c
+	}
+	short := *c // which a snapshot may share
+	short.Short = true
+	return &short
 }
 
 // dropCheckpoint has a task begin anew.
-func (tx *transition) dropCheckpoint(p place) {
-	if p.task.Checkpoint != nil {
-		p.stage.setCheckpoint(p.task, nil)
+func (tx *transition) dropCheckpoint(p place) { tx.goOnFrom(p, nil) }
+
+// goOnFrom has a task go on from another checkpoint than it would have, or begin anew.
+func (tx *transition) goOnFrom(p place, c *Checkpoint) {
+	if p.task.Checkpoint != c {
+		p.stage.setCheckpoint(p.task, c)
 		tx.bare = append(tx.bare, p.task.ID)
 	}
 }

@@ -142,9 +142,7 @@ func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptI
 			tx.loseStage(place{job: j, stage: stage}, machine, cause, held, fetched)
 		}
 	}
-	if len(fetched.Outputs) > 0 {
-		j.shorten(fetched.Readers)
-	}
+	j.shorten(fetched)
 }
 
 func (tx *transition) loseStage(p place, machine, cause string, held []AttemptID, fetched Fetched) {
@@ -164,17 +162,17 @@ func (tx *transition) loseStage(p place, machine, cause string, held []AttemptID
 
 // shorten notes which checkpoints, of tasks that have gone on from them, may lack
 // what is gone: those that none of readers has written.
-func (j *Job) shorten(readers []AttemptID) {
+func (j *Job) shorten(fetched Fetched) {
 	for _, stage := range j.Stages {
 		if !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return up.stage.gone.count > 0 }) {
 			continue
 		}
 		for _, t := range stage.Tasks {
-			if t.State == TaskRunning && t.keeps() && !isAmong(readers, t.Checkpoint.Attempt) {
-				short := *t.Checkpoint // which a snapshot may share
-				short.Short = true
-				t.Checkpoint = &short
+			spared := t.State == TaskRunning && len(fetched.Outputs) > 0 && t.keeps() && !isAmong(fetched.Readers, t.Checkpoint.Attempt)
+			if spared || t.State == TaskSucceeded {
+				t.Checkpoint = t.Checkpoint.short()
 			}
+			t.Cut = t.Cut.short()
 		}
 	}
 }

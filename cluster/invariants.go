@@ -144,6 +144,7 @@ func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	c.that((t.State == TaskRunning) == (running > 0), "%v is %v with %d running attempts", t.ID, t.State, running)
 	c.that((t.State == TaskSucceeded) == (won == 1) && won <= 1, "%v is %v with %d winners", t.ID, t.State, won)
 	c.that((t.Winner != nil) == (won == 1) && (t.Output != nil) == (won == 1), "%v: winner or output without success", t.ID)
+	c.that(s.Bundle.Gang || t.Cut == nil && (t.Winner == nil || t.Checkpoint == nil), "%v is %v and keeps a checkpoint", t.ID, t.State)
 	c.that(t.Charged <= max(j.Spec.MaxAttempts[MapSlot], j.Spec.MaxAttempts[ReduceSlot]), "%v charged %d times", t.ID, t.Charged)
 	c.that(len(t.Skip) <= j.Spec.SkipRecords && slices.IsSortedFunc(t.Skip, dag.Position.Compare), "%v skips %v", t.ID, t.Skip)
 	for _, p := range t.Skip {
@@ -162,6 +163,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 		bare, still, going := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
+			c.that(b.runs(n) || t.Cut == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a cut, and none of its gang runs", t.ID)
+			c.that(t.Cut == nil || t.State == TaskPaused, "%v is %v and keeps another cut", t.ID, t.State)
 			if t.State == TaskPending {
 				bare++
 			}

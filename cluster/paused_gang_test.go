@@ -108,30 +108,32 @@ func TestAPausedGangGoesOn(t *testing.T) {
 	}
 }
 
-// TestAPausedGangStartsAnew whole when one of its checkpoints, or what one of it has
-// finished, is of no use any more.
+// TestAPausedGangStartsAnew whole when one of its checkpoints is of no use any more.
 func TestAPausedGangStartsAnew(t *testing.T) {
 	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	for name, tt := range map[string]struct {
 		goesOn bool
-		end    func(j *Job) Command
+		ends   func(j *Job) []Command
 		cause  string // of the attempt that had finished
 	}{
-		"a checkpoint is lost": {false, func(*Job) Command { return ExpireMachine{Name: "n1", Epoch: 1} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
-		"a tasknode is started anew": {false, func(*Job) Command {
-			return JoinMachine{Name: "n2", Instance: "2", Slots: [2]int{1, 1}}
+		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
+		"a tasknode is started anew": {false, func(*Job) []Command {
+			return []Command{JoinMachine{Name: "n2", Instance: "2", Slots: [2]int{1, 1}}}
 		}, "the checkpoint of task_1_0001_s2_000000 is lost"},
-		"a checkpoint is rejected": {true, func(j *Job) Command { bad.Attempt = newest(j, 1, 0); return bad }, "task_1_0001_s1_000000 ended"},
-		"one fails":                {true, func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }, "task_1_0001_s2_000000 ended"},
-		"one is killed":            {true, func(j *Job) Command { return KillAttempt{Attempt: newest(j, 2, 0), Preempt: true} }, "task_1_0001_s2_000000 ended"},
-		"its machine is lost":      {true, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }, "ended"},
+		"a checkpoint is rejected": {true, func(j *Job) []Command { bad.Attempt = newest(j, 1, 0); return []Command{bad} }, "task_1_0001_s1_000000 ended"},
+		"one fails whose checkpoint is lost": {true, func(j *Job) []Command {
+			return []Command{ExpireMachine{Name: "n2", Epoch: 1}, FailAttempt{Attempt: newest(j, 2, 0)}}
+		}, "task_1_0001_s2_000000 ended"},
+		"one fails, and of another that has finished the checkpoint is lost": {true, func(j *Job) []Command {
+			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n1", Epoch: 1}, FailAttempt{Attempt: newest(j, 2, 0)}}
+		}, "task_1_0001_s2_000000 ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, j := pausedGang(t)
 			if tt.goesOn {
 				mustApply(t, s, bundleStart(j, 0, 0, "n0"))
 			}
-			mustApply(t, s, tt.end(j))
+			mustApply(t, s, tt.ends(j)...)
 			wantStates(t, j, "PENDING | PENDING | PENDING")
 			for _, stage := range j.Stages {
 				if stage.Tasks[0].Checkpoint != nil {
@@ -144,13 +146,86 @@ func TestAPausedGangStartsAnew(t *testing.T) {
 			if j.Stages[1].Tasks[0].Charged != 0 {
 				t.Error("a task is charged for its checkpoint")
 			}
-			if err := s.CheckInvariants(); err != nil {
-				t.Error(err)
+			wantSound(t, s)
+		})
+	}
+}
+
+// TestAGangGoesBackToItsCut when one of it ends otherwise than with a checkpoint or
+// finished: to the latest at which all of them were paused.
+func TestAGangGoesBackToItsCut(t *testing.T) {
+	pause := func(j *Job) Command { return PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"} }
+	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
+	for name, tt := range map[string]struct {
+		do     []func(j *Job) Command // since the gang went on, on n0
+		states string
+		from   string // attempts that wrote the checkpoints from which the last two go on
+	}{
+		"one fails":           {[]func(*Job) Command{fail}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"one is killed":       {[]func(*Job) Command{func(j *Job) Command { return KillAttempt{Attempt: newest(j, 1, 0)} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"its machine is lost": {[]func(*Job) Command{func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another has finished since": {[]func(*Job) Command{
+			func(j *Job) Command { return finishTask(j, 1, 0) }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another is paused again": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another is paused again, and that checkpoint lost": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"it is whole again": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			func(j *Job) Command { return bundleStart(j, 0, 0, "n1", "n2") }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "1 1"},
+		"another had finished by the latest": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return finishTask(j, 1, 0) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			func(j *Job) Command { return bundleStart(j, 0, 0, "n2") }, fail,
+		}, "SUCCEEDED | SUCCEEDED | PAUSED", "- 1"},
+		"again and again": {[]func(*Job) Command{
+			fail, func(j *Job) Command { return bundleStart(j, 0, 0, "n0") }, func(j *Job) Command { return KillAttempt{Attempt: newest(j, 2, 0)} },
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := pausedGang(t)
+			mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+			for _, do := range tt.do {
+				mustApply(t, s, do(j))
+				wantSound(t, s)
 			}
-			if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
-				t.Error("a snapshot gives another state")
+			wantStates(t, j, tt.states)
+			if got := wroteFor(j.Stages[1]) + " " + wroteFor(j.Stages[2]); got != tt.from {
+				t.Errorf("it goes on from what attempts %s wrote, want %s", got, tt.from)
+			}
+			mustApply(t, s, bundleStart(j, 0, 0, "n1", "n2"))
+			for stage := range 3 {
+				if j.Stages[stage].Tasks[0].State == TaskRunning {
+					mustApply(t, s, finishTask(j, stage, 0))
+				}
+			}
+			if wantSound(t, s); j.State != JobCommitting {
+				t.Errorf("the job is %v", j.State)
 			}
 		})
+	}
+}
+
+// wroteFor is the number of the attempt whose checkpoint a stage's first task goes on
+// from.
+func wroteFor(s *Stage) string {
+	if c := s.Tasks[0].Checkpoint; c != nil {
+		return fmt.Sprint(c.Attempt.Number)
+	}
+	return "-"
+}
+
+// wantSound wants the invariants to hold, and a snapshot to give the same state.
+func wantSound(t *testing.T, s *State) {
+	t.Helper()
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+	if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
+		t.Error("a snapshot gives another state")
 	}
 }
 
@@ -241,5 +316,43 @@ func TestAStillGangIsSentAway(t *testing.T) {
 		if err := s.CheckInvariants(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAGangThatGoesBackReadsAgainWhatIsGone of what a task had written for it, where its
+// checkpoint may lack that.
+func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lose   func(j *Job) []Command // the machine that has what the gang reads
+		states string
+	}{
+		"one that had it has finished": {func(j *Job) []Command {
+			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n2", Epoch: 1}}
+		}, "PENDING | PAUSED | PAUSED"},
+		"one that had it is paused again": {func(j *Job) []Command {
+			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{newest(j, 1, 0)}}
+			return []Command{PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
+		}, "PENDING | PAUSED | PAUSED"},
+		"one had it before it was paused": {func(j *Job) []Command {
+			now := newest(j, 1, 0)
+			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{{now.Task, 0}, now}}
+			return []Command{ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
+		}, "SUCCEEDED | PAUSED | PAUSED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := trioGraph()
+			g.Edges[0] = dag.Edge{From: "a", To: "b"}
+			s, j := running(t, g)
+			mustApply(t, s, StartAttempt{Task: j.Stages[0].Tasks[0].ID, Machine: "n2"})
+			mustApply(t, s, finishTask(j, 0, 0), bundleStart(j, 1, 0, "n0", "n1"))
+			mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2), bundleStart(j, 1, 0, "n0", "n1"))
+			mustApply(t, s, tt.lose(j)...)
+			if a := j.Stages[0].Tasks[0]; a.Winner == nil || !a.Winner.Lost {
+				t.Errorf("what a has written is not gone: it is %v", a.State)
+			}
+			mustApply(t, s, FailAttempt{Attempt: newest(j, 2, 0)})
+			wantStates(t, j, tt.states)
+			wantSound(t, s)
+		})
 	}
 }

@@ -105,7 +105,7 @@ func recordTasks(s *Stage) []taskRecord {
 		tasks[i] = taskRecord{
 			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,
 			Attempts: attempts[first:len(attempts):len(attempts)], Charged: t.Charged,
-			Output: t.Output, Checkpoint: t.Checkpoint, Counts: t.counts,
+			Output: t.Output, Checkpoint: t.Checkpoint, Cut: t.Cut, Counts: t.counts,
 		}
 	}
 	return tasks

@@ -102,6 +102,7 @@ type taskRecord struct {
 	Output     *Manifest   `cbor:"9,keyasint,omitempty"`
 	Checkpoint *Checkpoint `cbor:"10,keyasint,omitempty"`
 	Counts     []int64     `cbor:"11,keyasint,omitempty"` // beside jobRecord.Counters
+	Cut        *Checkpoint `cbor:"12,keyasint,omitempty"`
 }
 
 type attemptRecord struct {

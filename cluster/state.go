@@ -77,6 +77,8 @@ type transition struct {
 	at    int64
 	delta *Delta
 	bare  []TaskID // that wait and have lost their checkpoint
+
+	breaksUp bool // a gang
 }
 
 // Apply applies one entry. An error means that the command was refused and

@@ -50,6 +50,7 @@ type Task struct {
 	Output   *Manifest      // nil unless Succeeded
 
 	Checkpoint *Checkpoint // where to go on, nil at the beginning
+	Cut        *Checkpoint // of a gang that is being paused again: where to go on if that comes to nothing
 
 	counts []int64 // of the winner, beside Job.names
 }

@@ -209,7 +209,8 @@ func (tx *transition) record(p place, f Failure) {
 func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
 	t, stage, j := p.task, p.stage, p.job
 	tx.end(p, AttemptSucceeded, "")
-	t.Winner, t.Output, t.Checkpoint = p.attempt, &m, nil
+	t.Winner, t.Output = p.attempt, &m
+	p.settleCut()
 	j.count(t, counters)
 	if len(m.Pieces) > 0 && !stage.Vital() {
 		stage.Writes = true

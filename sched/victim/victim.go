@@ -145,7 +145,7 @@ func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
 	v.MaySuspend = f.View.Crowded(together, f.stopped) == nil
 	for _, a := range together {
 		v.Barred |= f.declined(a)
-		v.Elapsed = max(v.Elapsed, f.elapsed(a))
+		v.Elapsed = max(v.Elapsed, a.Held(f.Now))
 		remaining := f.remaining(a)
 		if remaining < 0 || v.Remaining < 0 {
 			v.Remaining = -1
@@ -153,20 +153,6 @@ func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
 			v.Remaining = max(v.Remaining, remaining)
 		}
 	}
-}
-
-// elapsed is for how long an attempt has done work that is lost with it, in ms: since it
-// began or, in a gang, which has no other way than to begin anew then, since its task
-// has.
-func (f *Finder) elapsed(a *cluster.Attempt) int64 {
-	_, t, _, _ := f.View.Attempt(a.ID)
-	_, stage, _, _ := f.View.Task(a.ID.Task)
-	sum := a.Held(f.Now)
-	for from := a.From; stage.Bundle.Gang && from > 0; {
-		before := t.Attempts[from-1]
-		sum, from = sum+before.Held(before.EndedAt), before.From
-	}
-	return sum
 }
 
 // declinedFor is for how long an attempt is not asked again for what it has

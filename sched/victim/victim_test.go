@@ -213,8 +213,7 @@ func TestNoMoreStandStillThanCouldRun(t *testing.T) {
 }
 
 // TestAGangIsPausedWhole by checkpoint, which costs what the machine has to write that
-// has most of it, or killed where less is lost: all that it has done, also before it was
-// paused last.
+// has most of it, or killed where less is lost: what it has done since it was paused last.
 func TestAGangIsPausedWhole(t *testing.T) {
 	s := newScene(t, schedtest.Streamed(1, 1))
 	start := func() (ids []cluster.AttemptID) {
@@ -253,6 +252,10 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	start()
 	s.Now += 1000
 	s.Facts = known{0: {Fraction: 0.67, At: s.Now, Reducing: s.Now - 1000}}
-	want(t, "a second after it went on", take(auto), "checkpoint")
+	want(t, "a second after it went on", take(auto), "kill")
+	s.Now += 100_000
+	s.Facts = known{0: {Fraction: 0.7, At: s.Now, Reducing: s.Now - 101_000}}
+	want(t, "when it has done more since", take(auto), "checkpoint")
+	s.Now -= 100_000
 	want(t, "while it rests", len(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "0")
 }
