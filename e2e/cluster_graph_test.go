@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -121,6 +122,26 @@ func TestGangLosesACheckpoint(t *testing.T) {
 	j.done("job", "resume", j.id)
 	if gang, _ := j.succeeds(t); gang < 4 {
 		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
+	}
+}
+
+// TestGangGoesBackToItsCheckpoints when one of it is killed after it has gone on from
+// them: what it had done before it was paused is not done again.
+func TestGangGoesBackToItsCheckpoints(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
+	members := j.running()
+	j.done("job", "suspend", j.id, "--how", "checkpoint")
+	j.ended(t, members)
+	j.done("job", "resume", j.id)
+	waitUntil(t, "one of the gang that goes on is killed", func() bool {
+		again := j.running()
+		return len(again) == len(members) && start(t, j.command("task", "kill", again[0].ID)).wait(t).code == 0
+	})
+	j.succeeds(t)
+	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* goes back to where it was paused`)
+	if told := j.done("job", "explain", j.id).stdout; len(back.FindAllString(told, -1)) != len(members)-1 {
+		t.Errorf("not all others went back to where they were paused:\n%s", told)
 	}
 }
 
