@@ -56,6 +56,10 @@ func (t *Task) cut() *Checkpoint {
 	return t.Checkpoint
 }
 
+// StartsWith reports whether the latest attempt at a task was started together with one
+// that runs in its gang: the task had not finished by the cut from which that goes on.
+func (t *Task) StartsWith(a *Attempt) bool { return a.From == 0 || t.Checkpoint != nil }
+
 // hasCut reports whether a gang, a task of which waits, has a cut to go back to.
 func hasCut(gang []place) bool {
 	return !slices.ContainsFunc(gang, func(p place) bool {

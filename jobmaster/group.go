@@ -21,8 +21,7 @@ func sourcesMessage(j *cluster.Job, t *cluster.Task, splits []*taskproc.Split) [
 }
 
 // bundleMessage is the gang that an attempt is started in, nil when it starts alone.
-// It has those that start with it, at one moment: others had finished when the gang was
-// paused.
+// It has those that start with it: others had finished when the gang was paused.
 func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskproc.Bundle {
 	b := stage.Bundle
 	if !b.Gang {
@@ -31,10 +30,10 @@ func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskpr
 	number := a.ID.Task.Number / b.TasksIn(stage)
 	message := &taskproc.Bundle{Class: int32(b.Index), Bundle: int32(number), Incarnation: int32(b.Incarnation(number))}
 	for _, member := range b.TasksOf(number) {
-		latest := member.Attempts[len(member.Attempts)-1]
-		if latest.StartedAt != a.StartedAt {
+		if !member.StartsWith(a) {
 			continue
 		}
+		latest := member.Attempts[len(member.Attempts)-1]
 		_, class, _, _ := m.view.Task(member.ID)
 		message.Groups = append(message.Groups, &taskproc.Bundle_Group{
 			Class: int32(class.Index), Group: int32(member.ID.Number), Address: m.addressOf(latest.Machine),
