@@ -13,22 +13,27 @@ import (
 )
 
 // TestProgramsWriteTheSameBytesThoughTheyArePaused runs every bundled program while the
-// jobs of all write checkpoints, end and go on from them, again and again: whatever their
-// graphs, the files are those of a run in peace.
+// jobs of all write checkpoints, end and go on from them, again and again, and now and then
+// one of their attempts is killed, and goes on from the last: whatever their graphs, the
+// files are those of a run in peace.
 func TestProgramsWriteTheSameBytesThoughTheyArePaused(t *testing.T) {
 	t.Parallel()
 	inputs, want := bytesInputs(t), outputs(nil)
 	t.Run("in peace", func(t *testing.T) { want = runCases(t, newDiskPlace(t, inputs), command{}, nil) })
 	e := newEngine(t, "--tasknodes", "2", "--map-slots", "2", "--reduce-slots", "2")
 	var pausing sync.WaitGroup
-	over := make(chan struct{})
-	pausing.Go(func() { e.pauseJobs(over) })
+	over, killed := make(chan struct{}), make(map[string]int)
+	pausing.Go(func() { e.pauseJobs(over, killed) })
 	t.Run("paused", func(t *testing.T) {
 		runCases(t, newDiskPlace(t, inputs), e.command(), want, "-Dhammr.debug.record.sleep=600us")
 	})
 	close(over)
 	pausing.Wait()
 	e.wantPaused()
+	t.Logf("attempts killed after a pause: %v", killed)
+	if len(killed) < 5 {
+		t.Error("too few jobs went back to checkpoints to tell anything")
+	}
 }
 
 // jobName is of a job that 'job list' names.
@@ -40,9 +45,14 @@ func (e *engine) jobs(which ...string) (jobs []jobName) {
 	return jobs
 }
 
+// enoughPauses is how often jobs of one name are paused. Those that run alone at the end
+// are paused so fast that they would hardly come on.
+const enoughPauses = 25
+
 // pauseJobs has jobs that run write checkpoints, one after the other, those first that
-// did so least, until over.
-func (e *engine) pauseJobs(over <-chan struct{}) {
+// did so least, until over. After each third time one of their attempts is killed, which
+// is counted by the names of the jobs.
+func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 	random, paused := rand.New(rand.NewPCG(1, 1)), make(map[string]int)
 	for {
 		select {
@@ -56,13 +66,37 @@ func (e *engine) pauseJobs(over <-chan struct{}) {
 		}
 		next := slices.MinFunc(jobs, func(a, b jobName) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
 		id := next.JobID
-		paused[next.Name]++
+		if paused[next.Name]++; paused[next.Name] > enoughPauses {
+			continue
+		}
 		if start(e.t, e.command("job", "suspend", id, "--how", "checkpoint")).wait(e.t).code != 0 {
 			continue // it has ended
 		}
 		waitUntil(e.t, "a suspended job rests", func() bool { return e.rests(id) })
 		_ = start(e.t, e.command("job", "resume", id)).wait(e.t) // it may have ended, too
+		if random.IntN(3) == 0 && e.killOne(id, random) {
+			killed[next.Name]++
+		}
 	}
+}
+
+// killOne takes its slot from one of the attempts of a job that run, when one does, and
+// reports whether it could.
+func (e *engine) killOne(id string, random *rand.Rand) bool {
+	var running []string
+	waitUntil(e.t, "a job that was resumed runs, or is over", func() bool {
+		job := e.job(id)
+		for _, task := range job.Tasks {
+			for _, a := range task.Attempts {
+				if a.State == report.Running {
+					running = append(running, a.ID)
+				}
+			}
+		}
+		return len(running) > 0 || job.State != report.Running
+	})
+	return len(running) > 0 &&
+		start(e.t, e.command("task", "preempt", running[random.IntN(len(running))], "--how", "kill")).wait(e.t).code == 0
 }
 
 // rests reports whether whatever of a job runs stands still, as those do that may not
@@ -80,6 +114,7 @@ func (e *engine) rests(id string) bool {
 }
 
 // wantPaused wants most kinds of graphs to have been paused, and nothing to have failed.
+// Killed are those whose gang has gone back to where it was paused.
 func (e *engine) wantPaused() {
 	e.t.Helper()
 	paused := make(map[string]int)
@@ -89,7 +124,7 @@ func (e *engine) wantPaused() {
 				switch a.State {
 				case report.Preempted:
 					paused[j.Name]++
-				case report.Succeeded:
+				case report.Succeeded, report.Killed:
 				default:
 					e.t.Errorf("%s of %s is %s", a.ID, j.Name, a.State)
 				}
