@@ -23,6 +23,8 @@ var soakJobs = [][]string{
 	{"wordcount", "-D", "mapreduce.job.reduces=3", "-D", "hammr.preempt.checkpoint.copies=output"},
 	{"wordcount", "-D", "mapreduce.job.reduces=0"},
 	{"sort", "-r", "2"},
+	{"wordcountpipe", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"},
+	{"streamcount", "-D", "mapreduce.job.reduces=2", "-D", "hammr.debug.record.sleep=2ms"}, // of each word
 }
 
 // failoverSoak has jobs run while slots are taken from their tasks and masters from
