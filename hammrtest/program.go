@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -51,14 +52,29 @@ func program(t testing.TB) string {
 			return
 		}
 		built.file = filepath.Join(built.dir, "hammr")
-		cmd := exec.Command("go", "build", "-o", built.file, "github.com/hammr/hammr/cmd/hammr")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("build of hammr: %w\n%s", err, out)
-		}
+		built.err = build(built.file)
 	})
 	if built.err != nil {
 		t.Fatalf("no program for the daemons; name one in %s: %v", ProgramVariable, built.err)
 	}
 	return built.file
+}
+
+// build makes the daemons' program, in the module that this package is of: the sums of
+// a tester's own module are those of what its tests import, which is less.
+func build(file string) error {
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/hammr/hammr")
+	var errText strings.Builder
+	list.Stderr = &errText
+	dir, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("directory of hammr's module: %w\n%s", err, errText.String())
+	}
+	cmd := exec.Command("go", "build", "-mod=readonly", "-o", file, "./cmd/hammr")
+	cmd.Dir = strings.TrimSpace(string(dir))
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build of hammr: %w\n%s", err, out)
+	}
+	return nil
 }
