@@ -1,8 +1,10 @@
 package chaos
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +28,8 @@ func Parse(file string, text []byte) (*Plan, error) {
 	if strings.TrimSpace(lines[0]) != header {
 		return nil, p.at(1, fmt.Errorf("%.40q: a plan begins with %q", strings.TrimSpace(lines[0]), header))
 	}
-	var faults []error
+	var faults mistakes
+	jobs := true // all jobs were read
 	for i, line := range lines[1:] {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -34,16 +37,33 @@ func Parse(file string, text []byte) (*Plan, error) {
 			continue
 		}
 		if err := p.parseLine(words, i+2); err != nil {
-			faults = append(faults, p.at(i+2, err))
+			faults.add(i+2, err)
+			jobs = jobs && words[0] != "job"
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
-	if err := p.Check(); err != nil {
+	faults = append(faults, p.check(jobs)...)
+	slices.SortStableFunc(faults, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
+	if err := faults.join(p); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// read sets what a word says, and leaves it as it was where it says nothing.
+func read[T any](at *T, word string, parse func(string) (T, error)) error {
+	v, err := parse(word)
+	if err == nil {
+		*at = v
+	}
+	return err
+}
+
+func parseSeed(word string) (uint64, error) {
+	seed, err := strconv.ParseUint(word, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("seed %q: expected a whole number from 0, below 2^64", word)
+	}
+	return seed, nil
 }
 
 // parseLine reads one line that has words.
@@ -58,19 +78,19 @@ func (p *Plan) parseLine(words []string, line int) (err error) {
 	switch words[0] {
 	case "seed":
 		if err = want(1, "seed NUMBER"); err == nil {
-			p.Seed, err = strconv.ParseUint(args[0], 10, 64)
+			err = read(&p.Seed, args[0], parseSeed)
 		}
 	case "masters":
 		if err = want(1, "masters NUMBER"); err == nil {
-			p.Masters, err = number(args[0])
+			err = read(&p.Masters, args[0], number)
 		}
 	case "tasknodes":
 		if err = want(1, "tasknodes NUMBER"); err == nil {
-			p.Tasknodes, err = number(args[0])
+			err = read(&p.Tasknodes, args[0], number)
 		}
 	case "limit":
 		if err = want(1, "limit TIME"); err == nil {
-			p.Limit, err = time.ParseDuration(args[0])
+			err = read(&p.Limit, args[0], time.ParseDuration)
 		}
 	case "hdfs":
 		err = want(0, "hdfs")

@@ -78,21 +78,40 @@ func (p *Plan) Kinds() (used []Kind) {
 }
 
 // Check names everything that is wrong with the plan, with file and line.
-func (p *Plan) Check() error {
+func (p *Plan) Check() error { return p.check(true).join(p) }
+
+// mistake is something wrong in a line of the plan's file, 0 for none.
+type mistake struct {
+	line int
+	err  error
+}
+
+type mistakes []mistake
+
+func (m *mistakes) add(line int, err error) {
+	if err != nil {
+		*m = append(*m, mistake{line, err})
+	}
+}
+
+func (m mistakes) join(p *Plan) error {
 	var faults []error
-	fault := func(line int, err error) {
-		if err != nil {
-			faults = append(faults, p.at(line, err))
-		}
-	}
-	fault(0, p.checkSizes())
-	for i, j := range p.Jobs {
-		fault(j.Line, p.checkJob(i))
-	}
-	for _, f := range p.Faults {
-		fault(f.Line, p.checkFault(f))
+	for _, x := range m {
+		faults = append(faults, p.at(x.line, x.err))
 	}
 	return errors.Join(faults...)
+}
+
+// check is what is wrong. Where not all of its jobs could be read, none is missed.
+func (p *Plan) check(jobs bool) (wrong mistakes) {
+	wrong.add(0, p.checkSizes(jobs))
+	for i, j := range p.Jobs {
+		wrong.add(j.Line, p.checkJob(i))
+	}
+	for _, f := range p.Faults {
+		wrong.add(f.Line, p.checkFault(f, jobs))
+	}
+	return wrong
 }
 
 // at says where in the plan something is wrong.
@@ -107,7 +126,7 @@ func (p *Plan) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", file, line, err)
 }
 
-func (p *Plan) checkSizes() error {
+func (p *Plan) checkSizes(jobs bool) error {
 	switch {
 	case p.Masters != 1 && p.Masters != 3 && p.Masters != 5:
 		return fmt.Errorf("%d masters; a cluster has 1, 3 or 5", p.Masters)
@@ -115,7 +134,7 @@ func (p *Plan) checkSizes() error {
 		return fmt.Errorf("%d tasknodes; expected 1 to 100", p.Tasknodes)
 	case p.Limit <= 0 || p.Limit > maxLimit:
 		return fmt.Errorf("limit %v; expected more than 0s, up to %v", p.Limit, maxLimit)
-	case len(p.Jobs) == 0:
+	case len(p.Jobs) == 0 && jobs:
 		return errors.New("no job; a line such as 'job j1 wordcount' is missing")
 	case len(p.Jobs) > maxJobs || len(p.Faults) > maxFaults:
 		return fmt.Errorf("%d jobs and %d faults; at most %d and %d", len(p.Jobs), len(p.Faults), maxJobs, maxFaults)
@@ -138,11 +157,11 @@ func (p *Plan) checkJob(i int) error {
 }
 
 // checkFault holds a fault against itself and the plan.
-func (p *Plan) checkFault(f Fault) error {
+func (p *Plan) checkFault(f Fault, jobs bool) error {
 	if err := errors.Join(f.When.check(), f.check()); err != nil {
 		return err
 	}
-	if f.When.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.When.Job }) {
+	if jobs && f.When.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.When.Job }) {
 		return fmt.Errorf("when %s: the plan has no such job", f.When.Job)
 	}
 	return p.checkTarget(f)

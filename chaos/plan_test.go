@@ -79,7 +79,7 @@ func TestFaultsOfPlans(t *testing.T) {
 		"hammr-plan 2\n":           `p:1: "hammr-plan 2": a plan begins`,
 		"hammr-plan 1\n":           "p: no job; a line such as 'job j1 wordcount' is missing",
 		head + "color red":         `p:3: "color": expected seed, masters`,
-		head + "seed -1":           `p:3: strconv.ParseUint: parsing "-1"`,
+		head + "seed -1":           `p:3: seed "-1": expected a whole number`,
 		head + "masters 2":         "p: 2 masters; a cluster has 1, 3 or 5",
 		head + "masters 3 4":       `p:3: expected "masters NUMBER"`,
 		head + "tasknodes 0":       `p:3: "0": expected a number from 1`,
@@ -150,6 +150,19 @@ func TestFaultsOfGoPrograms(t *testing.T) {
 func TestAllFaultsAreNamed(t *testing.T) {
 	_, err := chaos.Parse("p", []byte("hammr-plan 1\nsee 1\n# nothing\njob j\n"))
 	if err == nil || !strings.Contains(err.Error(), "p:2: ") || !strings.Contains(err.Error(), "p:4: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestMeaningIsCheckedBesideBadLines tells of lines that cannot be read together with
+// those that mean nothing, in their order, and of nothing that only follows from them.
+func TestMeaningIsCheckedBesideBadLines(t *testing.T) {
+	_, err := chaos.Parse("p", []byte("hammr-plan 1\nmasters x\nfault when j map 101% do kill tasknode 1\nseed\nfault at 1s do kill tasknode 5\nfault when j map 1% do kill tasknode 1\njob j\n"))
+	want := []string{
+		`p:2: "x": expected a number from 1 to 1000`, `p:3: map 101%: expected 0% to 100%`, `p:4: expected "seed NUMBER"`,
+		"p:5: tasknode 5: there are 4", `p:7: expected "job NAME PROGRAM"`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
 		t.Errorf("got %v", err)
 	}
 }
