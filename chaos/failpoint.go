@@ -12,6 +12,12 @@ import (
 // logAppend is the point at which an error ends a master.
 var logAppend = failpoint.MasterAppend.String()
 
+// CommitEnds are the points before the first file of a commit and behind the last
+// one.
+func CommitEnds() []string {
+	return []string{failpoint.MasterCommitBegin.String(), failpoint.MasterCommitEnd.String()}
+}
+
 // pointsOf are the failpoints that a daemon comes to; a tasknode has those of its
 // tasks.
 func pointsOf(role Role) (points []string) {

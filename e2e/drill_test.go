@@ -77,6 +77,20 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
+// TestDrillOfCommits breaks things in the steps of two commits, which take a few ms
+// when nobody looks.
+func TestDrillOfCommits(t *testing.T) {
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t, "job j2 terasort",
+		"fault when j1 commit 0 do restart jobmaster leader",
+		"fault when j1 commit 3 do kill tasknode 1 for 300ms",
+		"fault when j2 commit 1 do stop jobmaster leader for 300ms",
+		"fault when j2 reduce 100% do clock jobmaster follower by 1h"))
+	if len(rows) != 1 || rows[0].Faults != 4 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
 // TestDrillInside has disks be slow and fail, and clocks jump by an hour, inside of
 // daemons and tasks.
 func TestDrillInside(t *testing.T) {

@@ -65,7 +65,7 @@ func (d *drill) means(f chaos.Fault) (hit, undo deed) {
 	r := d.rig
 	switch f.Kind {
 	case chaos.Kill, chaos.Restart:
-		return each(r.Kill), r.Start
+		return each(r.Kill), d.revive
 	case chaos.Stop:
 		return d.freeze(f, syscall.SIGSTOP), d.freeze(f, syscall.SIGCONT)
 	case chaos.Partition:

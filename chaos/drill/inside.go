@@ -50,7 +50,7 @@ func (d *drill) reviving(f chaos.Fault, undo deed) deed {
 		return undo
 	}
 	return func(ctx context.Context, names []string) error {
-		return errors.Join(undo(ctx, names), d.rig.Start(ctx, names))
+		return errors.Join(undo(ctx, names), d.revive(ctx, names))
 	}
 }
 

@@ -102,6 +102,8 @@ const smallDisk = 320 << 20
 // perform submits the jobs, breaks things while they run, and judges.
 func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, error) {
 	var ids []string
+	masters, _ := d.rig.Names()
+	d.slowCommits(ctx, masters)
 	d.began = time.Now()
 	for i, j := range d.plan.Jobs {
 		out := filepath.Join(scratch, j.Name)
