@@ -91,6 +91,18 @@ func TestDrillOfCommits(t *testing.T) {
 	}
 }
 
+// TestDrillOfTheDead counts no fault of a daemon that is gone already.
+func TestDrillOfTheDead(t *testing.T) {
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault at 0s do kill tasknode 1",
+		"fault when j1 map 10% do stop tasknode 1",
+		"fault when j1 map 20% do kill tasknode 1 for 100ms"))
+	if len(rows) != 1 || rows[0].Faults != 1 || rows[0].Planned != 3 {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
 // TestDrillInside has disks be slow and fail, and clocks jump by an hour, inside of
 // daemons and tasks.
 func TestDrillInside(t *testing.T) {

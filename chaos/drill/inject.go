@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -31,6 +32,9 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	names, err := d.victims(ctx, f.Target)
 	if err != nil {
 		return injury{}, err
+	}
+	if (f.Kind == chaos.Kill || f.Kind == chaos.Stop) && !slices.ContainsFunc(names, d.rig.Runs) {
+		return injury{}, errNothing
 	}
 	in := injury{target: strings.Join(names, "+")}
 	if f.Kind == chaos.Failpoint {

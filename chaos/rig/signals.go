@@ -40,6 +40,16 @@ func (r *Rig) Process(name string) (localcluster.Process, error) {
 	return r.processLocked(name)
 }
 
+// Runs reports whether a daemon runs, or stands still. Of HDFS, and of a cluster that
+// was attached, nobody here knows, and it is so.
+func (r *Rig) Runs(name string) bool {
+	if _, _, hadoop := r.hadoop(name); hadoop || r.hosts != nil {
+		return true
+	}
+	p, err := r.Process(name)
+	return err == nil && p.Alive()
+}
+
 // Kill ends a daemon as a crash does, and returns when it is gone. One that is
 // gone is left alone.
 func (r *Rig) Kill(ctx context.Context, name string) error {
