@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -47,10 +48,12 @@ func (b *body) starved(j *job) error {
 	return fmt.Errorf("%s", text.String())
 }
 
+// ErrStuck is why a run ends whose jobs will never be over.
+var ErrStuck = errors.New("nothing more happens")
+
 // stuck tells of jobs that will never end.
 func (b *body) stuck() error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "sim: at %d ms nothing more happens, and %d jobs are not over:", b.time(), b.left)
 	for _, j := range b.order {
 		if s := b.view.Job(j.id); s != nil && !s.State.Final() {
 			b.describe(&text, j)
@@ -58,7 +61,7 @@ func (b *body) stuck() error {
 	}
 	text.WriteString("\nthe slots are held by")
 	b.describeHolders(&text)
-	return fmt.Errorf("%s", text.String())
+	return fmt.Errorf("sim: at %d ms %w, and %d jobs are not over:%s", b.time(), ErrStuck, b.left, text.String())
 }
 
 // maxTold is how many attempts or machines are told of one by one.

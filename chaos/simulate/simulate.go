@@ -4,14 +4,16 @@
 //
 //	report, err := simulate.Run(ctx, plan)
 //
-// Losses of tasknodes and machines are modelled; everything else is reported as
-// not modelled. There are no goroutines.
+// Losses of tasknodes and machines are modelled, by whatever makes them silent for
+// longer than the masters wait: kill, restart, stop and partition. Everything else
+// is reported as not modelled. There are no goroutines.
 package simulate
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hammr/hammr/chaos"
@@ -35,7 +37,10 @@ type Report struct {
 	Played      []string // faults, as the plan has them
 	NotModelled []string // faults with reasons
 	Result      *sim.Result
-	Good        bool // every job succeeded
+	WorkLost    int64  // ms of slots that were lost with machines
+	Recovery    int64  // the longest that a lost task waited to run again
+	Wrong       string // why jobs will never be over, "" when all are
+	Good        bool   // every job succeeded
 }
 
 // Run plays a plan with the policy fifo, and looks through the state after every
@@ -58,25 +63,53 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 		r.Played = append(r.Played, f.String())
 		cfg.Failures = append(cfg.Failures, failure)
 	}
-	var err error
-	if r.Result, err = sim.Run(ctx, cfg, jobs(plan)); err != nil {
+	result, err := sim.Run(ctx, cfg, jobs(plan))
+	if errors.Is(err, sim.ErrStuck) {
+		r.Result, r.Wrong = new(sim.Result), err.Error()
+		return r, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	r.Good = true
-	for _, j := range r.Result.Jobs {
-		r.Good = r.Good && j.State == cluster.JobSucceeded
-	}
+	r.judge(plan, result)
 	return r, nil
 }
+
+// judge tells what came of the plan. Faults that were due when all was over have hit
+// nothing.
+func (r *Report) judge(plan *chaos.Plan, result *sim.Result) {
+	r.Result, r.Good = result, true
+	for _, j := range result.Jobs {
+		r.Good = r.Good && j.State == cluster.JobSucceeded
+	}
+	for _, l := range result.Lost {
+		r.WorkLost += l.WorkLost + l.Output
+	}
+	for _, again := range result.Recovered {
+		r.Recovery = max(r.Recovery, again.Wait())
+	}
+	for _, f := range plan.Faults {
+		if i := slices.Index(r.Played, f.String()); i >= 0 && f.When.Event == chaos.AtTime && f.When.At.Milliseconds() > result.End {
+			r.Played = slices.Delete(r.Played, i, i+1)
+			r.NotModelled = append(r.NotModelled, fmt.Sprintf("%v: its trigger never came", f))
+		}
+	}
+}
+
+// silences are the kinds of faults that nothing is heard of a machine for.
+var silences = []chaos.Kind{chaos.Kill, chaos.Restart, chaos.Stop, chaos.Partition}
 
 // model is a fault as a failure of the simulator, or why it is none.
 func model(plan *chaos.Plan, i int) (sim.Failure, error) {
 	f := plan.Faults[i]
-	if f.Kind != chaos.Kill && f.Kind != chaos.Restart {
+	if !slices.Contains(silences, f.Kind) {
 		return sim.Failure{}, fmt.Errorf("%s is not modelled", f.Kind)
 	}
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return sim.Failure{}, fmt.Errorf("the loss of a %s is not modelled", f.Target.Role)
+	}
+	if (f.Kind == chaos.Stop || f.Kind == chaos.Partition) && f.For > 0 && f.For.Milliseconds() <= expiryMillis {
+		return sim.Failure{}, fmt.Errorf("a silence of up to %d ms is not modelled, as nobody is given up for it", expiryMillis)
 	}
 	n := f.Target.Number()
 	if n == 0 {
@@ -88,6 +121,9 @@ func model(plan *chaos.Plan, i int) (sim.Failure, error) {
 	}
 	switch f.When.Event {
 	case chaos.AtTime:
+		if f.When.At > plan.Limit {
+			return out, fmt.Errorf("it is later than the limit of %v", plan.Limit)
+		}
 		out.At = f.When.At.Milliseconds()
 	case chaos.OfMaps, chaos.OfReduce:
 		out.Job, out.Phase, out.Percent = f.When.Job, string(f.When.Event), float64(f.When.N)

@@ -68,7 +68,7 @@ machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 	flags.DurationVar(&cfg.duration, "duration", 0, "go on for that `time` instead")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
-	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator")
+	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator, as far as machines are lost in them; the verdict is printed, and no report written")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
 	kindsFlag(cmd, &cfg.kinds)
 	cfg.attached.flags(flags)

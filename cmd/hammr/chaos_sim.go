@@ -27,11 +27,15 @@ func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 		for _, j := range r.Result.Jobs {
 			fmt.Fprintf(out, "  job %s is %v after %d ms\n", j.ID, j.State, j.Sojourn())
 		}
+		if r.Wrong != "" {
+			fmt.Fprintf(out, "  wrong: %s\n", r.Wrong)
+		}
 		word := "good"
 		if !r.Good {
 			bad, word = bad+1, "bad"
 		}
-		fmt.Fprintf(out, "seed %d, %d of %d faults played: %s\n", plan.Seed, len(r.Played), len(plan.Faults), word)
+		fmt.Fprintf(out, "seed %d, %d of %d faults played, %d ms of work lost, lost tasks run again within %d ms: %s\n",
+			plan.Seed, len(r.Played), len(plan.Faults), r.WorkLost, r.Recovery, word)
 	}
 	if bad > 0 {
 		return exitError(exitFailed)
