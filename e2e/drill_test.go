@@ -52,12 +52,29 @@ func TestDrill(t *testing.T) {
 	}
 }
 
-// TestDrillOnHDFS loses a whole machine with its DataNode.
+// TestDrillOnHDFS has every kind of fault there is on a real HDFS, and loses a whole
+// machine with its DataNode.
 func TestDrillOnHDFS(t *testing.T) {
 	cluster(t) // or is skipped where no HDFS can be had
 	t.Parallel()
-	rows := drilled(t, "--plan", planned(t, "hdfs", "fault when j1 map 30% do kill machine 2"))
-	if len(rows) != 1 || rows[0].Faults != 1 {
+	faults := []string{
+		"fault at 100ms do slow-disk tasknode 3 by 5ms for 1s",
+		"fault at 200ms do clock jobmaster leader by 1h",
+		"fault at 200ms do failpoint tasknode 1 at task/spill by error@1",
+		"fault when j1 map 5% do preempt task map by split",
+		"fault when j1 map 10% do stop namenode for 500ms",
+		"fault when j1 map 15% do partition datanode 1 for 1s",
+		"fault when j1 map 30% do kill machine 2",
+		"fault when j1 map 40% do io-error tasknode 4 for 500ms",
+		"fault when j1 spill 3 do corrupt tasknode any",
+		"fault when j1 reduce 0% do restart jobmaster leader",
+		"fault when j1 commit 0 do stop jobmaster leader for 300ms",
+	}
+	if rig.CanIsolate() == nil {
+		faults = append(faults, "fault when j1 map 20% do full-disk tasknode 3 for 500ms")
+	}
+	rows := drilled(t, "--plan", planned(t, append(faults, "hdfs")...))
+	if len(rows) != 1 || rows[0].Faults != len(faults) {
 		t.Errorf("drills %+v", rows)
 	}
 }
