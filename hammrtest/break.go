@@ -27,7 +27,17 @@ func (c *C) Restart(name string) {
 // tasknode go on.
 func (c *C) Stop(name string) {
 	c.t.Helper()
+	c.runs("stop of ", name)
 	c.must("stop of "+name, c.rig.Stop(name))
+}
+
+// runs fails the test for a daemon that is gone.
+func (c *C) runs(what, name string) {
+	c.t.Helper()
+	p, err := c.rig.Process(name)
+	if c.must(what+name, err); !p.Alive() {
+		c.t.Fatalf("%s%s: it does not run", what, name)
+	}
 }
 
 // Continue ends what Stop began.

@@ -26,6 +26,9 @@ type C struct {
 // of the daemons' logs are shown.
 func Cluster(t testing.TB, masters, tasknodes int) *C {
 	t.Helper()
+	if masters < 1 || tasknodes < 1 {
+		t.Fatalf("cluster of %d masters and %d tasknodes: expected at least one of each", masters, tasknodes)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, err := rig.Start(ctx, rig.Config{

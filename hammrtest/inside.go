@@ -2,6 +2,8 @@ package hammrtest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -30,6 +32,9 @@ func (c *C) JumpClock(name string, by time.Duration) {
 // alone, as in crash@3; "" ends that. docs/reliability.md lists the points.
 func (c *C) Failpoint(name, point, action string) {
 	c.t.Helper()
+	if masters, _ := c.rig.Names(); strings.HasPrefix(point, "jobmaster/") != slices.Contains(masters, name) {
+		c.t.Fatalf("failpoint %s of %s: it does not come there; masters have jobmaster/…, tasknodes the others", point, name)
+	}
 	c.must("failpoint "+point+" of "+name, c.rig.Failpoint(c.t.Context(), name, point, action))
 }
 
