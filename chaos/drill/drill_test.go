@@ -44,6 +44,26 @@ func TestOutputWithoutItsMark(t *testing.T) {
 	}
 }
 
+// TestAllOfAFailedJobIsLost, and of one whose output cannot be read.
+func TestAllOfAFailedJobIsLost(t *testing.T) {
+	plan := chaos.NewPlan()
+	plan.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
+	want := output{"part-0": []byte("abc"), "part-1": []byte("de")}
+	for state, told := range map[wire.JobState]string{
+		wire.JobState_FAILED: "job j is FAILED", wire.JobState_SUCCEEDED: "no such file", wire.JobState_RUNNING: "job j is RUNNING",
+	} {
+		d := &drill{
+			session: &Session{want: map[string]output{"/in wordcount": want}}, plan: plan, at: place{dir: "/in"},
+			outs: []string{filepath.Join(t.TempDir(), "none")}, watch: newWatch(nil, []string{"job_1"}),
+		}
+		d.watch.hear(&wire.JobStatus{JobId: "job_1", State: state}, time.Now())
+		r, wrong := d.judgeJob(t.Context(), 0, plan.Jobs[0])
+		if r.Lost != 2 || r.Bytes != 0 || len(wrong) != 1 || !strings.Contains(wrong[0], told) {
+			t.Errorf("%v: %+v, %q", state, r, wrong)
+		}
+	}
+}
+
 // TestRefusedFaults are told of all at once, and nothing is started.
 func TestRefusedFaults(t *testing.T) {
 	if rig.Isolated() {

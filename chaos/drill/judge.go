@@ -31,6 +31,11 @@ func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 
 func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobResult, wrong []string) {
 	r = chaos.JobResult{Name: j.Name, Program: j.Program, ID: d.watch.ids[i], State: "UNKNOWN"}
+	want, err := d.session.expected(ctx, d.at, j.Program)
+	if err != nil {
+		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
+	}
+	r.Lost = int64(len(want)) // until they are seen
 	status := d.watch.job(r.ID)
 	if status == nil {
 		return r, []string{fmt.Sprintf("job %s: no master has ever told of it", j.Name)}
@@ -39,11 +44,7 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	if status.State != wire.JobState_SUCCEEDED {
 		return r, []string{fmt.Sprintf("job %s is %s after %v: %s%s", j.Name, r.State, time.Since(d.began).Round(time.Millisecond), r.Cause, status.Reason)}
 	}
-	want, err := d.session.expected(ctx, d.at, j.Program)
-	var got output
-	if err == nil {
-		got, err = d.session.fetchOutput(ctx, d.at, d.outs[i])
-	}
+	got, err := d.session.fetchOutput(ctx, d.at, d.outs[i])
 	if err != nil {
 		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
 	}
