@@ -21,7 +21,7 @@ SIZE        ?= 1g
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE := $(if $(shell command -v "$$(go env CC)"),-race)
 
-.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers bench bench-cluster bench-recovery bench-failover bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
+.PHONY: all build test race lint fuzz soak soak-metamorphic soak-failovers soak-drills bench bench-cluster bench-recovery bench-failover bench-hooks bench-preempt-latency bench-suspend calibrate drills microbench proto clean
 
 all: build
 
@@ -96,6 +96,10 @@ SEED ?= 1
 KINDS ?= kill,restart,stop,corrupt
 drills: build
 	bin/hammr chaos run --seed $(SEED) --runs $(RUNS) --kinds $(KINDS) --report $(OUT)
+
+# The same for DURATION, of all kinds, with seeds from SEED on.
+soak-drills: build
+	bin/hammr chaos run --seed $(SEED) --duration $(DURATION) --kinds all --report $(OUT)
 
 # The simulator held against a cluster of processes on this machine; OUT gets
 # calibration.csv. It takes ten minutes, most of which tasks sleep.
