@@ -22,8 +22,8 @@ func newBenchPreemption() *cobra.Command {
 		Long: `Run a high-priority job into a cluster of this machine that a low-priority one
 has filled. Its slots are waited for, or taken by kill, or so that work is kept,
 in turn; none, one or two tasknodes are killed when half of the low-priority job
-is done. The jobs have two waves of maps in a third of the runs, two of reduces in
-another, and one of reduces in the rest.
+is done. The jobs have two waves of maps in a third of the runs, two of reduces
+in another, and one of reduces in the rest.
 
 DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,
