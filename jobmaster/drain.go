@@ -12,15 +12,21 @@ import (
 // This file is about what is moved from tasknodes that are to be stopped.
 
 // remains are the tasks whose output, and those whose checkpoint would be missed
-// with a machine. An attempt that has come further elsewhere has fetched what it
-// goes on from.
+// with a machine. An attempt that is at work elsewhere has fetched what it goes on
+// from.
 func (m *Master) remains(machine *cluster.Machine) (outputs, checkpoints []*cluster.Task) {
 	outputs, checkpoints = m.view.Remains(machine)
 	return outputs, slices.DeleteFunc(checkpoints, func(t *cluster.Task) bool {
 		return slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool {
-			return a.State == cluster.AttemptRunning && a.Machine != machine.Name && m.record(t.ID.Job).progress[a.ID].GetFraction() > 0
+			return a.State == cluster.AttemptRunning && a.Machine != machine.Name && isAtWork(m.record(t.ID.Job).progress[a.ID])
 		})
 	})
+}
+
+// isAtWork reports whether an attempt that has told p, nil for nothing, has all that it
+// goes on from on its own machine.
+func isAtWork(p *taskproc.Progress) bool {
+	return p.GetPhase() != "" && p.GetPhase() != taskproc.PhaseResume
 }
 
 // holds reports whether work would be lost with a machine.

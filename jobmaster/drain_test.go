@@ -223,7 +223,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 }
 
 // TestACheckpointIsLeftUntilItIsOfNoUse drains the tasknode of a reduce, which goes on
-// elsewhere: its checkpoint is named until the reduce has come further there.
+// elsewhere: its checkpoint is named until the reduce is at work there, however far it is.
 func TestACheckpointIsLeftUntilItIsOfNoUse(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		w.elect(0)
@@ -241,13 +241,15 @@ func TestACheckpointIsLeftUntilItIsOfNoUse(t *testing.T) {
 		if next.Checkpoint.GetPath() != "/a/checkpoint" || next.Checkpoint.GetAddress() != "a:1" {
 			t.Errorf("the reduce goes on as %v", next)
 		}
-		progress := func(fraction float64) {
-			b.says(next.AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: fraction}}})
+		progress := func(phase string, fraction float64) {
+			b.says(next.AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Phase: phase, Fraction: fraction}}})
 		}
-		progress(0)
+		progress("", 0)
 		w.wantNode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
-		progress(.1)
-		w.wantNode("with the reduce further on,", "a", "DECOMMISSIONED drained")
+		progress(taskproc.PhaseResume, .5) // a Node beside it had done its work
+		w.wantNode("with the checkpoint on its way,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		progress("copy", 0)
+		w.wantNode("with the reduce at work,", "a", "DECOMMISSIONED drained")
 	})
 }
 

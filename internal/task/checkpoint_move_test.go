@@ -117,6 +117,37 @@ func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with fu
 	return c, p
 }
 
+// TestPhaseTellsWhetherACheckpointHasCome from another machine, however far the attempt
+// is by then: a machine that is drained is needed until then.
+func TestPhaseTellsWhetherACheckpointHasCome(t *testing.T) {
+	here, there := newMachine(t, sound), newMachine(t, sound)
+	r := rand.New(rand.NewPCG(5, 5))
+	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 4000, 1), there.writeRuns(t, r, 1, 4000, 1)}
+	c, p := paused(t, there, outputs)
+	start := from(here.startOn(1), c, there)
+	start.Maps = 2
+	var asked atomic.Int64
+	let := make(chan struct{})
+	there.choose = func() string {
+		if asked.Add(1) > 1 { // for more than the checkpoint file
+			<-let
+		}
+		return ""
+	}
+	run := startReduce(t, p, start)
+	if phase := <-run.phases; phase != taskproc.PhaseResume {
+		t.Errorf("with the checkpoint on its way the attempt is in phase %q", phase)
+	}
+	close(let)
+	for <-run.phases == taskproc.PhaseResume { // it has not heard of what it reads
+		continue
+	}
+	run.tell(true, outputs...)
+	if last := run.finish(); last.GetDone() == nil {
+		t.Fatalf("last message %v", last)
+	}
+}
+
 // TestReduceFetchesOnlyWhatIsLeft counts the bytes that another machine sends.
 func TestReduceFetchesOnlyWhatIsLeft(t *testing.T) {
 	here, there := newMachine(t, sound), newMachine(t, sound)

@@ -205,6 +205,8 @@ type reduceRun struct {
 	node taskproc.NodeEnd
 	last chan *taskproc.FromTask // the last message, and what came before it but for progress
 	end  chan error              // of Serve
+
+	phases chan string // as progress tells them, the first hundred
 }
 
 // startReduce starts an attempt of the reduce.
@@ -217,7 +219,7 @@ func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
 func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage.FS) *reduceRun {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1)}
+	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1), phases: make(chan string, 100)}
 	files, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
 		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
 	}})
@@ -249,8 +251,14 @@ func (r *reduceRun) listen() {
 		if err != nil {
 			return
 		}
-		if m.GetProgress() == nil {
+		p := m.GetProgress()
+		if p == nil {
 			r.last <- m
+			continue
+		}
+		select {
+		case r.phases <- p.Phase:
+		default:
 		}
 	}
 }

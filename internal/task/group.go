@@ -238,7 +238,11 @@ func (g *group) begin() error {
 	if g.resumed == nil {
 		return nil
 	}
-	g.nodes[0].enterPhase("copy")
+	for _, n := range g.nodes {
+		if !n.over {
+			n.enterPhase(taskproc.PhaseResume)
+		}
+	}
 	if err := g.bringCheckpoint(); err != nil {
 		return err
 	}
@@ -357,12 +361,12 @@ func (g *group) progress() *taskproc.Progress {
 }
 
 // inEngine reports whether a Node is where no user code runs record by record:
-// sorting and copying show life by themselves, and so does waiting for other
+// sorting and copying, a checkpoint too, show life by themselves, and so does waiting for other
 // Nodes.
 func (g *group) inEngine() bool {
 	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
 		phase, _ := n.progress()
-		return phase == "copy" || phase == "sort" || n.waiting.Load() > 0
+		return phase == taskproc.PhaseResume || phase == "copy" || phase == "sort" || n.waiting.Load() > 0
 	})
 }
 

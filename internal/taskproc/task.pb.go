@@ -1629,7 +1629,7 @@ func (x *Fetched) GetNodes() []byte {
 type Progress struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Fraction       float64                `protobuf:"fixed64,1,opt,name=fraction,proto3" json:"fraction,omitempty"`                                  // 0..1
-	Phase          string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`                                          // map, copy, sort, reduce
+	Phase          string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`                                          // resume, map, stream, copy, sort, reduce; empty before the first
 	Status         string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`                                        // as set by the user's code
 	Counters       []*Counter             `protobuf:"bytes,4,rep,name=counters,proto3" json:"counters,omitempty"`                                    // all so far
 	Position       *Position              `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`                                    // map tasks
