@@ -167,7 +167,7 @@ func (a *attempt) verdict(ctx context.Context, task Task, last *taskproc.FromTas
 		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{StuckStack: stack}}}
 	}
 	if _, killed := last.GetMessage().(*taskproc.FromTask_Killed); killed || a.isTold() {
-		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{}}}
+		return &wire.Report{Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: last.GetKilled().GetCause()}}}
 	}
 	r := failure(a.endedWithoutResult(task))
 	if l, ok := task.(interface{ LogTail() string }); ok {

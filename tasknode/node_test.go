@@ -281,6 +281,19 @@ func TestKilledTaskHearsTheCauseOrTheEndOfItsContext(t *testing.T) {
 	})
 }
 
+func TestTaskThatEndsForACauseOfNobodysFaultIsReportedWithIt(t *testing.T) {
+	run(t, func(b *bench) {
+		task := b.start(taskproc.Kind_MAP)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{Cause: "disk full"}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetKilled().GetCause() != "disk full" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
 func TestTaskThatDoesNotEndIsReportedWithItsStack(t *testing.T) {
 	run(t, func(b *bench) {
 		task := b.start(taskproc.Kind_MAP)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -382,6 +383,32 @@ func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
 	}
 	if declined < 10 || paused < 10 {
 		t.Errorf("%d pauses declined, %d nodes paused: too few to tell anything", declined, paused)
+	}
+}
+
+// TestAReaderInAGangOnAFullDiskDoesNotFail: when its writer has stopped it cannot go on, and
+// cannot write down how far it is. That is no failure.
+func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
+	g := dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
+		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
+	}
+	p := &courier{records: 90, seen: make(map[string][]string)}
+	r := newRig(t, g, p)
+	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0/checkpoint", Err: syscall.ENOSPC}
+	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
+	p.tick = func(n *Node) {
+		if n.Stage() == "a" {
+			r.send("a", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+			<-n.signal.whenPaused()
+		}
+	}
+	last := r.run()
+	if a := last[dag.GroupID{}]; a.GetPaused() == nil {
+		t.Errorf("the writer ended with %v", a)
+	}
+	if b := last[dag.GroupID{Class: 1}]; !strings.Contains(b.GetKilled().GetCause(), "checkpoint not written: ") {
+		t.Errorf("the reader ended with %v", b)
 	}
 }
 

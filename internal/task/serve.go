@@ -124,6 +124,10 @@ func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
 	}
+	if errors.As(err, new(*unwrittenError)) { // it was asked to stop, and cannot go on alone
+		cause := valid(err.Error() + s.attempt.remedy(err))
+		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{Cause: cause}}}
+	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Failure{Failure: s.attempt.failureOf(err)}}
 }
 

@@ -1981,9 +1981,11 @@ func (x *Paused) GetCheckpoint() *Checkpoint {
 	return nil
 }
 
-// Killed reports an attempt that ended because it was told to.
+// Killed reports an attempt that ended because it was told to, or for a cause that is
+// nobody's fault.
 type Killed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cause         string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"` // why it ended without being told to, "" when it was told
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2016,6 +2018,13 @@ func (x *Killed) ProtoReflect() protoreflect.Message {
 // Deprecated: Use Killed.ProtoReflect.Descriptor instead.
 func (*Killed) Descriptor() ([]byte, []int) {
 	return file_internal_taskproc_task_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Killed) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
 }
 
 // Still says that nothing which the task has open elsewhere suffers when it stands
@@ -3366,8 +3375,9 @@ const file_internal_taskproc_task_proto_rawDesc = "" +
 	"\x06Paused\x129\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
-	"checkpoint\"\b\n" +
-	"\x06Killed\"\x1f\n" +
+	"checkpoint\"\x1e\n" +
+	"\x06Killed\x12\x14\n" +
+	"\x05cause\x18\x01 \x01(\tR\x05cause\"\x1f\n" +
 	"\x05Still\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\"=\n" +
 	"\bDeclined\x12\x14\n" +
