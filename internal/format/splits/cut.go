@@ -178,6 +178,7 @@ func (c *cutter) combine(f File, blocks []storage.Block, size int64) {
 		c.pendingBytes, c.pendingLoad = 0, make(load)
 	}
 	c.pending.Parts = append(c.pending.Parts, part(f, 0, c.length(f)))
+	c.pending.Whole = c.pending.Whole || !c.opts.Splittable(f.Info.Path)
 	c.pendingBytes += f.Info.Size
 	c.pendingLoad.add(blocks, 0, f.Info.Size)
 }

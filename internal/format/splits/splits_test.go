@@ -249,6 +249,24 @@ func TestSplitsGiveEachLineOnce(t *testing.T) {
 	}
 }
 
+// TestSplitsWithFilesThatAreReadFromTheirBeginningSaySo, combined ones too.
+func TestSplitsWithFilesThatAreReadFromTheirBeginningSaySo(t *testing.T) {
+	w := newWorld()
+	for i, name := range []string{"/0", "/1.gz", "/2", "/3", "/4.gz"} {
+		w.put(t, name, make([]byte, 600+i), 0)
+	}
+	splittable := func(path string) bool { return text.Splittable(path, nil) }
+	for combine, want := range map[bool][]bool{true: {true, false, true}, false: {false, true, false, false, true}} {
+		var got []bool
+		for _, s := range w.cut(t, Options{MaxSize: 1000, Combine: combine, Splittable: splittable}) {
+			got = append(got, s.Whole)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("combined %v: %v, want %v", combine, got, want)
+		}
+	}
+}
+
 func TestCombinedSplitIsCutAtAnyRecord(t *testing.T) {
 	w := newWorld()
 	w.put(t, "/0", []byte("one\ntwo\n"), 0)
