@@ -72,6 +72,18 @@ func (c *Cluster) leads(address string) {
 	c.mu.leader = address
 }
 
+// askLast puts a master behind all others, and takes it for the leader no more.
+func (c *Cluster) askLast(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.mu.known, address); i >= 0 {
+		c.mu.known = append(slices.Delete(c.mu.known, i, i+1), address)
+	}
+	if c.mu.leader == address {
+		c.mu.leader = ""
+	}
+}
+
 // order is in which order to ask the masters.
 func (c *Cluster) order() []string {
 	c.mu.Lock()

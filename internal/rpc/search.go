@@ -118,11 +118,15 @@ func (c *Cluster) Try(ctx context.Context, call func(context.Context, *Master) e
 }
 
 // Explain is an error of a stream to m as people understand it. Who leads now is
-// remembered if the error tells.
+// remembered if the error tells. Whoever does not answer is asked last from now on:
+// one that stands still takes connections, and seconds until it is given up.
 func (c *Cluster) Explain(m *Master, err error) error {
 	v := c.judge(m.Address, err)
-	if v.kind == redirected && checkAddress(v.leader) == nil {
+	switch {
+	case v.kind == redirected && checkAddress(v.leader) == nil:
 		c.leads(v.leader)
+	case v.kind == passing:
+		c.askLast(m.Address)
 	}
 	return v.err
 }

@@ -72,6 +72,29 @@ func TestDoFollowsTheLeader(t *testing.T) {
 	}
 }
 
+// TestWhoseStreamBreaksIsAskedLast does not wait for a leader that stands still once
+// more, when its silence has just broken a stream to it.
+func TestWhoseStreamBreaksIsAskedLast(t *testing.T) {
+	c := newCluster(t, "a:1", "b:1", "c:1")
+	c.leads("a:1")
+	var asked []string
+	ask := func(_ context.Context, m *Master) error {
+		if asked = append(asked, m.Address); m.Address == "c:1" {
+			return nil
+		}
+		return notThere()
+	}
+	if err := c.Explain(c.master("a:1"), notThere()); err == nil {
+		t.Error("the end of the stream is no error")
+	}
+	if err := c.Try(t.Context(), ask); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"b:1", "c:1"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
+}
+
 func TestDoWaitsForALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a:1", "b:1")
