@@ -40,9 +40,10 @@ type Config struct {
 	// NodeExpiry is how long a tasknode may be silent before what it runs and
 	// holds is given up; default never.
 	NodeExpiry time.Duration
-	// Probe asks a tasknode whose connection broke for a sign of life, at the
-	// address of its page; an error says that there is none. Default nobody asks:
-	// it is given up NodeExpiry after the last thing it said.
+	// Probe asks a tasknode whose connection broke, or that has not come to a new
+	// leader yet, for a sign of life, at the address of its page; an error says that
+	// there is none. Default nobody asks: it is given up NodeExpiry after the last
+	// thing it said.
 	Probe func(ctx context.Context, page string) error
 	// NodeForget is how long a tasknode is remembered after it was given up, and
 	// longer while a job that is not over refers to it; default for ever.

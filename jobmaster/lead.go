@@ -15,6 +15,7 @@ import (
 type lead struct {
 	ctx     context.Context // ends with the lead
 	end     context.CancelFunc
+	since   int64 // when it began, ms since the epoch
 	brain   *control.Controller
 	events  []control.Event // for the next step
 	records map[cluster.JobID]*record
@@ -36,7 +37,7 @@ func (m *Master) stepUp(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
 	ctx, end := context.WithCancel(ctx)
 	m.lead = &lead{
-		ctx: ctx, end: end,
+		ctx: ctx, end: end, since: m.now(),
 		brain:   control.New(m.view, m.policy()),
 		events:  []control.Event{control.Leading{}},
 		records: make(map[cluster.JobID]*record),
@@ -47,7 +48,8 @@ func (m *Master) stepUp(ctx context.Context) {
 	m.brain.Trace(m.cfg.Decisions != nil)
 	for machine := range m.view.Machines() {
 		if !machine.Lost {
-			m.node(machine.Name).heard = m.now()
+			n := m.node(machine.Name)
+			n.heard, n.asked = m.now(), m.now()
 		}
 	}
 	for j := range m.view.Jobs() {

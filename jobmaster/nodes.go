@@ -18,7 +18,9 @@ var ErrNameTaken = errors.New("jobmaster: name of another tasknode")
 // node is what the master knows of a tasknode beside the state.
 type node struct {
 	attachment *Attachment // nil while there is none
+	met        bool        // there was one under this lead
 	heard      int64       // last sign of life, ms since the epoch
+	asked      int64       // for a sign of life, by seek; ms since the epoch
 	skew       int64       // ms that its clock is ahead of ours
 	vitals     *wire.Report_Heartbeat
 	expiring   bool  // its end is on its way through the log
@@ -73,7 +75,7 @@ func (q *attachRequest) handle(m *Master) {
 	}
 	n.detach(errors.New("the tasknode is attached anew"))
 	q.attachment.lead = m.lead
-	n.attachment, n.heard, n.skew, n.expiring = q.attachment, m.now(), 0, false
+	n.attachment, n.met, n.heard, n.skew, n.expiring = q.attachment, true, m.now(), 0, false
 	if q.hello.Clock != 0 {
 		n.skew = q.hello.Clock - m.now()
 	}
@@ -228,6 +230,7 @@ func (m *Master) reviewNodes() {
 			continue
 		}
 		m.reviewBy(n.heard + expiry)
+		m.seek(machine, n)
 	}
 }
 

@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"context"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -43,8 +44,30 @@ func (p *probed) handle(m *Master) {
 		m.cfg.Logger.Warn("tasknode is gone, or cannot be reached", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.NodeExpiry)
 		return
 	}
-	m.node(p.machine).heard = m.now()
-	m.cfg.Logger.Info("tasknode has lost its connection, and answers", "tasknode", p.machine)
+	n := m.node(p.machine)
+	n.heard = m.now()
+	if n.met {
+		m.cfg.Logger.Info("tasknode has lost its connection, and answers", "tasknode", p.machine)
+	}
+}
+
+// adoption is for how long a new leader takes the answers of tasknodes for signs of
+// life that have not come to it yet, ms. One that was attached to a leader that stands
+// still notices that after seconds.
+const adoption = 15_000
+
+// seek asks a tasknode that has not come to this leader yet for a sign of life, three
+// times in an expiry: its silence is that of the leader before.
+func (m *Master) seek(machine *cluster.Machine, n *node) {
+	if n.met || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoption {
+		return
+	}
+	period := max(1, m.cfg.NodeExpiry.Milliseconds()/3)
+	if m.now() >= n.asked+period {
+		n.asked = m.now()
+		m.probe(machine.Name)
+	}
+	m.reviewBy(n.asked + period)
 }
 
 // askProgress asks for the progress of all that runs, once a machine has been

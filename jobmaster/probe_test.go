@@ -71,6 +71,59 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 	}
 }
 
+// TestANewLeaderAsksThoseThatHaveNotCome has a tasknode stay with a leader that stands
+// still while another one leads. As long as it answers it is not given up, unless it
+// takes for ever.
+func TestANewLeaderAsksThoseThatHaveNotCome(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers error
+		silent  time.Duration // after which it is still not given up
+		lost    time.Duration // after which it is; 0 for never, since it comes
+	}{
+		"answers and comes":       {nil, 14 * time.Second, 0},
+		"answers and never comes": {nil, 22 * time.Second, 26 * time.Second},
+		"gone":                    {errors.New("connection refused"), 9 * time.Second, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, 0, func(w *world) {
+				w.configure = func(cfg *jobmaster.Config) {
+					cfg.Probe = func(context.Context, string) error { return c.answers }
+				}
+				w.addMaster()
+				w.addMaster()
+				w.elect(0)
+				attach := func() {
+					hello := &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{Instance: "a1", Http: "a:80", MapSlots: 1}}}
+					if _, err := w.leader().Attach(w.ctx, hello, func(*wire.Order) {}, func(error) {}); err != nil {
+						t.Error(err)
+					}
+					w.sleep(time.Millisecond) // until it is in the log
+				}
+				wantState := func(when, want string) {
+					nodes, err := w.leader().Nodes(w.ctx, true)
+					if err != nil || len(nodes) != 1 || nodes[0].State != want {
+						t.Errorf("%s: %v, %v; want %s", when, nodes, err, want)
+					}
+				}
+				w.sleep(time.Millisecond) // until it leads
+				attach()
+				w.elect(1)
+				w.sleep(c.silent)
+				wantState("while it is waited for", "SILENT")
+				if c.lost > 0 {
+					w.sleep(c.lost - c.silent)
+					wantState("in the end", "LOST")
+					return
+				}
+				attach()
+				wantState("when it has come", "RUNNING")
+				w.sleep(11 * time.Second)
+				wantState("when it has been silent after that", "LOST")
+			})
+		})
+	}
+}
+
 // TestALostMachineHasAllOthersAskedHowFarTheyAre wants the order, once for each
 // tasknode that is left, as soon as one is given up.
 func TestALostMachineHasAllOthersAskedHowFarTheyAre(t *testing.T) {
