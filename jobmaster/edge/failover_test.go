@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,6 +138,42 @@ func TestCutConnections(t *testing.T) {
 	}
 	if len(status.GetFailures()) != 0 || len(l.started) != 2 {
 		t.Errorf("failures %v, %d more attempts", status.GetFailures(), len(l.started))
+	}
+}
+
+// TestALeaderThatStandsStillIsWaitedForOnce has a leader take connections and say
+// nothing any more while a client follows a job: it goes on with the next one, and
+// does not try the first again before.
+func TestALeaderThatStandsStillIsWaitedForOnce(t *testing.T) {
+	r := newRig(t, 2)
+	p := newProxy(t, r.masters[0])
+	hold := make(chan struct{})
+	l := &launcher{hold: hold, started: make(chan string, 10)}
+	r.node("n1", l, r.masters[0].address, r.masters[1].address)
+	cfg := calls(r.masters[0].address, r.masters[1].address)
+	var still atomic.Bool
+	var again atomic.Int32
+	cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == p.address() && still.Load() {
+			again.Add(1)
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	c := r.clientWith(cfg)
+	id := submit(t, c, 2, 1)
+	status, err := c.Follow(t.Context(), id, func(s *wire.JobStatus) {
+		if s.MapsRunning == 2 && !still.Load() {
+			p.stall()
+			still.Store(true)
+			r.log.lead(r.log.members[1])
+			close(hold)
+		}
+	})
+	if err != nil || status.State != wire.JobState_SUCCEEDED || !still.Load() {
+		t.Fatalf("job ended as %v, %v", status, err)
+	}
+	if n := again.Load(); n != 0 {
+		t.Errorf("the leader that stands still was tried %d times more", n)
 	}
 }
 

@@ -28,6 +28,8 @@ func (c *Client) Follow(ctx context.Context, jobID string, each func(*wire.JobSt
 			return nil, known(err, client.ErrUnknownJob)
 		case w.over():
 			return w.last, nil
+		case w.lost != nil:
+			_ = c.cluster.Explain(w.from, w.lost) // for where to look next
 		}
 		select {
 		case <-ctx.Done():
@@ -41,6 +43,9 @@ func (c *Client) Follow(ctx context.Context, jobID string, each func(*wire.JobSt
 type watch struct {
 	each func(*wire.JobStatus) // nil for nobody
 	last *wire.JobStatus       // nil before the first
+
+	from *rpc.Master // that has told something, the last time
+	lost error       // what ended its stream, nil for nothing
 }
 
 // stream shows what one master tells. One that has told something has led, and
@@ -59,6 +64,7 @@ func (w *watch) stream(ctx context.Context, m *rpc.Master, jobID string) error {
 		w.show(stream.Msg())
 	}
 	if told {
+		w.from, w.lost = m, stream.Err()
 		return nil
 	}
 	if err := stream.Err(); err != nil {
