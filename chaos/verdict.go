@@ -32,7 +32,7 @@ type FaultResult struct {
 	Target   string `json:"target,omitempty"`   // what it hit, by name
 	Injected bool   `json:"injected"`           // it was due, and there was something to hit
 	At       int64  `json:"atMs,omitempty"`     // since the first job was submitted
-	Recovery int64  `json:"recoveryMs"`         // until a master leads, or work goes on; 0 when nothing was injected
+	Recovery int64  `json:"recoveryMs"`         // until a master leads, or what was hit goes on; 0 when nothing was injected
 	Why      string `json:"why,omitempty"`      // it was not injected
 	TimedOut bool   `json:"timedOut,omitempty"` // nothing went on before the drill ended
 }

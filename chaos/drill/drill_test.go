@@ -1,9 +1,11 @@
 package drill
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +175,55 @@ func TestWentOn(t *testing.T) {
 		t.Error("the job is over")
 	}
 	<-w.over
+}
+
+// TestStruckTasksGoOn when they run again or have finished, each of them, or when the
+// fault has ended and a master that was asked then says that they run.
+func TestStruckTasksGoOn(t *testing.T) {
+	const runs, won, failed = wire.AttemptState_ATTEMPT_RUNNING, wire.AttemptState_ATTEMPT_SUCCEEDED, wire.AttemptState_ATTEMPT_FAILED
+	task := func(id string, states ...wire.AttemptState) *wire.TaskStatus {
+		out := &wire.TaskStatus{Id: id}
+		for i, state := range states {
+			out.Attempts = append(out.Attempts, &wire.TaskStatus_Attempt{Id: fmt.Sprint(id, i), Node: "n1", State: state})
+		}
+		return out
+	}
+	w := newWatch(nil, []string{"j"})
+	asked := time.Now()
+	hear := func(tasks ...*wire.TaskStatus) {
+		asked = asked.Add(time.Second)
+		w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, Tasks: tasks}, asked)
+	}
+	var none time.Time
+	hear(task("a", runs), task("b", runs), task("c", won), task("d", failed))
+	struck := w.runs([]string{"n1"})
+	if want := []run{{"j", "a", "a0"}, {"j", "b", "b0"}}; !slices.Equal(struck, want) || w.runs([]string{"n2"}) != nil {
+		t.Fatalf("there run %v, want %v", struck, want)
+	}
+	for _, step := range []struct {
+		when  string
+		tasks []*wire.TaskStatus
+		ended time.Time
+		goOn  bool
+	}{
+		{"nothing is known of it", []*wire.TaskStatus{task("a", runs), task("b", runs)}, none, false},
+		{"one runs again", []*wire.TaskStatus{task("a", failed, runs), task("b", runs)}, none, false},
+		{"the other is lost", []*wire.TaskStatus{task("a", failed, runs), task("b", failed)}, none, false},
+		{"both run again", []*wire.TaskStatus{task("a", failed, runs), task("b", failed, runs)}, none, true},
+		{"both have finished after all", []*wire.TaskStatus{task("a", won), task("b", failed, won)}, none, true},
+		{"it has ended, and that was told before", []*wire.TaskStatus{task("a", runs), task("b", runs)}, asked.Add(time.Hour), false},
+		{"it has ended", []*wire.TaskStatus{task("a", runs), task("b", won)}, asked, true},
+		{"it has ended and one has not begun again", []*wire.TaskStatus{task("a", runs), task("b", failed)}, asked, false},
+	} {
+		hear(step.tasks...)
+		if at := w.struckGoOn(struck, step.ended); at.IsZero() == step.goOn {
+			t.Errorf("when %s: they go on at %v", step.when, at)
+		}
+	}
+	w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, asked)
+	if w.struckGoOn(struck, none).IsZero() {
+		t.Error("the job is over")
+	}
 }
 
 func TestTriggersAndTargets(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
@@ -15,6 +16,8 @@ import (
 // injury is a fault that has been injected.
 type injury struct {
 	target string
+	at     time.Time                       // when it was hit
+	struck []run                           // what ran there, where its daemon or network is gone
 	undo   func(ctx context.Context) error // nil where nothing is to be undone
 	// missed, asked before undo, is why nothing has happened after all, "" when
 	// something has; nil where it has happened already.
@@ -40,8 +43,12 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	if f.Kind == chaos.Failpoint {
 		in.missed = d.missing(ctx, f, names)
 	}
+	if silences(f) {
+		in.struck = d.watch.runs(names);
+	}
 	hit, undo := d.means(f)
 	err = hit(ctx, names)
+	in.at = time.Now()
 	if undo != nil {
 		in.undo = func(ctx context.Context) error { return undo(ctx, names) }
 	}
@@ -118,7 +125,7 @@ func (d *drill) hitTask(f chaos.Fault) (injury, error) {
 	if err != nil {
 		return injury{}, err
 	}
-	in := injury{target: fmt.Sprintf("task process %d of %s", pid, node)}
+	in := injury{target: fmt.Sprintf("task process %d of %s", pid, node), at: time.Now()}
 	if f.Kind == chaos.Kill {
 		return in, d.rig.SignalTask(node, pid, syscall.SIGKILL)
 	}
@@ -138,5 +145,6 @@ func (d *drill) preempt(ctx context.Context, f chaos.Fault) (injury, error) {
 	if err := d.rig.Preempt(call, a.Id, f.How); err != nil {
 		return in, fmt.Errorf("%w: %w", errNothing, err)
 	}
+	in.at = time.Now()
 	return in, nil
 }

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/hammr/hammr/chaos"
 )
 
 // begin injects a fault; false says that there was nothing to hit, and that it
 // is to be tried again.
 func (d *drill) begin(ctx context.Context, i int, lasting *sync.WaitGroup) bool {
 	f := d.plan.Faults[i]
-	at := time.Now()
 	in, err := d.inject(ctx, f)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -29,10 +26,14 @@ func (d *drill) begin(ctx context.Context, i int, lasting *sync.WaitGroup) bool 
 		return true
 	}
 	result.Injected, result.Why, result.Target = true, "", in.target
-	result.At = at.Sub(d.began).Milliseconds()
-	lasting.Go(func() { d.awaitRecovery(ctx, i, at) })
+	result.At = in.at.Sub(d.began).Milliseconds()
+	undone := make(chan struct{})
+	lasting.Go(func() { d.awaitRecovery(ctx, i, in, undone) })
 	if in.undo != nil {
-		lasting.Go(func() { d.undoLater(ctx, i, in) })
+		lasting.Go(func() {
+			defer close(undone)
+			d.undoLater(ctx, i, in)
+		})
 	}
 	return true
 }
@@ -76,31 +77,6 @@ func (d *drill) lookBack(ctx context.Context, i int, in injury) {
 	if why != "" {
 		d.faults[i].Injected, d.faults[i].Why, d.faults[i].Recovery = false, why, 0
 	}
-}
-
-// awaitRecovery measures how long it takes until something goes on.
-func (d *drill) awaitRecovery(ctx context.Context, i int, since time.Time) {
-	master := d.plan.Faults[i].Target.Role == chaos.Jobmaster
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	var at time.Time
-	for at.IsZero() {
-		select {
-		case <-ctx.Done():
-			at = time.Now()
-			d.mu.Lock()
-			d.faults[i].TimedOut = true
-			d.mu.Unlock()
-		case <-tick.C:
-			at = d.watch.wentOn(since, master)
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.faults[i].Injected {
-		return
-	}
-	d.faults[i].Recovery = max(1, at.Sub(since).Milliseconds())
 }
 
 // mend waits until an HDFS that other drills use is whole again.

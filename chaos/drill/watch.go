@@ -37,6 +37,7 @@ type watch struct {
 type move struct {
 	progress float64
 	at       time.Time // zero before the first look
+	asked    time.Time // the call began that told of that
 	answered time.Time // the call began that a leading master answered last
 }
 
@@ -85,12 +86,11 @@ func (w *watch) hear(s *wire.JobStatus, asked time.Time) (final bool) {
 	w.mu.jobs[s.JobId] = s
 	m := w.mu.moves[s.JobId]
 	m.answered = asked
-	if now := progress(s); now > m.progress || m.at.IsZero() {
-		m.at = time.Now()
-		m.progress = now
-	} else {
-		m.progress = now // it may have lost some, and go on from there
+	now := progress(s)
+	if now > m.progress || m.at.IsZero() {
+		m.at, m.asked = time.Now(), asked
 	}
+	m.progress = now // it may have lost some, and go on from there
 	if final = isFinal(s.State); final {
 		if w.mu.final++; w.mu.final == len(w.ids) {
 			close(w.over)
@@ -116,26 +116,6 @@ func (w *watch) job(id string) *wire.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.jobs[id]
-}
-
-// wentOn is when, after since, a job first was seen to go on, or all were over;
-// for a master, when one that leads first answered a call made after since. Zero is
-// not yet.
-func (w *watch) wentOn(since time.Time, master bool) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, m := range w.mu.moves {
-		if master && m.answered.After(since) {
-			return time.Now()
-		}
-		if !master && m.at.After(since) {
-			return m.at
-		}
-	}
-	if w.mu.final == len(w.ids) {
-		return time.Now()
-	}
-	return time.Time{}
 }
 
 // running are the attempts that run of any job.
