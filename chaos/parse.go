@@ -29,19 +29,26 @@ func Parse(file string, text []byte) (*Plan, error) {
 		return nil, p.at(1, fmt.Errorf("%.40q: a plan begins with %q", strings.TrimSpace(lines[0]), header))
 	}
 	var faults mistakes
-	jobs := true // all jobs were read
+	jobs := true                     // all jobs were read
+	settings := make(map[string]int) // their lines
 	for i, line := range lines[1:] {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
-		if err := p.parseLine(words, i+2); err != nil {
+		err := p.parseLine(words, i+2)
+		if first := settings[words[0]]; first > 0 {
+			err = fmt.Errorf("%s is in line %d already", words[0], first)
+		} else if words[0] != "job" && words[0] != "fault" {
+			settings[words[0]] = i + 2
+		}
+		if err != nil {
 			faults.add(i+2, err)
 			jobs = jobs && words[0] != "job"
 		}
 	}
-	faults = append(faults, p.check(jobs)...)
+	faults = append(faults, p.check(jobs, settings)...)
 	slices.SortStableFunc(faults, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
 	if err := faults.join(p); err != nil {
 		return nil, err

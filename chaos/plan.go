@@ -78,7 +78,7 @@ func (p *Plan) Kinds() (used []Kind) {
 }
 
 // Check names everything that is wrong with the plan, with file and line.
-func (p *Plan) Check() error { return p.check(true).join(p) }
+func (p *Plan) Check() error { return p.check(true, nil).join(p) }
 
 // mistake is something wrong in a line of the plan's file, 0 for none.
 type mistake struct {
@@ -102,9 +102,11 @@ func (m mistakes) join(p *Plan) error {
 	return errors.Join(faults...)
 }
 
-// check is what is wrong. Where not all of its jobs could be read, none is missed.
-func (p *Plan) check(jobs bool) (wrong mistakes) {
-	wrong.add(0, p.checkSizes(jobs))
+// check is what is wrong, of settings in these lines. Where not all of its jobs could be
+// read, none is missed.
+func (p *Plan) check(jobs bool, lines map[string]int) (wrong mistakes) {
+	setting, err := p.checkSizes(jobs)
+	wrong.add(lines[setting], err)
 	for i, j := range p.Jobs {
 		wrong.add(j.Line, p.checkJob(i))
 	}
@@ -126,20 +128,21 @@ func (p *Plan) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", file, line, err)
 }
 
-func (p *Plan) checkSizes(jobs bool) error {
+// checkSizes tells which setting is wrong, "" for none of them, and what is.
+func (p *Plan) checkSizes(jobs bool) (setting string, err error) {
 	switch {
 	case p.Masters != 1 && p.Masters != 3 && p.Masters != 5:
-		return fmt.Errorf("%d masters; a cluster has 1, 3 or 5", p.Masters)
+		return "masters", fmt.Errorf("%d masters; a cluster has 1, 3 or 5", p.Masters)
 	case p.Tasknodes < 1 || p.Tasknodes > 100:
-		return fmt.Errorf("%d tasknodes; expected 1 to 100", p.Tasknodes)
+		return "tasknodes", fmt.Errorf("%d tasknodes; expected 1 to 100", p.Tasknodes)
 	case p.Limit <= 0 || p.Limit > maxLimit:
-		return fmt.Errorf("limit %v; expected more than 0s, up to %v", p.Limit, maxLimit)
+		return "limit", fmt.Errorf("limit %v; expected more than 0s, up to %v", p.Limit, maxLimit)
 	case len(p.Jobs) == 0 && jobs:
-		return errors.New("no job; a line such as 'job j1 wordcount' is missing")
+		return "", errors.New("no job; a line such as 'job j1 wordcount' is missing")
 	case len(p.Jobs) > maxJobs || len(p.Faults) > maxFaults:
-		return fmt.Errorf("%d jobs and %d faults; at most %d and %d", len(p.Jobs), len(p.Faults), maxJobs, maxFaults)
+		return "", fmt.Errorf("%d jobs and %d faults; at most %d and %d", len(p.Jobs), len(p.Faults), maxJobs, maxFaults)
 	}
-	return nil
+	return "", nil
 }
 
 func (p *Plan) checkJob(i int) error {
@@ -163,6 +166,9 @@ func (p *Plan) checkFault(f Fault, jobs bool) error {
 	}
 	if jobs && f.When.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.When.Job }) {
 		return fmt.Errorf("when %s: the plan has no such job", f.When.Job)
+	}
+	if f.When.Event == AtTime && p.Limit > 0 && f.When.At > p.Limit {
+		return fmt.Errorf("at %v: no fault is injected later than limit %v", f.When.At, p.Limit)
 	}
 	return p.checkTarget(f)
 }

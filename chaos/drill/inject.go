@@ -44,7 +44,7 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 		in.missed = d.missing(ctx, f, names)
 	}
 	if silences(f) {
-		in.struck = d.watch.runs(names);
+		in.struck = d.watch.runs(names)
 	}
 	hit, undo := d.means(f)
 	err = hit(ctx, names)

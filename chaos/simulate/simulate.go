@@ -121,9 +121,6 @@ func model(plan *chaos.Plan, i int) (sim.Failure, error) {
 	}
 	switch f.When.Event {
 	case chaos.AtTime:
-		if f.When.At > plan.Limit {
-			return out, fmt.Errorf("it is later than the limit of %v", plan.Limit)
-		}
 		out.At = f.When.At.Milliseconds()
 	case chaos.OfMaps, chaos.OfReduce:
 		out.Job, out.Phase, out.Percent = f.When.Job, string(f.When.Event), float64(f.When.N)

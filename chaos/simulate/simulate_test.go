@@ -84,14 +84,6 @@ func TestSilencesArePlayed(t *testing.T) {
 	}
 }
 
-// TestLimit leaves out what comes too late.
-func TestLimit(t *testing.T) {
-	r, err := simulate.Run(t.Context(), parse(t, "limit 1s", "fault at 1500ms do kill machine 1"))
-	if err != nil || len(r.Played) != 0 || len(r.Result.Lost) != 0 || !strings.HasSuffix(r.NotModelled[0], "later than the limit of 1s") {
-		t.Errorf("%v, %+v", err, r)
-	}
-}
-
 // TestJobsThatNeverEnd are a bad verdict, and no error.
 func TestJobsThatNeverEnd(t *testing.T) {
 	r, err := simulate.Run(t.Context(), parse(t, "tasknodes 1", "fault at 1s do kill machine 1"))
