@@ -101,17 +101,31 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 		return Continue, nil
 	}
 	pause := m.group.mayPause() && m.signal.heed()
-	switch later := pause || m.save != nil || m.files.framed(); {
+	switch later := pause || m.uncut() != ""; {
 	case !pause && !(m.signal.stop.Load() && m.group.mayCut()):
 		return Continue, nil // nobody wants it any more
 	case later && !m.group.mayPause():
 		m.signal.stop.Store(false)
-		m.declinePause("a cut would show in its output, and its mapper has no Save", m.still.idle())
+		m.declinePause(m.uncut()+", and it can write no checkpoint", m.still.idle())
 		return Continue, nil
 	default:
 		m.processed.End, m.paused = position, later
 		return Stop, nil
 	}
+}
+
+// uncut is why the Node writes a checkpoint when it is to leave the rest of its range to
+// another task, "" where it need not.
+func (m *Map) uncut() string {
+	switch {
+	case m.save != nil:
+		return "its mapper has a state"
+	case m.files.framed():
+		return "a cut would show in its output"
+	case m.split.GetWhole():
+		return "its input can be read from its beginning only"
+	}
+	return ""
 }
 
 // mayEnd reports whether the loop can do what it is asked for.
