@@ -45,6 +45,22 @@ func TestLeaderLost(t *testing.T) {
 	}
 }
 
+// TestAStoppedLeaderTakesNoTasknodesAlong though these notice its silence later than they
+// would be given up for their own: the next leader looks for them, and nothing runs again.
+func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
+	t.Parallel()
+	c := newRiggedWith(t, 3*time.Second, 2)
+	in := proseFile(t, "prose", 240<<10)
+	want := peace(t, in)
+	w := c.watch(fmt.Sprintf("job_%s_0001", c.state.ID), in)
+	leader := c.leads()
+	at := time.Now()
+	must(t, c.rig.Stop(leader))
+	w.ends(at, want)
+	must(t, c.rig.Continue(leader))
+	c.follows(leader)
+}
+
 // TestLeaderLostInCommit has leaders crash at each step of a commit, and stand still
 // in one until another master is done with it. Each output is there once and whole.
 func TestLeaderLostInCommit(t *testing.T) {

@@ -28,9 +28,15 @@ const patient = 50 * time.Second
 // newRigged starts a cluster of so many tasknodes, and returns when it is ready.
 func newRigged(t *testing.T, tasknodes int, masterFlags ...string) *rigged {
 	t.Helper()
+	return newRiggedWith(t, patient, tasknodes, masterFlags...)
+}
+
+// newRiggedWith has another expiry.
+func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlags ...string) *rigged {
+	t.Helper()
 	r, err := rig.Start(t.Context(), rig.Config{
 		Dir: filepath.Join(t.TempDir(), "cluster"), Hammr: hammr, Tasknodes: tasknodes,
-		Expiry: patient, Heartbeat: 200 * time.Millisecond, MasterFlags: masterFlags,
+		Expiry: expiry, Heartbeat: 200 * time.Millisecond, MasterFlags: masterFlags,
 	})
 	must(t, err)
 	c := &rigged{engine: &engine{t: t, dir: r.Dir()}, rig: r, client: r.Client()}
