@@ -49,7 +49,7 @@ type masterConfig struct {
 
 func (c *masterConfig) settings() daemon.Settings {
 	*c = masterConfig{address: ":7070", http: ":7080", forget: 24 * time.Hour, retention: 7 * 24 * time.Hour,
-		election: raftlog.DefaultHeartbeat, stall: raftlog.DefaultWatchPatience, nice: -5,
+		stall: raftlog.DefaultWatchPatience, nice: -5,
 		snapshotAfter: raftlog.DefaultSnapshotThreshold, snapshotEvery: raftlog.DefaultSnapshotInterval}
 	return append(daemon.Settings{
 		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
@@ -71,7 +71,7 @@ func (c *masterConfig) settings() daemon.Settings {
 		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
 		daemon.Text("allocation-file", &c.allocations, "`file` of pools, as of Hadoop's fair scheduler, that the master that leads looks at every 10 s; best the same on each"),
 		daemon.Text("decisions-file", &c.decisions, "`file` for what is decided about slots, as lines of JSON; it is put aside like the log's (default none)"),
-		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for"),
+		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for (default hammr.jobmaster.heartbeat, 500 ms)"),
 		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
 		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
 		daemon.Period("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),

@@ -76,6 +76,9 @@ func (m *masterDaemon) settleFiles() error {
 	if m.cfg.expiry == 0 {
 		m.cfg.expiry = c.Duration(conf.TasknodeExpiry)
 	}
+	if m.cfg.election == 0 {
+		m.cfg.election = c.Duration(conf.MasterHeartbeat)
+	}
 	if m.files, err = files.NewRouter(c, m.logger); err == nil && m.cfg.staging == "" {
 		m.cfg.staging, err = defaultStaging(c)
 	}

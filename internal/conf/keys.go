@@ -110,6 +110,7 @@ var declared = []Key{
 	key("hammr.channel.connect.timeout", Duration, "60s", "wait of a Node for the process at the other end of a stream").from(1),
 	key("hammr.client.timeout", Duration, "60s", "how long a client looks for a master that leads").from(1),
 	key("hammr.tasknode.expiry", Duration, "10s", "silence after which masters give a machine up; their --expiry wins").from(1),
+	key("hammr.jobmaster.heartbeat", Duration, "500ms", "silence of the leader after which masters vote for another; their --election-timeout wins").from(1),
 	key("hammr.debug.record.sleep", Duration, "0", "time that each record of a map and each group of a reduce takes longer, for experiments"),
 	key("hammr.preempt.checkpoint.copies", Class, "none", "where a checkpoint is kept beside the disk of its machine: output is the file system of the job's output, so that it outlives the machine").of("none", "output"),
 	key("hammr.preempt.boundary.timeout", Duration, "1s", "wait for a group boundary before a checkpoint falls back to suspension"),

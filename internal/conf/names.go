@@ -17,8 +17,9 @@ const (
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
-	ClientTimeout  = "hammr.client.timeout"
-	TasknodeExpiry = "hammr.tasknode.expiry"
+	ClientTimeout   = "hammr.client.timeout"
+	TasknodeExpiry  = "hammr.tasknode.expiry"
+	MasterHeartbeat = "hammr.jobmaster.heartbeat"
 
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"

@@ -92,7 +92,11 @@ func formatSize(n int64) string {
 
 // Period is a positive time: milliseconds, or a number with ms, s, m or h.
 func Period(name string, to *time.Duration, usage string) Setting {
-	return Setting{Name: name, Usage: usage, Default: to.String(), set: func(text string) error {
+	shown := ""
+	if *to != 0 {
+		shown = to.String()
+	}
+	return Setting{Name: name, Usage: usage, Default: shown, set: func(text string) error {
 		d, err := conf.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return fmt.Errorf("expected a time such as 500ms or 10s")
