@@ -1,6 +1,9 @@
 package cluster
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // PauseAttempt asks a running attempt to keep its work and end, and all that run in a
 // gang with it.
@@ -27,12 +30,21 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if !split && p.stage.Barred.Has(WayCheckpoint) {
 		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out", ErrRefused, c.Attempt)
 	}
+	if m := tx.View().Cramped(tx.View().Together(p.attempt)); m != nil && !p.isBeingPaused() {
+		return fmt.Errorf("%w: %v runs in a gang that has a task on %s, which has no room for a checkpoint", ErrRefused, c.Attempt, m.Name)
+	}
 	for _, each := range p.together() {
 		if !each.attempt.Pausing { // as one does that was asked before another declined
 			tx.pause(each, split, c.Cause)
 		}
 	}
 	return nil
+}
+
+// isBeingPaused reports whether a task of a gang has been asked to pause, or has paused.
+func (p place) isBeingPaused() bool {
+	return slices.ContainsFunc(p.others(), func(o place) bool { return o.task.State == TaskPaused }) ||
+		slices.ContainsFunc(p.together(), func(o place) bool { return o.attempt.Pausing })
 }
 
 // pause asks one attempt to keep its work and end.

@@ -84,6 +84,22 @@ func (v View) Crowded(attempts []*Attempt, beside map[string][slotKinds]int) *Ma
 	return nil
 }
 
+// Cramped is the first machine with a task of a gang that takes no tasks for want of room
+// on its disks; nil when there is none, and for attempts that started alone, which go on
+// as if nothing had been asked of them when a checkpoint finds no room. One of a gang
+// that reads from others cannot: they have ended their streams by then.
+func (v View) Cramped(together []*Attempt) *Machine {
+	if len(together) == 1 {
+		return nil
+	}
+	for _, a := range together {
+		if m := v.Machine(a.Machine); m.Offered == [slotKinds]int{} {
+			return m
+		}
+	}
+	return nil
+}
+
 // still is how many attempts of a kind of slot are suspended on the machine.
 func (m *Machine) still(kind Slot) (n int) {
 	for _, a := range m.Attempts {

@@ -79,6 +79,31 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	}
 }
 
+// TestAGangIsNotPausedWhereOneOfItHasNoRoom for its checkpoint, unless others of it have
+// stopped already. With its job it stands still instead.
+func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	room := func(slots [slotKinds]int) JoinMachine {
+		m := s.View().Machine("n1")
+		return JoinMachine{Name: "n1", Instance: m.Instance, Slots: slots, Hosts: m.Hosts}
+	}
+	had := s.View().Machine("n1").Offered
+	mustApply(t, s, room([slotKinds]int{}))
+	pause := PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others"}
+	wantRefused(t, s, "a task on n1, which has no room for a checkpoint", pause)
+	mustApply(t, s, room(had), pause, checkpointOf(j, 2), DeclinePause{newest(j, 0, 0)}, DeclinePause{newest(j, 1, 0)},
+		room([slotKinds]int{}), PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"})
+	if got := asked(j); got != "pause pause" {
+		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
+	}
+	s, j = running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), room([slotKinds]int{}), SuspendJob{Job: j.ID, Cause: "others"})
+	if got := asked(j); got != "still still still" {
+		t.Errorf("of a suspended job, attempts are asked for %q", got)
+	}
+}
+
 // TestAPausedGangGoesOn with those of it that have not finished.
 func TestAPausedGangGoesOn(t *testing.T) {
 	s, j := pausedGang(t)

@@ -21,6 +21,9 @@ func (s subject) fault(how preempt.How) error {
 		if s.stage.Barred.Has(cluster.WayCheckpoint) {
 			return fmt.Errorf("%v writes no checkpoint: its job rules that out; choose suspend or kill", id)
 		}
+		if m := s.m.view.Cramped(s.m.view.Together(s.attempt)); m != nil {
+			return fmt.Errorf("%v runs in a gang that has a task on %s, whose disks have no room for a checkpoint: make room there, or choose kill", id, m.Name)
+		}
 	case preempt.Suspend:
 		return s.suspendFault()
 	case preempt.Kill:

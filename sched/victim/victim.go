@@ -143,6 +143,9 @@ func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
 	held := f.holdings(together)
 	v.Holding, v.Others = held[0], held[1:]
 	v.MaySuspend = f.View.Crowded(together, f.stopped) == nil
+	if f.View.Cramped(together) != nil {
+		v.Barred |= cluster.WayCheckpoint
+	}
 	for _, a := range together {
 		v.Barred |= f.declined(a)
 		v.Elapsed = max(v.Elapsed, a.Held(f.Now))

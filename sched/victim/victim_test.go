@@ -256,6 +256,14 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	s.Now += 100_000
 	s.Facts = known{0: {Fraction: 0.7, At: s.Now, Reducing: s.Now - 101_000}}
 	want(t, "when it has done more since", take(auto), "checkpoint")
+	m := s.View().Machine("m")
+	rejoin := func(slots [2]int) {
+		s.Apply(cluster.JoinMachine{Name: "m", Instance: m.Instance, Hosts: m.Hosts, Slots: slots})
+	}
+	offered := m.Offered
+	rejoin([2]int{})
+	want(t, "when its machine has no room for checkpoints", take(auto), "kill")
+	rejoin(offered)
 	s.Now -= 100_000
 	want(t, "while it rests", len(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "0")
 }
