@@ -3,6 +3,7 @@ package real
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,6 +153,17 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 	}
 	_, err = c.do(ctx, args...)
 	return err
+}
+
+// Policy is the name of the one that gives out slots.
+func (c *Cluster) Policy(ctx context.Context) (string, error) {
+	text, err := c.do(ctx, "scheduler", "show", "--json")
+	if err != nil {
+		return "", err
+	}
+	var shown struct{ Policy string }
+	err = json.Unmarshal([]byte(text), &shown)
+	return shown.Policy, err
 }
 
 // do runs a command of hammr and returns what it prints.

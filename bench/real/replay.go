@@ -22,20 +22,23 @@ type Replay struct {
 	Keep   string             // directory for histories and logs, which is made; "" for none
 }
 
-// Run runs the workload and returns what came of it, in the time of the workload.
-// It fails when a job does.
-func (r Replay) Run(ctx context.Context) (result *sim.Result, err error) {
+// Run runs the workload and returns what came of it, in the time of the workload, and
+// under which policy. It fails when a job does.
+func (r Replay) Run(ctx context.Context) (played sim.Played, err error) {
 	r.Fast = cmp.Or(r.Fast, 1)
 	c, err := r.open(ctx)
 	if err != nil {
-		return nil, err
+		return played, err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
 	plan := Sleeping(r.Load, r.Fast)
 	if r.Data != "" {
 		if plan, err = sorting(ctx, c, r.Load, r.Fast, r.Data); err != nil {
-			return nil, fmt.Errorf("generated input: %w", err)
+			return played, fmt.Errorf("generated input: %w", err)
 		}
+	}
+	if played.Policy, err = c.Policy(ctx); err != nil {
+		return played, err
 	}
 	run, err := c.Run(ctx, plan)
 	if err == nil {
@@ -45,10 +48,11 @@ func (r Replay) Run(ctx context.Context) (result *sim.Result, err error) {
 		err = c.Keep(run, r.Keep)
 	}
 	if err != nil {
-		return nil, err
+		return played, err
 	}
 	shape := Shape{Workload: r.Load, Fast: r.Fast, Cluster: sim.Config{Nodes: r.Nodes, MapSlots: r.MapSlots, ReduceSlots: r.ReduceSlots}}
-	return run.Result(shape), nil
+	played.Result = run.Result(shape)
+	return played, nil
 }
 
 // open starts a cluster, or finds the one that runs.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,21 +166,21 @@ func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (p
 		return nil, err
 	}
 	for i, policy := range b.policies {
-		r := b.Replay
+		r, label := b.Replay, cmp.Or(policy, "its-own")
 		r.Hammr, r.Policy, r.Conf, r.Pools = self, policy, b.conf, poolsIn(b.Load)
-		r.Dir, r.Keep = filepath.Join(scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, policy))
+		r.Dir, r.Keep = filepath.Join(scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
 		if b.cluster != ownCluster {
 			r.Attach = b.cluster
 		}
 		if b.data {
 			r.Data = filepath.Join(scratch, fmt.Sprint("data", i))
 		}
-		fmt.Fprintf(stderr, "%s %s: %d jobs\n", b.Load.Name, policy, len(b.Load.Jobs))
+		fmt.Fprintf(stderr, "%s %s: %d jobs\n", b.Load.Name, label, len(b.Load.Jobs))
 		result, err := r.Run(ctx)
 		if err != nil {
 			return nil, err
 		}
-		played = append(played, sim.Played{Policy: policy, Result: result})
+		played = append(played, result)
 	}
 	return played, nil
 }
