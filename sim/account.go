@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -79,6 +80,7 @@ type account struct {
 	preempted []Preemption
 	asked     map[cluster.AttemptID]int // places in preempted whose attempts have yet to end with what they keep
 	lost      []*LostMachine
+	did       map[cluster.AttemptID]dag.Range // what attempts have finished, whatever masters make of it; nil where nobody asks
 	recovered []Recovery
 }
 
@@ -167,6 +169,7 @@ func (b *body) noteFailure(m *machine) *LostMachine {
 		}
 	}
 	b.account.lost = append(b.account.lost, m.lost.record)
+	m.gone = m.lost.record
 	return m.lost.record
 }
 

@@ -37,9 +37,14 @@ type attempt struct {
 	rate    int64 // bytes/s
 	pausing bool  // it does nothing but write what it has done
 
-	plan int            // number of what was planned for it last: the rest does not count
-	base int64          // from when on it reports every so often
-	told sched.Progress // what had been heard of it at since
+	plan    int            // number of what was planned for it last: the rest does not count
+	next    func()         // what was planned last while it stood, by duePlan, for due
+	due     int64          // ms
+	duePlan int            // number of that
+	ice     ice            // its process is stopped
+	word    control.Event  // what it has ended with, nil before; it is repeated until it is in the log
+	base    int64          // from when on it reports every so often
+	told    sched.Progress // what had been heard of it at since
 }
 
 // reduces tells a reduce from a map.
@@ -65,7 +70,7 @@ func (b *body) start(m *machine, id cluster.AttemptID) {
 	} else {
 		b.measureMap(a, t, j.IsLocal(t, b.view.Machine(m.name)))
 	}
-	b.later(a, at, func() { b.goOn(a) })
+	b.come(a, AtLaunch, func() { b.later(a, at, func() { b.goOn(a) }) })
 }
 
 // measureMap finds what there is to do of a map: its part of the block's time,
@@ -96,6 +101,7 @@ func (b *body) later(a *attempt, at int64, do func()) {
 		act()
 		return
 	}
+	a.next, a.due, a.duePlan = do, at, plan
 	b.queue.plan(at, act)
 }
 
@@ -117,15 +123,23 @@ func (b *body) finishAt(a *attempt, at int64) {
 	plan := a.plan
 	b.queue.plan(at, func() {
 		if !a.over && a.plan == plan {
-			b.end(a, control.AttemptFinished{Attempt: a.id, Range: a.rng})
+			b.come(a, AtEnd, func() { b.finish(a, a.rng) })
 		}
 	})
+}
+
+// finish ends an attempt that has done its work, or a part of it.
+func (b *body) finish(a *attempt, did dag.Range) {
+	if b.account.did != nil {
+		b.account.did[a.id] = did
+	}
+	b.end(a, control.AttemptFinished{Attempt: a.id, Range: did})
 }
 
 // end takes an attempt from its machine and reports what became of it.
 func (b *body) end(a *attempt, ev control.Event) {
 	b.cease(a)
-	a.over = true
+	a.over, a.word = true, ev
 	a.machine.running = slices.DeleteFunc(a.machine.running, func(other *attempt) bool { return other == a })
 	b.report(a.machine, ev)
 }

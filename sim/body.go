@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
+	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -21,6 +22,7 @@ type body struct {
 	state    *cluster.State
 	view     cluster.View
 	brain    *control.Controller
+	masters  masters
 
 	now    int64 // of the state's clock
 	queue  queue
@@ -44,7 +46,8 @@ type body struct {
 
 // Run plays a workload to its end. It fails when the configuration or the
 // workload is faulty, when ctx ends, when the state breaks a rule of its own, and
-// when nothing more would happen though jobs are left.
+// when nothing more would happen though jobs are left: then alone there is a result
+// too.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
 	faults := errors.Join(cfg.check(), cfg.checkTriggers(w), w.Check())
@@ -55,10 +58,11 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 		return nil, faults
 	}
 	b := newBody(cfg, w)
-	if err := b.play(ctx); err != nil {
+	err := b.play(ctx)
+	if err != nil && !errors.Is(err, ErrStuck) {
 		return nil, err
 	}
-	return b.result(), nil
+	return b.result(), err
 }
 
 // newBody is a cluster at the start of a run, by a configuration with its defaults.
@@ -67,6 +71,10 @@ func newBody(cfg Config, w *workload.Workload) *body {
 		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch, left: len(w.Jobs),
 		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job),
 		attempts: make(map[cluster.AttemptID]*attempt), account: account{asked: make(map[cluster.AttemptID]int)},
+	}
+	b.masters.away, b.masters.leads = make([]int, cfg.Masters), []int64{0}
+	if cfg.CheckInvariants || cfg.Disturb != nil {
+		b.account.did = make(map[cluster.AttemptID]dag.Range)
 	}
 	b.view = b.state.View()
 	b.brain = control.New(b.view, cfg.Policy)
@@ -87,8 +95,11 @@ func (b *body) build() {
 	}
 	for _, f := range b.cfg.Failures {
 		if f.Job == "" {
-			b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back) })
+			b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back, false) })
 		}
+	}
+	if b.cfg.Disturb != nil {
+		b.queue.plan(b.now, b.disturb)
 	}
 	pools := []string{cluster.DefaultPool}
 	for i := range b.workload.Jobs {
@@ -166,7 +177,7 @@ func (b *body) moveOn() bool {
 // step has the controller deal with what has happened, and the world with what
 // it makes of it. What it proposes is in the log at once.
 func (b *body) step() error {
-	for rounds := 0; ; rounds++ {
+	for rounds := 0; b.led(); rounds++ {
 		if rounds == maxRounds {
 			return fmt.Errorf("sim: at %d ms the policy proposes without end", b.time())
 		}
@@ -183,14 +194,18 @@ func (b *body) step() error {
 			b.work(w)
 		}
 		if len(out.Commands) > 0 {
-			if err := b.apply(out.Commands); err != nil {
+			if err := b.write(out.Commands); err != nil {
 				return err
 			}
+		}
+		if b.masters.writing != nil {
+			b.wake = 0 // it proposes nothing before that is in the log
 		}
 		if len(b.events) == 0 {
 			return nil
 		}
 	}
+	return nil
 }
 
 // apply puts a batch into the state.
@@ -224,9 +239,13 @@ func (b *body) work(w control.Work) {
 			b.request(cluster.FailJob{Job: w.Job, Cause: err.Error()})
 			return
 		}
+		if b.view.Job(w.Job).State != cluster.JobPrep {
+			b.hear(control.SplitsLoaded{Job: w.Job})
+			return
+		}
 		b.request(cluster.StartJob{Job: w.Job})
 	case control.WorkCommit:
-		b.request(cluster.CommitJob{Job: w.Job})
+		b.commit(b.jobs[w.Job])
 	case control.WorkCleanUp:
 		b.request(cluster.CloseJob{Job: w.Job})
 	}

@@ -49,6 +49,20 @@ type Config struct {
 	// 10,000.
 	Expiry int64
 
+	// Disturb is called when a run begins and breaks what it likes. It is called again
+	// as many ms later as it returns, unless that is 0. Default nobody.
+	Disturb func(*World) (again int64)
+	// Visited says what happens at the places that attempts and masters come to;
+	// default nothing.
+	Visited func(*World, Visit) Effect
+	// Masters are how many there are; default 1. When the one that leads is gone and
+	// most are there, another one leads Election ms later; default 1000.
+	Masters  int
+	Election int64
+	// Commit is how long it takes to give a part of a job's output its final name, in
+	// ms; default no time.
+	Commit int64
+
 	// Starve is for how long a job may have tasks to start, or suspended ones, and
 	// hold no slot, in ms; when one does for longer, the run fails. 0 is for ever.
 	Starve int64
@@ -91,6 +105,7 @@ func (c *Config) ensureDefaults() {
 	c.Progress = cmp.Or(c.Progress, 3000)
 	c.Costs = c.Costs.WithDefaults()
 	c.Expiry = cmp.Or(c.Expiry, 10_000)
+	c.Masters, c.Election = cmp.Or(c.Masters, 1), cmp.Or(c.Election, 1000)
 }
 
 // check names every fault at once.
@@ -106,6 +121,9 @@ func (c *Config) check() error {
 	if c.Racks < 1 || c.Replication < 0 || c.Heartbeat < 0 || c.Expiry < 0 || c.Starve < 0 {
 		fault("%d racks, %d copies, heartbeat %d ms, expiry %d ms, starvation after %d ms: none may be negative",
 			c.Racks, c.Replication, c.Heartbeat, c.Expiry, c.Starve)
+	}
+	if min(int64(c.Masters), c.Election, c.Commit) < 0 {
+		fault("%d masters, elections of %d ms, commits of %d ms a part: none may be negative", c.Masters, c.Election, c.Commit)
 	}
 	if min(c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis) < 0 {
 		fault("rates of %d, %d and %d bytes/s, tasks of %d bytes, %d ms for the end of a part: none may be negative",

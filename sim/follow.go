@@ -6,7 +6,15 @@ import "github.com/hammr/hammr/cluster"
 func (b *body) follow(delta cluster.Delta) {
 	b.followJobs(delta)
 	for _, name := range delta.Machines {
-		b.noteVerdict(b.byName[name], delta)
+		m, known := b.byName[name], b.view.Machine(name)
+		b.noteVerdict(m, delta)
+		switch {
+		case b.cfg.Disturb == nil:
+		case known.Lost:
+			b.abandon(m)
+		case m.quiet == 0:
+			b.attached(m, known)
+		}
 	}
 	for _, id := range delta.Started {
 		b.noteRecovery(id)
@@ -28,6 +36,7 @@ func (b *body) follow(delta cluster.Delta) {
 		b.mapChanged(id)
 	}
 	for _, id := range delta.Published {
+		delete(b.jobs[id.Task.Job].revoked, id)
 		b.mapChanged(id)
 	}
 }

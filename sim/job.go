@@ -22,6 +22,9 @@ type job struct {
 	revoked  map[cluster.AttemptID]bool // finished ones whose output was lost
 	failures []Failure                  // that wait for it
 	polled   bool                       // its reduces are being looked at for those
+	commits  int                        // the lead that its output is committed under; 0 before
+	named    int                        // parts of its output that have their final names
+	bad      []cluster.AttemptID        // whose output is damaged
 	hungry   int64                      // since when it wants slots and has none; 0 when that is not so
 
 	slots [2]Sample // by kind, as they are now

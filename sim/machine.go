@@ -17,11 +17,15 @@ type machine struct {
 	dead     bool
 	running  []*attempt // in order of start
 	instance int        // how often its tasknode was started
+	silent   int        // how many troubles keep it from being heard, or from hearing
+	quiet    int64      // since when it is dead or silent; 0 when it is neither
+	empty    int64      // since when it has what is on its disks
 
-	disk    int64      // until when it writes and reads what it has been asked to
-	leaving [2][]int64 // by kind of slot, ascending: when suspended attempts will have left theirs
-	lost    *loss      // what its failure costs, until it is given up; else nil
-	phase   int64      // of its heartbeats
+	disk    int64        // until when it writes and reads what it has been asked to
+	leaving [2][]int64   // by kind of slot, ascending: when suspended attempts will have left theirs
+	lost    *loss        // what its failure costs, until it is given up; else nil
+	gone    *LostMachine // its last failure; nil for none
+	phase   int64        // of its heartbeats
 }
 
 // MachineName is what the state, decisions, tasks.csv and pictures call the machine
@@ -58,36 +62,45 @@ func (b *body) transfer(m *machine, from, rate int64) int64 {
 	return m.disk
 }
 
+// join has a tasknode begin.
 func (b *body) join(m *machine) {
 	m.instance++
-	b.request(cluster.JoinMachine{
+	m.silent, m.quiet = 0, 0
+	b.attach(m)
+}
+
+// attach has a tasknode say what it is to the master that leads.
+func (b *body) attach(m *machine) {
+	c := cluster.JoinMachine{
 		Name: m.name, Instance: string(rune('a' + m.instance%26)), Rack: m.rack, Hosts: []string{m.name},
 		Slots: [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots},
-	})
+	}
+	if known := b.view.Machine(m.name); known != nil && (known.Lost || known.Instance != c.Instance) {
+		c.Held = b.held(m)
+	}
+	b.request(c)
 }
 
 // fail ends a machine with all that runs there. It is given up when it has been
-// silent for long enough, or comes back before with nothing of what it had.
-func (b *body) fail(m *machine, back int64) {
+// silent for long enough, or comes back before that, with its disks or empty.
+func (b *body) fail(m *machine, back int64, keeps bool) {
 	if m.dead {
 		return
 	}
 	m.dead = true
+	b.hush(m)
 	record := b.noteFailure(m)
 	for _, a := range m.running {
 		b.cease(a)
 		a.over = true
 	}
 	m.running, m.leaving, m.disk = nil, [2][]int64{}, 0
-	instance := m.instance
-	b.queue.plan(b.now+b.cfg.Expiry, func() {
-		if known := b.view.Machine(m.name); m.instance == instance && !known.Lost {
-			b.request(cluster.ExpireMachine{Name: m.name, Epoch: known.Epoch})
-		}
-	})
 	if back > 0 {
 		b.queue.plan(b.now+back, func() {
 			m.dead, record.Back = false, b.time()
+			if !keeps {
+				m.empty = b.now
+			}
 			b.join(m)
 		})
 	}
@@ -100,7 +113,7 @@ func (b *body) obey(o control.Order) {
 	b.queue.plan(b.now+b.cfg.Latency, func() {
 		a := b.attempts[o.Attempt]
 		switch {
-		case m.dead || m.instance != instance:
+		case m.quiet != 0 || m.instance != instance: // it hears what it should be doing when it attaches
 		case o.Kind == control.OrderStart:
 			b.start(m, o.Attempt)
 		case o.Kind == control.OrderKill && a == nil:
@@ -108,6 +121,8 @@ func (b *body) obey(o control.Order) {
 		case a == nil || a.over: // what became of it has been reported
 		case o.Kind == control.OrderKill:
 			b.end(a, control.AttemptEnded{Attempt: a.id})
+		case a.ice.depth > 0:
+			a.ice.heard = append(a.ice.heard, o)
 		case a.pausing:
 		case o.Kind == control.OrderPause:
 			b.pause(a, o.Split)
@@ -127,11 +142,11 @@ func (b *body) refuse(m *machine, id cluster.AttemptID) {
 }
 
 // report has the master hear something from a machine, unless the machine is
-// lost before it has said it.
+// lost before it has said it. What nobody hears it says again when it attaches.
 func (b *body) report(m *machine, ev control.Event) {
 	instance := m.instance
 	b.queue.plan(b.beat(m, b.now)+b.cfg.Latency, func() {
-		if !m.dead && m.instance == instance {
+		if m.quiet == 0 && m.instance == instance && b.led() {
 			b.hear(ev)
 		}
 	})

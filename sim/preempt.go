@@ -15,11 +15,16 @@ func (b *body) pause(a *attempt, split bool) {
 		return
 	}
 	b.later(a, b.transfer(a.machine, b.now, b.cfg.Costs.DiskRate), func() {
-		a.job.saved[a.id.Task] = saved{a.doneAt(b.now), a.copied, a.fetched, a.machine, a.machine.instance}
-		b.end(a, control.AttemptPaused{Attempt: a.id, Checkpoint: cluster.Checkpoint{
-			Attempt: a.id, Machine: a.machine.name, Bytes: b.cfg.Costs.TaskBytes,
-		}})
+		b.come(a, AtCheckpoint, func() { b.save(a) })
 	})
+}
+
+// save ends an attempt that has written a checkpoint.
+func (b *body) save(a *attempt) {
+	a.job.saved[a.id.Task] = saved{a.doneAt(b.now), a.copied, a.fetched, a.machine, b.now}
+	b.end(a, control.AttemptPaused{Attempt: a.id, Checkpoint: cluster.Checkpoint{
+		Attempt: a.id, Machine: a.machine.name, Bytes: b.cfg.Costs.TaskBytes,
+	}})
 }
 
 // endEarly has a map publish what it has read. One that has read nothing has
@@ -31,7 +36,7 @@ func (b *body) endEarly(a *attempt) {
 		return
 	}
 	b.later(a, b.now+b.cfg.Costs.SplitMillis, func() {
-		b.end(a, control.AttemptFinished{Attempt: a.id, Range: dag.Range{Start: a.rng.Start, End: cut}})
+		b.come(a, AtEnd, func() { b.finish(a, dag.Range{Start: a.rng.Start, End: cut}) })
 	})
 }
 
@@ -40,7 +45,7 @@ type saved struct {
 	done, copied int64
 	fetched      bool
 	machine      *machine // where it lies
-	instance     int      // of its tasknode
+	at           int64    // when it was written
 }
 
 // restore has an attempt go on from the checkpoint of its task, if it has one
@@ -48,7 +53,7 @@ type saved struct {
 // time at on.
 func (b *body) restore(a *attempt, t *cluster.Task, at int64) int64 {
 	s, known := a.job.saved[t.ID]
-	if t.Checkpoint == nil || !known || s.machine.dead || s.machine.instance != s.instance {
+	if t.Checkpoint == nil || !known || s.machine.dead || s.at < s.machine.empty {
 		return at
 	}
 	a.done, a.copied, a.fetched = s.done, s.copied, s.fetched

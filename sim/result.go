@@ -18,6 +18,7 @@ type Result struct {
 	Preempted []Preemption  // in order of time
 	Lost      []LostMachine // in the order in which they failed
 	Recovered []Recovery    // in order of start
+	Leads     []int64       // when masters began to lead
 
 	Tasks  []TaskResult // with Config.Tasks, in order of job, phase, task and attempt
 	Series []Sample     // with Config.Series, in order of time
@@ -44,6 +45,10 @@ type JobResult struct {
 	// there: the longest map, or all maps spread evenly over all slots, and
 	// likewise for reduces, one phase behind the other.
 	Alone int64
+
+	// Wrong is, of a job that has succeeded, what of its work is in its output not
+	// once; "" for nothing. It is looked for with Config.CheckInvariants.
+	Wrong string
 }
 
 // Sojourn is the time from submission to the end, in ms.
@@ -58,6 +63,7 @@ func (b *body) result() *Result {
 	r := &Result{
 		End: b.time(), Steps: b.steps, Events: b.happened,
 		Preempted: b.account.preempted, Recovered: b.account.recovered, Series: b.series.samples,
+		Leads: b.masters.leads,
 	}
 	for _, l := range b.account.lost {
 		r.Lost = append(r.Lost, *l)
@@ -65,6 +71,10 @@ func (b *body) result() *Result {
 	place := make(map[string]int, len(b.order))
 	for i, j := range b.order {
 		place[j.in.ID] = i
+		if b.view.Job(j.id) == nil {
+			r.Jobs = append(r.Jobs, JobResult{ID: j.in.ID, Submit: j.in.Submit, Start: -1, Finish: -1})
+			continue
+		}
 		r.Jobs = append(r.Jobs, b.resultOf(j))
 		if b.cfg.Tasks {
 			r.Tasks = append(r.Tasks, b.tasksOf(j)...)
@@ -84,7 +94,7 @@ func (b *body) resultOf(j *job) JobResult {
 	s := b.view.Job(j.id)
 	out := JobResult{
 		ID: j.in.ID, Pool: s.Spec.Pool, Class: j.in.Class, State: s.State,
-		Submit: s.SubmittedAt - epoch, Start: -1, Finish: s.FinishedAt - epoch,
+		Submit: s.SubmittedAt - epoch, Start: -1, Finish: since(s.FinishedAt),
 		Maps: len(j.in.Maps), Reduces: len(j.in.Reduces), LocalMaps: b.localMaps(j), Alone: b.alone(j),
 		ReduceStart: -1, ReduceFinish: -1,
 	}
@@ -93,6 +103,9 @@ func (b *body) resultOf(j *job) JobResult {
 		out.ReduceStart, out.ReduceFinish = since(s.Stages[1].StartedAt), since(j.lastOf(s.Stages[1]))
 	}
 	out.Start = out.MapStart
+	if b.cfg.CheckInvariants && s.State == cluster.JobSucceeded {
+		out.Wrong = b.unaccounted(j, s)
+	}
 	return out
 }
 

@@ -17,7 +17,7 @@ func (b *body) trigger(j *job) {
 			wait = append(wait, f)
 			continue
 		}
-		b.queue.plan(b.now+f.At, func() { b.fail(b.machines[f.Node], f.Back) })
+		b.queue.plan(b.now+f.At, func() { b.fail(b.machines[f.Node], f.Back, false) })
 	}
 	j.failures = wait
 	b.poll(j)
