@@ -189,7 +189,6 @@ func (b *body) noteVerdict(m *machine, delta cluster.Delta) {
 		_, _, a, _ := b.view.Attempt(id)
 		record.Outputs++
 		record.Output += a.Held(a.EndedAt)
-		b.jobs[id.Task.Job].revoke(id)
 		b.miss(id.Task)
 	}
 	m.lost = nil

@@ -33,6 +33,7 @@ func (b *body) follow(delta cluster.Delta) {
 		b.touch(id)
 	}
 	for _, id := range delta.Revoked {
+		b.jobs[id.Task.Job].revoke(id)
 		b.mapChanged(id)
 	}
 	for _, id := range delta.Published {

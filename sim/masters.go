@@ -15,6 +15,7 @@ type masters struct {
 	since  int64 // when it began to lead
 	leads  []int64
 
+	waiting []func()        // for somebody to lead
 	writing []cluster.Entry // what the leader has proposed and is writing to a slow log
 }
 
@@ -101,6 +102,10 @@ func (b *body) lead(i int) {
 			b.giveUpLater(node)
 		}
 	}
+	for _, do := range m.waiting {
+		do()
+	}
+	m.waiting = nil
 }
 
 // write puts a batch into the log. It is not there when the leader is lost while it

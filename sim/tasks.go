@@ -34,7 +34,7 @@ const (
 	Checkpointed Outcome = "checkpoint"  // another attempt may go on from what it wrote
 	Killed       Outcome = "killed"      // its work came to nothing
 	MachineLost  Outcome = "lost"        // it ran on a machine that failed
-	OutputLost   Outcome = "output lost" // it finished, and its machine failed while its output was needed
+	OutputLost   Outcome = "output lost" // it finished, and its output was lost, or found damaged, while it was needed
 )
 
 // tasksOf are the attempts of a job.

@@ -70,6 +70,15 @@ func (w *World) Request(c cluster.Command) bool {
 	return true
 }
 
+// WhenLed has do called when the next master leads; at once if one does.
+func (w *World) WhenLed(do func()) {
+	if w.b.led() {
+		do()
+		return
+	}
+	w.b.masters.waiting = append(w.b.masters.waiting, do)
+}
+
 // Runs reports whether a machine is there, whether it is heard or not.
 func (w *World) Runs(node int) bool { return !w.b.machines[node].dead }
 

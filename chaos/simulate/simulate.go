@@ -4,20 +4,18 @@
 //
 //	report, err := simulate.Run(ctx, plan)
 //
-// Losses of tasknodes and machines are modelled, by whatever makes them silent for
-// longer than the masters wait: kill, restart, stop and partition. Everything else
-// is reported as not modelled. There are no goroutines.
+// Every kind of fault is played, as far as it means something where there are no
+// bytes: docs/formats/plan.md says how. What does not is told in the verdict, as not
+// injected, with its reason. There are no goroutines.
 package simulate
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
+	"math/rand/v2"
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
@@ -25,109 +23,142 @@ import (
 
 // What a job of a drill is like, in ms: its tasks sleep for most of that.
 const (
-	maps, mapMillis       = 16, 600
-	reduces, reduceMillis = 3, 1200
-	taskBytes             = 15_000
-	expiryMillis          = 1000
-	restartMillis         = 300 // until a daemon that is restarted is there again
+	mapTasks, mapMillis       = 16, 600
+	reduceTasks, reduceMillis = 3, 1200
+	taskBytes                 = 15_000
+	commitMillis              = 100 // for each part of the output
+)
+
+// How the cluster is set, in ms.
+const (
+	expiryMillis    = 1000
+	heartbeatMillis = 200
+	electionMillis  = 1000
+	restartMillis   = 300  // until a daemon that is restarted is there again
+	timeoutMillis   = 5000 // after which an attempt that comes no further fails
+	lookMillis      = 25   // how often it is looked whether a fault is due
 )
 
 // Report is what came of a plan. Times are ms of virtual time.
 type Report struct {
-	Played      []string // faults, as the plan has them
-	NotModelled []string // faults with reasons
-	Result      *sim.Result
-	WorkLost    int64  // ms of slots that were lost with machines
-	Recovery    int64  // the longest that a lost task waited to run again
-	Wrong       string // why jobs will never be over, "" when all are
-	Good        bool   // every job succeeded
+	*chaos.Verdict
+	Result *sim.Result // as far as it came
 }
 
 // Run plays a plan with the policy fifo, and looks through the state after every
-// change.
+// change. What goes wrong is in the verdict; an error tells of a faulty plan, or
+// that ctx has ended.
 func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	r := new(Report)
-	cfg := sim.Config{
-		Policy: new(fifo.Policy), Nodes: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
-		Expiry: expiryMillis, Heartbeat: 200, CheckInvariants: true,
+	p := &play{
+		plan: plan, random: rand.New(rand.NewPCG(plan.Seed, 7)),
+		faults: make([]fault, len(plan.Faults)), inside: make(map[place]*harm),
 	}
 	for i, f := range plan.Faults {
-		failure, err := model(plan, i)
-		if err != nil {
-			r.NotModelled = append(r.NotModelled, fmt.Sprintf("%v: %v", f, err))
+		p.faults[i].why = "its trigger never came"
+		if why := unmodelled(f); why != "" {
+			p.faults[i].why = "not modelled: " + why
 			continue
 		}
-		r.Played = append(r.Played, f.String())
-		cfg.Failures = append(cfg.Failures, failure)
+		p.pending = append(p.pending, i)
 	}
-	result, err := sim.Run(ctx, cfg, jobs(plan))
-	if errors.Is(err, sim.ErrStuck) {
-		r.Result, r.Wrong = new(sim.Result), err.Error()
-		return r, nil
+	result, err := sim.Run(ctx, sim.Config{
+		Policy: new(fifo.Policy), Nodes: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
+		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, Election: electionMillis,
+		Commit: commitMillis, Disturb: p.disturb, Visited: p.visited, CheckInvariants: true, Tasks: true,
+	}, jobs(plan))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	if err != nil {
-		return nil, err
+	if result == nil {
+		result = new(sim.Result)
 	}
-	r.judge(plan, result)
-	return r, nil
+	return &Report{p.judge(result, err), result}, nil
 }
 
-// judge tells what came of the plan. Faults that were due when all was over have hit
-// nothing.
-func (r *Report) judge(plan *chaos.Plan, result *sim.Result) {
-	r.Result, r.Good = result, true
-	for _, j := range result.Jobs {
-		r.Good = r.Good && j.State == cluster.JobSucceeded
+// unmodelled is why a fault means nothing here, "" when it does.
+func unmodelled(f chaos.Fault) string {
+	switch {
+	case f.Target.Role == chaos.DataNode, f.Target.Role == chaos.NameNode:
+		return "there is no HDFS"
+	case f.Point == snapshot && !f.EndsDaemon():
+		return "there are no snapshots that could fail or take time"
 	}
-	for _, l := range result.Lost {
-		r.WorkLost += l.WorkLost + l.Output
-	}
-	for _, again := range result.Recovered {
-		r.Recovery = max(r.Recovery, again.Wait())
-	}
-	for _, f := range plan.Faults {
-		if i := slices.Index(r.Played, f.String()); i >= 0 && f.When.Event == chaos.AtTime && f.When.At.Milliseconds() > result.End {
-			r.Played = slices.Delete(r.Played, i, i+1)
-			r.NotModelled = append(r.NotModelled, fmt.Sprintf("%v: its trigger never came", f))
+	return ""
+}
+
+// play is a plan that is being played.
+type play struct {
+	plan    *chaos.Plan
+	random  *rand.Rand
+	faults  []fault
+	pending []int // faults that have hit nothing yet
+	inside  map[place]*harm
+}
+
+// fault is what is known of one.
+type fault struct {
+	hit    bool
+	why    string // it has not hit
+	target string
+	at     int64
+	since  int64 // when something came of it
+	led    bool  // a master went on leading then
+	harms  []*harm
+}
+
+// errNothing is why a fault that is due does not hit.
+var errNothing = errors.New("nothing of that kind is there")
+
+// disturb injects the faults that are due, for as long as the plan allows.
+func (p *play) disturb(w *sim.World) (again int64) {
+	rest := p.pending[:0]
+	for _, i := range p.pending {
+		if !due(w, p.plan.Faults[i].When) || !p.begin(w, i) {
+			rest = append(rest, i)
 		}
 	}
+	if p.pending = rest; len(rest) == 0 || w.Time() > p.plan.Limit.Milliseconds() {
+		return 0
+	}
+	return lookMillis
 }
 
-// silences are the kinds of faults that nothing is heard of a machine for.
-var silences = []chaos.Kind{chaos.Kill, chaos.Restart, chaos.Stop, chaos.Partition}
+// begin injects a fault; false says that it is to be tried again.
+func (p *play) begin(w *sim.World, i int) bool {
+	f := &p.faults[i]
+	target, err := p.inject(w, i)
+	if err != nil {
+		f.why = err.Error()
+		return false
+	}
+	f.hit, f.why, f.target, f.at = true, "", target, w.Time()
+	if len(f.harms) == 0 {
+		f.happened(w)
+	}
+	return true
+}
 
-// model is a fault as a failure of the simulator, or why it is none.
-func model(plan *chaos.Plan, i int) (sim.Failure, error) {
-	f := plan.Faults[i]
-	if !slices.Contains(silences, f.Kind) {
-		return sim.Failure{}, fmt.Errorf("%s is not modelled", f.Kind)
+// happened notes that something has come of a fault.
+func (f *fault) happened(w *sim.World) { f.since, f.led = w.Time(), w.Leader() >= 0 }
+
+// due reports whether a trigger has come.
+func due(w *sim.World, t chaos.Trigger) bool {
+	if t.Event == chaos.AtTime {
+		return w.Time() >= t.At.Milliseconds()
 	}
-	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
-		return sim.Failure{}, fmt.Errorf("the loss of a %s is not modelled", f.Target.Role)
+	j := w.Job(t.Job)
+	switch {
+	case j == nil:
+		return false
+	case t.Event == chaos.OfSpill:
+		return j.Stages[0].Finished >= t.N
+	case t.Event == chaos.OfCommit:
+		return committing(j) && w.Named(t.Job) >= t.N
 	}
-	if (f.Kind == chaos.Stop || f.Kind == chaos.Partition) && f.For > 0 && f.For.Milliseconds() <= expiryMillis {
-		return sim.Failure{}, fmt.Errorf("a silence of up to %d ms is not modelled, as nobody is given up for it", expiryMillis)
-	}
-	n := f.Target.Number()
-	if n == 0 {
-		n = 1 + int(plan.Seed+uint64(i))%plan.Tasknodes
-	}
-	out := sim.Failure{Node: n - 1, Back: f.For.Milliseconds()}
-	if f.Kind == chaos.Restart {
-		out.Back = restartMillis
-	}
-	switch f.When.Event {
-	case chaos.AtTime:
-		out.At = f.When.At.Milliseconds()
-	case chaos.OfMaps, chaos.OfReduce:
-		out.Job, out.Phase, out.Percent = f.When.Job, string(f.When.Event), float64(f.When.N)
-	default:
-		return out, errors.New("the trigger is not modelled")
-	}
-	return out, nil
+	return w.Reached(t.Job, string(t.Event), float64(t.N))
 }
 
 // jobs are those of the plan, all submitted at once.
@@ -142,7 +173,7 @@ func jobs(plan *chaos.Plan) *workload.Workload {
 	for _, j := range plan.Jobs {
 		w.Jobs = append(w.Jobs, workload.Job{
 			ID: j.Name, Name: j.Program, SlowStart: -1,
-			Maps: tasks(maps, mapMillis*time.Millisecond), Reduces: tasks(reduces, reduceMillis*time.Millisecond),
+			Maps: tasks(mapTasks, mapMillis*time.Millisecond), Reduces: tasks(reduceTasks, reduceMillis*time.Millisecond),
 		})
 	}
 	return w

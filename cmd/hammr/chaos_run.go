@@ -68,7 +68,7 @@ machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 	flags.DurationVar(&cfg.duration, "duration", 0, "go on for that `time` instead")
 	flags.StringVar(&cfg.report, "report", "", "`directory` of the reports")
 	flags.BoolVar(&cfg.hdfs, "hdfs", false, "plans of seeds run on a real HDFS, which takes Java, and have no partitions")
-	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator, as far as machines are lost in them; the verdict is printed, and no report written")
+	flags.BoolVar(&cfg.sim, "sim", false, "play the plans in the simulator; without --report the verdicts are printed")
 	flags.IntVar(&cfg.shrink, "shrink", 6, "`number` of drills that a failing plan may be shrunk by")
 	kindsFlag(cmd, &cfg.kinds)
 	cfg.attached.flags(flags)
@@ -151,7 +151,7 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.drills(ctx, s, out), s.Close())
+	return errors.Join(c.drills(ctx, s.Run, out), s.Close())
 }
 
 // needsIsolation is whether there will be plans that take namespaces.
@@ -170,8 +170,11 @@ func (c *chaosRun) needsIsolation() bool {
 	return false
 }
 
+// player plays a plan and writes its report into a directory.
+type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error)
+
 // drills runs one drill after the other.
-func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) error {
+func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
 	table := filepath.Join(c.report, "drills.csv")
 	printHead(out)
 	bad, began := 0, time.Now()
@@ -184,7 +187,7 @@ func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) 
 		if c.fromFile != nil {
 			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
 		}
-		v, err := s.Run(ctx, plan, dir)
+		v, err := play(ctx, plan, dir)
 		if err != nil {
 			return err
 		}
@@ -196,7 +199,7 @@ func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) 
 		if !v.Good {
 			bad++
 			fmt.Fprintf(out, "%v", v)
-			c.shrinkPlan(ctx, s, plan, dir, out)
+			c.shrinkPlan(ctx, play, plan, dir, out)
 		}
 	}
 	if err := tellTotal(out, table); err != nil {
@@ -209,15 +212,19 @@ func (c *chaosRun) drills(ctx context.Context, s *drill.Session, out io.Writer) 
 }
 
 // shrinkPlan looks for a smaller plan that fails too, and keeps it.
-func (c *chaosRun) shrinkPlan(ctx context.Context, s *drill.Session, plan *chaos.Plan, dir string, out io.Writer) {
+func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan, dir string, out io.Writer) {
 	n := 0
 	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {
 		n++
-		v, err := s.Run(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
-		return err == nil && !v.Good
+		v, err := play(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
+		return err == nil && !v.Good && v.Injected() > 0
 	})
 	name := filepath.Join(dir, "shrunk")
 	if ctx.Err() == nil && os.WriteFile(name, small.Format(), 0o644) == nil {
-		fmt.Fprintf(out, "  %d of %d faults fail as well: hammr chaos run --plan %s --report DIR\n", len(small.Faults), len(plan.Faults), name)
+		again := "--report DIR"
+		if c.sim {
+			again = "--sim"
+		}
+		fmt.Fprintf(out, "  %d of %d faults fail as well: hammr chaos run --plan %s %s\n", len(small.Faults), len(plan.Faults), name, again)
 	}
 }

@@ -2,15 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/simulate"
 )
 
-// simulate plays the plans in virtual time.
+// simulate plays the plans in virtual time: with a report as drills, else for the
+// verdicts alone.
 func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
+	if c.report != "" {
+		return c.drills(ctx, simulated, out)
+	}
+	printHead(out)
 	bad, began := 0, time.Now()
 	for i := 0; c.more(ctx, i, began); i++ {
 		plan := c.planOf(i)
@@ -18,27 +27,31 @@ func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range r.NotModelled {
-			fmt.Fprintf(out, "  %s\n", f)
-		}
-		for _, l := range r.Result.Lost {
-			fmt.Fprintf(out, "  machine %d is lost at %d ms\n", l.Node+1, l.At)
-		}
-		for _, j := range r.Result.Jobs {
-			fmt.Fprintf(out, "  job %s is %v after %d ms\n", j.ID, j.State, j.Sojourn())
-		}
-		if r.Wrong != "" {
-			fmt.Fprintf(out, "  wrong: %s\n", r.Wrong)
-		}
-		word := "good"
+		printRow(out, chaos.RowOf(plan, r.Verdict))
+		fmt.Fprint(out, r)
 		if !r.Good {
-			bad, word = bad+1, "bad"
+			bad++
 		}
-		fmt.Fprintf(out, "seed %d, %d of %d faults played, %d ms of work lost, lost tasks run again within %d ms: %s\n",
-			plan.Seed, len(r.Played), len(plan.Faults), r.WorkLost, r.Recovery, word)
 	}
 	if bad > 0 {
 		return exitError(exitFailed)
 	}
 	return nil
+}
+
+// simulated plays a plan in virtual time and writes its report.
+func simulated(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error) {
+	r, err := simulate.Run(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return r.Verdict, errors.Join(
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "plan"), plan.Format(), 0o644),
+		os.WriteFile(filepath.Join(dir, "verdict.json"), text, 0o644),
+	)
 }

@@ -1,0 +1,110 @@
+package simulate
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/sim"
+)
+
+// action is what happens at a failpoint.
+type action struct {
+	word  string // error or crash; "" where it only takes time
+	delay int64  // ms
+	nth   int64  // the time that it is come to alone; 0 for each
+}
+
+// actionOf reads an action that the plan's check has found in order.
+func actionOf(text string) (a action) {
+	word, nth, _ := strings.Cut(text, "@")
+	a.nth, _ = strconv.ParseInt(nth, 10, 64) // 0 where there is none
+	if delay, is := strings.CutPrefix(word, "delay="); is {
+		d, _ := time.ParseDuration(delay) // it is in order
+		a.delay = d.Milliseconds()
+		return a
+	}
+	a.word = word
+	return a
+}
+
+// come counts those who come to a failpoint, and reports whether something happens.
+func (h *harm) come(w *sim.World, times int64, nth int64) bool {
+	before := h.hits
+	h.hits += times
+	if times == 0 || nth > 0 && (before >= nth || h.hits < nth) {
+		return false
+	}
+	if !h.came {
+		h.came = true
+		h.fault.happened(w)
+	}
+	return true
+}
+
+// failpoint is what comes of one that is come to, of a master's log by so many entries.
+func (p *play) failpoint(w *sim.World, at place, h *harm, entries int) sim.Effect {
+	times := int64(1)
+	if at.name == snapshot {
+		h.entries += int64(entries)
+		times = h.entries/snapshotEntries - h.hits
+	}
+	a := actionOf(h.of.How)
+	if !h.come(w, times, a.nth) {
+		return sim.Effect{}
+	}
+	switch {
+	case a.word == "":
+		return sim.Effect{Delay: a.delay}
+	case h.of.EndsDaemon():
+		p.crash(w, at, h)
+		return sim.Effect{}
+	case a.word == "crash":
+		return sim.Effect{Fail: "signal: killed"}
+	}
+	return sim.Effect{Fail: "failpoint " + at.name}
+}
+
+// crash ends a daemon. It is started again when the fault is over, and has forgotten
+// what else it suffered.
+func (p *play) crash(w *sim.World, at place, h *harm) {
+	maps.DeleteFunc(p.inside, func(other place, _ *harm) bool { return other.master == at.master && other.node == at.node })
+	back := int64(0)
+	if h.until > 0 {
+		back = max(1, h.until-w.Time())
+	}
+	if !at.master {
+		w.Lose(at.node, back)
+		return
+	}
+	if end := w.TakeMaster(at.node); back > 0 {
+		w.After(back, end)
+	}
+}
+
+// beatLater has a tasknode come to its next sign of life, for as long as something
+// happens there. One that is left out, or late, is silence until the next one.
+func (p *play) beatLater(w *sim.World, at place, h *harm) {
+	a := actionOf(h.of.How)
+	w.After(heartbeatMillis, func() {
+		if p.inside[at] != h || !w.Runs(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
+			return
+		}
+		late := int64(0)
+		switch {
+		case !h.come(w, 1, a.nth):
+		case a.word == "crash":
+			p.crash(w, at, h)
+			return
+		case a.word == "error":
+			late = heartbeatMillis
+		default:
+			late = a.delay
+		}
+		p.beatLater(w, at, h)
+		if late > 0 {
+			w.After(late, w.Silence(at.node))
+		}
+	})
+}

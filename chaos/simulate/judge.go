@@ -1,0 +1,121 @@
+package simulate
+
+import (
+	"fmt"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sim"
+)
+
+// committing reports whether the output of a job gets its final names, or has them.
+func committing(j *cluster.Job) bool {
+	return j.State == cluster.JobCommitting || j.State == cluster.JobSucceeded
+}
+
+// judge tells what came of the plan.
+func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
+	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
+	if err != nil {
+		v.Wrong = append(v.Wrong, err.Error())
+	}
+	for i := range p.faults {
+		v.Faults = append(v.Faults, p.faultResult(i, r))
+	}
+	if len(v.Faults) > 0 && v.Injected() == 0 {
+		v.Wrong = append(v.Wrong, "nothing of the plan was played")
+	}
+	for i, j := range p.plan.Jobs {
+		result := chaos.JobResult{Name: j.Name, Program: j.Program, ID: fmt.Sprint(i + 1), State: "UNKNOWN", Lost: reduceTasks}
+		if i < len(r.Jobs) && r.Jobs[i].Start >= 0 {
+			result.State = r.Jobs[i].State.String()
+		}
+		switch {
+		case i >= len(r.Jobs) || r.Jobs[i].State != cluster.JobSucceeded:
+			v.Wrong = append(v.Wrong, fmt.Sprintf("job %s is %s after %d ms", j.Name, result.State, r.End))
+		case r.Jobs[i].Wrong != "":
+			v.Wrong = append(v.Wrong, fmt.Sprintf("job %s: %s", j.Name, r.Jobs[i].Wrong))
+		default:
+			result.Lost, result.Bytes = 0, (mapTasks+reduceTasks)*taskBytes
+		}
+		result.Again = again(r, j.Name)
+		v.Jobs = append(v.Jobs, result)
+	}
+	v.WorkLost = workLost(r)
+	v.Sum()
+	return v
+}
+
+func (p *play) faultResult(i int, r *sim.Result) chaos.FaultResult {
+	f := &p.faults[i]
+	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.hit, Why: f.why, At: f.at}
+	if f.hit && p.plan.Faults[i].Kind == chaos.Failpoint {
+		most := int64(0)
+		for _, h := range f.harms {
+			most = max(most, h.hits)
+		}
+		if most < p.plan.Faults[i].Nth() {
+			out.Injected, out.Why = false, fmt.Sprintf("it was come to %d times", most)
+		}
+	}
+	if !out.Injected {
+		return out
+	}
+	at, found := f.since, f.led
+	if p.plan.Faults[i].Target.Role != chaos.Jobmaster {
+		at, found = wentOn(r, f.since)
+	} else if !f.led {
+		at, found = ledAgain(r, f.since)
+	}
+	out.Recovery, out.TimedOut = max(1, at-f.since), !found
+	return out
+}
+
+// ledAgain is when a master began to lead after a time.
+func ledAgain(r *sim.Result, since int64) (at int64, found bool) {
+	for _, at := range r.Leads {
+		if at > since {
+			return at, true
+		}
+	}
+	return r.End, false
+}
+
+// wentOn is when an attempt began after a time, or finished, or all was over.
+func wentOn(r *sim.Result, since int64) (at int64, found bool) {
+	at, found = r.End, true
+	for _, j := range r.Jobs {
+		found = found && j.Finish >= 0
+	}
+	for _, t := range r.Tasks {
+		if t.Start > since && (!found || t.Start < at) {
+			at, found = t.Start, true
+		}
+		done := t.Outcome == sim.Finished || t.Outcome == sim.SplitOff || t.Outcome == sim.Checkpointed
+		if done && t.End > since && (!found || t.End < at) {
+			at, found = t.End, true
+		}
+	}
+	return at, found
+}
+
+// again is how many attempts were made beyond one a task.
+func again(r *sim.Result, job string) (n int) {
+	for _, t := range r.Tasks {
+		if t.Job == job && t.Attempt > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// workLost is how many ms attempts ran whose work is in no output.
+func workLost(r *sim.Result) (ms int64) {
+	for _, t := range r.Tasks {
+		switch t.Outcome {
+		case sim.Killed, sim.MachineLost, sim.OutputLost:
+			ms += max(0, t.End-t.Start-t.Suspended)
+		}
+	}
+	return ms
+}
