@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/cluster"
@@ -17,7 +18,7 @@ func committing(j *cluster.Job) bool {
 func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {
-		v.Wrong = append(v.Wrong, err.Error())
+		v.Wrong = append(v.Wrong, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	for i := range p.faults {
 		v.Faults = append(v.Faults, p.faultResult(i, r))

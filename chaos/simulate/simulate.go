@@ -26,7 +26,8 @@ const (
 	mapTasks, mapMillis       = 16, 600
 	reduceTasks, reduceMillis = 3, 1200
 	taskBytes                 = 15_000
-	commitMillis              = 100 // for each part of the output
+	commitMillis              = 100        // for each part of the output
+	memoryBytes               = 10_000_000 // that a checkpoint has, of which the disk writes 100 MB/s
 )
 
 // How the cluster is set, in ms.
@@ -64,11 +65,13 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 		}
 		p.pending = append(p.pending, i)
 	}
-	result, err := sim.Run(ctx, sim.Config{
+	cfg := sim.Config{
 		Policy: new(fifo.Policy), Nodes: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
 		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, Election: electionMillis,
 		Commit: commitMillis, Disturb: p.disturb, Visited: p.visited, CheckInvariants: true, Tasks: true,
-	}, jobs(plan))
+	}
+	cfg.Costs.TaskBytes = memoryBytes
+	result, err := sim.Run(ctx, cfg, jobs(plan))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
