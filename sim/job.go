@@ -44,12 +44,15 @@ func (b *body) submit(in *workload.Job) {
 		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
 		Graph:       b.graph(in),
 		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
+		MaxMachineFaults: maxMachineFaults, FaultDecayMillis: faultDecay,
 	}})
 }
 
 const (
-	defaultSlowStart = 0.05 // as mapreduce.job.reduce.slowstart.completedmaps
-	maxAttempts      = 4    // as mapreduce.map.maxattempts
+	defaultSlowStart = 0.05    // as mapreduce.job.reduce.slowstart.completedmaps
+	maxAttempts      = 4       // as mapreduce.map.maxattempts
+	maxMachineFaults = 3       // as mapreduce.job.maxtaskfailures.per.tracker
+	faultDecay       = 600_000 // ms, as hammr.job.fault.decay
 )
 
 // graph is what the job looks like to the master.

@@ -45,10 +45,6 @@ func (b *body) visit(v Visit) Effect {
 // come has an attempt come to a place and then go on with what it does, unless it
 // fails there or its machine is lost.
 func (b *body) come(a *attempt, place Place, then func()) {
-	if b.cfg.Visited == nil {
-		then()
-		return
-	}
 	effect := b.visit(Visit{Place: place, Node: a.machine.number, Attempt: a.id})
 	switch {
 	case a.over:

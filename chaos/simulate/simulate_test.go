@@ -233,6 +233,21 @@ func TestShrink(t *testing.T) {
 	}
 }
 
+// TestBadMachineIsAvoided has a machine on which everything fails: after three failures
+// the job starts nothing there.
+func TestBadMachineIsAvoided(t *testing.T) {
+	r := play(t, parse(t, "fault at 0s do full-disk tasknode 1"))
+	there := 0
+	for _, a := range r.Result.Tasks {
+		if a.Machine == 0 {
+			there++
+		}
+	}
+	if !r.Good || there < 3 || there > 5 || r.AttemptsAgain != there {
+		t.Errorf("%d attempts there, %+v", there, r.Verdict)
+	}
+}
+
 // TestLosses tells what of a machine was lost.
 func TestLosses(t *testing.T) {
 	r := play(t, parse(t, "fault at 500ms do kill machine 2"))
