@@ -7,12 +7,15 @@ func (b *body) follow(delta cluster.Delta) {
 	b.followJobs(delta)
 	for _, name := range delta.Machines {
 		m, known := b.byName[name], b.view.Machine(name)
+		if !known.Lost && known.Instance == m.instanceName() {
+			m.known = m.instance
+		}
 		b.noteVerdict(m, delta)
 		switch {
 		case b.cfg.Disturb == nil:
 		case known.Lost:
 			b.abandon(m)
-		case m.quiet == 0:
+		case m.quiet == 0 && m.known == m.instance:
 			b.attached(m, known)
 		}
 	}

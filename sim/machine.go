@@ -17,6 +17,7 @@ type machine struct {
 	dead     bool
 	running  []*attempt // in order of start
 	instance int        // how often its tasknode was started
+	known    int        // which of them the state has
 	silent   int        // how many troubles keep it from being heard, or from hearing
 	quiet    int64      // since when it is dead or silent; 0 when it is neither
 	empty    int64      // since when it has what is on its disks
@@ -69,10 +70,13 @@ func (b *body) join(m *machine) {
 	b.attach(m)
 }
 
+// instanceName tells one start of a tasknode from the next.
+func (m *machine) instanceName() string { return string(rune('a' + m.instance%26)) }
+
 // attach has a tasknode say what it is to the master that leads.
 func (b *body) attach(m *machine) {
 	c := cluster.JoinMachine{
-		Name: m.name, Instance: string(rune('a' + m.instance%26)), Rack: m.rack, Hosts: []string{m.name},
+		Name: m.name, Instance: m.instanceName(), Rack: m.rack, Hosts: []string{m.name},
 		Slots: [2]int{b.cfg.MapSlots, b.cfg.ReduceSlots},
 	}
 	if known := b.view.Machine(m.name); known != nil && (known.Lost || known.Instance != c.Instance) {
@@ -110,6 +114,9 @@ func (b *body) fail(m *machine, back int64, keeps bool) {
 func (b *body) obey(o control.Order) {
 	m := b.byName[o.Machine]
 	instance := m.instance
+	if m.known != instance { // it is meant for the tasknode that was there before
+		return
+	}
 	b.queue.plan(b.now+b.cfg.Latency, func() {
 		a := b.attempts[o.Attempt]
 		switch {

@@ -187,6 +187,17 @@ func TestTwoOfAKind(t *testing.T) {
 	}
 }
 
+// TestRestartWhileTheLogIsSlow has a tasknode begin again while what the leader has
+// decided for the one before is on its way to the log.
+func TestRestartWhileTheLogIsSlow(t *testing.T) {
+	p := parse(t, "masters 1", "tasknodes 3", "job k1 wordcount",
+		"fault when j1 spill 1 do restart tasknode 2", "fault at 450ms do failpoint jobmaster leader at jobmaster/log-append by delay=210ms for 2.74s")
+	p.Seed = 58197
+	if r := play(t, p); !r.Good || r.Injected() != 2 {
+		t.Errorf("%v", r.Verdict)
+	}
+}
+
 // TestRandomPlansEndWell plays the plans of many seeds, of all kinds: alone, and two
 // or three at once.
 func TestRandomPlansEndWell(t *testing.T) {
