@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/chaos"
@@ -23,8 +24,8 @@ func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
 	for i := range p.faults {
 		v.Faults = append(v.Faults, p.faultResult(i, r))
 	}
-	if len(v.Faults) > 0 && v.Injected() == 0 {
-		v.Wrong = append(v.Wrong, "nothing of the plan was played")
+	if len(p.plan.Faults) > 0 && !slices.ContainsFunc(p.plan.Faults, func(f chaos.Fault) bool { return unmodelled(f) == "" }) {
+		v.Wrong = append(v.Wrong, "nothing of the plan is modelled")
 	}
 	for i, j := range p.plan.Jobs {
 		result := chaos.JobResult{Name: j.Name, Program: j.Program, ID: fmt.Sprint(i + 1), State: "UNKNOWN", Lost: reduceTasks}

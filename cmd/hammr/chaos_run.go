@@ -217,7 +217,7 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 	small := chaos.Shrink(plan, c.shrink, func(p *chaos.Plan) bool {
 		n++
 		v, err := play(ctx, p, filepath.Join(dir, fmt.Sprintf("shrink-%d", n)))
-		return err == nil && !v.Good && v.Injected() > 0
+		return err == nil && !v.Good
 	})
 	name := filepath.Join(dir, "shrunk")
 	if ctx.Err() == nil && os.WriteFile(name, small.Format(), 0o644) == nil {

@@ -34,7 +34,7 @@ func TestSimulatedDrills(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, stdout)
 	}
 	code, stdout = simulatedDrills(t, "hdfs\nfault at 500ms do kill namenode")
-	if code != exitFailed || !strings.Contains(stdout, "not modelled: there is no HDFS") || !strings.Contains(stdout, "nothing of the plan was played") {
+	if code != exitFailed || !strings.Contains(stdout, "not modelled: there is no HDFS") || !strings.Contains(stdout, "nothing of the plan is modelled") {
 		t.Errorf("exit code %d:\n%s", code, stdout)
 	}
 }
