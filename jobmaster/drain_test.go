@@ -28,10 +28,16 @@ type puppet struct {
 // addPuppet attaches a tasknode that serves files at an address, "" for none.
 func (w *world) addPuppet(name, address string, maps, reduces int32) *puppet {
 	w.t.Helper()
+	return w.addPuppetAgain(name, name, address, maps, reduces)
+}
+
+// addPuppetAgain attaches one that may have been there before, as another process.
+func (w *world) addPuppetAgain(name, instance, address string, maps, reduces int32) *puppet {
+	w.t.Helper()
 	synctest.Wait()
 	p := &puppet{w: w, name: name, told: make(map[string]*taskproc.MapOutput)}
 	hello := &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-		Instance: name, Address: address, MapSlots: maps, ReduceSlots: reduces,
+		Instance: instance, Address: address, MapSlots: maps, ReduceSlots: reduces,
 	}}}
 	var err error
 	if p.own, err = w.leader().Attach(w.ctx, hello, p.hear, func(error) {}); err != nil {

@@ -185,10 +185,12 @@ func (n *node) detach(cause error) {
 	}
 }
 
-// deliver sends an order to a machine that is attached. One that is not hears
-// what it needs when it comes back.
+// deliver sends an order to a machine that is attached, and has joined as what it is
+// now: orders for a tasknode that was there before it was started anew are none of its
+// business. One that is not hears what it needs when it comes back.
 func (m *Master) deliver(machine string, o *wire.Order) {
-	if n := m.nodes[machine]; n != nil && n.attachment != nil {
+	n, known := m.nodes[machine], m.view.Machine(machine)
+	if n != nil && n.attachment != nil && known != nil && n.attachment.instance == known.Instance {
 		n.attachment.send(o)
 	}
 }

@@ -58,6 +58,8 @@ type world struct {
 		entries [][]cluster.Entry
 		started []string // attempts, in the order in which they began
 		lose    bool     // proposals are lost
+		pass    int      // so many more proposals pass before they are held; -1 for all
+		held    [][]cluster.Entry
 	}
 }
 
@@ -75,7 +77,7 @@ func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
 func newWorld(t *testing.T, masters int) *world {
 	w := &world{t: t, fs: mem.New(mem.Options{}), expiry: 10 * time.Second}
 	w.ctx, w.end = context.WithCancel(context.Background())
-	w.mu.leader = -1
+	w.mu.leader, w.mu.pass = -1, -1
 	for range masters {
 		w.addMaster()
 	}
@@ -156,10 +158,32 @@ func (l *fakeLog) Propose(batch []cluster.Entry) {
 	if w.mu.leader != l.number || w.mu.lose {
 		return
 	}
-	w.mu.entries = append(w.mu.entries, batch)
-	for _, other := range w.logs {
-		other.queue.Put(jobmaster.Committed{Batch: batch})
+	if w.mu.pass == 0 {
+		w.mu.held = append(w.mu.held, batch)
+		return
 	}
+	w.mu.pass = max(w.mu.pass-1, -1)
+	w.commit(batch)
+}
+
+// commit tells every master of a batch; w is locked.
+func (w *world) commit(batch []cluster.Entry) {
+	w.mu.entries = append(w.mu.entries, batch)
+	for _, log := range w.logs {
+		log.queue.Put(jobmaster.Committed{Batch: batch})
+	}
+}
+
+// holdProposals lets so many more proposals pass and holds what comes then, until it is
+// called again.
+func (w *world) holdProposals(pass int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.pass = pass
+	for _, batch := range w.mu.held {
+		w.commit(batch)
+	}
+	w.mu.held = nil
 }
 
 // elect makes a master the leader; -1 leaves the cluster without one.
