@@ -48,9 +48,10 @@ var importTable = []row{
 	{"internal/taskproc", []string{"dag"}},
 	{"internal/wire", []string{"internal/taskproc"}},
 	{"internal/wire/wireconnect", []string{"internal/wire"}},
+	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
-		"internal/conf", "internal/counter", "internal/failpoint", "internal/files", "internal/format", "internal/format/...",
+		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/files", "internal/format", "internal/format/...",
 		"internal/taskproc",
 	}},
 

@@ -1,28 +1,15 @@
 package task
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
-)
-
-// A checkpoint file is 8 bytes of magic, 4 of version, 4 of body length (both
-// little-endian), a CheckpointBody, and the xxhash64 of all that in 8 bytes.
-// docs/formats/checkpoint.md has the bytes.
-const (
-	checkpointMagic   = "HAMMRCKP"
-	checkpointVersion = 2
-	checkpointHead    = len(checkpointMagic) + 4 + 4
-	checkpointTail    = 8
-	maxCheckpoint     = 1 << 30 // bytes
 )
 
 // state is how far the Node has come that is to go on in another attempt, with the
@@ -46,7 +33,7 @@ func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, er
 	case r != nil:
 		err = r.addTo(s)
 	default:
-		s.Merge = mergeInputMessages(n.runs)
+		s.Merge = checkpoint.MergeInputs(n.runs)
 	}
 	return s, err
 }
@@ -77,7 +64,7 @@ func (r *Reduce) addTo(s *taskproc.NodeState) error {
 	}
 	r.countMerges()
 	s.Fetched = r.fetched
-	s.Merge = mergeInputMessages(state)
+	s.Merge = checkpoint.MergeInputs(state)
 	return nil
 }
 
@@ -110,7 +97,7 @@ func (g *group) checkpoint() (*taskproc.FromTask, error) {
 
 // writeCheckpoint writes body into the attempt's directory.
 func (g *group) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
-	encoded, err := EncodeCheckpoint(body)
+	encoded, err := checkpoint.Encode(body)
 	if err == nil {
 		err = failpoint.Hit(failpoint.TaskCheckpoint)
 	}
@@ -148,76 +135,4 @@ func writeAll(w storage.Writer, data []byte) error {
 		return errors.Join(err, w.Abort())
 	}
 	return nil
-}
-
-// EncodeCheckpoint is body as a checkpoint file.
-func EncodeCheckpoint(body *taskproc.CheckpointBody) ([]byte, error) {
-	b := append(make([]byte, 0, 1024), checkpointMagic...)
-	b = binary.LittleEndian.AppendUint32(b, checkpointVersion)
-	b = binary.LittleEndian.AppendUint32(b, 0)
-	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, body)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint encoding: %w", err)
-	}
-	if len(b) > maxCheckpoint {
-		return nil, fmt.Errorf("checkpoint of %d bytes: more than %d", len(b), maxCheckpoint)
-	}
-	binary.LittleEndian.PutUint32(b[len(checkpointMagic)+4:], uint32(len(b)-checkpointHead))
-	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
-}
-
-// DecodeCheckpoint verifies and reads a checkpoint file. What does not verify
-// wraps storage.ErrCorrupt.
-func DecodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
-	if len(b) < checkpointHead+checkpointTail || string(b[:len(checkpointMagic)]) != checkpointMagic {
-		return nil, fmt.Errorf("%w: no checkpoint", storage.ErrCorrupt)
-	}
-	if v := binary.LittleEndian.Uint32(b[len(checkpointMagic):]); v != checkpointVersion {
-		return nil, fmt.Errorf("checkpoint of version %d: this binary reads version %d", v, checkpointVersion)
-	}
-	length := int(binary.LittleEndian.Uint32(b[len(checkpointMagic)+4:]))
-	if length != len(b)-checkpointHead-checkpointTail {
-		return nil, fmt.Errorf("%w: checkpoint body of %d bytes in a file of %d", storage.ErrCorrupt, length, len(b))
-	}
-	content, sum := b[:len(b)-checkpointTail], binary.LittleEndian.Uint64(b[len(b)-checkpointTail:])
-	if xxhash.Sum64(content) != sum {
-		return nil, fmt.Errorf("%w: checkpoint checksum", storage.ErrCorrupt)
-	}
-	body := new(taskproc.CheckpointBody)
-	if err := proto.Unmarshal(content[checkpointHead:], body); err != nil {
-		return nil, fmt.Errorf("%w: checkpoint body: %v", storage.ErrCorrupt, err)
-	}
-	return body, nil
-}
-
-func mergeInputMessages(state []shuffle.MergeInputState) (messages []*taskproc.MergeInput) {
-	for _, s := range state {
-		messages = append(messages, mergeInputMessage(s))
-	}
-	return messages
-}
-
-func mergeInputMessage(s shuffle.MergeInputState) *taskproc.MergeInput {
-	return &taskproc.MergeInput{
-		Path: s.Path, Offset: s.Run.Offset, Length: s.Run.Length, RawLength: s.Run.RawLength,
-		Records: s.Run.Records, Checksum: s.Run.Checksum, Tagged: s.Run.Tagged,
-		BlockOffset: s.From.BlockOffset, BlockRecord: s.From.Record,
-		Input: s.Ordinal.Input, Start: taskproc.FromPosition(s.Ordinal.Start), Sequence: s.Sequence,
-	}
-}
-
-func intakeState(inputs []*taskproc.MergeInput) []shuffle.MergeInputState {
-	var state []shuffle.MergeInputState
-	for _, m := range inputs {
-		state = append(state, shuffle.MergeInputState{
-			Path: m.Path, Sequence: m.Sequence,
-			Ordinal: shuffle.Ordinal{Input: m.Input, Start: taskproc.ToPosition(m.Start)},
-			Run: shuffle.Run{
-				Offset: m.Offset, Length: m.Length, RawLength: m.RawLength,
-				Records: m.Records, Checksum: m.Checksum, Tagged: m.Tagged,
-			},
-			From: shuffle.RunPosition{BlockOffset: m.BlockOffset, Record: m.BlockRecord},
-		})
-	}
-	return state
 }

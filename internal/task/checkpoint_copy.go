@@ -3,6 +3,7 @@ package task
 import (
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
@@ -34,14 +35,12 @@ func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*task
 		return nil, err
 	}
 	dir += "/checkpoints/" + a.Start.AttemptId
-	c := filesCopy{
-		Attempt: a, from: filesOf{a.Local}, to: fsys, dir: dir,
-		name: func(path string) string { return storage.Name(fsys, path) },
-	}
-	if body, err = c.copy(a.ctx, body); err != nil {
+	c := a.copyInto(fsys, dir, checkpoint.Files{FS: a.Local})
+	c.Name = func(path string) string { return storage.Name(fsys, path) }
+	if body, err = c.Files(a.ctx, body); err != nil {
 		return nil, err
 	}
-	encoded, err := EncodeCheckpoint(body)
+	encoded, err := checkpoint.Encode(body)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -36,7 +37,7 @@ func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.S
 // reencode writes body in the place of a checkpoint.
 func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBody) {
 	t.Helper()
-	b, err := EncodeCheckpoint(body)
+	b, err := checkpoint.Encode(body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func rewrite(change func(*taskproc.CheckpointBody)) spoil {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := DecodeCheckpoint(b)
+		body, err := checkpoint.Decode(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ var spoils = map[string]spoil{
 		}
 	},
 	"of another version": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-		rewriteFile(t, c.Path, func(b []byte) []byte { b[len(checkpointMagic)]++; c.Checksum = xxhash.Sum64(b); return b })
+		rewriteFile(t, c.Path, func(b []byte) []byte { b[len("HAMMRCKP")]++; c.Checksum = xxhash.Sum64(b); return b })
 	},
 	"whose files are gone": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
 		for _, o := range outputs {

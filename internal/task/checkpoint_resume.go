@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/cespare/xxhash/v2"
-
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
@@ -47,7 +45,7 @@ func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
 			a.resumed = body
 			return body, nil
 		}
-		fault = errors.Join(fault, fmt.Errorf("checkpoint %s: %w", a.origin.path, err))
+		fault = errors.Join(fault, fmt.Errorf("checkpoint %s: %w", a.origin.Path, err))
 	}
 	if fault == nil {
 		fault = errors.New("the machine that has it is lost")
@@ -56,31 +54,9 @@ func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
 }
 
 func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
-	if o.bytes < 0 || o.bytes > maxCheckpoint {
-		return nil, fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, o.bytes)
-	}
 	files, done := a.open(o)
 	defer done()
-	var b []byte
-	err := a.insist(a.ctx, func() error {
-		f, err := files.open(a.ctx, o.path, 0, -1)
-		if err != nil {
-			return err
-		}
-		b, err = io.ReadAll(io.LimitReader(f, o.bytes+1))
-		if err = errors.Join(err, f.Close()); err == nil && (int64(len(b)) != o.bytes || xxhash.Sum64(b) != o.checksum) {
-			err = fmt.Errorf("%w: %d bytes that are not those recorded", storage.ErrCorrupt, len(b))
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.decodeCheckpoint(b)
-}
-
-func (a *Attempt) decodeCheckpoint(b []byte) (*taskproc.CheckpointBody, error) {
-	body, err := DecodeCheckpoint(b)
+	body, err := o.Read(a.ctx, files, a.patience())
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +76,10 @@ func (a *Attempt) bringCheckpoint() error {
 		} else {
 			err = a.fetchFiles()
 		}
-		if err == nil || !isOfNoUse(err) {
+		if err == nil || !checkpoint.IsOfNoUse(err) {
 			return err
 		}
-		if _, err := a.nextOrigin(fmt.Errorf("checkpoint %s: %w", a.origin.path, err)); err != nil {
+		if _, err := a.nextOrigin(fmt.Errorf("checkpoint %s: %w", a.origin.Path, err)); err != nil {
 			return err
 		}
 	}
@@ -114,8 +90,7 @@ func (a *Attempt) bringCheckpoint() error {
 func (a *Attempt) fetchFiles() error {
 	files, done := a.open(a.origin)
 	defer done()
-	c := filesCopy{Attempt: a, from: files, to: a.Local, dir: a.LocalFile("resumed")}
-	body, err := c.copy(a.ctx, a.resumed)
+	body, err := a.copyInto(a.Local, a.LocalFile("resumed"), files).Files(a.ctx, a.resumed)
 	if err == nil {
 		a.resumed = body
 	}
@@ -148,7 +123,7 @@ func (a *Attempt) checkFilesOf(n *taskproc.NodeState) error {
 			err = a.checkFile(o.Path, x.DataLength)
 		}
 		if err != nil {
-			return &sourceError{err}
+			return &checkpoint.SourceError{Err: err}
 		}
 	}
 	return nil
@@ -160,7 +135,7 @@ func (a *Attempt) checkFile(path string, size int64) error {
 		err = fmt.Errorf("%w: %s has %d bytes, had %d at least", storage.ErrCorrupt, path, info.Size, size)
 	}
 	if err != nil {
-		return &sourceError{err}
+		return &checkpoint.SourceError{Err: err}
 	}
 	return nil
 }

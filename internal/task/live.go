@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
@@ -128,7 +129,7 @@ func (n *Node) liveStates() (states []*taskproc.LiveInput) {
 
 // Runs are what a Node that sorts what comes live had in files at the pause that it
 // goes on from.
-func (n *Node) Runs() []shuffle.MergeInputState { return intakeState(n.resumed.GetMerge()) }
+func (n *Node) Runs() []shuffle.MergeInputState { return checkpoint.MergeStates(n.resumed.GetMerge()) }
 
 // KeepRuns says what such a Node has in files when it is paused, which stay.
 func (n *Node) KeepRuns(runs []shuffle.MergeInputState) { n.runs = runs }

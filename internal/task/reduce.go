@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -146,7 +147,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 	for _, m := range r.resumed.Merge {
 		r.total += m.Records
 	}
-	r.intake, err = shuffle.NewIntakeFromState(opts, intakeState(r.resumed.Merge))
+	r.intake, err = shuffle.NewIntakeFromState(opts, checkpoint.MergeStates(r.resumed.Merge))
 	return err
 }
 

@@ -1,4 +1,4 @@
-package task
+package checkpoint
 
 import (
 	"errors"
@@ -30,11 +30,11 @@ func someCheckpoint() *taskproc.CheckpointBody {
 }
 
 func TestCheckpointRoundTrip(t *testing.T) {
-	encoded, err := EncodeCheckpoint(someCheckpoint())
+	encoded, err := Encode(someCheckpoint())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeCheckpoint(encoded)
+	got, err := Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,49 +44,49 @@ func TestCheckpointRoundTrip(t *testing.T) {
 }
 
 func TestCheckpointDamage(t *testing.T) {
-	encoded, err := EncodeCheckpoint(someCheckpoint())
+	encoded, err := Encode(someCheckpoint())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range encoded {
-		if _, err := DecodeCheckpoint(encoded[:i]); !errors.Is(err, storage.ErrCorrupt) {
+		if _, err := Decode(encoded[:i]); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 		broken := append([]byte(nil), encoded...)
 		broken[i] ^= 0x40
-		if _, err := DecodeCheckpoint(broken); err == nil {
+		if _, err := Decode(broken); err == nil {
 			t.Errorf("bit flipped at %d: accepted", i)
 		}
 	}
 }
 
 func TestCheckpointOfAnotherVersion(t *testing.T) {
-	encoded, err := EncodeCheckpoint(someCheckpoint())
+	encoded, err := Encode(someCheckpoint())
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded[len(checkpointMagic)] = 1
-	if _, err := DecodeCheckpoint(encoded); err == nil || !strings.Contains(err.Error(), "version 1") {
+	encoded[len(magic)] = 1
+	if _, err := Decode(encoded); err == nil || !strings.Contains(err.Error(), "version 1") {
 		t.Errorf("error %v does not name the version", err)
 	}
 }
 
-func FuzzDecodeCheckpoint(f *testing.F) {
-	encoded, err := EncodeCheckpoint(someCheckpoint())
+func FuzzDecode(f *testing.F) {
+	encoded, err := Encode(someCheckpoint())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(encoded)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		body, err := DecodeCheckpoint(b)
+		body, err := Decode(b)
 		if err != nil {
 			return
 		}
-		again, err := EncodeCheckpoint(body)
+		again, err := Encode(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeCheckpoint(again); err != nil {
+		if _, err := Decode(again); err != nil {
 			t.Fatal(err)
 		}
 	})

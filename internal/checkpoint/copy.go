@@ -1,0 +1,166 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage"
+)
+
+// Copy copies what a checkpoint names into one directory: of runs only what is still
+// to be merged.
+type Copy struct {
+	From     Source
+	Dir      string
+	Create   func(path string) (storage.Writer, error)
+	Name     func(path string) string // under which a file is known; nil: its path
+	Patience Patience                 // with From
+}
+
+// Files returns the body of a checkpoint that names the copies.
+func (c *Copy) Files(ctx context.Context, body *taskproc.CheckpointBody) (*taskproc.CheckpointBody, error) {
+	copied := proto.CloneOf(body)
+	for _, n := range copied.Nodes {
+		if err := c.copyFilesOf(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return copied, nil
+}
+
+// copyFilesOf copies what a Node has in files, but for what lies with the job's
+// output.
+func (c *Copy) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
+	for i, m := range n.Merge {
+		if err := c.copyRun(ctx, m, fmt.Sprintf("%s/stage%d-node%d-run%d", c.Dir, n.Stage, n.Node, i)); err != nil {
+			return err
+		}
+	}
+	for i, o := range n.Published {
+		if o.Stored {
+			continue
+		}
+		if err := c.copyPublished(ctx, o, fmt.Sprintf("%s/stage%d-node%d-published%d.out", c.Dir, n.Stage, n.Node, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyRun copies what is left of a run and has m name that.
+func (c *Copy) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
+	state := MergeStates([]*taskproc.MergeInput{m})[0]
+	open := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		return c.From.Open(ctx, m.Path, offset, length)
+	}
+	var run shuffle.Run
+	var from shuffle.RunPosition
+	err := c.write(ctx, path, func(w io.Writer) (err error) {
+		run, from, err = shuffle.CopyRest(ctx, open, w, state.Run, state.From)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	state.Path, state.Run, state.From = c.known(path), run, from
+	proto.Reset(m)
+	proto.Merge(m, mergeInput(state))
+	return nil
+}
+
+func (c *Copy) known(path string) string {
+	if c.Name == nil {
+		return path
+	}
+	return c.Name(path)
+}
+
+// copyPublished copies a data file and its index and has o name them.
+func (c *Copy) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
+	var index *shuffle.Index
+	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
+		index, err = c.copyIndex(ctx, o, w)
+		return err
+	})
+	if err == nil {
+		err = c.write(ctx, path, func(w io.Writer) error { return c.copyData(ctx, o.Path, index, w) })
+	}
+	o.Path = c.known(path)
+	return err
+}
+
+// maxIndex bounds the index files that are read, in bytes.
+const maxIndex = 1 << 30
+
+func (c *Copy) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
+	in, err := c.From.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
+	if err != nil {
+		return nil, &SourceError{err}
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxIndex))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, &SourceError{err}
+	}
+	x, err := shuffle.DecodeIndex(b)
+	if err == nil && x.Checksum != o.IndexChecksum {
+		err = fmt.Errorf("%w: index with checksum %x, the checkpoint has %x", storage.ErrCorrupt, x.Checksum, o.IndexChecksum)
+	}
+	if err != nil {
+		return nil, &SourceError{fmt.Errorf("index of %s: %w", o.Path, err)}
+	}
+	_, err = w.Write(b)
+	return x, err
+}
+
+func (c *Copy) copyData(ctx context.Context, path string, x *shuffle.Index, w io.Writer) error {
+	in, err := c.From.Open(ctx, path, 0, -1)
+	if err != nil {
+		return &SourceError{err}
+	}
+	hash, sink := xxhash.New(), &keenWriter{w: w}
+	n, err := io.Copy(io.MultiWriter(hash, sink), io.LimitReader(in, x.DataLength+1))
+	err = errors.Join(err, in.Close())
+	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
+		err = fmt.Errorf("%w: %d bytes of %s that are not the %d of its index", storage.ErrCorrupt, n, path, x.DataLength)
+	}
+	if err != nil && sink.err == nil {
+		return &SourceError{err}
+	}
+	return err
+}
+
+// keenWriter remembers that it was the writer that failed.
+type keenWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keenWriter) Write(p []byte) (n int, err error) {
+	n, k.err = k.w.Write(p)
+	return n, k.err
+}
+
+// write makes a file of the copy, from its beginning again as often as its source
+// may yet be had.
+func (c *Copy) write(ctx context.Context, path string, fill func(io.Writer) error) error {
+	return c.Patience.Insist(ctx, func() error {
+		w, err := c.Create(path)
+		if err != nil {
+			return err
+		}
+		if err := fill(w); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+		if err := w.Close(); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+		return nil
+	})
+}

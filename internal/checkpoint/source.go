@@ -1,0 +1,65 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+)
+
+// Source opens files that a checkpoint names: length bytes from offset on, or all of
+// them when length is negative.
+type Source interface {
+	Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error)
+}
+
+// Files opens files of a file system by their paths.
+type Files struct{ FS storage.FS }
+
+// Open implements Source.
+func (s Files) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
+	f, err := s.FS.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if length < 0 {
+		return f, nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(f, length), f}, nil
+}
+
+// Elsewhere asks another machine's shuffle server for files of a job.
+type Elsewhere struct {
+	Fetcher      *transfer.Fetcher
+	Address, Job string
+}
+
+// Open implements Source.
+func (s Elsewhere) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
+	file, err := transfer.FileOf(s.Address, s.Job, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.Fetcher.Open(ctx, file, offset, length)
+}
+
+// SourceError is a fault of what is copied, not of where it is copied to.
+type SourceError struct{ Err error }
+
+func (e *SourceError) Error() string { return e.Err.Error() }
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// IsOfNoUse reports whether an error is one of a checkpoint file, or of the files that
+// it names.
+func IsOfNoUse(err error) bool {
+	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
+}
