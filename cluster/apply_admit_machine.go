@@ -28,9 +28,15 @@ func (v View) Holds(m *Machine) bool {
 	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// Remains are the tasks whose output, and those whose checkpoint lies on a machine
-// and is needed. It looks at every task of the jobs that run.
-func (v View) Remains(m *Machine) (outputs, checkpoints []*Task) {
+// LeftCheckpoint is a checkpoint from which a task may go on.
+type LeftCheckpoint struct {
+	*Task
+	Of AttemptID // that wrote it
+}
+
+// Remains are the tasks whose output lies on a machine and is needed, and the
+// checkpoints that lie there alone and are. It looks at every task of the jobs that run.
+func (v View) Remains(m *Machine) (outputs []*Task, checkpoints []LeftCheckpoint) {
 	for j := range v.Jobs() {
 		if j.State != JobRunning {
 			continue
@@ -38,11 +44,13 @@ func (v View) Remains(m *Machine) (outputs, checkpoints []*Task) {
 		for _, stage := range j.Stages {
 			needed := !stage.Stored && j.needed(stage)
 			for _, t := range stage.Tasks {
-				switch {
-				case needed && t.Winner != nil && !t.Winner.Lost && t.Winner.Home() == m.Name:
+				if needed && t.Winner != nil && !t.Winner.Lost && t.Winner.Home() == m.Name {
 					outputs = append(outputs, t)
-				case t.Winner == nil && t.Checkpoint != nil && t.Checkpoint.Machine == m.Name && t.Checkpoint.Copy == nil:
-					checkpoints = append(checkpoints, t)
+				}
+				for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
+					if c != nil && c.Machine == m.Name && c.Copy == nil {
+						checkpoints = append(checkpoints, LeftCheckpoint{t, c.Attempt})
+					}
 				}
 			}
 		}

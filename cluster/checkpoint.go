@@ -66,12 +66,13 @@ func (t *Task) setWaiting() {
 }
 
 // rejectCheckpoint drops the checkpoint from which an attempt should have gone on,
-// if no other has taken its place, and reports whether there was one.
+// if no other has taken its place and it lies where the attempt was told, and reports
+// whether there was one.
 func (p place) rejectCheckpoint() bool {
 	if p.attempt.From == 0 {
 		return false
 	}
-	if c := p.task.Checkpoint; c != nil && c.Attempt.Number+1 == p.attempt.From {
+	if c := p.task.Checkpoint; c != nil && c.Attempt.Number+1 == p.attempt.From && !p.attempt.Outdated {
 		p.stage.setCheckpoint(p.task, nil)
 	}
 	return true
@@ -149,6 +150,9 @@ func (c *checker) checkpoints(s *State, j *Job) {
 		homes := make(map[string]int)
 		for n, t := range stage.Tasks {
 			c.checkpoint(s, t)
+			for _, at := range []*Checkpoint{t.Checkpoint, t.Cut} {
+				c.that(at == nil || at.Machine == "" || at.Machine == t.Attempts[at.Attempt.Number].Home(), "%v: its checkpoint %+v lies elsewhere than what the attempt has left", t.ID, at)
+			}
 			if home := t.Home(); home != "" && t.waits() {
 				homes[home]++
 				c.that(stage.byHome[home].has(n), "%v is not indexed under %s, from where it goes on", t.ID, home)

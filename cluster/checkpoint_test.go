@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -57,6 +58,81 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestMoveCheckpoint has a task go on from a copy, as long as somebody may need it.
+func TestMoveCheckpoint(t *testing.T) {
+	first, second := attemptAt(mapTask(0), 0), attemptAt(mapTask(0), 1)
+	start := StartAttempt{Task: first.Task, Machine: "b"}
+	move := func(id AttemptID, machine string) MoveCheckpoint {
+		return MoveCheckpoint{Attempt: id, Machine: machine, Path: "/" + machine + "/c", Bytes: 9, Checksum: 5}
+	}
+	for name, tt := range map[string]struct {
+		before []Command
+		move   MoveCheckpoint
+		fault  error
+	}{
+		"waits":                              {move: move(first, "b")},
+		"waits, and was moved":               {before: []Command{move(first, "c")}, move: move(first, "b")},
+		"goes back":                          {before: []Command{move(first, "b")}, move: move(first, "a")},
+		"has gone on from it":                {before: []Command{start}, move: move(first, "c")},
+		"is of a job that is suspended":      {before: []Command{SuspendJob{Job: job1}}, move: move(first, "b")},
+		"has a newer one":                    {before: []Command{start, PauseAttempt{Attempt: second}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
+		"has finished":                       {before: []Command{start, FinishAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
+		"is of a job that is over":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, move: move(first, "b"), fault: ErrRefused},
+		"lost it":                            {before: []Command{ExpireMachine{Name: "a", Epoch: 1}}, move: move(first, "b"), fault: ErrRefused},
+		"is not known":                       {move: move(attemptAt(mapTask(7), 0), "b"), fault: ErrUnknown},
+		"waits, and the copy is nowhere":     {move: move(first, "d"), fault: ErrUnknown},
+		"waits, and the copy is lost by now": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move(first, "b"), fault: ErrUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, task := pausedMap(t, Checkpoint{Path: "c", Short: true})
+			apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}})
+			apply(t, s, tt.before...)
+			_, err := s.Apply(Entry{At: 50, Command: tt.move})
+			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
+				t.Fatalf("%v, want %v", err, tt.fault)
+			}
+			if fault := s.CheckInvariants(); fault != nil {
+				t.Fatal(fault)
+			}
+			if err != nil {
+				return
+			}
+			want := Checkpoint{Attempt: first, Machine: tt.move.Machine, Path: tt.move.Path, Bytes: 9, Checksum: 5, Short: true}
+			if *task.Checkpoint != want || task.Attempts[0].Home() != want.Machine {
+				t.Errorf("it lies on %s as %+v", task.Attempts[0].Home(), task.Checkpoint)
+			}
+			for _, left := range []string{"a", "b", "c"} {
+				if _, there := s.View().Remains(s.View().Machine(left)); (len(there) == 1) != (left == want.Machine) {
+					t.Errorf("left on %s is %v", left, there)
+				}
+			}
+			held := []AttemptID{first}
+			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Held: held, Slots: [2]int{1, 0}})
+			if task.Checkpoint == nil || task.Checkpoint.Machine != want.Machine {
+				t.Errorf("with its machine started anew, it is %+v", task.Checkpoint)
+			}
+		})
+	}
+}
+
+// TestWhoWasToldOfTheOldPlace and does not find its checkpoint there leaves that which
+// lies elsewhere to the next one.
+func TestWhoWasToldOfTheOldPlace(t *testing.T) {
+	s, task := pausedMap(t, Checkpoint{Path: "c"})
+	bad := func(number int) FailAttempt {
+		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
+	}
+	apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"},
+		MoveCheckpoint{Attempt: attemptAt(mapTask(0), 0), Machine: "c", Path: "d"}, ExpireMachine{Name: "a", Epoch: 1}, bad(1))
+	if task.State != TaskPaused || task.Home() != "c" || task.Charged != 0 {
+		t.Fatalf("%v, checkpoint %+v, charged %d", task.State, task.Checkpoint, task.Charged)
+	}
+	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, bad(2))
+	if task.State != TaskPending || task.Charged != 0 {
+		t.Errorf("%v, checkpoint %+v, charged %d", task.State, task.Checkpoint, task.Charged)
 	}
 }
 

@@ -47,6 +47,7 @@ var verbs = []verb{
 	verbOf[KillJob]("kill_job"),
 	verbOf[LoseOutput]("lose_output"),
 	verbOf[MoveAttempt]("move_attempt"),
+	verbOf[MoveCheckpoint]("move_checkpoint"),
 	verbOf[MoveOutput]("move_output"),
 	verbOf[PauseAttempt]("pause_attempt"),
 	verbOf[RestoreOutput]("restore_output"),

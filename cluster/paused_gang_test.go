@@ -381,3 +381,21 @@ func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
 		})
 	}
 }
+
+// TestTheCutOfAGangIsMoved while it goes on, so that it can go back to that when the
+// machine is stopped where it lay.
+func TestTheCutOfAGangIsMoved(t *testing.T) {
+	s, j := pausedGang(t)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"}, checkpointOf(j, 2))
+	b, c := j.Stages[1].Tasks[0], j.Stages[2].Tasks[0]
+	if _, left := s.View().Remains(s.View().Machine("n2")); len(left) != 2 || left[0].Of != c.Checkpoint.Attempt || left[1].Of != c.Cut.Attempt {
+		t.Fatalf("left on n2: %v", left)
+	}
+	mustApply(t, s, MoveCheckpoint{Attempt: b.Checkpoint.Attempt, Machine: "n0", Path: "m"}, MoveCheckpoint{Attempt: c.Cut.Attempt, Machine: "n0", Path: "m"})
+	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1}, ExpireMachine{Name: "n2", Epoch: 1})
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	if b.Home() != "n0" || c.Home() != "n0" || b.Checkpoint.Path != "m" || c.Checkpoint.Path != "m" {
+		t.Errorf("it goes on from %+v and %+v", b.Checkpoint, c.Checkpoint)
+	}
+}

@@ -106,7 +106,7 @@ var whole = dag.Range{End: dag.Position{Offset: 100}}
 
 func drawCommand(t *rapid.T, s *State) Command {
 	verb := rapid.SampledFrom([]string{
-		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "split",
+		"submit", "startjob", "start", "start", "start", "start", "bundle", "bundle", "bundle", "finish", "finish", "finish", "fail", "end", "lose", "move", "move", "movecheckpoint", "movecheckpoint", "split",
 		"pause", "decline", "suspend", "suspend", "resume", "send away", "checkpoint", "kill", "suspendjob", "resumejob", "failjob", "commit", "close", "join", "join", "expire", "restore", "priority", "pool", "pools", "admit", "drain", "forget", "policy", "retire", "killattempt", "speculate",
 	}).Draw(t, "verb")
 	switch verb {
@@ -149,6 +149,12 @@ func drawCommand(t *rapid.T, s *State) Command {
 		c := MoveOutput{Attempt: drawAttempt(t, s), Machine: drawMachine(t)}
 		if p, err := s.attempt(c.Attempt); err == nil && p.task.Output != nil {
 			c.Segments = p.task.Output.Segments
+		}
+		return c
+	case "movecheckpoint":
+		c := MoveCheckpoint{Attempt: drawAttempt(t, s), Machine: drawMachine(t), Path: "m"}
+		if p, err := s.attempt(c.Attempt); err == nil && p.task.Checkpoint != nil && rapid.Bool().Draw(t, "the latest") {
+			c.Attempt = p.task.Checkpoint.Attempt
 		}
 		return c
 	case "split":

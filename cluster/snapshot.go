@@ -116,7 +116,7 @@ func recordAttempt(a *Attempt) attemptRecord {
 		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), From: a.From, DeclinedAt: a.DeclinedAt, Pausing: a.Pausing, Splitting: a.Splitting,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
 		Suspended: a.Suspended, SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis,
-		PausingAt: a.PausingAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo, Revoked: a.Revoked,
+		PausingAt: a.PausingAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo, Revoked: a.Revoked, Outdated: a.Outdated,
 	}
 }
 

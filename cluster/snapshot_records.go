@@ -128,6 +128,8 @@ type attemptRecord struct {
 
 	MovedTo string `cbor:"17,keyasint,omitempty"`
 	Revoked bool   `cbor:"20,keyasint,omitempty"`
+
+	Outdated bool `cbor:"21,keyasint,omitempty"`
 }
 
 // rangeRecord is a dag.Range: offset and skip of its start, then of its end.

@@ -188,7 +188,7 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 			Machine: record.Machine, Slot: p.stage.Slot, State: record.State, OnMachine: record.OnMachine,
 			Range: record.Range.asRange(), From: record.From, DeclinedAt: record.DeclinedAt, Pausing: record.Pausing, Splitting: record.Splitting,
 			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
-			MovedTo: record.MovedTo, Revoked: record.Revoked, Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
+			MovedTo: record.MovedTo, Revoked: record.Revoked, Outdated: record.Outdated, Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
 			PausingAt: record.PausingAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)

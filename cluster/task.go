@@ -138,7 +138,8 @@ type Attempt struct {
 	Suspended bool      // it stands still and holds memory instead of its slot
 	Lost      bool      // its machine was lost, which may come back with its output: it is Killed or, while nobody needs the output, Succeeded
 	Revoked   bool      // it has succeeded once, and its output, which others may have read, counted no more
-	MovedTo   string    // the machine to which its output was moved, "" while it lies on Machine
+	MovedTo   string    // the machine to which its output or its checkpoint was moved, "" while that lies on Machine
+	Outdated  bool      // the checkpoint from which it went on was moved since
 	StartedAt int64
 	EndedAt   int64  // of the verdict, 0 while Running
 	Cause     string // why it was killed or failed, or what it makes room for
@@ -156,7 +157,7 @@ type Attempt struct {
 // Kept reports whether the attempt is preempted and its work is kept.
 func (a *Attempt) Kept() bool { return a.State == AttemptPreempted && !a.Wasted }
 
-// Home is the machine on which the attempt's output lies, if it has any.
+// Home is the machine on which the attempt's output or checkpoint lies, if it has any.
 func (a *Attempt) Home() string { return cmp.Or(a.MovedTo, a.Machine) }
 
 // HoldsSlot reports whether the attempt keeps others from its slot.

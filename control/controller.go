@@ -21,7 +21,7 @@ type Controller struct {
 	redone   map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
 	halted   map[cluster.JobID]bool // suspended jobs, whose attempts are not watched
 	stranded stranded               // attempts that stand still and could go on elsewhere
-	moves    moves                  // of output, from machines that are drained
+	moves    moves                  // of output and checkpoints, from machines that are drained
 
 	trace trace
 
@@ -53,7 +53,7 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	if !c.inFlight {
 		c.propose(now)
 	}
-	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.moves.retry, c.stranded.due)))
+	c.out.Wake = sched.Earliest(sched.Earliest(c.watch.next(), c.policy.NextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.moves.wake, c.stranded.due)))
 	return c.out
 }
 
@@ -64,6 +64,8 @@ func (c *Controller) handle(now int64, ev Event) {
 		for _, r := range ev.Results {
 			if r.Err == nil {
 				c.applied(now, r.Delta)
+			} else {
+				c.refused(r.Entry.Command)
 			}
 		}
 	case Requested:

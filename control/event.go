@@ -105,13 +105,16 @@ type AttemptEnded struct {
 	StuckStack string
 }
 
-// OutputTaken answers OrderTakeOver: a machine has a copy of an attempt's output now,
-// or has not, for a Fault.
+// OutputTaken answers OrderTakeOver: a machine has a copy of an attempt's output now, or
+// of its checkpoint, or has not, for a Fault.
 type OutputTaken struct {
 	Attempt  cluster.AttemptID
 	Machine  string
 	Segments []cluster.Segments // as they lie there
 	Fault    string             // "" for none
+	OfNoUse  bool               // the fault is one of the checkpoint, or of what it names
+
+	Checkpoint *cluster.Checkpoint // as it lies there; nil when it is output
 }
 
 func (OutputTaken) event()       {}

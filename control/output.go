@@ -46,15 +46,17 @@ const (
 	OrderSuspend
 	// OrderResume has an attempt go on that stands still.
 	OrderResume
-	// OrderTakeOver has a machine copy the output of a finished attempt from where
-	// it lies.
+	// OrderTakeOver has a machine copy the output of a finished attempt, or the
+	// checkpoint of one that was paused, from where it lies.
 	OrderTakeOver
+	// OrderLetGo has a machine remove such a copy, which nobody needs.
+	OrderLetGo
 	// OrderRemoveJob says that nothing of a job is needed any more.
 	OrderRemoveJob
 )
 
 func (k OrderKind) String() string {
-	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "take-over", "remove-job"}
+	names := [...]string{"none", "start", "kill", "stop", "pause", "suspend", "resume", "take-over", "let-go", "remove-job"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("OrderKind(%d)", int(k))
 	}

@@ -11,16 +11,42 @@ import (
 
 // This file is about what is moved from tasknodes that are to be stopped.
 
-// remains are the tasks whose output, and those whose checkpoint would be missed
+// remains are the tasks whose output, and those of which a checkpoint would be missed
 // with a machine. An attempt that is at work elsewhere has fetched what it goes on
-// from.
-func (m *Master) remains(machine *cluster.Machine) (outputs, checkpoints []*cluster.Task) {
-	outputs, checkpoints = m.view.Remains(machine)
-	return outputs, slices.DeleteFunc(checkpoints, func(t *cluster.Task) bool {
-		return slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool {
-			return a.State == cluster.AttemptRunning && a.Machine != machine.Name && isAtWork(m.record(t.ID.Job).progress[a.ID])
-		})
-	})
+// from; in a gang it may go back to that all the same.
+func (m *Master) remains(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
+	outputs, left := m.view.Remains(machine)
+	for _, c := range left {
+		_, stage, _, _ := m.view.Task(c.ID)
+		if stage.Bundle.Gang || !slices.ContainsFunc(c.Attempts, func(a *cluster.Attempt) bool { return a.Machine != machine.Name && m.isAtWork(a) }) {
+			checkpoints = append(checkpoints, c.ID)
+		}
+	}
+	checkpoints = append(checkpoints, m.fetched(machine)...)
+	slices.SortFunc(checkpoints, cluster.TaskID.Compare)
+	return outputs, slices.Compact(checkpoints)
+}
+
+// fetched are the tasks that are fetching their checkpoints from a machine, from which
+// they have been moved since.
+func (m *Master) fetched(machine *cluster.Machine) (tasks []cluster.TaskID) {
+	for other := range m.view.Machines() {
+		for _, a := range other.Attempts {
+			if other == machine || !a.Outdated || a.State != cluster.AttemptRunning || m.isAtWork(a) {
+				continue
+			}
+			if _, _, t, _ := m.view.Task(a.ID.Task); t.Attempts[a.From-1].Machine == machine.Name {
+				tasks = append(tasks, t.ID)
+			}
+		}
+	}
+	return tasks
+}
+
+// isAtWork reports whether an attempt runs and has told that all that it goes on from
+// is on its own machine.
+func (m *Master) isAtWork(a *cluster.Attempt) bool {
+	return a.State == cluster.AttemptRunning && isAtWork(m.record(a.ID.Task.Job).progress[a.ID])
 }
 
 // isAtWork reports whether an attempt that has told p, nil for nothing, has all that it
@@ -35,12 +61,28 @@ func (m *Master) holds(machine *cluster.Machine) bool {
 	return len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// orderTakeOver has a tasknode copy what a finished attempt has left.
+// orderTakeOver has a tasknode copy what a finished attempt has left, or the checkpoint
+// of one that was paused.
 func (m *Master) orderTakeOver(o control.Order) {
 	j, t, a, known := m.view.Attempt(o.Attempt)
-	if !known || t.Winner != a {
+	if !known {
 		return
 	}
+	order := &wire.Order_TakeOver{AttemptId: a.ID.String(), JobId: j.ID.String(), Token: m.cfg.ShuffleToken}
+	if c := t.CheckpointOf(a.ID); c != nil {
+		order.Checkpoint = checkpointMessage(t.ID, c, o.Machine, m.addressOf(c.Machine))
+	} else if t.Winner == a {
+		order.Done = m.left(j, t)
+	} else {
+		return
+	}
+	m.deliver(o.Machine, &wire.Order{Order: &wire.Order_TakeOver_{TakeOver: order}})
+}
+
+// left is the last report of a finished attempt, as far as it is known, with the
+// addresses of what it has left.
+func (m *Master) left(j *cluster.Job, t *cluster.Task) *taskproc.Done {
+	a := t.Winner
 	done := &taskproc.Done{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
 	for _, s := range t.Output.Segments {
 		done.Outputs = append(done.Outputs, &taskproc.MapOutput{
@@ -57,19 +99,23 @@ func (m *Master) orderTakeOver(o control.Order) {
 	for _, c := range j.CountersOf(t) {
 		done.Counters = append(done.Counters, &taskproc.Counter{Group: c.Group, Name: c.Name, Value: c.Value})
 	}
-	m.deliver(o.Machine, &wire.Order{Order: &wire.Order_TakeOver_{TakeOver: &wire.Order_TakeOver{
-		AttemptId: a.ID.String(), JobId: j.ID.String(), Done: done, Token: m.cfg.ShuffleToken,
-	}}})
+	return done
 }
 
 // tookOver is told what became of such a copy.
 func (m *Master) tookOver(machine string, id cluster.AttemptID, took *wire.Report_TookOver) {
 	if took.Fault != "" {
-		m.cfg.Logger.Warn("output is not moved yet", "attempt", id, "to", machine, "error", took.Fault)
+		m.cfg.Logger.Warn("what an attempt has left is not moved yet", "attempt", id, "to", machine, "error", took.Fault)
 	}
-	m.events = append(m.events, control.OutputTaken{
-		Attempt: id, Machine: machine, Fault: took.Fault, Segments: manifestOf(&taskproc.Done{Outputs: took.Outputs}).Segments,
-	})
+	ev := control.OutputTaken{
+		Attempt: id, Machine: machine, Fault: took.Fault, OfNoUse: took.OfNoUse,
+		Segments: manifestOf(&taskproc.Done{Outputs: took.Outputs}).Segments,
+	}
+	if took.Checkpoint != nil {
+		c := checkpointOf(took.Checkpoint)
+		ev.Checkpoint = &c
+	}
+	m.events = append(m.events, ev)
 }
 
 // moved tells readers where an output lies now.

@@ -268,8 +268,8 @@ func (m *Master) nodeStatus(machine *cluster.Machine) *wire.Node {
 		for _, t := range outputs {
 			s.Outputs = append(s.Outputs, t.Winner.ID.String())
 		}
-		for _, t := range checkpoints {
-			s.Checkpoints = append(s.Checkpoints, t.ID.String())
+		for _, id := range checkpoints {
+			s.Checkpoints = append(s.Checkpoints, id.String())
 		}
 	}
 	return s

@@ -35,6 +35,8 @@ func (m *Master) send(o control.Order) {
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Resume{Resume: &wire.Order_ResumeAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderTakeOver:
 		m.orderTakeOver(o)
+	case control.OrderLetGo:
+		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{AttemptId: o.Attempt.String(), JobId: o.Job.String()}}})
 	case control.OrderRemoveJob:
 		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
 	}

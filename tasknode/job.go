@@ -11,7 +11,7 @@ import (
 type job struct {
 	written map[int32]*written // by place in the graph's edges
 	removed bool               // the job is over and goes with its last attempt
-	busy    int                // attempts that run, or whose logs are not kept yet
+	busy    int                // attempts that run, whose logs are not kept yet, or whose files are copied or removed
 }
 
 // written is where the outputs are that finished tasks wrote for an edge that is

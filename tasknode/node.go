@@ -45,6 +45,7 @@ type (
 	reported struct{ report *wire.Report }
 	ended    struct{ attempt *attempt }
 	logged   struct{ attempt *attempt }
+	removed  struct{ job string }
 )
 
 // New makes a node. Run runs it.
@@ -189,12 +190,13 @@ func (e ended) handle(_ context.Context, n *Node) {
 	n.send(e.attempt.last)
 }
 
-// handle lets a job go whose last attempt was awaited.
-func (l logged) handle(_ context.Context, n *Node) {
-	j := n.job(l.attempt.start.JobId)
-	j.busy--
-	if j.removed {
-		n.removeJob(l.attempt.start.JobId)
+func (l logged) handle(_ context.Context, n *Node) { n.settle(l.attempt.start.JobId) }
+
+// settle lets a job go whose last attempt was awaited.
+func (n *Node) settle(job string) {
+	j := n.job(job)
+	if j.busy--; j.removed {
+		n.removeJob(job)
 	}
 }
 
@@ -227,6 +229,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 		delete(n.last, o.Acknowledge.AttemptId)
 	case *wire.Order_TakeOver_:
 		n.takeOver(ctx, o.TakeOver)
+	case *wire.Order_LetGo_:
+		n.letGo(o.LetGo.JobId, o.LetGo.AttemptId)
 	case *wire.Order_Probe_:
 		n.probe()
 	case *wire.Order_Repeat_:

@@ -25,13 +25,13 @@ type takenOver struct {
 	err   error
 }
 
-// takeOver begins to copy what a finished attempt has left on another node. What is
-// here already is not copied again.
+// takeOver begins to copy what an attempt has left on another node. What is here already
+// is not copied again.
 func (n *Node) takeOver(ctx context.Context, o *wire.Order_TakeOver) {
 	id := o.AttemptId
 	if path, held := n.held[id]; held {
 		if last, err := readHeld(path); err == nil {
-			n.tookOver(id, last.GetDone().GetOutputs(), nil)
+			n.tookOver(id, last, nil)
 			return
 		}
 	}
@@ -60,17 +60,14 @@ func (t takenOver) handle(_ context.Context, n *Node) {
 	if t.err == nil {
 		n.seen[id], n.held[id] = t.order.JobId, t.dir+heldSuffix
 	}
-	n.tookOver(id, t.last.GetDone().GetOutputs(), t.err)
-	j := n.job(t.order.JobId)
-	if j.busy--; j.removed {
-		n.removeJob(t.order.JobId)
-	}
+	n.tookOver(id, t.last, t.err)
+	n.settle(t.order.JobId)
 }
 
-func (n *Node) tookOver(id string, outputs []*taskproc.MapOutput, err error) {
-	took := &wire.Report_TookOver{Outputs: outputs}
+func (n *Node) tookOver(id string, last *wire.Report, err error) {
+	took := &wire.Report_TookOver{Outputs: last.GetDone().GetOutputs(), Checkpoint: last.GetPaused().GetCheckpoint()}
 	if err != nil {
-		took.Fault = err.Error()
+		took.Fault, took.OfNoUse = err.Error(), isOfNoUse(err)
 	}
 	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_TookOver_{TookOver: took}})
 }
@@ -82,11 +79,27 @@ func (t *takenOver) copy(ctx context.Context) (last *wire.Report, err error) {
 			err = errors.Join(err, os.RemoveAll(t.dir))
 		}
 	}()
-	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+	if err := errors.Join(os.RemoveAll(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // an earlier copy may be in the way
 		return nil, err
 	}
 	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Token: t.order.Token})
 	defer fetcher.Close()
+	if t.order.Checkpoint != nil {
+		last, err = t.copyCheckpoint(ctx, fetcher)
+	} else {
+		last, err = t.copyOutputs(ctx, fetcher)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHeld(t.dir, last); err != nil {
+		return nil, err
+	}
+	return last, writeHeld(t.dir, last)
+}
+
+// copyOutputs copies what a finished attempt has left.
+func (t *takenOver) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher) (*wire.Report, error) {
 	done := proto.CloneOf(t.order.Done)
 	for _, o := range done.Outputs {
 		if o.Stored {
@@ -97,11 +110,7 @@ func (t *takenOver) copy(ctx context.Context) (last *wire.Report, err error) {
 		}
 		o.Path, o.Address = filepath.Join(t.dir, filepath.Base(o.Path)), ""
 	}
-	last = &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Done{Done: done}}
-	if err := checkHeld(t.dir, last); err != nil {
-		return nil, err
-	}
-	return last, writeHeld(t.dir, last)
+	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Done{Done: done}}, nil
 }
 
 // copyOutput copies a data file and its index, and reads what it has copied: bytes

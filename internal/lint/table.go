@@ -57,7 +57,7 @@ var importTable = []row{
 
 	// Daemons and the engine in one process.
 	{"internal/mailbox", nil},
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "internal/failpoint", "internal/mailbox", "internal/wire", "internal/taskproc"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/failpoint", "internal/mailbox", "internal/wire", "internal/taskproc"}},
 	{"tasknode/artifact", nil},
 	{"tasknode/disks", []string{"internal/failpoint"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/taskproc"}},

@@ -1152,6 +1152,7 @@ type Order struct {
 	//	*Order_Resume
 	//	*Order_TakeOver_
 	//	*Order_Probe_
+	//	*Order_LetGo_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1302,6 +1303,15 @@ func (x *Order) GetProbe() *Order_Probe {
 	return nil
 }
 
+func (x *Order) GetLetGo() *Order_LetGo {
+	if x != nil {
+		if x, ok := x.Order.(*Order_LetGo_); ok {
+			return x.LetGo
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1354,6 +1364,10 @@ type Order_Probe_ struct {
 	Probe *Order_Probe `protobuf:"bytes,12,opt,name=probe,proto3,oneof"`
 }
 
+type Order_LetGo_ struct {
+	LetGo *Order_LetGo `protobuf:"bytes,13,opt,name=let_go,json=letGo,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1377,6 +1391,8 @@ func (*Order_Resume) isOrder_Order() {}
 func (*Order_TakeOver_) isOrder_Order() {}
 
 func (*Order_Probe_) isOrder_Order() {}
+
+func (*Order_LetGo_) isOrder_Order() {}
 
 // Orders are orders that belong together, in their order.
 type Orders struct {
@@ -4922,15 +4938,16 @@ func (x *Order_Repeat) GetAttemptId() string {
 	return ""
 }
 
-// TakeOver has the tasknode copy the segments of a finished attempt from
-// another one that is to be stopped, and keep them in its place. It answers with
-// TookOver.
+// TakeOver has the tasknode copy the segments of a finished attempt, or the
+// checkpoint of one that was paused, from another one that is to be stopped, and
+// keep them in its place. It answers with TookOver.
 type Order_TakeOver struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
 	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Done          *taskproc.Done         `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`   // its last report, as far as the master knows it, with addresses
-	Token         string                 `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"` // of shuffle servers
+	Done          *taskproc.Done         `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`             // its last report, as far as the master knows it, with addresses
+	Token         string                 `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`           // of shuffle servers
+	Checkpoint    *taskproc.Checkpoint   `protobuf:"bytes,5,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"` // with an address; absent when it is segments
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4993,6 +5010,66 @@ func (x *Order_TakeOver) GetToken() string {
 	return ""
 }
 
+func (x *Order_TakeOver) GetCheckpoint() *taskproc.Checkpoint {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return nil
+}
+
+// LetGo says that nobody needs what the tasknode has taken over of an attempt.
+type Order_LetGo struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
+	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_LetGo) Reset() {
+	*x = Order_LetGo{}
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_LetGo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_LetGo) ProtoMessage() {}
+
+func (x *Order_LetGo) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_LetGo.ProtoReflect.Descriptor instead.
+func (*Order_LetGo) Descriptor() ([]byte, []int) {
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 11}
+}
+
+func (x *Order_LetGo) GetAttemptId() string {
+	if x != nil {
+		return x.AttemptId
+	}
+	return ""
+}
+
+func (x *Order_LetGo) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
 // Probe asks how far each attempt is: it is told at once.
 type Order_Probe struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -5002,7 +5079,7 @@ type Order_Probe struct {
 
 func (x *Order_Probe) Reset() {
 	*x = Order_Probe{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5014,7 +5091,7 @@ func (x *Order_Probe) String() string {
 func (*Order_Probe) ProtoMessage() {}
 
 func (x *Order_Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5027,7 +5104,7 @@ func (x *Order_Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Order_Probe.ProtoReflect.Descriptor instead.
 func (*Order_Probe) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 11}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{7, 12}
 }
 
 type Report_Joined struct {
@@ -5049,7 +5126,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5061,7 +5138,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5168,7 +5245,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5180,7 +5257,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5239,7 +5316,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5251,7 +5328,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5278,7 +5355,7 @@ type Report_Killed struct {
 
 func (x *Report_Killed) Reset() {
 	*x = Report_Killed{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5290,7 +5367,7 @@ func (x *Report_Killed) String() string {
 func (*Report_Killed) ProtoMessage() {}
 
 func (x *Report_Killed) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
+	mi := &file_internal_wire_hammr_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5323,15 +5400,17 @@ func (x *Report_Killed) GetCause() string {
 // TookOver answers TakeOver.
 type Report_TookOver struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"` // as they lie here now
-	Fault         string                 `protobuf:"bytes,2,opt,name=fault,proto3" json:"fault,omitempty"`     // why they do not, "" when they do
+	Outputs       []*taskproc.MapOutput  `protobuf:"bytes,1,rep,name=outputs,proto3" json:"outputs,omitempty"`                   // as they lie here now
+	Fault         string                 `protobuf:"bytes,2,opt,name=fault,proto3" json:"fault,omitempty"`                       // why they do not, "" when they do
+	Checkpoint    *taskproc.Checkpoint   `protobuf:"bytes,3,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`             // likewise
+	OfNoUse       bool                   `protobuf:"varint,4,opt,name=of_no_use,json=ofNoUse,proto3" json:"of_no_use,omitempty"` // the fault is one of the checkpoint, or of what it names
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Report_TookOver) Reset() {
 	*x = Report_TookOver{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5343,7 +5422,7 @@ func (x *Report_TookOver) String() string {
 func (*Report_TookOver) ProtoMessage() {}
 
 func (x *Report_TookOver) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
+	mi := &file_internal_wire_hammr_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5373,6 +5452,20 @@ func (x *Report_TookOver) GetFault() string {
 	return ""
 }
 
+func (x *Report_TookOver) GetCheckpoint() *taskproc.Checkpoint {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return nil
+}
+
+func (x *Report_TookOver) GetOfNoUse() bool {
+	if x != nil {
+		return x.OfNoUse
+	}
+	return false
+}
+
 type Report_Heartbeat_Directory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -5385,7 +5478,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5397,7 +5490,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[78]
+	mi := &file_internal_wire_hammr_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5453,7 +5546,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5465,7 +5558,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
+	mi := &file_internal_wire_hammr_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5523,7 +5616,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5535,7 +5628,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
+	mi := &file_internal_wire_hammr_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5590,7 +5683,7 @@ type Explanation_Fact struct {
 
 func (x *Explanation_Fact) Reset() {
 	*x = Explanation_Fact{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5602,7 +5695,7 @@ func (x *Explanation_Fact) String() string {
 func (*Explanation_Fact) ProtoMessage() {}
 
 func (x *Explanation_Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
+	mi := &file_internal_wire_hammr_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5653,7 +5746,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5665,7 +5758,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
+	mi := &file_internal_wire_hammr_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5789,7 +5882,7 @@ type Explanation_Past struct {
 
 func (x *Explanation_Past) Reset() {
 	*x = Explanation_Past{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5801,7 +5894,7 @@ func (x *Explanation_Past) String() string {
 func (*Explanation_Past) ProtoMessage() {}
 
 func (x *Explanation_Past) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
+	mi := &file_internal_wire_hammr_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5885,7 +5978,7 @@ type Explanation_Node struct {
 
 func (x *Explanation_Node) Reset() {
 	*x = Explanation_Node{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5897,7 +5990,7 @@ func (x *Explanation_Node) String() string {
 func (*Explanation_Node) ProtoMessage() {}
 
 func (x *Explanation_Node) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5950,7 +6043,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5962,7 +6055,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6043,7 +6136,7 @@ type Explanation_Spot struct {
 
 func (x *Explanation_Spot) Reset() {
 	*x = Explanation_Spot{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6055,7 +6148,7 @@ func (x *Explanation_Spot) String() string {
 func (*Explanation_Spot) ProtoMessage() {}
 
 func (x *Explanation_Spot) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6135,7 +6228,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6147,7 +6240,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6222,7 +6315,7 @@ type Queue_Slots struct {
 
 func (x *Queue_Slots) Reset() {
 	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6234,7 +6327,7 @@ func (x *Queue_Slots) String() string {
 func (*Queue_Slots) ProtoMessage() {}
 
 func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6274,7 +6367,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6286,7 +6379,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6326,7 +6419,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6338,7 +6431,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6501,7 +6594,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x82\f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xad\r\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x121\n" +
@@ -6516,7 +6609,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06resume\x18\n" +
 	" \x01(\v2\x1d.hammr.v1.Order.ResumeAttemptH\x00R\x06resume\x127\n" +
 	"\ttake_over\x18\v \x01(\v2\x18.hammr.v1.Order.TakeOverH\x00R\btakeOver\x12-\n" +
-	"\x05probe\x18\f \x01(\v2\x15.hammr.v1.Order.ProbeH\x00R\x05probe\x1a:\n" +
+	"\x05probe\x18\f \x01(\v2\x15.hammr.v1.Order.ProbeH\x00R\x05probe\x12.\n" +
+	"\x06let_go\x18\r \x01(\v2\x15.hammr.v1.Order.LetGoH\x00R\x05letGo\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -6552,18 +6646,24 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a'\n" +
 	"\x06Repeat\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\x7f\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x1a\xba\x01\n" +
 	"\bTakeOver\x12\x1d\n" +
 	"\n" +
 	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12'\n" +
 	"\x04done\x18\x03 \x01(\v2\x13.hammr.task.v1.DoneR\x04done\x12\x14\n" +
-	"\x05token\x18\x04 \x01(\tR\x05token\x1a\a\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\x129\n" +
+	"\n" +
+	"checkpoint\x18\x05 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
+	"checkpoint\x1a=\n" +
+	"\x05LetGo\x12\x1d\n" +
+	"\n" +
+	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x15\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x1a\a\n" +
 	"\x05ProbeB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xbf\n" +
-	"\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x97\v\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -6607,10 +6707,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x06Killed\x12\x1f\n" +
 	"\vstuck_stack\x18\x01 \x01(\tR\n" +
 	"stuckStack\x12\x14\n" +
-	"\x05cause\x18\x02 \x01(\tR\x05cause\x1aT\n" +
+	"\x05cause\x18\x02 \x01(\tR\x05cause\x1a\xab\x01\n" +
 	"\bTookOver\x122\n" +
 	"\aoutputs\x18\x01 \x03(\v2\x18.hammr.task.v1.MapOutputR\aoutputs\x12\x14\n" +
-	"\x05fault\x18\x02 \x01(\tR\x05faultB\b\n" +
+	"\x05fault\x18\x02 \x01(\tR\x05fault\x129\n" +
+	"\n" +
+	"checkpoint\x18\x03 \x01(\v2\x19.hammr.task.v1.CheckpointR\n" +
+	"checkpoint\x12\x1a\n" +
+	"\tof_no_use\x18\x04 \x01(\bR\aofNoUseB\b\n" +
 	"\x06report\"#\n" +
 	"\tNotLeader\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\"\xa7\x01\n" +
@@ -6947,7 +7051,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 94)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                      // 0: hammr.v1.JobState
 	(TaskState)(0),                     // 1: hammr.v1.TaskState
@@ -7025,48 +7129,50 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*Order_Acknowledge)(nil),          // 73: hammr.v1.Order.Acknowledge
 	(*Order_Repeat)(nil),               // 74: hammr.v1.Order.Repeat
 	(*Order_TakeOver)(nil),             // 75: hammr.v1.Order.TakeOver
-	(*Order_Probe)(nil),                // 76: hammr.v1.Order.Probe
-	(*Report_Joined)(nil),              // 77: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),           // 78: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),             // 79: hammr.v1.Report.Started
-	(*Report_Killed)(nil),              // 80: hammr.v1.Report.Killed
-	(*Report_TookOver)(nil),            // 81: hammr.v1.Report.TookOver
-	(*Report_Heartbeat_Directory)(nil), // 82: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                // 83: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),             // 84: hammr.v1.Info.LogWrites
-	nil,                                // 85: hammr.v1.SetPolicyRequest.ConfEntry
-	nil,                                // 86: hammr.v1.GetPolicyResponse.ConfEntry
-	(*Explanation_Fact)(nil),           // 87: hammr.v1.Explanation.Fact
-	(*Explanation_Stage)(nil),          // 88: hammr.v1.Explanation.Stage
-	(*Explanation_Past)(nil),           // 89: hammr.v1.Explanation.Past
-	(*Explanation_Node)(nil),           // 90: hammr.v1.Explanation.Node
-	(*Explanation_Attempt)(nil),        // 91: hammr.v1.Explanation.Attempt
-	(*Explanation_Spot)(nil),           // 92: hammr.v1.Explanation.Spot
-	(*Explanation_Task)(nil),           // 93: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                // 94: hammr.v1.Queue.Slots
-	(*InjectRequest_Failpoint)(nil),    // 95: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),   // 96: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),             // 97: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                 // 98: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),           // 99: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),          // 100: hammr.task.v1.Progress
-	(*taskproc.Done)(nil),              // 101: hammr.task.v1.Done
-	(*taskproc.Failure)(nil),           // 102: hammr.task.v1.Failure
-	(*taskproc.Paused)(nil),            // 103: hammr.task.v1.Paused
-	(*taskproc.Declined)(nil),          // 104: hammr.task.v1.Declined
-	(*taskproc.Start)(nil),             // 105: hammr.task.v1.Start
-	(*taskproc.Position)(nil),          // 106: hammr.task.v1.Position
-	(*taskproc.MapOutput)(nil),         // 107: hammr.task.v1.MapOutput
+	(*Order_LetGo)(nil),                // 76: hammr.v1.Order.LetGo
+	(*Order_Probe)(nil),                // 77: hammr.v1.Order.Probe
+	(*Report_Joined)(nil),              // 78: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),           // 79: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),             // 80: hammr.v1.Report.Started
+	(*Report_Killed)(nil),              // 81: hammr.v1.Report.Killed
+	(*Report_TookOver)(nil),            // 82: hammr.v1.Report.TookOver
+	(*Report_Heartbeat_Directory)(nil), // 83: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                // 84: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),             // 85: hammr.v1.Info.LogWrites
+	nil,                                // 86: hammr.v1.SetPolicyRequest.ConfEntry
+	nil,                                // 87: hammr.v1.GetPolicyResponse.ConfEntry
+	(*Explanation_Fact)(nil),           // 88: hammr.v1.Explanation.Fact
+	(*Explanation_Stage)(nil),          // 89: hammr.v1.Explanation.Stage
+	(*Explanation_Past)(nil),           // 90: hammr.v1.Explanation.Past
+	(*Explanation_Node)(nil),           // 91: hammr.v1.Explanation.Node
+	(*Explanation_Attempt)(nil),        // 92: hammr.v1.Explanation.Attempt
+	(*Explanation_Spot)(nil),           // 93: hammr.v1.Explanation.Spot
+	(*Explanation_Task)(nil),           // 94: hammr.v1.Explanation.Task
+	(*Queue_Slots)(nil),                // 95: hammr.v1.Queue.Slots
+	(*InjectRequest_Failpoint)(nil),    // 96: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),   // 97: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),             // 98: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                 // 99: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),           // 100: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),          // 101: hammr.task.v1.Progress
+	(*taskproc.Done)(nil),              // 102: hammr.task.v1.Done
+	(*taskproc.Failure)(nil),           // 103: hammr.task.v1.Failure
+	(*taskproc.Paused)(nil),            // 104: hammr.task.v1.Paused
+	(*taskproc.Declined)(nil),          // 105: hammr.task.v1.Declined
+	(*taskproc.Start)(nil),             // 106: hammr.task.v1.Start
+	(*taskproc.Position)(nil),          // 107: hammr.task.v1.Position
+	(*taskproc.MapOutput)(nil),         // 108: hammr.task.v1.MapOutput
+	(*taskproc.Checkpoint)(nil),        // 109: hammr.task.v1.Checkpoint
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
 	61,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	97,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	98,  // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	62,  // 2: hammr.v1.JobSpec.barred:type_name -> hammr.v1.JobSpec.BarredEntry
-	98,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	99,  // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	63,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	0,   // 6: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	99,  // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	100, // 7: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,   // 8: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	8,   // 9: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,   // 10: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -7084,105 +7190,108 @@ var file_internal_wire_hammr_proto_depIdxs = []int32{
 	69,  // 22: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
 	70,  // 23: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
 	75,  // 24: hammr.v1.Order.take_over:type_name -> hammr.v1.Order.TakeOver
-	76,  // 25: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
-	11,  // 26: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	77,  // 27: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	79,  // 28: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	100, // 29: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	101, // 30: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
-	102, // 31: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
-	103, // 32: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
-	80,  // 33: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
-	78,  // 34: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	81,  // 35: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
-	104, // 36: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
-	3,   // 37: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	83,  // 38: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	84,  // 39: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	4,   // 40: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	10,  // 41: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	82,  // 42: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	39,  // 43: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
-	85,  // 44: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
-	86,  // 45: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	49,  // 46: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	87,  // 47: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
-	88,  // 48: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	91,  // 49: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
-	93,  // 50: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	94,  // 51: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	94,  // 52: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	94,  // 53: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	94,  // 54: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	53,  // 55: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	95,  // 56: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	96,  // 57: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 58: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	105, // 59: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	106, // 60: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
-	107, // 61: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
-	101, // 62: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
-	82,  // 63: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	107, // 64: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
-	89,  // 65: hammr.v1.Explanation.Stage.past:type_name -> hammr.v1.Explanation.Past
-	90,  // 66: hammr.v1.Explanation.Past.nodes:type_name -> hammr.v1.Explanation.Node
-	92,  // 67: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
-	91,  // 68: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	16,  // 69: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	18,  // 70: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	20,  // 71: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
-	25,  // 72: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	21,  // 73: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	23,  // 74: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	26,  // 75: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
-	28,  // 76: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
-	30,  // 77: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
-	32,  // 78: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
-	34,  // 79: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
-	36,  // 80: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
-	38,  // 81: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	41,  // 82: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
-	43,  // 83: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
-	45,  // 84: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
-	47,  // 85: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
-	50,  // 86: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
-	52,  // 87: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
-	55,  // 88: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 89: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
-	55,  // 90: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
-	13,  // 91: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	57,  // 92: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	59,  // 93: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	17,  // 94: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	19,  // 95: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	10,  // 96: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	10,  // 97: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	22,  // 98: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	24,  // 99: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	27,  // 100: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
-	29,  // 101: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
-	31,  // 102: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
-	33,  // 103: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
-	35,  // 104: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
-	37,  // 105: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
-	40,  // 106: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	42,  // 107: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
-	44,  // 108: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
-	46,  // 109: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
-	48,  // 110: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
-	51,  // 111: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
-	54,  // 112: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
-	56,  // 113: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 114: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
-	56,  // 115: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
-	12,  // 116: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	58,  // 117: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	60,  // 118: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	94,  // [94:119] is the sub-list for method output_type
-	69,  // [69:94] is the sub-list for method input_type
-	69,  // [69:69] is the sub-list for extension type_name
-	69,  // [69:69] is the sub-list for extension extendee
-	0,   // [0:69] is the sub-list for field type_name
+	77,  // 25: hammr.v1.Order.probe:type_name -> hammr.v1.Order.Probe
+	76,  // 26: hammr.v1.Order.let_go:type_name -> hammr.v1.Order.LetGo
+	11,  // 27: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	78,  // 28: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	80,  // 29: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	101, // 30: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	102, // 31: hammr.v1.Report.done:type_name -> hammr.task.v1.Done
+	103, // 32: hammr.v1.Report.failure:type_name -> hammr.task.v1.Failure
+	104, // 33: hammr.v1.Report.paused:type_name -> hammr.task.v1.Paused
+	81,  // 34: hammr.v1.Report.killed:type_name -> hammr.v1.Report.Killed
+	79,  // 35: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	82,  // 36: hammr.v1.Report.took_over:type_name -> hammr.v1.Report.TookOver
+	105, // 37: hammr.v1.Report.declined:type_name -> hammr.task.v1.Declined
+	3,   // 38: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	84,  // 39: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	85,  // 40: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	4,   // 41: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	10,  // 42: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
+	83,  // 43: hammr.v1.Node.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	39,  // 44: hammr.v1.ListNodesResponse.nodes:type_name -> hammr.v1.Node
+	86,  // 45: hammr.v1.SetPolicyRequest.conf:type_name -> hammr.v1.SetPolicyRequest.ConfEntry
+	87,  // 46: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
+	49,  // 47: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
+	88,  // 48: hammr.v1.Explanation.facts:type_name -> hammr.v1.Explanation.Fact
+	89,  // 49: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	92,  // 50: hammr.v1.Explanation.taken:type_name -> hammr.v1.Explanation.Attempt
+	94,  // 51: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	95,  // 52: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
+	95,  // 53: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
+	95,  // 54: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
+	95,  // 55: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
+	53,  // 56: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
+	96,  // 57: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	97,  // 58: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,   // 59: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	106, // 60: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	107, // 61: hammr.v1.Order.StopAttempt.position:type_name -> hammr.task.v1.Position
+	108, // 62: hammr.v1.Order.Outputs.outputs:type_name -> hammr.task.v1.MapOutput
+	102, // 63: hammr.v1.Order.TakeOver.done:type_name -> hammr.task.v1.Done
+	109, // 64: hammr.v1.Order.TakeOver.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	83,  // 65: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	108, // 66: hammr.v1.Report.TookOver.outputs:type_name -> hammr.task.v1.MapOutput
+	109, // 67: hammr.v1.Report.TookOver.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	90,  // 68: hammr.v1.Explanation.Stage.past:type_name -> hammr.v1.Explanation.Past
+	91,  // 69: hammr.v1.Explanation.Past.nodes:type_name -> hammr.v1.Explanation.Node
+	93,  // 70: hammr.v1.Explanation.Task.spots:type_name -> hammr.v1.Explanation.Spot
+	92,  // 71: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	16,  // 72: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	18,  // 73: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	20,  // 74: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.FollowRequest
+	25,  // 75: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
+	21,  // 76: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	23,  // 77: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
+	26,  // 78: hammr.v1.Jobmaster.SetPriority:input_type -> hammr.v1.SetPriorityRequest
+	28,  // 79: hammr.v1.Jobmaster.MoveJob:input_type -> hammr.v1.MoveJobRequest
+	30,  // 80: hammr.v1.Jobmaster.EndAttempt:input_type -> hammr.v1.EndAttemptRequest
+	32,  // 81: hammr.v1.Jobmaster.PreemptAttempt:input_type -> hammr.v1.PreemptAttemptRequest
+	34,  // 82: hammr.v1.Jobmaster.SuspendJob:input_type -> hammr.v1.SuspendJobRequest
+	36,  // 83: hammr.v1.Jobmaster.ResumeJob:input_type -> hammr.v1.ResumeJobRequest
+	38,  // 84: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
+	41,  // 85: hammr.v1.Jobmaster.AdmitNode:input_type -> hammr.v1.AdmitNodeRequest
+	43,  // 86: hammr.v1.Jobmaster.DrainNode:input_type -> hammr.v1.DrainNodeRequest
+	45,  // 87: hammr.v1.Jobmaster.SetPolicy:input_type -> hammr.v1.SetPolicyRequest
+	47,  // 88: hammr.v1.Jobmaster.GetPolicy:input_type -> hammr.v1.GetPolicyRequest
+	50,  // 89: hammr.v1.Jobmaster.Explain:input_type -> hammr.v1.ExplainRequest
+	52,  // 90: hammr.v1.Jobmaster.ListQueues:input_type -> hammr.v1.ListQueuesRequest
+	55,  // 91: hammr.v1.Jobmaster.AddMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 92: hammr.v1.Jobmaster.RemoveMaster:input_type -> hammr.v1.MasterRequest
+	55,  // 93: hammr.v1.Jobmaster.TransferLeadership:input_type -> hammr.v1.MasterRequest
+	13,  // 94: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	57,  // 95: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	59,  // 96: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	17,  // 97: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	19,  // 98: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	10,  // 99: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	10,  // 100: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
+	22,  // 101: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	24,  // 102: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
+	27,  // 103: hammr.v1.Jobmaster.SetPriority:output_type -> hammr.v1.SetPriorityResponse
+	29,  // 104: hammr.v1.Jobmaster.MoveJob:output_type -> hammr.v1.MoveJobResponse
+	31,  // 105: hammr.v1.Jobmaster.EndAttempt:output_type -> hammr.v1.EndAttemptResponse
+	33,  // 106: hammr.v1.Jobmaster.PreemptAttempt:output_type -> hammr.v1.PreemptAttemptResponse
+	35,  // 107: hammr.v1.Jobmaster.SuspendJob:output_type -> hammr.v1.SuspendJobResponse
+	37,  // 108: hammr.v1.Jobmaster.ResumeJob:output_type -> hammr.v1.ResumeJobResponse
+	40,  // 109: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
+	42,  // 110: hammr.v1.Jobmaster.AdmitNode:output_type -> hammr.v1.AdmitNodeResponse
+	44,  // 111: hammr.v1.Jobmaster.DrainNode:output_type -> hammr.v1.DrainNodeResponse
+	46,  // 112: hammr.v1.Jobmaster.SetPolicy:output_type -> hammr.v1.SetPolicyResponse
+	48,  // 113: hammr.v1.Jobmaster.GetPolicy:output_type -> hammr.v1.GetPolicyResponse
+	51,  // 114: hammr.v1.Jobmaster.Explain:output_type -> hammr.v1.Explanation
+	54,  // 115: hammr.v1.Jobmaster.ListQueues:output_type -> hammr.v1.ListQueuesResponse
+	56,  // 116: hammr.v1.Jobmaster.AddMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 117: hammr.v1.Jobmaster.RemoveMaster:output_type -> hammr.v1.MasterResponse
+	56,  // 118: hammr.v1.Jobmaster.TransferLeadership:output_type -> hammr.v1.MasterResponse
+	12,  // 119: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	58,  // 120: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	60,  // 121: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	97,  // [97:122] is the sub-list for method output_type
+	72,  // [72:97] is the sub-list for method input_type
+	72,  // [72:72] is the sub-list for extension type_name
+	72,  // [72:72] is the sub-list for extension extendee
+	0,   // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -7203,6 +7312,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Order_Resume)(nil),
 		(*Order_TakeOver_)(nil),
 		(*Order_Probe_)(nil),
+		(*Order_LetGo_)(nil),
 	}
 	file_internal_wire_hammr_proto_msgTypes[9].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -7229,7 +7339,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   93,
+			NumMessages:   94,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

@@ -1,0 +1,64 @@
+package cluster
+
+import "fmt"
+
+// MoveCheckpoint says that another machine has a copy of the checkpoint that an attempt
+// has written, with all that it names, and that its task is to go on from there. An
+// attempt that went on from the checkpoint before keeps to the place that it was told:
+// when it does not find the checkpoint there, the next one goes on from the new place.
+type MoveCheckpoint struct {
+	Attempt  AttemptID
+	Machine  string
+	Path     string
+	Bytes    int64
+	Checksum uint64 // xxhash64 over the file
+}
+
+func (c MoveCheckpoint) apply(tx *transition) error {
+	p, err := tx.attempt(c.Attempt)
+	if err != nil {
+		return err
+	}
+	m := tx.byName[c.Machine]
+	switch {
+	case m == nil || m.Lost:
+		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
+	case p.job.State != JobRunning || p.task.CheckpointOf(c.Attempt) == nil:
+		return fmt.Errorf("%w: nobody needs the checkpoint of %v", ErrRefused, c.Attempt)
+	}
+	if at := p.task.Checkpoint; at.isOf(c.Attempt) {
+		p.stage.setCheckpoint(p.task, at.movedTo(c))
+	}
+	if at := p.task.Cut; at.isOf(c.Attempt) {
+		p.task.Cut = at.movedTo(c)
+	}
+	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
+		p.attempt.MovedTo = ""
+	}
+	for _, a := range p.task.Attempts {
+		if a.State == AttemptRunning && a.From == c.Attempt.Number+1 {
+			a.Outdated = true
+		}
+	}
+	return nil
+}
+
+// movedTo is a checkpoint as a copy of it lies elsewhere.
+func (c *Checkpoint) movedTo(to MoveCheckpoint) *Checkpoint {
+	moved := *c // which a snapshot may share
+	moved.Machine, moved.Path, moved.Bytes, moved.Checksum = to.Machine, to.Path, to.Bytes, to.Checksum
+	return &moved
+}
+
+// CheckpointOf is the checkpoint that an attempt has written, if its task may still go
+// on from it, else nil.
+func (t *Task) CheckpointOf(id AttemptID) *Checkpoint {
+	for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
+		if c.isOf(id) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c *Checkpoint) isOf(id AttemptID) bool { return c != nil && c.Attempt == id }
