@@ -6,6 +6,9 @@ import "fmt"
 // has written, with all that it names, and that its task is to go on from there. An
 // attempt that went on from the checkpoint before keeps to the place that it was told:
 // when it does not find the checkpoint there, the next one goes on from the new place.
+//
+// Only from a machine that is drained a checkpoint is moved: a copy that comes too late
+// does not take the place of another one, to which later checkpoints may refer.
 type MoveCheckpoint struct {
 	Attempt  AttemptID
 	Machine  string
@@ -19,12 +22,15 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	m := tx.byName[c.Machine]
+	m, at := tx.byName[c.Machine], p.task.CheckpointOf(c.Attempt)
 	switch {
 	case m == nil || m.Lost:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
-	case p.job.State != JobRunning || p.task.CheckpointOf(c.Attempt) == nil:
+	case p.job.State != JobRunning || at == nil:
 		return fmt.Errorf("%w: nobody needs the checkpoint of %v", ErrRefused, c.Attempt)
+	}
+	if from := tx.byName[at.Machine]; from != nil && !from.Draining {
+		return fmt.Errorf("%w: the checkpoint of %v lies on %s, which is not drained", ErrRefused, c.Attempt, at.Machine)
 	}
 	if at := p.task.Checkpoint; at.isOf(c.Attempt) {
 		p.stage.setCheckpoint(p.task, at.movedTo(c))

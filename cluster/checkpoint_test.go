@@ -74,8 +74,10 @@ func TestMoveCheckpoint(t *testing.T) {
 		fault  error
 	}{
 		"waits":                              {move: move(first, "b")},
-		"waits, and was moved":               {before: []Command{move(first, "c")}, move: move(first, "b")},
-		"goes back":                          {before: []Command{move(first, "b")}, move: move(first, "a")},
+		"waits, and was moved":               {before: []Command{move(first, "c"), DrainMachine{Name: "c"}}, move: move(first, "b")},
+		"waits, and another copy was first":  {before: []Command{move(first, "c")}, move: move(first, "b"), fault: ErrRefused},
+		"waits, and needs no other place":    {before: []Command{AdmitMachine{Name: "a"}}, move: move(first, "b"), fault: ErrRefused},
+		"goes back":                          {before: []Command{move(first, "b"), AdmitMachine{Name: "a"}, DrainMachine{Name: "b"}}, move: move(first, "a")},
 		"has gone on from it":                {before: []Command{start}, move: move(first, "c")},
 		"is of a job that is suspended":      {before: []Command{SuspendJob{Job: job1}}, move: move(first, "b")},
 		"has a newer one":                    {before: []Command{start, PauseAttempt{Attempt: second}, CheckpointAttempt{Attempt: second}}, move: move(first, "c"), fault: ErrRefused},
@@ -88,7 +90,7 @@ func TestMoveCheckpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := pausedMap(t, Checkpoint{Path: "c", Short: true})
-			apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}})
+			apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, DrainMachine{Name: "a"})
 			apply(t, s, tt.before...)
 			_, err := s.Apply(Entry{At: 50, Command: tt.move})
 			if !errors.Is(err, tt.fault) || (err == nil) != (tt.fault == nil) {
@@ -125,7 +127,7 @@ func TestWhoWasToldOfTheOldPlace(t *testing.T) {
 	bad := func(number int) FailAttempt {
 		return FailAttempt{Attempt: attemptAt(mapTask(0), number), Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
 	}
-	apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"},
+	apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"}, DrainMachine{Name: "a"},
 		MoveCheckpoint{Attempt: attemptAt(mapTask(0), 0), Machine: "c", Path: "d"}, ExpireMachine{Name: "a", Epoch: 1}, bad(1))
 	if task.State != TaskPaused || task.Home() != "c" || task.Charged != 0 {
 		t.Fatalf("%v, checkpoint %+v, charged %d", task.State, task.Checkpoint, task.Charged)

@@ -392,6 +392,7 @@ func TestTheCutOfAGangIsMoved(t *testing.T) {
 	if _, left := s.View().Remains(s.View().Machine("n2")); len(left) != 2 || left[0].Of != c.Checkpoint.Attempt || left[1].Of != c.Cut.Attempt {
 		t.Fatalf("left on n2: %v", left)
 	}
+	mustApply(t, s, DrainMachine{Name: "n1"}, DrainMachine{Name: "n2"})
 	mustApply(t, s, MoveCheckpoint{Attempt: b.Checkpoint.Attempt, Machine: "n0", Path: "m"}, MoveCheckpoint{Attempt: c.Cut.Attempt, Machine: "n0", Path: "m"})
 	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1}, ExpireMachine{Name: "n2", Epoch: 1})
 	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")

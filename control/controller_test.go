@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -64,6 +65,7 @@ func TestRandomLivesEnd(t *testing.T) {
 			s.run(s.drawEvent(rt))
 		}
 		s.run(s.event([]string{"join", "n0", "1", "1"}))
+		s.run([]Event{Requested{Command: cluster.AdmitMachine{Name: "n0"}}})
 		for range 200 {
 			s.run(s.luck())
 		}
@@ -92,7 +94,13 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 		if m := s.state.View().Machine(name); m != nil && rapid.Bool().Draw(rt, "expires") {
 			return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
 		}
+		if rapid.IntRange(0, 2).Draw(rt, "drained") == 0 {
+			return s.event([]string{"drain", name})
+		}
 		return s.event([]string{"join", name, "1", "1"})
+	}
+	if events := s.drawMove(rt); events != nil {
+		return events
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {
@@ -115,6 +123,30 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 		return []Event{AttemptPaused{Attempt: id}}
 	}
 	return s.finish(id)
+}
+
+// drawMove is what comes of an order to copy what an attempt has left, if one is under
+// way: a fault or a copy, of a checkpoint that is needed or is not any more.
+func (s *stage) drawMove(rt *rapid.T) []Event {
+	var ids []cluster.AttemptID
+	for id, m := range s.brain.moves.of {
+		if m.to != "" {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 || rapid.Bool().Draw(rt, "no copy yet") {
+		return nil
+	}
+	slices.SortFunc(ids, cluster.AttemptID.Compare)
+	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "copied")]
+	ev := OutputTaken{Attempt: id, Machine: s.brain.moves.of[id].to, Segments: s.segments(id).Segments}
+	if _, t, _, ok := s.state.View().Attempt(id); ok && t.CheckpointOf(id) != nil {
+		ev.Checkpoint = &cluster.Checkpoint{Path: "copy"}
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "fails") == 0 {
+		ev.Fault, ev.OfNoUse = "bad", rapid.Bool().Draw(rt, "damaged")
+	}
+	return []Event{ev}
 }
 
 func (s *stage) finish(id cluster.AttemptID) []Event {

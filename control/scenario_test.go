@@ -145,6 +145,8 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("%s {%s %d}", verb, c.Name, c.Epoch) + describeFetched(c.Fetched)
 	case cluster.MoveOutput:
 		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
+	case cluster.MoveCheckpoint:
+		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
 	case cluster.EndAttempt:
 		return fmt.Sprintf("%s %v stuck=%v", verb, c.Attempt, c.Stuck != nil)
 	case cluster.SpeculateTask:
@@ -207,6 +209,9 @@ func (s *stage) event(words []string) []Event {
 	case "taken": // ATTEMPT MACHINE [FAULT]
 		id := s.attempt(arg(1))
 		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3), Segments: s.segments(id).Segments}}
+	case "copied": // ATTEMPT, its checkpoint, MACHINE [FAULT [useless]]
+		at := &cluster.Checkpoint{Path: "copy"}
+		return []Event{OutputTaken{Attempt: s.attempt(arg(1)), Machine: arg(2), Fault: arg(3), OfNoUse: arg(4) != "", Checkpoint: at}}
 	case "priority": // JOB NUMBER
 		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
 	case "stand": // ATTEMPT: it is suspended
