@@ -52,6 +52,7 @@ func TestRandomLivesEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newStage(t)
 		s.run(s.event([]string{"join", "n0", "1", "1"}))
+		s.run(s.event([]string{"join", "n1", "1", "1"}))
 		jobs := rapid.IntRange(1, 3).Draw(rt, "jobs")
 		for n := range jobs {
 			s.run([]Event{Requested{Command: cluster.SubmitJob{Spec: cluster.JobSpec{
@@ -60,12 +61,15 @@ func TestRandomLivesEnd(t *testing.T) {
 			}}}})
 			s.run(s.load(s.job(fmt.Sprint(n + 1))))
 		}
-		for range rapid.IntRange(0, 60).Draw(rt, "bad events") {
-			s.now += int64(rapid.IntRange(0, 60).Draw(rt, "ms"))
+		for range rapid.IntRange(0, 90).Draw(rt, "bad events") {
+			s.now += int64(rapid.SampledFrom([]int{0, 10, 30, 60, slotPatience}).Draw(rt, "ms"))
 			s.run(s.drawEvent(rt))
 		}
 		s.run(s.event([]string{"join", "n0", "1", "1"}))
 		s.run([]Event{Requested{Command: cluster.AdmitMachine{Name: "n0"}}})
+		for n := range jobs {
+			s.run([]Event{Requested{Command: cluster.ResumeJob{Job: s.job(fmt.Sprint(n + 1))}}})
+		}
 		for range 200 {
 			s.run(s.luck())
 		}
@@ -89,20 +93,23 @@ func (s *stage) running() (ids []cluster.AttemptID) {
 
 func (s *stage) drawEvent(rt *rapid.T) []Event {
 	ids := s.running()
+	if events := s.drawMove(rt); events != nil {
+		return events
+	}
+	if rapid.IntRange(0, 4).Draw(rt, "of an operator") == 0 {
+		return s.drawOperation(rt)
+	}
 	if len(ids) == 0 || rapid.IntRange(0, 9).Draw(rt, "machine event") == 0 {
 		name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
 		if m := s.state.View().Machine(name); m != nil && rapid.Bool().Draw(rt, "expires") {
 			return []Event{Requested{Command: cluster.ExpireMachine{Name: name, Epoch: m.Epoch}}}
 		}
-		if rapid.IntRange(0, 2).Draw(rt, "drained") == 0 {
-			return s.event([]string{"drain", name})
-		}
 		return s.event([]string{"join", name, "1", "1"})
 	}
-	if events := s.drawMove(rt); events != nil {
-		return events
-	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
+	if _, _, a, _ := s.state.View().Attempt(id); a.Pausing && rapid.Bool().Draw(rt, "pauses") {
+		return []Event{AttemptPaused{Attempt: id}}
+	}
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {
 	case 0:
 		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "bad"}}}
@@ -123,6 +130,23 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 		return []Event{AttemptPaused{Attempt: id}}
 	}
 	return s.finish(id)
+}
+
+// drawOperation is what operators do: a machine is drained, or not any more, or a job
+// rests or goes on.
+func (s *stage) drawOperation(rt *rapid.T) []Event {
+	for m := range s.state.View().Machines() {
+		if _, left := s.state.View().Remains(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
+			return s.event([]string{"drain", m.Name})
+		}
+	}
+	name := rapid.SampledFrom([]string{"n0", "n1"}).Draw(rt, "machine")
+	job := s.job(rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "job"))
+	command := rapid.SampledFrom([]cluster.Command{
+		cluster.DrainMachine{Name: name, Cause: "to be stopped"}, cluster.AdmitMachine{Name: name},
+		cluster.SuspendJob{Job: job, Cause: "later"}, cluster.SuspendJob{Job: job, Cause: "later"}, cluster.ResumeJob{Job: job},
+	}).Draw(rt, "operation")
+	return []Event{Requested{Command: command}}
 }
 
 // drawMove is what comes of an order to copy what an attempt has left, if one is under

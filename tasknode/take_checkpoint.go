@@ -37,11 +37,11 @@ func (t *takenOver) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*w
 	here := proto.CloneOf(t.order.Checkpoint)
 	here.Gone, here.Copy = false, nil
 	there := checkpoint.Elsewhere{Fetcher: f, Address: here.Address, Job: t.order.JobId}
-	body, err := checkpoint.Recorded{Path: here.Path, Bytes: here.Bytes, Checksum: here.Checksum}.Read(ctx, there, takePatience)
+	body, err := checkpoint.Recorded{Path: here.Path, Bytes: here.Bytes, Checksum: here.Checksum}.Read(ctx, there, t.patience)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s on %s: %w", here.Path, here.Address, err)
 	}
-	files := checkpoint.Copy{From: there, Dir: filepath.Join(t.dir, "moved"), Create: createHere(ctx), Patience: takePatience}
+	files := checkpoint.Copy{From: there, Dir: filepath.Join(t.dir, "moved"), Create: t.create, Patience: t.patience}
 	if body, err = files.Files(ctx, body); err != nil {
 		return nil, fmt.Errorf("files of checkpoint %s on %s: %w", here.Path, here.Address, err)
 	}

@@ -10,10 +10,12 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
 )
 
 // takenOver says that the copy of what an attempt has left on another node is made,
@@ -23,6 +25,9 @@ type takenOver struct {
 	dir   string       // for the attempt's files
 	last  *wire.Report // the attempt's last report, as it would be had it run here
 	err   error
+
+	patience checkpoint.Patience // with the other node, for a checkpoint
+	create   func(path string) (storage.Writer, error)
 }
 
 // takeOver begins to copy what an attempt has left on another node. What is here already
@@ -45,7 +50,7 @@ func (n *Node) takeOver(ctx context.Context, o *wire.Order_TakeOver) {
 	}
 	n.copying[id] = true
 	n.job(o.JobId).busy++
-	t := takenOver{order: o, dir: filepath.Join(local, o.JobId, id)}
+	t := takenOver{order: o, dir: filepath.Join(local, o.JobId, id), patience: takePatience, create: createHere(ctx)}
 	n.workers.Go(func() {
 		t.last, t.err = t.copy(ctx)
 		release()
