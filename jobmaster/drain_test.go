@@ -22,6 +22,7 @@ type puppet struct {
 	starts []*taskproc.Start
 	pauses []string                       // attempts that are to keep their work and end, as often as it hears so
 	copies []*wire.Order_TakeOver         // that it is to make
+	letGo  []string                       // attempts of which it is to remove what it has copied
 	told   map[string]*taskproc.MapOutput // output that there is to read, by attempt
 }
 
@@ -56,6 +57,9 @@ func (p *puppet) hear(o *wire.Order) {
 	}
 	if copied := o.GetTakeOver(); copied != nil {
 		p.copies = append(p.copies, copied)
+	}
+	if let := o.GetLetGo(); let != nil {
+		p.letGo = append(p.letGo, let.AttemptId)
 	}
 	for _, attempt := range o.GetOutputs().GetRevoked() {
 		delete(p.told, attempt)
@@ -97,6 +101,15 @@ func (p *puppet) took(o *wire.Order_TakeOver, fault string) {
 	took := &wire.Report_TookOver{Fault: fault}
 	if fault == "" {
 		took.Outputs = []*taskproc.MapOutput{p.has(o.Done.Outputs[0].Task, o.AttemptId)}
+	}
+	p.says(o.AttemptId, &wire.Report{Report: &wire.Report_TookOver_{TookOver: took}})
+}
+
+// tookCheckpoint tells what has come of an order to copy a checkpoint.
+func (p *puppet) tookCheckpoint(o *wire.Order_TakeOver, fault string, ofNoUse bool) {
+	took := &wire.Report_TookOver{Fault: fault, OfNoUse: ofNoUse}
+	if fault == "" {
+		took.Checkpoint = &taskproc.Checkpoint{Path: "/" + p.name + "/checkpoint", Bytes: 2}
 	}
 	p.says(o.AttemptId, &wire.Report{Report: &wire.Report_TookOver_{TookOver: took}})
 }
@@ -256,6 +269,85 @@ func TestACheckpointIsLeftUntilItIsOfNoUse(t *testing.T) {
 		w.wantNode("with the checkpoint on its way,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		progress("copy", 0)
 		w.wantNode("with the reduce at work,", "a", "DECOMMISSIONED drained")
+	})
+}
+
+// TestACheckpointOfATaskWithoutASlotIsMoved by a tasknode that takes tasks, and its task
+// goes on from there when there is a slot.
+func TestACheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		a := w.addPuppet("a", "a:1", 0, 1)
+		w.submitNow(1, 1)
+		b, c := w.addPuppet("b", "b:1", 1, 0), w.addPuppet("c", "c:1", 0, 0)
+		w.drain("a")
+		first := a.starts[0].AttemptId
+		a.pausesWith(a.starts[0])
+		w.wantNode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		if len(b.copies)+len(c.copies) != 0 {
+			t.Fatalf("copied at once are %v and %v", b.copies, c.copies)
+		}
+		w.sleep(1100 * time.Millisecond)
+		if len(b.copies) != 1 || b.copies[0].AttemptId != first || b.copies[0].Checkpoint.GetAddress() != "a:1" || b.copies[0].Checkpoint.GetPath() != "/a/checkpoint" {
+			t.Fatalf("copied are %v", b.copies)
+		}
+		b.tookCheckpoint(b.copies[0], "disk full", false)
+		w.sleep(1100 * time.Millisecond)
+		if len(b.copies) != 1 || len(c.copies) != 1 {
+			t.Fatalf("copied are %v and %v", b.copies, c.copies)
+		}
+		c.tookCheckpoint(c.copies[0], "", false)
+		w.wantNode("moved,", "a", "DECOMMISSIONED drained")
+		b.tookCheckpoint(b.copies[0], "", false)
+		if !slices.Equal(b.letGo, []string{first}) || len(c.letGo) != 0 {
+			t.Errorf("%v and %v are let go", b.letGo, c.letGo)
+		}
+		d := w.addPuppet("d", "d:1", 0, 1)
+		if len(d.starts) != 1 || d.starts[0].Checkpoint.GetAddress() != "c:1" || d.starts[0].Checkpoint.GetPath() != "/c/checkpoint" || d.starts[0].Checkpoint.GetBytes() != 2 {
+			t.Errorf("on d there goes on %v", d.starts)
+		}
+	})
+}
+
+// TestACheckpointOfNoUseIsNotMoved, and is copied once only.
+func TestACheckpointOfNoUseIsNotMoved(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		a := w.addPuppet("a", "a:1", 0, 1)
+		w.submitNow(1, 1)
+		b := w.addPuppet("b", "b:1", 1, 0)
+		w.drain("a")
+		a.pausesWith(a.starts[0])
+		w.sleep(1100 * time.Millisecond)
+		b.tookCheckpoint(b.copies[0], "damaged", true)
+		w.sleep(5 * time.Second)
+		w.wantNode("in the end,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		if len(b.copies) != 1 {
+			t.Errorf("copied are %v", b.copies)
+		}
+	})
+}
+
+// TestACheckpointIsMovedWhileItIsFetched from the old place, which is needed until it has
+// come, and no longer: should it be gone there, the task goes on from the new one.
+func TestACheckpointIsMovedWhileItIsFetched(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		a := w.addPuppet("a", "a:1", 0, 1)
+		w.submitNow(1, 1)
+		b := w.addPuppet("b", "b:1", 1, 0)
+		w.drain("a")
+		a.pausesWith(a.starts[0])
+		w.sleep(1100 * time.Millisecond)
+		d := w.addPuppet("d", "d:1", 0, 1)
+		b.tookCheckpoint(b.copies[0], "", false)
+		w.wantNode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
+		fault := &taskproc.Failure{Cause: "gone", BadCheckpoint: true}
+		d.says(d.starts[0].AttemptId, &wire.Report{Report: &wire.Report_Failure{Failure: fault}})
+		w.wantNode("with another attempt,", "a", "DECOMMISSIONED drained")
+		if len(d.starts) != 2 || d.starts[0].Checkpoint.GetAddress() != "a:1" || d.starts[1].Checkpoint.GetAddress() != "b:1" {
+			t.Errorf("on d there went on %v", d.starts)
+		}
 	})
 }
 
