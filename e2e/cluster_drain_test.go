@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/internal/report"
+)
+
+// TestADrainedNodeKeepsNoCheckpoint has a job rest in checkpoints, drains the machine that
+// has one, and kills it: the job goes on from copies, and does nothing twice.
+func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, "--tasknodes", "1", "--expiry", "5s")
+	e.done("node", "remove", e.state.Tasknodes[0].Name)
+	e.newNode("maps", "--dir", t.TempDir(), "--map-slots", "4", "--reduce-slots", "0")
+	drained := e.newNode("drained", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
+	in, dir := fewWords(t, 500, 500), t.TempDir()
+	out, want := filepath.Join(dir, "out"), filepath.Join(dir, "want")
+	done(t, "run", "wordcount", "--quiet", in, want)
+	j := &preempted{e, e.submit(slices.Concat([]string{"wordcount"}, preemptible, []string{in, out})...)}
+	waitUntil(t, "the maps are done and the reduce runs", func() bool {
+		return len(e.finishedMaps(j.id)) > 0 && len(j.attempts(report.Reduce, report.Running)) > 0
+	})
+	e.done("job", "suspend", j.id, "--how", "checkpoint")
+	waitUntil(t, "the reduce is paused", func() bool { return len(j.attempts(report.Reduce, report.Preempted)) > 0 })
+	e.done("node", "drain", "drained", "--deadline", "60s")
+	drained.kill()
+	e.newNode("spare", "--dir", t.TempDir(), "--map-slots", "0", "--reduce-slots", "1")
+	e.done("job", "resume", j.id)
+	j.succeeds()
+	wantSameTree(t, out, want)
+	counters := e.job(j.id).Counters["Map-Reduce Framework"]
+	if groups, records := counters["Reduce input groups"], counters["Reduce output records"]; groups == 0 || groups != records {
+		t.Errorf("%d groups, %d records of output: some are reduced twice", groups, records)
+	}
+	if got, maps := counters["Shuffled Maps"], len(e.finishedMaps(j.id)); got != int64(maps) {
+		t.Errorf("%d segments fetched of %d maps", got, maps)
+	}
+	if n := len(j.attempts(report.Reduce, report.Killed)) + len(j.attempts(report.Reduce, report.Failed)); n > 0 {
+		t.Errorf("%d attempts began from a checkpoint of no use", n)
+	}
+}
+
+// TestTheCutOfAGangLeavesADrainedNode while the gang rests: with the machine killed, it
+// goes on from the copies, and counts each record once.
+func TestTheCutOfAGangLeavesADrainedNode(t *testing.T) {
+	t.Parallel()
+	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2", "--expiry", "5s", "--heartbeat", "200ms"))
+	members := j.running()
+	j.done("job", "suspend", j.id, "--how", "checkpoint")
+	j.ended(t, members)
+	at := members[0].Node
+	j.done("node", "drain", at, "--deadline", "60s")
+	j.killNode(at)
+	j.done("job", "resume", j.id)
+	j.keptAll(t, j.inPeace(t))
+}
