@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 )
 
@@ -31,11 +32,11 @@ func TestADrainedNodeKeepsNoCheckpoint(t *testing.T) {
 	e.done("job", "resume", j.id)
 	j.succeeds()
 	wantSameTree(t, out, want)
-	counters := e.job(j.id).Counters["Map-Reduce Framework"]
+	counters := e.job(j.id).Counters[counter.GroupFramework]
 	if groups, records := counters["Reduce input groups"], counters["Reduce output records"]; groups == 0 || groups != records {
 		t.Errorf("%d groups, %d records of output: some are reduced twice", groups, records)
 	}
-	if got, maps := counters["Shuffled Maps"], len(e.finishedMaps(j.id)); got != int64(maps) {
+	if got, maps := counters[counter.ShuffledMaps.Name], len(e.finishedMaps(j.id)); got != int64(maps) {
 		t.Errorf("%d segments fetched of %d maps", got, maps)
 	}
 	if n := len(j.attempts(report.Reduce, report.Killed)) + len(j.attempts(report.Reduce, report.Failed)); n > 0 {

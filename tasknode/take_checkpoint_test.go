@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -155,4 +157,28 @@ func flip(path string) error {
 	}
 	b[len(b)/2] ^= 4
 	return os.WriteFile(path, b, 0o600)
+}
+
+// TestWhatIsLetGo is gone, also when the node is started again, and the job stays.
+func TestWhatIsLetGo(t *testing.T) {
+	letGo := func(attempt string) *wire.Order {
+		return &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{JobId: "job_1_0001", AttemptId: attempt}}}
+	}
+	lives(t, func(b *bench, _ *wire.Report_Joined) {
+		b.finishMap()
+		b.orders.Put(letGo("another"))
+		synctest.Wait()
+		if got := b.files(); len(got) == 0 {
+			t.Error("nothing is left")
+		}
+		b.orders.Put(letGo(attemptID))
+		synctest.Wait()
+		if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
+			t.Errorf("left are %v", got)
+		}
+	}, func(_ *bench, joined *wire.Report_Joined) {
+		if len(joined.Held) != 0 {
+			t.Errorf("joined with %v", joined)
+		}
+	})
 }

@@ -27,7 +27,9 @@ runs twice. It gets no new tasks. Its maps finish what they have read and leave
 the rest to others, its reduces write checkpoints and go on elsewhere, and the
 output of finished tasks that others still need is copied to other tasknodes. Of
 a gang that runs there all tasks write checkpoints, on other tasknodes too, and
-go on together. What may not write checkpoints runs to its end.
+go on together. Checkpoints of tasks that get no slot elsewhere, since they wait
+for one or their job is suspended, are copied, too. What may not write
+checkpoints runs to its end.
 
 The command ends with exit code 0 when nothing is left, else at the deadline
 with exit code 1 and a list of what is. The draining goes on even then, and when
