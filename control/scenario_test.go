@@ -210,8 +210,7 @@ func (s *stage) event(words []string) []Event {
 		id := s.attempt(arg(1))
 		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3), Segments: s.segments(id).Segments}}
 	case "copied": // ATTEMPT, its checkpoint, MACHINE [FAULT [useless]]
-		at := &cluster.Checkpoint{Path: "copy"}
-		return []Event{OutputTaken{Attempt: s.attempt(arg(1)), Machine: arg(2), Fault: arg(3), OfNoUse: arg(4) != "", Checkpoint: at}}
+		return []Event{OutputTaken{Attempt: s.attempt(arg(1)), Machine: arg(2), Fault: arg(3), OfNoUse: arg(4) != "", Checkpoint: new(cluster.Checkpoint)}}
 	case "priority": // JOB NUMBER
 		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
 	case "stand": // ATTEMPT: it is suspended
