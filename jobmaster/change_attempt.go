@@ -114,5 +114,5 @@ func (s subject) preempt(how preempt.How) change {
 			func() bool { return a.SuspendedAt != stood || over() },
 		}
 	}
-	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preempted, Preempt: true}, over}
+	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preempted, Preempt: true}, func() bool { return a.Wasted }}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -110,5 +111,27 @@ func TestAJobRestsUntilItIsResumed(t *testing.T) {
 		w.wantFault("twice", m.ResumeJob(w.ctx, id), cluster.ErrRefused, "is not suspended")
 		w.succeeds(id)
 		w.wantFault("one that is over", m.SuspendJob(w.ctx, id, preempt.Auto), cluster.ErrRefused, wire.JobState_SUCCEEDED.String())
+	})
+}
+
+// TestAKillThatComesTooLateIsRefused, the attempt's end having been on its way through the
+// log: nothing of its work is lost.
+func TestAKillThatComesTooLateIsRefused(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		a := w.addPuppet("a", "a:1", 1, 0)
+		w.submitNow(1, 1)
+		synctest.Wait()
+		w.holdProposals(0)
+		attempt := a.starts[0].AttemptId
+		a.finishes(a.starts[0])
+		refused := make(chan error)
+		go func() {
+			_, err := w.leader().PreemptAttempt(w.ctx, attempt, preempt.Kill)
+			refused <- err
+		}()
+		synctest.Wait()
+		w.holdProposals(-1)
+		w.wantFault("killing what has finished", <-refused, cluster.ErrRefused, "SUCCEEDED")
 	})
 }
