@@ -283,16 +283,18 @@ func TestACheckpointOfATaskWithoutASlotIsMoved(t *testing.T) {
 		w.drain("a")
 		first := a.starts[0].AttemptId
 		a.pausesWith(a.starts[0])
-		w.wantNode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		if len(b.copies)+len(c.copies) != 0 {
 			t.Fatalf("copied at once are %v and %v", b.copies, c.copies)
 		}
+		w.wantNode("paused,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		w.sleep(1100 * time.Millisecond)
+		synctest.Wait()
 		if len(b.copies) != 1 || b.copies[0].AttemptId != first || b.copies[0].Checkpoint.GetAddress() != "a:1" || b.copies[0].Checkpoint.GetPath() != "/a/checkpoint" {
 			t.Fatalf("copied are %v", b.copies)
 		}
 		b.tookCheckpoint(b.copies[0], "disk full", false)
 		w.sleep(1100 * time.Millisecond)
+		synctest.Wait()
 		if len(b.copies) != 1 || len(c.copies) != 1 {
 			t.Fatalf("copied are %v and %v", b.copies, c.copies)
 		}
@@ -319,8 +321,10 @@ func TestACheckpointOfNoUseIsNotMoved(t *testing.T) {
 		w.drain("a")
 		a.pausesWith(a.starts[0])
 		w.sleep(1100 * time.Millisecond)
+		synctest.Wait()
 		b.tookCheckpoint(b.copies[0], "damaged", true)
 		w.sleep(5 * time.Second)
+		synctest.Wait()
 		w.wantNode("in the end,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
 		if len(b.copies) != 1 {
 			t.Errorf("copied are %v", b.copies)
@@ -339,6 +343,7 @@ func TestACheckpointIsMovedWhileItIsFetched(t *testing.T) {
 		w.drain("a")
 		a.pausesWith(a.starts[0])
 		w.sleep(1100 * time.Millisecond)
+		synctest.Wait()
 		d := w.addPuppet("d", "d:1", 0, 1)
 		b.tookCheckpoint(b.copies[0], "", false)
 		w.wantNode("with the reduce at its beginning,", "a", "DECOMMISSIONING drained checkpoint:r_000000")
