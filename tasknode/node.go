@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -207,6 +208,8 @@ func (n *Node) follow(ctx context.Context, o *wire.Order) {
 	case *wire.Order_Kill:
 		if a := n.attempts[o.Kill.AttemptId]; a != nil {
 			a.kill(o.Kill.Cause)
+		} else if _, known := n.seen[o.Kill.AttemptId]; !known {
+			n.turnAway(jobOf(o.Kill.AttemptId), o.Kill.AttemptId, o.Kill.Cause)
 		}
 	case *wire.Order_Stop:
 		n.tell(o.Stop.AttemptId, &taskproc.ToTask{Message: &taskproc.ToTask_Stop{Stop: &taskproc.Stop{Position: o.Stop.Position}}})
@@ -242,12 +245,12 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	if _, twice := n.seen[start.AttemptId]; twice {
 		return
 	}
-	n.seen[start.AttemptId] = start.JobId
 	dir, release, err := n.cfg.Places.Take()
 	if err != nil {
-		n.turnAway(start, err)
+		n.turnAway(start.JobId, start.AttemptId, err.Error())
 		return
 	}
+	n.seen[start.AttemptId] = start.JobId
 	start.LocalDir = filepath.Join(dir, start.JobId, start.AttemptId)
 	a := newAttempt(n, start)
 	n.attempts[start.AttemptId] = a
@@ -263,15 +266,23 @@ func (n *Node) start(ctx context.Context, start *taskproc.Start) {
 	})
 }
 
-// turnAway ends an attempt before it begins, which costs its task nothing.
-func (n *Node) turnAway(start *taskproc.Start, cause error) {
+// turnAway ends an attempt before it begins, which costs its task nothing: one for which
+// there is no place, or that is not wanted any more before its start was heard of.
+func (n *Node) turnAway(job, attempt, cause string) {
+	n.seen[attempt] = job
 	last := &wire.Report{
-		Machine: n.cfg.Name, AttemptId: start.AttemptId,
-		Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: cause.Error()}},
+		Machine: n.cfg.Name, AttemptId: attempt,
+		Report: &wire.Report_Killed_{Killed: &wire.Report_Killed{Cause: cause}},
 	}
-	n.last[start.AttemptId] = last
+	n.last[attempt] = last
 	n.send(last)
 	n.reviewSlots()
+}
+
+// jobOf is the job of an attempt: attempt_CLUSTER_NUMBER_… is of job_CLUSTER_NUMBER.
+func jobOf(attempt string) string {
+	words := strings.SplitN(attempt, "_", 4)
+	return strings.Join(append([]string{"job"}, words[1:min(3, len(words))]...), "_")
 }
 
 // pauseMessage asks a task to keep its work and end. A task that cannot end early

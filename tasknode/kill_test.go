@@ -1,0 +1,32 @@
+package tasknode
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// TestAKillThatComesBeforeTheStartIsAnswered as for a task that ran, or its slot would be
+// held for ever: a master that has just begun to lead cannot give the start yet, and by
+// then the attempt may not be wanted any more. It never starts, and is killed once.
+func TestAKillThatComesBeforeTheStartIsAnswered(t *testing.T) {
+	run(t, func(b *bench) {
+		b.kill()
+		if r := <-b.reports; r.AttemptId != attemptID || r.GetKilled().GetCause() != "enough" {
+			t.Errorf("report is %v", r)
+		}
+		b.kill()
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
+		}}})
+		synctest.Wait()
+		if len(b.tasks) != 0 || len(b.reports) != 0 {
+			t.Error("it is started, or killed again")
+		}
+		b.removeJob()
+		b.start(taskproc.Kind_MAP).end(nil) // nothing of it is left
+		<-b.reports
+	})
+}
