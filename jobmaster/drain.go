@@ -46,13 +46,8 @@ func (m *Master) fetched(machine *cluster.Machine) (tasks []cluster.TaskID) {
 // isAtWork reports whether an attempt runs and has told that all that it goes on from
 // is on its own machine.
 func (m *Master) isAtWork(a *cluster.Attempt) bool {
-	return a.State == cluster.AttemptRunning && isAtWork(m.record(a.ID.Task.Job).progress[a.ID])
-}
-
-// isAtWork reports whether an attempt that has told p, nil for nothing, has all that it
-// goes on from on its own machine.
-func isAtWork(p *taskproc.Progress) bool {
-	return p.GetPhase() != "" && p.GetPhase() != taskproc.PhaseResume
+	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" where nothing was told
+	return a.State == cluster.AttemptRunning && phase != "" && phase != taskproc.PhaseResume
 }
 
 // holds reports whether work would be lost with a machine.

@@ -52,8 +52,10 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-ch
 		case <-undone:
 			ended, undone = time.Now(), nil
 		case <-tick.C:
-			if at = d.watch.wentOn(in.at, master); len(in.struck) > 0 {
+			if len(in.struck) > 0 {
 				at = d.watch.struckGoOn(in.struck, ended)
+			} else {
+				at = d.watch.wentOn(in.at, master)
 			}
 		}
 	}
