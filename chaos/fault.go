@@ -25,6 +25,9 @@ const (
 	Failpoint Kind = "failpoint" // at Point, How happens; with For, until then
 )
 
+// IOErrorOneOf is of how many operations one fails, of an IOError.
+const IOErrorOneOf = 20
+
 // kinds are all, in the order in which people are told of them.
 var kinds = []Kind{Kill, Restart, Stop, Partition, Corrupt, FullDisk, SlowDisk, IOError, Clock, Preempt, Failpoint}
 

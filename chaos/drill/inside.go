@@ -12,9 +12,6 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// ioErrorOneOf is of how many operations one fails.
-const ioErrorOneOf = 20
-
 // inside is what faults do that daemons suffer inside, and what undoes it. One that
 // does not answer, because another fault has hit it, is tried again; one that is
 // gone has forgotten everything.
@@ -33,7 +30,7 @@ func (d *drill) inside(f chaos.Fault) (hit, undo deed) {
 	case chaos.SlowDisk:
 		return ifThere(slow(f.By)), persistently(slow(0))
 	case chaos.IOError:
-		return ifThere(failing(ioErrorOneOf)), d.reviving(f, persistently(failing(0)))
+		return ifThere(failing(chaos.IOErrorOneOf)), d.reviving(f, persistently(failing(0)))
 	case chaos.Failpoint:
 		return ifThere(ending(f, point(f.How))), d.reviving(f, persistently(point("")))
 	}

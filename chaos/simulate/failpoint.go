@@ -2,30 +2,15 @@ package simulate
 
 import (
 	"maps"
-	"strconv"
-	"strings"
-	"time"
 
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/failpoint"
 	"github.com/hammr/hammr/sim"
 )
 
-// action is what happens at a failpoint.
-type action struct {
-	word  string // error or crash; "" where it only takes time
-	delay int64  // ms
-	nth   int64  // the time that it is come to alone; 0 for each
-}
-
 // actionOf reads an action that the plan's check has found in order.
-func actionOf(text string) (a action) {
-	word, nth, _ := strings.Cut(text, "@")
-	a.nth, _ = strconv.ParseInt(nth, 10, 64) // 0 where there is none
-	if delay, is := strings.CutPrefix(word, "delay="); is {
-		d, _ := time.ParseDuration(delay) // it is in order
-		a.delay = d.Milliseconds()
-		return a
-	}
-	a.word = word
+func actionOf(f chaos.Fault) failpoint.Action {
+	a, _ := failpoint.ParseAction(f.How)
 	return a
 }
 
@@ -50,8 +35,8 @@ func (p *play) failpoint(w *sim.World, at place, h *harm, entries int) sim.Effec
 		h.entries += int64(entries)
 		times = h.entries/snapshotEntries - h.hits
 	}
-	a := actionOf(h.of.How)
-	if !h.come(w, times, a.nth) {
+	a := actionOf(h.of)
+	if !h.come(w, times, a.Nth()) {
 		return sim.Effect{}
 	}
 	switch {
@@ -60,12 +45,12 @@ func (p *play) failpoint(w *sim.World, at place, h *harm, entries int) sim.Effec
 		return sim.Effect{}
 	case at.name == snapshot: // nobody waits for one, and the log has it all without
 		return sim.Effect{}
-	case a.word == "":
-		return sim.Effect{Delay: a.delay}
-	case a.word == "crash":
+	case a.Crashes():
 		return sim.Effect{Fail: "signal: killed"}
+	case a.Fails():
+		return sim.Effect{Fail: "failpoint " + at.name}
 	}
-	return sim.Effect{Fail: "failpoint " + at.name}
+	return sim.Effect{Delay: a.Delay().Milliseconds()}
 }
 
 // crash ends a daemon. It is started again when the fault is over, and has forgotten
@@ -88,21 +73,21 @@ func (p *play) crash(w *sim.World, at place, h *harm) {
 // beatLater has a tasknode come to its next sign of life, for as long as something
 // happens there. One that is left out, or late, is silence until the next one.
 func (p *play) beatLater(w *sim.World, at place, h *harm) {
-	a := actionOf(h.of.How)
+	a := actionOf(h.of)
 	w.After(heartbeatMillis, func() {
 		if p.inside[at] != h || !w.Runs(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
 			return
 		}
 		late := int64(0)
 		switch {
-		case !h.come(w, 1, a.nth):
-		case a.word == "crash":
+		case !h.come(w, 1, a.Nth()):
+		case a.Crashes():
 			p.crash(w, at, h)
 			return
-		case a.word == "error":
+		case a.Fails():
 			late = heartbeatMillis
 		default:
-			late = a.delay
+			late = a.Delay().Milliseconds()
 		}
 		p.beatLater(w, at, h)
 		if late > 0 {

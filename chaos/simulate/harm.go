@@ -16,11 +16,8 @@ const (
 // real drills.
 const snapshotEntries = 4
 
-// A disk has so many operations an attempt, of which one in so many fails.
-const (
-	diskOperations = 5
-	ioErrorOneOf   = 20
-)
+// diskOperations is how many operations of a disk an attempt has.
+const diskOperations = 5
 
 // place is where a daemon suffers something inside: a failpoint, or a kind of fault. A
 // second harm at a place takes the place of the first.
@@ -117,7 +114,7 @@ func (p *play) suffer(w *sim.World, at place, h *harm, v sim.Visit) sim.Effect {
 	case chaos.FullDisk:
 		return sim.Effect{Fail: "no space left on device"}
 	case chaos.IOError:
-		if h.hits%(ioErrorOneOf/diskOperations) != 0 {
+		if h.hits%(chaos.IOErrorOneOf/diskOperations) != 0 {
 			return sim.Effect{}
 		}
 		return sim.Effect{Fail: "input/output error"}

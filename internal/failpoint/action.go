@@ -34,6 +34,9 @@ func (a Action) Fails() bool { return a.deed == fail }
 // Crashes reports whether it ends the process.
 func (a Action) Crashes() bool { return a.deed == crash }
 
+// Delay is how long it takes, 0 for a deed that takes no time.
+func (a Action) Delay() time.Duration { return a.delay }
+
 // maxDelay is the longest time that anything may be delayed by.
 const maxDelay = time.Hour
 

@@ -117,7 +117,7 @@ var importTable = []row{
 		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/procfs", "internal/rpc",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
-	{"chaos/simulate", []string{"chaos", "cluster", "sched/fifo", "sim", "sim/workload"}},
+	{"chaos/simulate", []string{"chaos", "cluster", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
