@@ -34,7 +34,7 @@ var importTable = []row{
 	// Data.
 	{"storage", nil},
 	{"storage/...", []string{"storage"}},
-	{"storage/hdfs", []string{"storage", "internal/conf"}},
+	{"storage/hdfs", []string{"storage", "internal/conf", "internal/wait"}},
 	{"storage/router", []string{"storage", "storage/...", "internal/conf"}},
 	{"shuffle", []string{"dag", "storage"}},
 	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/mailbox"}},
@@ -66,7 +66,7 @@ var importTable = []row{
 		"internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/mailbox", "internal/wait", "internal/wire",
 		"internal/taskproc",
 	}},
-	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/wait"}},
 	{"jobmaster/edge", []string{
 		"jobmaster", "cluster", "preempt", "internal/mailbox", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},

@@ -1,4 +1,5 @@
-// Package wait waits for a time that may be cut short.
+// Package wait waits for a time that may be cut short, and for goroutines that may
+// begin while somebody waits for them.
 package wait
 
 import (

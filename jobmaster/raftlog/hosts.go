@@ -48,7 +48,7 @@ func (l *Log) observe() {
 		return false
 	})
 	l.raft.RegisterObserver(observer)
-	l.tasks.start(func() {
+	l.tasks.Go(func() {
 		defer l.raft.DeregisterObserver(observer)
 		for {
 			select {

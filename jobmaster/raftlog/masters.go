@@ -150,7 +150,7 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 		return fmt.Errorf("%s: %w: %s does", what, ErrNotLeading, l.leaderName())
 	}
 	done := make(chan error, 1)
-	if !l.tasks.start(func() { done <- f() }) {
+	if !l.tasks.Go(func() { done <- f() }) {
 		return fmt.Errorf("raftlog: %s: %w", what, errClosed)
 	}
 	select {

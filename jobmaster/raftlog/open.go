@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
@@ -33,7 +34,7 @@ type Log struct {
 	events   chan jobmaster.LogEvent
 	ending   context.Context // done when the log closes or cannot serve
 	end      context.CancelFunc
-	tasks    tasks
+	tasks    wait.Group // what Close waits for
 	drained  sync.WaitGroup
 	closeOne sync.Once
 	failOnce sync.Once
@@ -64,9 +65,9 @@ func Open(cfg Config) (*Log, error) {
 		return nil, errors.Join(err, l.release())
 	}
 	l.drained.Go(l.drain)
-	l.tasks.start(l.fsm.handOverFirst)
-	l.tasks.start(l.herald)
-	l.tasks.start(l.watch)
+	l.tasks.Go(l.fsm.handOverFirst)
+	l.tasks.Go(l.herald)
+	l.tasks.Go(l.watch)
 	l.observe()
 	return l, nil
 }
@@ -189,7 +190,7 @@ func (l *Log) Close() error {
 
 func (l *Log) close() error {
 	l.end()
-	l.tasks.wait() // Raft still answers, so that nobody waits for ever.
+	l.tasks.Close() // Raft still answers, so that nobody waits for ever.
 	shutdown := l.raft.Shutdown()
 	err := l.transport.Close() // Nobody waits for other masters.
 	err = errors.Join(err, shutdown.Error())

@@ -19,7 +19,7 @@ func (l *Log) Propose(batch []cluster.Entry) {
 	if lead == 0 {
 		return // Following is on its way.
 	}
-	l.tasks.start(func() { l.propose(lead, batch) })
+	l.tasks.Go(func() { l.propose(lead, batch) })
 }
 
 // propose tries until the batch has entered the log or the lead is over.

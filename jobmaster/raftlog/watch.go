@@ -69,7 +69,7 @@ func (l *Log) giveUp(lead uint64, fault error) {
 // time, or the log closes.
 func (l *Log) within(limit time.Duration, f func() error) (err error, ok bool) {
 	done := make(chan error, 1)
-	if !l.tasks.start(func() { done <- f() }) {
+	if !l.tasks.Go(func() { done <- f() }) {
 		return nil, false
 	}
 	timer := time.NewTimer(limit)

@@ -15,6 +15,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	krb "github.com/jcmturner/gokrb5/v8/client"
 
+	"github.com/hammr/hammr/internal/wait"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -28,10 +29,10 @@ type FS struct {
 	web      *webHDFS
 	kerberos *krb.Client // nil where it is off
 	defaults hdfs.ServerDefaults
-	quit     chan struct{}  // closed by Close
-	reached  atomic.Bool    // the cluster has answered once
-	noHosts  sync.Once      // the warning that blocks have no hosts
-	ahead    sync.WaitGroup // goroutines that read ahead
+	quit     chan struct{} // closed by Close
+	reached  atomic.Bool   // the cluster has answered once
+	noHosts  sync.Once     // the warning that blocks have no hosts
+	ahead    wait.Group    // goroutines that read ahead
 }
 
 var _ storage.FS = (*FS)(nil)
@@ -81,7 +82,7 @@ func (f *FS) Close() error {
 	close(f.quit)
 	f.reads.close()
 	f.writes.close()
-	f.ahead.Wait()
+	f.ahead.Close()
 	f.web.close()
 	if f.kerberos != nil {
 		f.kerberos.Destroy()

@@ -173,3 +173,32 @@ func TestSequentialAfterSeek(t *testing.T) {
 		wantSame(t, got, data[at:at+int64(len(got))])
 	}
 }
+
+// TestCloseWhileStreamsEnd closes a file system while streams that were stopped in
+// the middle of a file give their clients back. A file that is still open then ends
+// with an error, not as if it were at its end.
+func TestCloseWhileStreamsEnd(t *testing.T) {
+	c, fsys := connect(t, nil)
+	name := newDir(t, fsys) + "/f"
+	create(t, fsys, name, storagetest.Pattern(3<<20), storage.CreateOptions{Replication: 1})
+	for range 20 {
+		short, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, HTTPAddresses: []string{c.HTTP()}, User: "tester"})
+		must(t, err)
+		var f storage.File
+		for i := range 4 {
+			f, err = short.Open(t.Context(), name)
+			must(t, err)
+			_, err = io.ReadFull(f, make([]byte, 1))
+			must(t, err)
+			if i < 3 {
+				must(t, f.Close())
+			}
+		}
+		must(t, short.Close())
+		rest, err := io.ReadAll(f)
+		if err == nil && len(rest) != 3<<20-1 {
+			t.Errorf("%d bytes after the file system was closed, and no error", len(rest))
+		}
+		must(t, f.Close())
+	}
+}

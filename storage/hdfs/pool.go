@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/hammr/hammr/internal/wait"
 )
 
 // pool hands out a small number of clients in turn. A client carries one call at
@@ -18,7 +20,7 @@ type pool struct {
 	slots     []slot
 	turn      atomic.Uint32
 	preferred atomic.Uint32 // index of the NameNode that is tried first
-	closing   sync.WaitGroup
+	closing   wait.Group    // clients being closed
 	closed    atomic.Bool
 }
 
@@ -40,7 +42,7 @@ type session struct {
 	}
 }
 
-var errClosed = errors.New("hdfs: file system is closed")
+var errClosed = errors.New("the file system is closed")
 
 func newPool(options hdfs.ClientOptions, clients int) *pool {
 	return &pool{options: options, slots: make([]slot, clients)}
@@ -124,13 +126,17 @@ func (s *session) retire() {
 	}
 }
 
-// close closes the client aside: it waits for a renewal of leases that may be
-// under way, which a stopped NameNode makes last until the deadline.
+// close closes the client aside, as long as the pool is open: it waits for a
+// renewal of leases that may be under way, which a stopped NameNode makes last
+// until the deadline.
 func (s *session) close() {
-	s.pool.closing.Go(func() { s.Client.Close() })
+	if !s.pool.closing.Go(func() { s.Client.Close() }) {
+		s.Client.Close()
+	}
 }
 
-// close retires all clients and waits until those without users are closed.
+// close retires all clients and waits until those without users are closed. One
+// that has users is closed by its last.
 func (p *pool) close() {
 	p.closed.Store(true)
 	for i := range p.slots {
@@ -142,5 +148,5 @@ func (p *pool) close() {
 			s.retire()
 		}
 	}
-	p.closing.Wait()
+	p.closing.Close()
 }

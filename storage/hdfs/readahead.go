@@ -1,6 +1,7 @@
 package hdfs
 
 import (
+	"fmt"
 	"io"
 	"sync"
 )
@@ -24,6 +25,7 @@ type chunk struct {
 // that waiting for the network overlaps with the reader's work. The steps begin
 // small, for a reader that wants only the head of a file, and grow.
 type readAhead struct {
+	name    string // of the file
 	chunks  chan chunk
 	quit    chan struct{}
 	current chunk
@@ -32,8 +34,11 @@ type readAhead struct {
 
 func startReadAhead(st *stream) *readAhead {
 	depth := max(1, st.fs.cfg.ReadAhead/chunkSize-1)
-	r := &readAhead{chunks: make(chan chunk, depth), quit: make(chan struct{})}
-	st.fs.ahead.Go(func() { r.run(st) })
+	r := &readAhead{name: st.name(), chunks: make(chan chunk, depth), quit: make(chan struct{})}
+	if !st.fs.ahead.Go(func() { r.run(st) }) {
+		st.drop()
+		close(r.chunks)
+	}
 	return r
 }
 
@@ -60,7 +65,8 @@ func (r *readAhead) run(st *stream) {
 	}
 }
 
-// Read hands out at least one byte or an error, the same one from then on.
+// Read hands out at least one byte or an error, the same one from then on. When
+// the file system has been closed that is errClosed, never the end of the file.
 func (r *readAhead) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if r.current.err != nil {
@@ -69,7 +75,7 @@ func (r *readAhead) Read(p []byte) (int, error) {
 		r.recycle()
 		next, open := <-r.chunks
 		if !open {
-			return 0, io.EOF
+			next.err = fmt.Errorf("hdfs: read %s: %w", r.name, errClosed)
 		}
 		r.current, r.rest = next, next.data
 	}
