@@ -11,7 +11,8 @@ import (
 
 // StartTime is when a process was started, in clock ticks since the machine was;
 // "" when there is no such process, or only its exit status is left. With the pid
-// it names a process for as long as the machine runs.
+// it names a process for as long as the machine runs. A process whose first thread
+// has ended is there until the last one has: until then its files and ports are open.
 func StartTime(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -20,7 +21,11 @@ func StartTime(pid int) string {
 	// The name, in parentheses, may hold anything; behind it stand the third
 	// field, the state, and the others.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+	if len(fields) < 20 {
+		return ""
+	}
+	state, threads := fields[0], fields[17]
+	if state == "X" || state == "Z" && threads == "1" {
 		return ""
 	}
 	return fields[19]
