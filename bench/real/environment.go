@@ -27,19 +27,25 @@ type Environment struct {
 
 // EnvironmentOf looks at the machine, for clusters in a directory that exists.
 func EnvironmentOf(dir string, configuration map[string]string) Environment {
-	e := Environment{
+	return Environment{
 		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
-		Time: time.Now().UTC().Truncate(time.Second), Configuration: configuration,
+		Version: version(), Time: time.Now().UTC().Truncate(time.Second), Configuration: configuration,
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		e.Version = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				e.Version += " " + s.Value
-			}
+}
+
+// version is what this program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v += " " + s.Value
 		}
 	}
-	return e
+	return v
 }
 
 // Write writes environment.json into a directory.

@@ -20,7 +20,7 @@ const trialPatience = 10 * time.Minute
 
 // Runner runs trials of a paper on clusters of this machine, one for each. It is a
 // paper.Runner; run one trial at a time. What came of a trial is kept, and found
-// again by the next Runner with the same Keep. It is to be closed.
+// again by the next Runner of the same version with the same Keep. It is to be closed.
 type Runner struct {
 	Paper string
 	Hammr string // file of the hammr program
@@ -61,6 +61,7 @@ func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
 type kept struct {
 	Trial   string         // which
 	Scale   string         // and how
+	Version string         // of hammr
 	Outcome *paper.Outcome // in the paper's time
 }
 
@@ -71,23 +72,28 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 		return nil, err
 	}
 	file := filepath.Join(r.Keep, fileName(t.String())+".json")
-	if o, err := find(file, t, s); o != nil || err != nil {
+	if o, err := find(file, kept{Trial: t.String(), Scale: s.mark(), Version: version()}); o != nil || err != nil {
 		return o, err
 	}
 	if ctx.Err() != nil { // another trial has failed, or it is enough
 		return nil, context.Cause(ctx)
 	}
 	r.Tell("%v, %g times as fast", t, s.Fast)
-	o, err := r.play(ctx, t, s)
+	keep := filepath.Join(r.Keep, fileName(t.String()))
+	environment := EnvironmentOf(r.Work, s.settings(t))
+	o, err := r.play(ctx, t, s, keep)
+	if err == nil {
+		err = environment.Write(keep)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return o, save(file, kept{t.String(), s.mark(), o})
+	return o, save(file, kept{t.String(), s.mark(), version(), o})
 }
 
-// find is what came of a trial that was run before with the same scale; nil when
-// none was.
-func find(file string, t paper.Trial, s Scale) (*paper.Outcome, error) {
+// find is what came of a trial that was run before, with the same scale and by the same
+// version; nil when none was.
+func find(file string, wanted kept) (*paper.Outcome, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -99,10 +105,11 @@ func find(file string, t paper.Trial, s Scale) (*paper.Outcome, error) {
 	if err := json.Unmarshal(data, &k); err != nil {
 		return nil, fmt.Errorf("trial %s: %w; remove the file to run it again", file, err)
 	}
-	if k.Trial != t.String() || k.Scale != s.mark() {
+	outcome := k.Outcome
+	if k.Outcome = nil; k != wanted {
 		return nil, nil
 	}
-	return k.Outcome, nil
+	return outcome, nil
 }
 
 // save writes by rename: a trial that is kept is whole.
@@ -120,8 +127,9 @@ func save(file string, k kept) error {
 	return os.Rename(file+".new", file)
 }
 
-// play runs a trial on a cluster of its own, or has Hadoop's MapReduce run it.
-func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Outcome, err error) {
+// play runs a trial on a cluster of its own, or has Hadoop's MapReduce run it, and keeps
+// histories and logs.
+func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale, keep string) (o *paper.Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialPatience)
 	defer cancel()
 	t = s.shrunk(t)
@@ -135,7 +143,6 @@ func (r *Runner) play(ctx context.Context, t paper.Trial, s Scale) (o *paper.Out
 			return nil, err
 		}
 	}
-	keep := filepath.Join(r.Keep, fileName(t.String()))
 	if s.Hadoop != "" && t.Arm == s.Hadoop {
 		return hadoop{&r.ground, r.Work, keep, s, t}.run(ctx, w)
 	}

@@ -115,8 +115,9 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	}
 }
 
-// TestRunnerResumes finds a trial that is kept, runs one that is kept with another
-// scale again, and tells of one that is damaged. There is no program to run one.
+// TestRunnerResumes finds a trial that is kept, runs one again that another version has
+// run or that had another scale, and tells of one that is damaged. There is no program
+// to run one.
 func TestRunnerResumes(t *testing.T) {
 	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Tell: t.Logf}
 	trial := someTrial()
@@ -125,19 +126,21 @@ func TestRunnerResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
-	keep := func(scale string) {
+	keep := func(scale, version string) {
 		t.Helper()
-		if err := save(file, kept{trial.String(), scale, &sim.Result{End: 42}}); err != nil {
+		if err := save(file, kept{trial.String(), scale, version, &sim.Result{End: 42}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keep(s.mark())
+	keep(s.mark(), version())
 	if o, err := r.Run(context.Background(), trial); err != nil || o.End != 42 {
 		t.Errorf("outcome %+v, error %v; expected what was kept", o, err)
 	}
-	keep("another")
-	if _, err := r.Run(context.Background(), trial); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v, expected that it was to be run", err)
+	for _, another := range [][2]string{{"another", version()}, {s.mark(), "another"}} {
+		keep(another[0], another[1])
+		if _, err := r.Run(context.Background(), trial); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("kept with %v: error %v, expected that it was to be run", another, err)
+		}
 	}
 	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
