@@ -40,11 +40,14 @@ func (r *Rig) Process(name string) (localcluster.Process, error) {
 	return r.processLocked(name)
 }
 
-// Runs reports whether a daemon runs, or stands still. Of HDFS, and of a cluster that
-// was attached, nobody here knows, and it is so.
+// Runs reports whether a daemon runs, or stands still. Of a cluster that was attached
+// nobody here knows, and it is so.
 func (r *Rig) Runs(name string) bool {
-	if _, _, hadoop := r.hadoop(name); hadoop || r.hosts != nil {
+	if r.hosts != nil {
 		return true
+	}
+	if hdfs, i, ok := r.hadoop(name); ok {
+		return i < 0 && hdfs.NameNodeRuns() || i >= 0 && hdfs.DataNodeRuns(i)
 	}
 	p, err := r.Process(name)
 	return err == nil && p.Alive()
@@ -109,7 +112,8 @@ func (r *Rig) Start(ctx context.Context, names []string) error {
 	return errors.Join(append(faults, r.mu.cluster.Start(ctx, own...))...)
 }
 
-// Stop freezes a daemon: its ports accept, nothing answers.
+// Stop freezes a daemon: its ports accept, nothing answers. One that is gone is left
+// alone.
 func (r *Rig) Stop(name string) error { return r.freeze(name, syscall.SIGSTOP) }
 
 // Continue ends what Stop began.
@@ -120,6 +124,9 @@ func (r *Rig) freeze(name string, sig syscall.Signal) error {
 		return r.freezeHost(context.Background(), name, sig)
 	}
 	if hdfs, i, ok := r.hadoop(name); ok {
+		if !r.Runs(name) {
+			return nil
+		}
 		switch stop := sig == syscall.SIGSTOP; {
 		case i < 0 && stop:
 			return hdfs.StopNameNode()

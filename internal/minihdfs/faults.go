@@ -6,6 +6,9 @@ import (
 	"syscall"
 )
 
+// NameNodeRuns reports whether the NameNode runs, or stands still.
+func (c *Cluster) NameNodeRuns() bool { return c.nameNode.runs() }
+
 // KillNameNode ends the NameNode at once, as a crash does.
 func (c *Cluster) KillNameNode() error { return c.nameNode.kill() }
 
@@ -32,6 +35,9 @@ func (c *Cluster) RestartNameNode(ctx context.Context) error {
 		return true, conn.Close()
 	})
 }
+
+// DataNodeRuns reports whether DataNode i runs, or stands still.
+func (c *Cluster) DataNodeRuns(i int) bool { return c.data[i].runs() }
 
 // KillDataNode ends DataNode i at once. The NameNode holds it for live for
 // another 12 s.

@@ -37,6 +37,9 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	must(c.KillDataNode(0))
+	if c.DataNodeRuns(0) || !c.DataNodeRuns(1) || !c.NameNodeRuns() {
+		t.Error("DataNode 0 alone is killed")
+	}
 	must(c.WaitLive(ctx, 1))
 	must(c.RestartDataNode(ctx, 0))
 	must(c.WaitLive(ctx, 2))

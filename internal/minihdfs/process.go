@@ -130,6 +130,21 @@ func (d *daemon) hasEnded() <-chan struct{} {
 	return d.mu.ended
 }
 
+// runs reports whether the process is there.
+func (d *daemon) runs() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mu.process == nil {
+		return false
+	}
+	select {
+	case <-d.mu.ended:
+		return false
+	default:
+		return true
+	}
+}
+
 func (d *daemon) pid() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
