@@ -20,10 +20,9 @@ import (
 // freeAddress is an address that nobody listens on now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := localcluster.FreePorts("127.0.0.1", 1)
 	must(t, err)
-	must(t, l.Close())
-	return l.Addr().String()
+	return addresses[0]
 }
 
 // client speaks to the cluster from the test's own process.

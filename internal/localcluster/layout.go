@@ -132,7 +132,7 @@ const (
 // masterPorts are host:port for calls and for the page of each master.
 func masterPorts(cfg Config) (ports []string, err error) {
 	if len(cfg.MasterHosts) == 0 {
-		return freePorts(localhost, 2*cfg.Masters)
+		return FreePorts(localhost, 2*cfg.Masters)
 	}
 	for _, host := range cfg.MasterHosts {
 		ports = append(ports, net.JoinHostPort(host, "7070"), net.JoinHostPort(host, "7080"))
@@ -140,8 +140,9 @@ func masterPorts(cfg Config) (ports []string, err error) {
 	return ports, nil
 }
 
-// freePorts are n addresses that nobody listens on now.
-func freePorts(host string, n int) (addresses []string, err error) {
+// FreePorts are n addresses that nobody listens on now, and whose ports no outgoing
+// connection gets.
+func FreePorts(host string, n int) (addresses []string, err error) {
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
