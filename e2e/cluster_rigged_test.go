@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,15 +132,23 @@ func (c *rigged) watch(id, in string, args ...string) *watched {
 	return w
 }
 
-// ends waits for the client, which must have told of progress after a time, and for
-// output as in a run in peace, of one attempt at each task.
+// ends waits for the client, which must have told of progress after a time and never
+// that the job is less far than before, and for output as in a run in peace, of one attempt
+// at each task.
 func (w *watched) ends(after time.Time, want string) {
 	w.t.Helper()
 	r := w.process.wait(w.t)
 	r.want(w.t, 0)
 	told := false
+	var maps, reduces [2]int // latest, and the line before
 	for line := range strings.Lines(r.stderr) {
 		at, rest, _ := strings.Cut(line, " INFO ")
+		if _, figures, found := strings.Cut(rest, " map "); found {
+			maps[1], reduces[1] = maps[0], reduces[0]
+			if _, err := fmt.Sscanf(figures, "%d%% reduce %d%%", &maps[0], &reduces[0]); err != nil || maps[0] < maps[1] || reduces[0] < reduces[1] {
+				w.t.Errorf("%v, or the client of %s takes back what it has told:\n%s", err, w.id, r.stderr)
+			}
+		}
 		told = told || at > after.Format("2006-01-02 15:04:05,000") && strings.Contains(rest, " map ") && !strings.Contains(rest, "reduce 100%")
 	}
 	if !told {

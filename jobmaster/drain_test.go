@@ -32,13 +32,14 @@ func (w *world) addPuppet(name, address string, maps, reduces int32) *puppet {
 	return w.addPuppetAgain(name, name, address, maps, reduces)
 }
 
-// addPuppetAgain attaches one that may have been there before, as another process.
-func (w *world) addPuppetAgain(name, instance, address string, maps, reduces int32) *puppet {
+// addPuppetAgain attaches one that may have been there before, as another process, and
+// attempts that run there.
+func (w *world) addPuppetAgain(name, instance, address string, maps, reduces int32, attempts ...string) *puppet {
 	w.t.Helper()
 	synctest.Wait()
 	p := &puppet{w: w, name: name, told: make(map[string]*taskproc.MapOutput)}
 	hello := &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-		Instance: instance, Address: address, MapSlots: maps, ReduceSlots: reduces,
+		Instance: instance, Address: address, MapSlots: maps, ReduceSlots: reduces, Attempts: attempts,
 	}}}
 	var err error
 	if p.own, err = w.leader().Attach(w.ctx, hello, p.hear, func(error) {}); err != nil {

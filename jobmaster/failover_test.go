@@ -213,3 +213,34 @@ func TestUnwantedAttemptsAndJobsEndAtTheNextGreeting(t *testing.T) {
 		}
 	})
 }
+
+// TestANewLeaderSaysThatItHasNotHeardAll does so until each attempt that it has taken over
+// has told how far it is.
+func TestANewLeaderSaysThatItHasNotHeardAll(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.elect(0)
+		a := w.addPuppet("a", "a:1", 2, 0)
+		id := w.submitNow(2, 1)
+		half := &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .5}}}
+		want := func(when string, maps float64, partial bool) {
+			t.Helper()
+			s, err := w.leader().Job(w.ctx, id, false)
+			if err != nil || s.MapProgress != maps || s.ProgressPartial != partial {
+				t.Errorf("%s %v of the maps is done, partial %v (%v), expected %v, %v", when, s.GetMapProgress(), s.GetProgressPartial(), err, maps, partial)
+			}
+		}
+		for _, start := range a.starts {
+			a.says(start.AttemptId, half)
+		}
+		want("At the first leader", .5, false)
+		w.elect(1)
+		synctest.Wait()
+		want("At the next one", 0, true)
+		again := w.addPuppetAgain("a", "a", "a:1", 2, 0, a.starts[0].AttemptId, a.starts[1].AttemptId)
+		want("With the tasknode back", 0, true)
+		again.says(a.starts[0].AttemptId, half)
+		want("With one map heard", .25, true)
+		again.says(a.starts[1].AttemptId, half)
+		want("With both heard", .5, false)
+	})
+}

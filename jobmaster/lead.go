@@ -153,6 +153,7 @@ func (m *Master) follow(delta cluster.Delta) {
 	for _, id := range delta.Ended {
 		r := m.record(id.Task.Job)
 		delete(r.progress, id)
+		delete(r.unheard, id)
 		r.touch()
 	}
 	for _, id := range delta.Freed {

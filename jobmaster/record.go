@@ -20,6 +20,7 @@ type record struct {
 	outputs outputLogs
 
 	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
+	unheard  map[cluster.AttemptID]bool               // those that ran when this leader first saw the job, and have told it nothing yet
 
 	shuffled map[cluster.AttemptID]int64 // when reduces were heard to have all their input, ms since the epoch; an earlier leader's are lost
 
@@ -39,12 +40,31 @@ func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
 		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), shuffled: make(map[cluster.AttemptID]int64)}
+		r.unheard = running(m.view.Job(id))
 		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
 			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
 		}
 		m.records[id] = r
 	}
 	return r
+}
+
+// running are the attempts of a job that run.
+func running(j *cluster.Job) map[cluster.AttemptID]bool {
+	ids := make(map[cluster.AttemptID]bool)
+	for _, s := range j.Stages {
+		if s.Running == 0 {
+			continue
+		}
+		for _, t := range s.Tasks {
+			for _, a := range t.Attempts {
+				if a.State == cluster.AttemptRunning {
+					ids[a.ID] = true
+				}
+			}
+		}
+	}
+	return ids
 }
 
 func (r *record) touch() {

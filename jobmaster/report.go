@@ -82,6 +82,7 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	}
 	r := m.record(a.ID.Task.Job)
 	r.progress[a.ID] = p
+	delete(r.unheard, a.ID)
 	if r.shuffled[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
 		r.shuffled[a.ID] = m.now()
 	}

@@ -24,6 +24,7 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j.ID, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
 		Phases: phases(j), Counters: counters(j, r), Failures: failures(j),
+		ProgressPartial: len(r.unheard) > 0 && m.now() < m.lead.since+adoption,
 	}
 	for _, stage := range j.Stages {
 		addStage(s, stage, r)

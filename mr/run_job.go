@@ -251,7 +251,7 @@ func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobSt
 
 func progressOf(s *wire.JobStatus) console.Progress {
 	p := console.Progress{
-		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0,
+		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
 		BytesTotal: s.InputBytes,
 		BytesDone:  int64(s.MapProgress * float64(s.InputBytes)),
 	}

@@ -79,7 +79,7 @@ func (w *watcher) see(id string, s *wire.JobStatus) {
 	}
 	w.reason = s.Reason
 	w.console.Progress(console.Progress{
-		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0,
+		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
 	})
 }
 

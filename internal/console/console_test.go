@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,27 @@ func TestSecondJobBeginsWithItsOwnPercentages(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), " map 100% reduce 0%\n"); n != 2 {
 		t.Errorf("%d progress lines of 2 jobs:\n%s", n, out)
+	}
+}
+
+// TestPartialProgressTakesNothingBack shows what is further, and less only when all is
+// known.
+func TestPartialProgressTakesNothingBack(t *testing.T) {
+	c, out, _ := newConsole(Options{})
+	c.Running("job_1_0001")
+	for _, p := range []Progress{
+		{Map: .5, Reduce: .1}, {Partial: true}, {Map: .2, Reduce: .3, Partial: true}, {Map: .1, Partial: true}, {Map: .4, Reduce: .3},
+	} {
+		c.Progress(p)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		if _, after, found := strings.Cut(line, " map "); found {
+			got = append(got, strings.TrimSpace(after))
+		}
+	}
+	if want := []string{"50% reduce 10%", "50% reduce 30%", "40% reduce 30%"}; !slices.Equal(got, want) {
+		t.Errorf("shown is %q, expected %q", got, want)
 	}
 }
 

@@ -17,6 +17,10 @@ type Progress struct {
 	// there is no rate then.
 	BytesDone  int64
 	BytesTotal int64
+
+	// Partial says that the job may be further: somebody has not been heard yet,
+	// after a failover say. What was shown before is then not taken back.
+	Partial bool
 }
 
 // Progress shows how far the job is. Piped, it prints a line when a percentage
@@ -27,8 +31,11 @@ func (c *Console) Progress(p Progress) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if p.Partial && c.mu.last != nil {
+		p = p.atLeast(*c.mu.last)
+	}
+	c.mu.last = &p
 	if c.opts.Terminal {
-		c.mu.last = &p
 		c.drawLocked()
 		return
 	}
@@ -36,6 +43,13 @@ func (c *Console) Progress(p Progress) {
 		c.mu.shown = text
 		c.logLocked(Info, ClassJob, text)
 	}
+}
+
+// atLeast is p where that is further than what was shown.
+func (p Progress) atLeast(shown Progress) Progress {
+	p.Map, p.Reduce = max(p.Map, shown.Map), max(p.Reduce, shown.Reduce)
+	p.BytesDone, p.BytesTotal = max(p.BytesDone, shown.BytesDone), max(p.BytesTotal, shown.BytesTotal)
+	return p
 }
 
 func (c *Console) drawLocked() {

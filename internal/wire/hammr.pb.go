@@ -851,40 +851,41 @@ func (x *Partition) GetRecords() int64 {
 
 // JobStatus is what is known of a job at one moment.
 type JobStatus struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	JobId          string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Name           string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	User           string                 `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
-	State          JobState               `protobuf:"varint,4,opt,name=state,proto3,enum=hammr.v1.JobState" json:"state,omitempty"`
-	Reason         string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                                         // what the job waits for, "" when it does not wait
-	Cause          string                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`                                           // first cause, of a failed or killed job
-	MapProgress    float64                `protobuf:"fixed64,7,opt,name=map_progress,json=mapProgress,proto3" json:"map_progress,omitempty"`          // 0..1
-	ReduceProgress float64                `protobuf:"fixed64,8,opt,name=reduce_progress,json=reduceProgress,proto3" json:"reduce_progress,omitempty"` // 0..1
-	Maps           int32                  `protobuf:"varint,9,opt,name=maps,proto3" json:"maps,omitempty"`
-	MapsDone       int32                  `protobuf:"varint,10,opt,name=maps_done,json=mapsDone,proto3" json:"maps_done,omitempty"`
-	MapsRunning    int32                  `protobuf:"varint,11,opt,name=maps_running,json=mapsRunning,proto3" json:"maps_running,omitempty"`
-	Reduces        int32                  `protobuf:"varint,12,opt,name=reduces,proto3" json:"reduces,omitempty"`
-	ReducesDone    int32                  `protobuf:"varint,13,opt,name=reduces_done,json=reducesDone,proto3" json:"reduces_done,omitempty"`
-	ReducesRunning int32                  `protobuf:"varint,14,opt,name=reduces_running,json=reducesRunning,proto3" json:"reduces_running,omitempty"`
-	SubmitTime     int64                  `protobuf:"varint,15,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
-	StartTime      int64                  `protobuf:"varint,16,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`    // of the first task, ms since the epoch, 0 before
-	FinishTime     int64                  `protobuf:"varint,17,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // ms since the epoch, 0 before
-	InputBytes     int64                  `protobuf:"varint,18,opt,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"` // of all splits
-	Counters       []*taskproc.Counter    `protobuf:"bytes,19,rep,name=counters,proto3" json:"counters,omitempty"`                        // finished attempts and running ones
-	Phases         []*Phase               `protobuf:"bytes,20,rep,name=phases,proto3" json:"phases,omitempty"`
-	Failures       []*FailureRecord       `protobuf:"bytes,21,rep,name=failures,proto3" json:"failures,omitempty"`     // the first 100
-	Tasks          []*TaskStatus          `protobuf:"bytes,22,rep,name=tasks,proto3" json:"tasks,omitempty"`           // only when state is final
-	Partitions     []*Partition           `protobuf:"bytes,23,rep,name=partitions,proto3" json:"partitions,omitempty"` // only when state is final
-	OutputDir      string                 `protobuf:"bytes,24,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`
-	Queue          string                 `protobuf:"bytes,26,opt,name=queue,proto3" json:"queue,omitempty"`                                                                                     // pool
-	Priority       string                 `protobuf:"bytes,27,opt,name=priority,proto3" json:"priority,omitempty"`                                                                               // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
-	SubmitHost     string                 `protobuf:"bytes,28,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                         // name of the machine that it was submitted from, "" when unknown
-	Properties     map[string]string      `protobuf:"bytes,29,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // as submitted; only when tasks are there too
-	Suspended      bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
-	Stages         []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only when tasks are there too
-	LogDir         string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with a directory of logs for each attempt, "" when they are not kept
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	JobId           string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Name            string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	User            string                 `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	State           JobState               `protobuf:"varint,4,opt,name=state,proto3,enum=hammr.v1.JobState" json:"state,omitempty"`
+	Reason          string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`                                         // what the job waits for, "" when it does not wait
+	Cause           string                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`                                           // first cause, of a failed or killed job
+	MapProgress     float64                `protobuf:"fixed64,7,opt,name=map_progress,json=mapProgress,proto3" json:"map_progress,omitempty"`          // 0..1
+	ReduceProgress  float64                `protobuf:"fixed64,8,opt,name=reduce_progress,json=reduceProgress,proto3" json:"reduce_progress,omitempty"` // 0..1
+	Maps            int32                  `protobuf:"varint,9,opt,name=maps,proto3" json:"maps,omitempty"`
+	MapsDone        int32                  `protobuf:"varint,10,opt,name=maps_done,json=mapsDone,proto3" json:"maps_done,omitempty"`
+	MapsRunning     int32                  `protobuf:"varint,11,opt,name=maps_running,json=mapsRunning,proto3" json:"maps_running,omitempty"`
+	Reduces         int32                  `protobuf:"varint,12,opt,name=reduces,proto3" json:"reduces,omitempty"`
+	ReducesDone     int32                  `protobuf:"varint,13,opt,name=reduces_done,json=reducesDone,proto3" json:"reduces_done,omitempty"`
+	ReducesRunning  int32                  `protobuf:"varint,14,opt,name=reduces_running,json=reducesRunning,proto3" json:"reduces_running,omitempty"`
+	SubmitTime      int64                  `protobuf:"varint,15,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
+	StartTime       int64                  `protobuf:"varint,16,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`    // of the first task, ms since the epoch, 0 before
+	FinishTime      int64                  `protobuf:"varint,17,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // ms since the epoch, 0 before
+	InputBytes      int64                  `protobuf:"varint,18,opt,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"` // of all splits
+	Counters        []*taskproc.Counter    `protobuf:"bytes,19,rep,name=counters,proto3" json:"counters,omitempty"`                        // finished attempts and running ones
+	Phases          []*Phase               `protobuf:"bytes,20,rep,name=phases,proto3" json:"phases,omitempty"`
+	Failures        []*FailureRecord       `protobuf:"bytes,21,rep,name=failures,proto3" json:"failures,omitempty"`     // the first 100
+	Tasks           []*TaskStatus          `protobuf:"bytes,22,rep,name=tasks,proto3" json:"tasks,omitempty"`           // only when state is final
+	Partitions      []*Partition           `protobuf:"bytes,23,rep,name=partitions,proto3" json:"partitions,omitempty"` // only when state is final
+	OutputDir       string                 `protobuf:"bytes,24,opt,name=output_dir,json=outputDir,proto3" json:"output_dir,omitempty"`
+	Queue           string                 `protobuf:"bytes,26,opt,name=queue,proto3" json:"queue,omitempty"`                                                                                     // pool
+	Priority        string                 `protobuf:"bytes,27,opt,name=priority,proto3" json:"priority,omitempty"`                                                                               // VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
+	SubmitHost      string                 `protobuf:"bytes,28,opt,name=submit_host,json=submitHost,proto3" json:"submit_host,omitempty"`                                                         // name of the machine that it was submitted from, "" when unknown
+	Properties      map[string]string      `protobuf:"bytes,29,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // as submitted; only when tasks are there too
+	Suspended       bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
+	Stages          []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only when tasks are there too
+	ProgressPartial bool                   `protobuf:"varint,32,opt,name=progress_partial,json=progressPartial,proto3" json:"progress_partial,omitempty"`                                         // attempts that run have not told the leader, who is new, how far they are: progress is no less than map_progress and reduce_progress
+	LogDir          string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with a directory of logs for each attempt, "" when they are not kept
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *JobStatus) Reset() {
@@ -1125,6 +1126,13 @@ func (x *JobStatus) GetStages() []*StageStatus {
 		return x.Stages
 	}
 	return nil
+}
+
+func (x *JobStatus) GetProgressPartial() bool {
+	if x != nil {
+		return x.ProgressPartial
+	}
+	return false
 }
 
 func (x *JobStatus) GetLogDir() string {
@@ -6548,7 +6556,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\tPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x18\n" +
-	"\arecords\x18\x03 \x01(\x03R\arecords\"\xf9\b\n" +
+	"\arecords\x18\x03 \x01(\x03R\arecords\"\xa4\t\n" +
 	"\tJobStatus\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -6590,7 +6598,8 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"properties\x18\x1d \x03(\v2#.hammr.v1.JobStatus.PropertiesEntryR\n" +
 	"properties\x12\x1c\n" +
 	"\tsuspended\x18\x1e \x01(\bR\tsuspended\x12-\n" +
-	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12\x17\n" +
+	"\x06stages\x18\x1f \x03(\v2\x15.hammr.v1.StageStatusR\x06stages\x12)\n" +
+	"\x10progress_partial\x18  \x01(\bR\x0fprogressPartial\x12\x17\n" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
