@@ -18,7 +18,11 @@ import (
 func drilled(t *testing.T, args ...string) []chaos.Row {
 	t.Helper()
 	dir := t.TempDir()
-	start(t, command{args: append([]string{"chaos", "run", "--shrink", "0", "--report", dir}, args...)}).wait(t).want(t, 0)
+	r := start(t, command{args: append([]string{"chaos", "run", "--shrink", "0", "--report", dir}, args...)}).wait(t)
+	if r.code != 0 {
+		t.Logf("the drill says:\n%s", r.stdout)
+	}
+	r.want(t, 0)
 	f, err := os.Open(filepath.Join(dir, "drills.csv"))
 	must(t, err)
 	defer f.Close()

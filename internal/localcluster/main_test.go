@@ -17,13 +17,15 @@ import (
 )
 
 // TestMain makes the test's binary a daemon where Up starts it as one, and a
-// foreground `up` where a test does.
+// foreground `up` or a holder of a port where a test does.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && (os.Args[1] == "jobmaster" || os.Args[1] == "tasknode"):
 		os.Exit(fakeDaemon(os.Args[1], os.Args[2:]))
 	case len(os.Args) > 2 && os.Args[1] == "foreground":
 		os.Exit(foreground(os.Args[2]))
+	case len(os.Args) > 1 && os.Args[1] == "port":
+		os.Exit(holdPort())
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -15,9 +15,14 @@ import (
 // endGrace is how long a daemon that is told to end may take.
 const endGrace = 10 * time.Second
 
-// alive reports whether the very process that was started runs.
+// alive reports whether the very process that was started runs. One that is ending, and
+// still holds its ports, has no command line any more.
 func (p Process) alive() bool {
-	return p.PID > 0 && p.Started != "" && procfs.StartTime(p.PID) == p.Started && slices.Contains(commandLine(p.PID), p.Dir)
+	if p.PID <= 0 || p.Started == "" || procfs.StartTime(p.PID) != p.Started {
+		return false
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+	return err == nil && (len(line) == 0 || slices.Contains(strings.Split(string(line), "\x00"), p.Dir))
 }
 
 // end tells the process to end and waits until it is gone; one that takes too
@@ -56,12 +61,4 @@ func (p Process) awaitEnd(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func commandLine(pid int) []string {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
 }
