@@ -71,24 +71,24 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(r.Keep, fileName(t.String())+".json")
-	if o, err := find(file, kept{Trial: t.String(), Scale: s.mark(), Version: version()}); o != nil || err != nil {
+	keep := filepath.Join(r.Keep, fileName(t.String()))
+	file, made := keep+".json", kept{Trial: t.String(), Scale: s.mark(), Version: version()}
+	if o, err := find(file, made); o != nil || err != nil {
 		return o, err
 	}
 	if ctx.Err() != nil { // another trial has failed, or it is enough
 		return nil, context.Cause(ctx)
 	}
 	r.Tell("%v, %g times as fast", t, s.Fast)
-	keep := filepath.Join(r.Keep, fileName(t.String()))
 	environment := EnvironmentOf(r.Work, s.settings(t))
-	o, err := r.play(ctx, t, s, keep)
+	made.Outcome, err = r.play(ctx, t, s, keep)
 	if err == nil {
 		err = environment.Write(keep)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o, save(file, kept{t.String(), s.mark(), version(), o})
+	return made.Outcome, save(file, made)
 }
 
 // find is what came of a trial that was run before, with the same scale and by the same
