@@ -47,8 +47,8 @@ for each daemon and task, one trial after the other, and the report has the
 paper, the simulator and the real cluster side by side. Tasks sleep, times are
 divided by a factor, and machines fail by the end of their tasknode;
 docs/benchmarks.md has the rest. What cannot be run so is listed with the
-reason. An experiment that was interrupted goes on when it is run again with the
-same --out: then DIR may exist.
+reason. An experiment that was interrupted goes on when the same version runs it
+again with the same --out: then DIR may exist.
 
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG and PNG, and the numbers as CSV.
