@@ -5,8 +5,8 @@ import "fmt"
 // AdmitMachine excludes a machine from new tasks, or admits it again. What it
 // runs goes on, and its output is served. It is not drained any more.
 type AdmitMachine struct {
-	Name     string
-	Excluded bool
+	Name     string `cbor:"Name"`
+	Excluded bool   `cbor:"Excluded"`
 }
 
 func (c AdmitMachine) apply(tx *transition) error {

@@ -4,8 +4,8 @@ package cluster
 // from its machine. Its task goes on from there in another attempt; in a gang, once
 // all others have ended with a checkpoint too, or finished.
 type CheckpointAttempt struct {
-	Attempt    AttemptID
-	Checkpoint Checkpoint
+	Attempt    AttemptID  `cbor:"Attempt"`
+	Checkpoint Checkpoint `cbor:"Checkpoint"`
 }
 
 func (c CheckpointAttempt) apply(tx *transition) error {

@@ -2,7 +2,9 @@ package cluster
 
 // CloseJob says that nothing is left of what an aborting job wrote: it has
 // failed, or is killed.
-type CloseJob struct{ Job JobID }
+type CloseJob struct {
+	Job JobID `cbor:"Job"`
+}
 
 func (c CloseJob) apply(tx *transition) error {
 	j, err := tx.job(c.Job)

@@ -2,7 +2,9 @@ package cluster
 
 // CommitJob says that the output of a committing job has its final names: it
 // has succeeded.
-type CommitJob struct{ Job JobID }
+type CommitJob struct {
+	Job JobID `cbor:"Job"`
+}
 
 func (c CommitJob) apply(tx *transition) error {
 	j, err := tx.job(c.Job)

@@ -6,7 +6,7 @@ import "fmt"
 // on instead: it could not write it down, or came to no place to stop at. It has
 // lost nothing.
 type DeclinePause struct {
-	Attempt AttemptID
+	Attempt AttemptID `cbor:"Attempt"`
 }
 
 func (c DeclinePause) apply(tx *transition) error {

@@ -10,8 +10,8 @@ import "fmt"
 //
 // The last machine that takes tasks is not drained: nothing could go on.
 type DrainMachine struct {
-	Name  string
-	Cause string // for people: why what runs there ends
+	Name  string `cbor:"Name"`
+	Cause string `cbor:"Cause"` // for people: why what runs there ends
 }
 
 func (c DrainMachine) apply(tx *transition) error {

@@ -3,13 +3,13 @@ package cluster
 // EndAttempt says that an attempt is gone from its machine without having
 // finished or failed: it was told to end.
 type EndAttempt struct {
-	Attempt AttemptID
-	Cause   string // shown when the attempt had no verdict yet
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"` // shown when the attempt had no verdict yet
 
 	// Stuck is set when the attempt did not end although it was told to, and
 	// its machine cannot end it by force: its job cannot be trusted to end
 	// either, and fails.
-	Stuck *Failure
+	Stuck *Failure `cbor:"Stuck"`
 }
 
 func (c EndAttempt) apply(tx *transition) error {

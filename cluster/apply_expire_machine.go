@@ -10,9 +10,9 @@ import (
 // joining which ends. Of the output only that is revoked which somebody needs: who
 // has Fetched it does not.
 type ExpireMachine struct {
-	Name    string
-	Epoch   int
-	Fetched Fetched `cbor:",omitzero"`
+	Name    string  `cbor:"Name"`
+	Epoch   int     `cbor:"Epoch"`
+	Fetched Fetched `cbor:"Fetched,omitzero"`
 }
 
 func (c ExpireMachine) apply(tx *transition) error {

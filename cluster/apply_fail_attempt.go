@@ -10,14 +10,14 @@ import (
 // against the task's budget of skipped records while that lasts, any other
 // against its number of tries, unless Uncharged is set.
 type FailAttempt struct {
-	Attempt   AttemptID
-	Failure   Failure
-	Uncharged bool // it is not the task's fault
-	OnMachine bool // it still runs, and its machine is to kill it
+	Attempt   AttemptID `cbor:"Attempt"`
+	Failure   Failure   `cbor:"Failure"`
+	Uncharged bool      `cbor:"Uncharged"` // it is not the task's fault
+	OnMachine bool      `cbor:"OnMachine"` // it still runs, and its machine is to kill it
 
 	// BadCheckpoint says that it could not go on from its task's checkpoint, which
 	// is dropped. It is not the task's fault.
-	BadCheckpoint bool
+	BadCheckpoint bool `cbor:"BadCheckpoint"`
 }
 
 func (c FailAttempt) apply(tx *transition) error {

@@ -3,8 +3,8 @@ package cluster
 // FailJob ends a job for a fault that is not one attempt's: its splits cannot
 // be read, its output not be set up or committed.
 type FailJob struct {
-	Job   JobID
-	Cause string
+	Job   JobID  `cbor:"Job"`
+	Cause string `cbor:"Cause"`
 }
 
 func (c FailJob) apply(tx *transition) error {

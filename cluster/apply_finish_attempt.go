@@ -6,10 +6,10 @@ import "github.com/hammr/hammr/dag"
 // machine. The first attempt that finishes a task wins. An attempt whose range
 // is not the task's, or that has another verdict already, only leaves its slot.
 type FinishAttempt struct {
-	Attempt  AttemptID
-	Range    dag.Range // zero for tasks that read no split
-	Output   Manifest
-	Counters []Counter
+	Attempt  AttemptID `cbor:"Attempt"`
+	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split
+	Output   Manifest  `cbor:"Output"`
+	Counters []Counter `cbor:"Counters"`
 }
 
 func (c FinishAttempt) apply(tx *transition) error {

@@ -12,8 +12,8 @@ import (
 // One that is excluded stays, so that it is excluded when it comes back, and one
 // stays to which a job refers that is not over.
 type ForgetMachine struct {
-	Name  string
-	Epoch int
+	Name  string `cbor:"Name"`
+	Epoch int    `cbor:"Epoch"`
 }
 
 func (c ForgetMachine) apply(tx *transition) error {

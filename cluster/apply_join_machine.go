@@ -14,15 +14,15 @@ import (
 //
 // One that is excluded may join, and gets nothing to do.
 type JoinMachine struct {
-	Name     string
-	Instance string // of the tasknode, another one after each start
-	Address  string
-	HTTP     string
-	Rack     string
-	Hosts    []string
-	Slots    [slotKinds]int
-	Held     []AttemptID // attempts whose output or checkpoint it has found again, ascending
-	Fetched  Fetched     `cbor:",omitzero"`
+	Name     string         `cbor:"Name"`
+	Instance string         `cbor:"Instance"` // of the tasknode, another one after each start
+	Address  string         `cbor:"Address"`
+	HTTP     string         `cbor:"HTTP"`
+	Rack     string         `cbor:"Rack"`
+	Hosts    []string       `cbor:"Hosts"`
+	Slots    [slotKinds]int `cbor:"Slots"`
+	Held     []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it has found again, ascending
+	Fetched  Fetched        `cbor:"Fetched,omitzero"`
 }
 
 func (c JoinMachine) apply(tx *transition) error {

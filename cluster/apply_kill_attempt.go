@@ -5,9 +5,9 @@ import "fmt"
 // KillAttempt tells a running attempt to end. Its task is tried again and not
 // charged.
 type KillAttempt struct {
-	Attempt AttemptID
-	Cause   string
-	Preempt bool // its slot is wanted for somebody else
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"`
+	Preempt bool      `cbor:"Preempt"` // its slot is wanted for somebody else
 }
 
 func (c KillAttempt) apply(tx *transition) error {

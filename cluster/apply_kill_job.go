@@ -2,8 +2,8 @@ package cluster
 
 // KillJob ends a job that has not ended by itself.
 type KillJob struct {
-	Job   JobID
-	Cause string
+	Job   JobID  `cbor:"Job"`
+	Cause string `cbor:"Cause"`
 }
 
 func (c KillJob) apply(tx *transition) error {

@@ -6,8 +6,8 @@ import "fmt"
 // somebody needs it the task runs again, and the try is charged: a task whose
 // output is lost over and over fails its job.
 type LoseOutput struct {
-	Attempt AttemptID
-	Cause   string
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"`
 }
 
 func (c LoseOutput) apply(tx *transition) error {

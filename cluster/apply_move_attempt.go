@@ -9,8 +9,8 @@ import (
 // machine may go on: its own has no slot for it. It is woken for that, in a slot more
 // than the machine has. All that stand still in a gang with it do as it does.
 type MoveAttempt struct {
-	Attempt AttemptID
-	Cause   string // for people: why it is not to go on where it is
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"` // for people: why it is not to go on where it is
 }
 
 func (c MoveAttempt) apply(tx *transition) error {

@@ -10,11 +10,11 @@ import "fmt"
 // Only from a machine that is drained a checkpoint is moved: a copy that comes too late
 // does not take the place of another one, to which later checkpoints may refer.
 type MoveCheckpoint struct {
-	Attempt  AttemptID
-	Machine  string
-	Path     string
-	Bytes    int64
-	Checksum uint64 // xxhash64 over the file
+	Attempt  AttemptID `cbor:"Attempt"`
+	Machine  string    `cbor:"Machine"`
+	Path     string    `cbor:"Path"`
+	Bytes    int64     `cbor:"Bytes"`
+	Checksum uint64    `cbor:"Checksum"` // xxhash64 over the file
 }
 
 func (c MoveCheckpoint) apply(tx *transition) error {

@@ -8,9 +8,9 @@ import (
 // MoveOutput says that another machine has a copy of what a finished attempt left,
 // and that readers are to go there.
 type MoveOutput struct {
-	Attempt  AttemptID
-	Machine  string
-	Segments []Segments // as they lie there, in the order of those that the attempt reported
+	Attempt  AttemptID  `cbor:"Attempt"`
+	Machine  string     `cbor:"Machine"`
+	Segments []Segments `cbor:"Segments"` // as they lie there, in the order of those that the attempt reported
 }
 
 func (c MoveOutput) apply(tx *transition) error {

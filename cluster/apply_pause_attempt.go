@@ -8,14 +8,14 @@ import (
 // PauseAttempt asks a running attempt to keep its work and end, and all that run in a
 // gang with it.
 type PauseAttempt struct {
-	Attempt AttemptID
-	Cause   string // for people: what its slot is needed for
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"` // for people: what its slot is needed for
 
 	// Split asks a map to finish what it has read, the rest being left to a new
 	// task (earlyEnd: Chronos, section 4). Without it, and where that cannot be,
 	// it writes a checkpoint; it cannot be in a gang, nor where readers may have its
 	// task's earlier output.
-	Split bool
+	Split bool `cbor:"Split"`
 }
 
 func (c PauseAttempt) apply(tx *transition) error {

@@ -10,10 +10,10 @@ import (
 // of an attempt that had processed Range. Its task does not run again, unless
 // another attempt has finished it meanwhile: the first that finishes wins.
 type RestoreOutput struct {
-	Attempt  AttemptID
-	Range    dag.Range // zero for tasks that read no split
-	Output   Manifest
-	Counters []Counter
+	Attempt  AttemptID `cbor:"Attempt"`
+	Range    dag.Range `cbor:"Range"` // zero for tasks that read no split
+	Output   Manifest  `cbor:"Output"`
+	Counters []Counter `cbor:"Counters"`
 }
 
 func (c RestoreOutput) apply(tx *transition) error {

@@ -4,7 +4,9 @@ import "fmt"
 
 // ResumeAttempt gives a suspended attempt the slots of its machine again, and all that
 // stand still in a gang with it theirs.
-type ResumeAttempt struct{ Attempt AttemptID }
+type ResumeAttempt struct {
+	Attempt AttemptID `cbor:"Attempt"`
+}
 
 func (c ResumeAttempt) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)

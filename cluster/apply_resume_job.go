@@ -3,7 +3,9 @@ package cluster
 import "fmt"
 
 // ResumeJob lets a suspended job have slots again.
-type ResumeJob struct{ Job JobID }
+type ResumeJob struct {
+	Job JobID `cbor:"Job"`
+}
 
 func (c ResumeJob) apply(tx *transition) error {
 	j, err := tx.job(c.Job)

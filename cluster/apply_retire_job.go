@@ -4,7 +4,9 @@ import "fmt"
 
 // RetireJob takes a job that is over out of the state, once its history is
 // written. Its number is not used again.
-type RetireJob struct{ Job JobID }
+type RetireJob struct {
+	Job JobID `cbor:"Job"`
+}
 
 func (c RetireJob) apply(tx *transition) error {
 	j, err := tx.job(c.Job)

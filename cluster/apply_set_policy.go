@@ -9,14 +9,14 @@ import (
 // SetPolicy chooses by name the policy that gives out slots, and what it is set
 // to.
 type SetPolicy struct {
-	Name string
-	Conf []Setting // by name, ascending, each once
+	Name string    `cbor:"Name"`
+	Conf []Setting `cbor:"Conf"` // by name, ascending, each once
 }
 
 // Setting is a property of a policy. What it means is the policy's affair.
 type Setting struct {
-	Name  string
-	Value string
+	Name  string `cbor:"Name"`
+	Value string `cbor:"Value"`
 }
 
 func (c SetPolicy) apply(tx *transition) error {

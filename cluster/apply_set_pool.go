@@ -8,8 +8,8 @@ import (
 
 // SetPool moves a job that is not over to another pool.
 type SetPool struct {
-	Job  JobID
-	Pool string
+	Job  JobID  `cbor:"Job"`
+	Pool string `cbor:"Pool"`
 }
 
 func (c SetPool) apply(tx *transition) error {

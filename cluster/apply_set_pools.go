@@ -10,7 +10,9 @@ const DefaultPool = "default"
 
 // SetPools says into which pools jobs may be put. DefaultPool need not be named.
 // Jobs that are in another one stay there until they are over or moved.
-type SetPools struct{ Names []string }
+type SetPools struct {
+	Names []string `cbor:"Names"`
+}
 
 func (c SetPools) apply(tx *transition) error {
 	if slices.Contains(c.Names, "") {

@@ -2,8 +2,8 @@ package cluster
 
 // SetPriority changes the priority of a job; higher goes first.
 type SetPriority struct {
-	Job      JobID
-	Priority int
+	Job      JobID `cbor:"Job"`
+	Priority int   `cbor:"Priority"`
 }
 
 func (c SetPriority) apply(tx *transition) error {

@@ -8,8 +8,8 @@ import (
 // SpeculateTask gives a slot of another machine to a task that runs already: the
 // attempt that finishes first wins, and the other is killed.
 type SpeculateTask struct {
-	Task    TaskID
-	Machine string
+	Task    TaskID `cbor:"Task"`
+	Machine string `cbor:"Machine"`
 }
 
 func (c SpeculateTask) apply(tx *transition) error {

@@ -11,8 +11,8 @@ import (
 // makes a new task of [At,end), with the next free number. The attempt that
 // runs is told where to stop.
 type SplitTask struct {
-	Attempt AttemptID
-	At      dag.Position
+	Attempt AttemptID    `cbor:"Attempt"`
+	At      dag.Position `cbor:"At"`
 }
 
 // Splittable reports whether tasks of a stage can be cut in two: each is a Node,

@@ -8,12 +8,12 @@ import (
 
 // StartAttempt gives a slot of a machine to a task.
 type StartAttempt struct {
-	Task    TaskID
-	Machine string
-	Range   dag.Range // what the task reads, as the proposer knows it; zero for tasks that read no split
-	Local   bool      // the split lies on the machine
+	Task    TaskID    `cbor:"Task"`
+	Machine string    `cbor:"Machine"`
+	Range   dag.Range `cbor:"Range"` // what the task reads, as the proposer knows it; zero for tasks that read no split
+	Local   bool      `cbor:"Local"` // the split lies on the machine
 
-	RackLocal bool // it lies in the machine's rack, but not on it
+	RackLocal bool `cbor:"RackLocal"` // it lies in the machine's rack, but not on it
 }
 
 func (c StartAttempt) apply(tx *transition) error {

@@ -8,10 +8,10 @@ import (
 // StartBundle gives slots to all tasks of a bundle that wait, or to none. One that was
 // paused goes on; tasks that had finished by then are not among them.
 type StartBundle struct {
-	Job    JobID
-	Class  int            // place in the Bundles of the job's layout
-	Number int            // in the class
-	Starts []StartAttempt // one for each task of the bundle that waits
+	Job    JobID          `cbor:"Job"`
+	Class  int            `cbor:"Class"`  // place in the Bundles of the job's layout
+	Number int            `cbor:"Number"` // in the class
+	Starts []StartAttempt `cbor:"Starts"` // one for each task of the bundle that waits
 }
 
 func (c StartBundle) apply(tx *transition) error {

@@ -2,7 +2,9 @@ package cluster
 
 // StartJob says that the job's splits are loaded and its output is set up: its
 // tasks may start.
-type StartJob struct{ Job JobID }
+type StartJob struct {
+	Job JobID `cbor:"Job"`
+}
 
 func (c StartJob) apply(tx *transition) error {
 	j, err := tx.job(c.Job)

@@ -6,7 +6,9 @@ import (
 )
 
 // SubmitJob adds a job, in state Prep.
-type SubmitJob struct{ Spec JobSpec }
+type SubmitJob struct {
+	Spec JobSpec `cbor:"Spec"`
+}
 
 func (c SubmitJob) apply(tx *transition) error {
 	if c.Spec.Pool == "" {

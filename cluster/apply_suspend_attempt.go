@@ -10,8 +10,8 @@ import (
 // it. They keep their memory and lose their slots, which are free at once: a machine
 // obeys orders one after the other.
 type SuspendAttempt struct {
-	Attempt AttemptID
-	Cause   string // for people: what its slot is needed for
+	Attempt AttemptID `cbor:"Attempt"`
+	Cause   string    `cbor:"Cause"` // for people: what its slot is needed for
 }
 
 func (c SuspendAttempt) apply(tx *transition) error {

@@ -7,11 +7,11 @@ import "fmt"
 // stands still where it can do neither; a gang does so whole. What bears none of this
 // runs on until it ends by itself.
 type SuspendJob struct {
-	Job   JobID
-	Cause string // for people: what its attempts make room for
+	Job   JobID  `cbor:"Job"`
+	Cause string `cbor:"Cause"` // for people: what its attempts make room for
 
-	Split bool // maps finish what they have read, where that can be, instead of writing checkpoints
-	Still bool // what runs stands still instead of ending, where that can be
+	Split bool `cbor:"Split"` // maps finish what they have read, where that can be, instead of writing checkpoints
+	Still bool `cbor:"Still"` // what runs stands still instead of ending, where that can be
 }
 
 func (c SuspendJob) apply(tx *transition) error {

@@ -13,9 +13,9 @@ const maxAvoidedPercent = 33
 
 // machineFaults counts the failed attempts of a job on one machine.
 type machineFaults struct {
-	Machine string
-	Count   int
-	At      int64 // when the latest came, ms since the epoch
+	Machine string `cbor:"Machine"`
+	Count   int    `cbor:"Count"`
+	At      int64  `cbor:"At"` // when the latest came, ms since the epoch
 }
 
 // left is how many of the failures still count: one is forgotten every decay.

@@ -9,9 +9,9 @@ import "fmt"
 // CheckpointCopy is a checkpoint file that, with all that it names, lies in the
 // file system of the job's output.
 type CheckpointCopy struct {
-	Path     string // full name
-	Bytes    int64
-	Checksum uint64 // xxhash64 over the file
+	Path     string `cbor:"Path"` // full name
+	Bytes    int64  `cbor:"Bytes"`
+	Checksum uint64 `cbor:"Checksum"` // xxhash64 over the file
 }
 
 // Home is the machine that has what a task goes on from, as far as it has come; ""

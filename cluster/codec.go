@@ -7,11 +7,12 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// What the codecs write is CBOR (RFC 8949). Structures that commands and
-// snapshots share with the rest of the package travel as maps under the names
-// of their fields, so a field may be added later: what was written before
-// decodes with its zero value. Renaming or removing one is another format, which
-// the golden files of the tests tell. Constants travel as their numbers.
+// The codecs write CBOR (RFC 8949). Structures that commands and snapshots share
+// with the rest of the package are maps under the names in their fields' cbor tags.
+// A field may be renamed in Go, but its tag never changes. A field may be added
+// later: old data decodes with its zero value. Removing one, or changing a tag, is
+// another format, which the golden files of the tests detect. Constants are written
+// as their numbers.
 //
 // A field, a command or a version that is not known here is an error. Masters
 // that passed over what they do not understand would come to different states.

@@ -144,6 +144,13 @@ func TestEntriesOfEarlierVersionsAreRead(t *testing.T) {
 		if len(entries) == 0 {
 			t.Error("the golden file holds no entries")
 		}
+		now, err := EncodeEntries(filledEntries(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !*update && !bytes.Equal(now, data) {
+			t.Error("entries are encoded differently from the golden file: keep the tags of fields, and run with -update only after adding a field or a command")
+		}
 	}
 	if *update {
 		data, err := EncodeEntries(filledEntries(t))

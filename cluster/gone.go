@@ -22,8 +22,8 @@ import (
 // tasknode: each of Readers has all of Outputs that its task reads. What an attempt has only grows,
 // so what is true when it is proposed is true when it is applied.
 type Fetched struct {
-	Outputs []AttemptID `cbor:",omitempty"` // of finished attempts, ascending
-	Readers []AttemptID `cbor:",omitempty"` // attempts that run, or that have written their tasks' checkpoints; ascending
+	Outputs []AttemptID `cbor:"Outputs,omitempty"` // of finished attempts, ascending
+	Readers []AttemptID `cbor:"Readers,omitempty"` // attempts that run, or that have written their tasks' checkpoints; ascending
 }
 
 func (f Fetched) isSorted() bool {

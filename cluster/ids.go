@@ -9,21 +9,21 @@ import (
 
 // JobID names a job. Its text is Hadoop's, "job_1763724000000_0001".
 type JobID struct {
-	Cluster string // when the cluster was made, as text without '_'
-	Number  int    // counts from 1
+	Cluster string `cbor:"Cluster"` // when the cluster was made, as text without '_'
+	Number  int    `cbor:"Number"`  // counts from 1
 }
 
 // TaskID names a task: "task_1763724000000_0001_m_000000".
 type TaskID struct {
-	Job    JobID
-	Stage  string // "m", "r", or "s" and the index of the stage
-	Number int    // counts from 0
+	Job    JobID  `cbor:"Job"`
+	Stage  string `cbor:"Stage"`  // "m", "r", or "s" and the index of the stage
+	Number int    `cbor:"Number"` // counts from 0
 }
 
 // AttemptID names a try at a task: "attempt_1763724000000_0001_m_000000_0".
 type AttemptID struct {
-	Task   TaskID
-	Number int // counts from 0
+	Task   TaskID `cbor:"Task"`
+	Number int    `cbor:"Number"` // counts from 0
 }
 
 func (id JobID) tail() string { return fmt.Sprintf("%s_%04d", id.Cluster, id.Number) }

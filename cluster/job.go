@@ -55,28 +55,28 @@ func (s JobState) Final() bool { return s >= JobSucceeded }
 // JobSpec is what the state needs to know of a job to run it. The rest of what
 // the client submitted travels in Document, which the state does not read.
 type JobSpec struct {
-	Name      string
-	User      string
-	Pool      string // one of View.Pools; submitted as "" it is DefaultPool
-	Priority  int    // higher goes first; 0 is normal
-	Graph     dag.Graph
-	OutputDir string // full name, "" for a job without files of output
-	Placement string // how policies match its tasks with machines, "" as they like
+	Name      string    `cbor:"Name"`
+	User      string    `cbor:"User"`
+	Pool      string    `cbor:"Pool"`     // one of View.Pools; submitted as "" it is DefaultPool
+	Priority  int       `cbor:"Priority"` // higher goes first; 0 is normal
+	Graph     dag.Graph `cbor:"Graph"`
+	OutputDir string    `cbor:"OutputDir"` // full name, "" for a job without files of output
+	Placement string    `cbor:"Placement"` // how policies match its tasks with machines, "" as they like
 
-	MaxAttempts   [slotKinds]int // failed tries a task may have before its job fails; at least 1
-	SkipRecords   int            // failing records a task may skip; 0 is none
-	SlowStartPPM  int            // millionths of a stage to be finished before its readers start
-	TimeoutMillis int64          // without progress before an attempt is failed; 0 is for ever
+	MaxAttempts   [slotKinds]int `cbor:"MaxAttempts"`   // failed tries a task may have before its job fails; at least 1
+	SkipRecords   int            `cbor:"SkipRecords"`   // failing records a task may skip; 0 is none
+	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
+	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt is failed; 0 is for ever
 
-	MaxMachineFaults int   // failures on a machine after which the job avoids it; 0 is never
-	FaultDecayMillis int64 // after which one of them is forgotten; 0 is never
+	MaxMachineFaults int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
+	FaultDecayMillis int64 `cbor:"FaultDecayMillis"` // after which one of them is forgotten; 0 is never
 
-	Speculative [slotKinds]bool // slow tasks may be tried a second time beside the first
+	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may be tried a second time beside the first
 
-	Barred  []Ways // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
-	Passive bool   // no slots are taken from others for its tasks
+	Barred  []Ways `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
+	Passive bool   `cbor:"Passive"` // no slots are taken from others for its tasks
 
-	Document []byte // the job as submitted, encoded by the body
+	Document []byte `cbor:"Document"` // the job as submitted, encoded by the body
 }
 
 // Job is one submitted job. What a View returns is only to be read, and holds
@@ -119,29 +119,29 @@ const maxFailures = 100
 
 // Failure says why an attempt failed, and where.
 type Failure struct {
-	Attempt AttemptID
-	Machine string
-	At      int64
-	Cause   string        // one sentence
-	Stack   string        // of the goroutine that failed, "" when there was no panic
-	Input   string        // full name of the input file, "" when unknown
-	Offset  int64         // byte offset of the record, -1 when unknown
-	Log     string        // last lines of the attempt's log
-	Record  *dag.Position // of the record, when skipping it would help
-	Fatal   bool          // trying again cannot help
-	Skipped bool          // set by Apply: the record is skipped instead of charging the attempt
+	Attempt AttemptID     `cbor:"Attempt"`
+	Machine string        `cbor:"Machine"`
+	At      int64         `cbor:"At"`
+	Cause   string        `cbor:"Cause"`   // one sentence
+	Stack   string        `cbor:"Stack"`   // of the goroutine that failed, "" when there was no panic
+	Input   string        `cbor:"Input"`   // full name of the input file, "" when unknown
+	Offset  int64         `cbor:"Offset"`  // byte offset of the record, -1 when unknown
+	Log     string        `cbor:"Log"`     // last lines of the attempt's log
+	Record  *dag.Position `cbor:"Record"`  // of the record, when skipping it would help
+	Fatal   bool          `cbor:"Fatal"`   // trying again cannot help
+	Skipped bool          `cbor:"Skipped"` // set by Apply: the record is skipped instead of charging the attempt
 }
 
 // CounterName names a counter.
 type CounterName struct {
-	Group string
-	Name  string
+	Group string `cbor:"Group"`
+	Name  string `cbor:"Name"`
 }
 
 // Counter is one counter's value.
 type Counter struct {
 	CounterName
-	Value int64
+	Value int64 `cbor:"Value"`
 }
 
 // Counters is the sum of each counter over the finished tasks, in the order in

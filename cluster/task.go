@@ -57,45 +57,45 @@ type Task struct {
 
 // Manifest is what a finished attempt left behind.
 type Manifest struct {
-	Pieces   []Piece
-	Segments []Segments
-	Bytes    int64 // in all partitions or pieces
-	Records  int64
+	Pieces   []Piece    `cbor:"Pieces"`
+	Segments []Segments `cbor:"Segments"`
+	Bytes    int64      `cbor:"Bytes"` // in all partitions or pieces
+	Records  int64      `cbor:"Records"`
 }
 
 // Segments is what one Node of the task wrote for one edge that is a file.
 type Segments struct {
-	Edge          int    // place in the graph's edges
-	Node          int    // number of the Node in its stage; of one cut from another, of its task
-	Path          string // data file with the sorted runs
-	IndexChecksum uint64 // xxhash64 of its index
+	Edge          int    `cbor:"Edge"`          // place in the graph's edges
+	Node          int    `cbor:"Node"`          // number of the Node in its stage; of one cut from another, of its task
+	Path          string `cbor:"Path"`          // data file with the sorted runs
+	IndexChecksum uint64 `cbor:"IndexChecksum"` // xxhash64 of its index
 }
 
 // Piece is one immutable file of a task's output.
 type Piece struct {
-	Output   string // named output, "part" for the main one
-	Path     string // full name of the file while it is staged
-	Length   int64  // bytes
-	Checksum uint64 // xxhash64 over the bytes
-	Records  int64
-	Suffix   string // file name suffix of the joined file, with the dot
-	Stage    int    // place in the graph's stages of the stage that wrote it
-	Part     int    // number in the name of the joined file
+	Output   string `cbor:"Output"`   // named output, "part" for the main one
+	Path     string `cbor:"Path"`     // full name of the file while it is staged
+	Length   int64  `cbor:"Length"`   // bytes
+	Checksum uint64 `cbor:"Checksum"` // xxhash64 over the bytes
+	Records  int64  `cbor:"Records"`
+	Suffix   string `cbor:"Suffix"` // file name suffix of the joined file, with the dot
+	Stage    int    `cbor:"Stage"`  // place in the graph's stages of the stage that wrote it
+	Part     int    `cbor:"Part"`   // number in the name of the joined file
 }
 
 // Checkpoint names the file from which a paused task goes on.
 type Checkpoint struct {
-	Attempt  AttemptID // that wrote it
-	Machine  string    // where it lies; "" when only the copy is left
-	Path     string
-	Bytes    int64
-	Checksum uint64 // xxhash64 over the file
+	Attempt  AttemptID `cbor:"Attempt"` // that wrote it
+	Machine  string    `cbor:"Machine"` // where it lies; "" when only the copy is left
+	Path     string    `cbor:"Path"`
+	Bytes    int64     `cbor:"Bytes"`
+	Checksum uint64    `cbor:"Checksum"` // xxhash64 over the file
 
-	Copy *CheckpointCopy `cbor:",omitempty"` // nil where there is none
+	Copy *CheckpointCopy `cbor:"Copy,omitempty"` // nil where there is none
 
 	// Short says that it may lack output that is gone: an attempt that has gone on
 	// from it has that, or is to read it again.
-	Short bool `cbor:",omitempty"`
+	Short bool `cbor:"Short,omitempty"`
 }
 
 // AttemptState is the verdict over an attempt.

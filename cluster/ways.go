@@ -65,10 +65,10 @@ func (j *Job) endsEarly(s *Stage) bool {
 
 // Taken is what it has come to that slots were taken from the attempts of a stage.
 type Taken struct {
-	Asked            int   // attempts that were to give up their slots
-	Checkpoints      int   // that have been written
-	CheckpointBytes  int64 // of all of them
-	CheckpointMillis int64 // from the orders until they were there
-	LostMillis       int64 // for which killed attempts had held slots since their last checkpoint
-	KeptMillis       int64 // for which attempts had held slots that ended early or stood still
+	Asked            int   `cbor:"Asked"`            // attempts that were to give up their slots
+	Checkpoints      int   `cbor:"Checkpoints"`      // that have been written
+	CheckpointBytes  int64 `cbor:"CheckpointBytes"`  // of all of them
+	CheckpointMillis int64 `cbor:"CheckpointMillis"` // from the orders until they were there
+	LostMillis       int64 `cbor:"LostMillis"`       // for which killed attempts had held slots since their last checkpoint
+	KeptMillis       int64 `cbor:"KeptMillis"`       // for which attempts had held slots that ended early or stood still
 }

@@ -5,39 +5,39 @@ import "slices"
 // Graph is what a job does: stages of Nodes and the edges that join them. It is
 // a value; the functions of this package never change it.
 type Graph struct {
-	Stages []Stage
-	Edges  []Edge
+	Stages []Stage `cbor:"Stages"`
+	Edges  []Edge  `cbor:"Edges"`
 }
 
 // Stage is a number of Nodes that run the same program on different data.
 type Stage struct {
-	Name  string   // unique in the graph, not empty
-	Nodes int      // how many; 0 for a stage whose input is empty
-	Slots SlotKind // what its Nodes occupy while they run
+	Name  string   `cbor:"Name"`  // unique in the graph, not empty
+	Nodes int      `cbor:"Nodes"` // how many; 0 for a stage whose input is empty
+	Slots SlotKind `cbor:"Slots"` // what its Nodes occupy while they run
 
 	// Inputs are the names under which its program reads what leads into the
 	// stage. Validate refuses a graph that lacks one, or has another; none for
 	// a program that reads whatever there is.
-	Inputs []string
+	Inputs []string `cbor:"Inputs"`
 }
 
 // Edge joins the Nodes of one stage to those of another.
 type Edge struct {
-	From       string // name of the stage that writes
-	To         string // name of the stage that reads
-	Channel    Channel
-	Connection Connection
+	From       string     `cbor:"From"` // name of the stage that writes
+	To         string     `cbor:"To"`   // name of the stage that reads
+	Channel    Channel    `cbor:"Channel"`
+	Connection Connection `cbor:"Connection"`
 
 	// Input is the name under which the reader's program knows what comes along
 	// the edge; "" for the name of the stage that writes. It lets stages that
 	// run one program, such as the rounds of an iteration, each read from
 	// another stage.
-	Input string
+	Input string `cbor:"Input"`
 
 	// Stored says that a file is kept in the file system of the job's output, and
 	// not on the disk of the machine that wrote it: what has been written is not
 	// lost with that machine.
-	Stored bool
+	Stored bool `cbor:"Stored"`
 }
 
 // InputName is the name under which the reader's program knows the edge.

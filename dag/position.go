@@ -12,8 +12,8 @@ import (
 //
 // Offset counts bytes, Skip counts records; both are at least 0.
 type Position struct {
-	Offset int64
-	Skip   int64
+	Offset int64 `cbor:"Offset"`
+	Skip   int64 `cbor:"Skip"`
 }
 
 // Compare orders positions by offset, then by skipped records.
@@ -39,8 +39,8 @@ func (p Position) String() string {
 // it reaches. Ranges [a,b) and [b,c) together hold exactly the records of
 // [a,c), wherever b lies.
 type Range struct {
-	Start Position
-	End   Position
+	Start Position `cbor:"Start"`
+	End   Position `cbor:"End"`
 }
 
 // Empty reports whether no record can lie in the range.
