@@ -46,11 +46,11 @@ func testAlternates(t *testing.T, cold bool, want string) {
 	k.cfg.Cold = cold
 	log := filepath.Join(k.work, "log")
 	c := Contest{
-		Name: "copy", Input: aaa, Same: sameBytes, Goals: Goals{Ratio: 1e9},
+		Name: "copy", Input: aaa, Compare: sameBytes, Goals: Goals{Ratio: 1e9},
 		Ours:  shell("ours", `echo o >>`+log+`; cp "$0" "$1"`),
 		Rival: shell("rival", `echo r >>`+log+`; cat <"$0" >"$1"`),
 	}
-	r, err := k.hold(t.Context(), c)
+	r, err := k.runContest(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func testAlternates(t *testing.T, cold bool, want string) {
 
 func TestContestRefusesWrongOutput(t *testing.T) {
 	k := testKit(t, 1)
-	c := Contest{Name: "wrong", Input: aaa, Same: sameBytes, Ours: shell("ours", `echo b >"$1"`), Rival: shell("rival", `cp "$0" "$1"`)}
-	if _, err := k.hold(t.Context(), c); err == nil || !strings.Contains(err.Error(), "differ from byte 0") {
+	c := Contest{Name: "wrong", Input: aaa, Compare: sameBytes, Ours: shell("ours", `echo b >"$1"`), Rival: shell("rival", `cp "$0" "$1"`)}
+	if _, err := k.runContest(t.Context(), c); err == nil || !strings.Contains(err.Error(), "differ from byte 0") {
 		t.Errorf("error %v, want one that tells where the outputs differ", err)
 	}
 }
@@ -159,7 +159,7 @@ func TestSpread(t *testing.T) {
 
 func TestUnfriendlyInputs(t *testing.T) {
 	const size = 3 << 20
-	for _, in := range unfriendly {
+	for _, in := range adversarial {
 		var a, b bytes.Buffer
 		for _, to := range []*bytes.Buffer{&a, &b} {
 			w := bufio.NewWriter(to)

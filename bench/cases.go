@@ -11,10 +11,10 @@ import (
 
 // Inputs of the yardstick's generator.
 var (
-	textInput    = Input{Name: "text", Bytes: whole, Yardstick: [2]string{"text", "42"}}
-	teraInput    = Input{Name: "tera", Bytes: whole, Yardstick: [2]string{"tera", "7"}}
-	bigTeraInput = Input{Name: "tera", Bytes: fourfold, Yardstick: [2]string{"tera", "7"}}
-	lineInput    = Input{Name: "tline", Bytes: whole, Yardstick: [2]string{"tline", "7"}}
+	textInput    = Input{Name: "text", Bytes: fullSize, Yardstick: [2]string{"text", "42"}}
+	teraInput    = Input{Name: "tera", Bytes: fullSize, Yardstick: [2]string{"tera", "7"}}
+	bigTeraInput = Input{Name: "tera", Bytes: fourTimes, Yardstick: [2]string{"tera", "7"}}
+	lineInput    = Input{Name: "tline", Bytes: fullSize, Yardstick: [2]string{"tline", "7"}}
 	tinyInput    = Input{Name: "text", Bytes: kibibyte, Yardstick: [2]string{"text", "42"}}
 )
 
@@ -64,24 +64,24 @@ var (
 func contests() []Contest {
 	all := []Contest{
 		{Name: "start", About: "a job of 1 KB, process start to exit", Input: tinyInput, Ours: wordcount, Goals: Goals{Seconds: 0.050}},
-		{Name: "wordcount", About: "wordcount with combiner", Input: textInput, Ours: wordcount, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.7, Aim: 1}},
-		{Name: "wordcount-naive", About: "the same with string keys and bytes.Fields", Input: textInput, Ours: naive, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.35}},
-		{Name: "wordcount-plain", About: "the same without combiner", Input: textInput, Ours: plain, Rival: fast2, Same: sameCounts, Goals: Goals{Ratio: 0.15, Aim: 0.25}},
-		{Name: "wordcount-coreutils", About: "wordcount and a pipe of coreutils", Input: textInput, Ours: wordcount, Rival: coreutils, Same: sameCounts, Goals: Goals{Ratio: 1}, Once: true},
-		{Name: "terasort", About: "100-byte records", Input: teraInput, Ours: terasort, Rival: mrsort, Same: sameBytes, Goals: Goals{Ratio: 0.6, Aim: 0.8, MaxRSSBytes: 1 << 30}},
-		{Name: "terasort-large", About: "four times as many", Input: bigTeraInput, Ours: terasort, Rival: mrsort, Same: sameBytes, Goals: Goals{Ratio: 0.6, Aim: 0.8, MaxRSSBytes: 1 << 30}},
-		{Name: "sort", About: "lines of text in total order", Input: lineInput, Ours: sortLines, Rival: gnuSort, Same: sameBytes, Goals: Goals{Ratio: 4, MaxRSSBytes: 1 << 30}},
+		{Name: "wordcount", About: "wordcount with combiner", Input: textInput, Ours: wordcount, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.7, Target: 1}},
+		{Name: "wordcount-naive", About: "the same with string keys and bytes.Fields", Input: textInput, Ours: naive, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.35}},
+		{Name: "wordcount-plain", About: "the same without combiner", Input: textInput, Ours: plain, Rival: fast2, Compare: sameCounts, Goals: Goals{Ratio: 0.15, Target: 0.25}},
+		{Name: "wordcount-coreutils", About: "wordcount and a pipe of coreutils", Input: textInput, Ours: wordcount, Rival: coreutils, Compare: sameCounts, Goals: Goals{Ratio: 1}, SingleRound: true},
+		{Name: "terasort", About: "100-byte records", Input: teraInput, Ours: terasort, Rival: mrsort, Compare: sameBytes, Goals: Goals{Ratio: 0.6, Target: 0.8, MaxRSSBytes: 1 << 30}},
+		{Name: "terasort-large", About: "four times as many", Input: bigTeraInput, Ours: terasort, Rival: mrsort, Compare: sameBytes, Goals: Goals{Ratio: 0.6, Target: 0.8, MaxRSSBytes: 1 << 30}},
+		{Name: "sort", About: "lines of text in total order", Input: lineInput, Ours: sortLines, Rival: gnuSort, Compare: sameBytes, Goals: Goals{Ratio: 4, MaxRSSBytes: 1 << 30}},
 	}
-	for _, in := range unfriendly {
+	for _, in := range adversarial {
 		all = append(all,
-			Contest{Name: "wordcount-" + in.Name, About: "wordcount of " + in.Name + " lines", Input: in, Ours: wordcount, Rival: fast2, Same: sameCounts},
-			Contest{Name: "sort-" + in.Name, About: "sort of " + in.Name + " lines", Input: in, Ours: sortLines, Rival: gnuSort, Same: sameBytes})
+			Contest{Name: "wordcount-" + in.Name, About: "wordcount of " + in.Name + " lines", Input: in, Ours: wordcount, Rival: fast2, Compare: sameCounts},
+			Contest{Name: "sort-" + in.Name, About: "sort of " + in.Name + " lines", Input: in, Ours: sortLines, Rival: gnuSort, Compare: sameBytes})
 	}
 	all = append(all, clusterContests()...)
 	return append(all, Contest{
 		Name: "wordcount-hdfs", About: "from an HDFS on this machine, against the local file; needs Java and Maven",
-		Input: textInput, Ours: hdfsWordcount, Rival: wordcount, Same: sameBytes, Goals: Goals{Ratio: 0.7},
-		Asked: true, Prepare: startHDFS,
+		Input: textInput, Ours: hdfsWordcount, Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: 0.7},
+		OnlyByName: true, Prepare: startHDFS,
 	})
 }
 

@@ -39,27 +39,27 @@ func clusterContests() []Contest {
 	return []Contest{
 		{
 			Name: "cluster-start", About: "a job of 1 KB on one master and one tasknode", Input: tinyInput,
-			Ours: clusterWordcount, Goals: Goals{Seconds: 0.150}, Asked: true, Prepare: startCluster(1, 1),
+			Ours: clusterWordcount, Goals: Goals{Seconds: 0.150}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 		{
 			Name: "cluster-maps", About: "1000 empty maps through three masters and four tasknodes", Input: tinyInput,
-			Ours: clusterMaps, Tasks: emptyMaps, Goals: Goals{Seconds: 3.333}, Asked: true, Prepare: startCluster(3, 4),
+			Ours: clusterMaps, Tasks: emptyMaps, Goals: Goals{Seconds: 3.333}, OnlyByName: true, Prepare: startCluster(3, 4),
 		},
 		{
 			Name: "cluster-maps-slowdisk", About: "the same where each write to a master's log takes " + slowSync + " longer", Input: tinyInput,
-			Ours: clusterMaps, Tasks: emptyMaps, Asked: true, Prepare: startCluster(3, 4, "HAMMR_STORE_DELAY="+slowSync),
+			Ours: clusterMaps, Tasks: emptyMaps, OnlyByName: true, Prepare: startCluster(3, 4, "HAMMR_STORE_DELAY="+slowSync),
 		},
 		{
 			Name: "cluster-masters", About: "what masters take while 8 tasks sleep", Input: tinyInput,
-			Ours: clusterSleep, Goals: Goals{MasterShare: 0.02}, Asked: true, Once: true, Prepare: startCluster(3, 4),
+			Ours: clusterSleep, Goals: Goals{MasterShare: 0.02}, OnlyByName: true, SingleRound: true, Prepare: startCluster(3, 4),
 		},
 		{
 			Name: "cluster-wordcount", About: "wordcount on one tasknode, against one process", Input: textInput,
-			Ours: clusterWordcount, Rival: wordcount, Same: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, Asked: true, Prepare: startCluster(1, 1),
+			Ours: clusterWordcount, Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 		{
 			Name: "cluster-terasort", About: "four times the records on one tasknode, against one process", Input: bigTeraInput,
-			Ours: clusterTerasort, Rival: terasort, Same: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, Asked: true, Prepare: startCluster(1, 1),
+			Ours: clusterTerasort, Rival: terasort, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 	}
 }
@@ -93,15 +93,15 @@ func startCluster(masters, tasknodes int, environ ...string) func(ctx context.Co
 			}
 			return os.RemoveAll(dir)
 		}
-		if err := k.look(dir); err != nil {
+		if err := k.inspectCluster(dir); err != nil {
 			return nil, errors.Join(err, cleanup())
 		}
 		return cleanup, nil
 	}
 }
 
-// look finds out about the cluster in dir and the disk of its logs.
-func (k *Kit) look(dir string) error {
+// inspectCluster finds out about the cluster in dir and the disk of its logs.
+func (k *Kit) inspectCluster(dir string) error {
 	disk, err := syncLatency(dir)
 	if err != nil {
 		return err

@@ -16,14 +16,14 @@ type Contest struct {
 	Rival Entry // the zero Entry when only absolute figures matter
 	Goals Goals
 
-	// Same compares what both have written; nil compares nothing.
-	Same func(ours, rival string) error
+	// Compare compares what both have written; nil compares nothing.
+	Compare func(ours, rival string) error
 	// Tasks is how many tasks a run has, where that is what counts.
 	Tasks int
-	// Once measures one round only, for rivals that take minutes.
-	Once bool
-	// Asked runs the contest only when it is named.
-	Asked bool
+	// SingleRound measures one round only, for rivals that take minutes.
+	SingleRound bool
+	// OnlyByName runs the contest only when it is named.
+	OnlyByName bool
 	// Prepare is called before anything runs; what it returns, after.
 	Prepare func(ctx context.Context, k *Kit) (cleanup func() error, err error)
 }
@@ -31,7 +31,7 @@ type Contest struct {
 // Goals are what is to be reached; 0 is no goal.
 type Goals struct {
 	Ratio       float64 // the rival's time over ours, at least
-	Aim         float64 // the same, hoped for
+	Target      float64 // the same, hoped for
 	Seconds     float64 // our time, at most
 	MaxRSSBytes int64   // our memory, at most
 	MasterShare float64 // what a master takes of a core, at most
@@ -52,7 +52,7 @@ func choose(all []Contest, patterns []string) ([]Contest, error) {
 	used := make([]bool, len(patterns))
 	chosen := slices.DeleteFunc(slices.Clone(all), func(c Contest) bool {
 		if len(patterns) == 0 {
-			return c.Asked
+			return c.OnlyByName
 		}
 		matched := false
 		for i, p := range patterns {

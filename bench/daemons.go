@@ -48,8 +48,8 @@ type Usage struct {
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// watch begins to measure. What it returns ends that.
-func (d *daemons) watch() (end func() (*Usage, error)) {
+// measureUsage begins to measure. What it returns ends that.
+func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 	start := time.Now()
 	before, err := d.cpu()
 	return func() (*Usage, error) {

@@ -32,7 +32,7 @@ func TestDaemonsAreWatched(t *testing.T) {
 	if err != nil || d.addresses() != "a:1,b:2" {
 		t.Fatalf("daemons %+v, %v", d, err)
 	}
-	end := d.watch()
+	end := d.measureUsage()
 	for start, _ := d.cpu(); ; {
 		if now, err := d.cpu(); err != nil || now[0] > start[0]+5*clockTick {
 			break
@@ -43,7 +43,7 @@ func TestDaemonsAreWatched(t *testing.T) {
 		t.Errorf("usage %+v, %v", u, err)
 	}
 	d.masters[0].PID = 1 << 30 // there is no process of that number
-	if _, err := d.watch()(); err == nil {
+	if _, err := d.measureUsage()(); err == nil {
 		t.Error("a daemon that is gone is watched")
 	}
 }

@@ -22,10 +22,10 @@ type Input struct {
 	Generate  func(w *bufio.Writer, bytes int64) error
 }
 
-func whole(size int64) int64    { return size }
-func fourfold(size int64) int64 { return 4 * size }
-func quarter(size int64) int64  { return max(size/4, 1<<20) }
-func kibibyte(int64) int64      { return 1 << 10 }
+func fullSize(size int64) int64  { return size }
+func fourTimes(size int64) int64 { return 4 * size }
+func quarter(size int64) int64   { return max(size/4, 1<<20) }
+func kibibyte(int64) int64       { return 1 << 10 }
 
 func (in Input) size(k *Kit) int64 { return in.Bytes(k.cfg.SizeBytes) }
 

@@ -45,7 +45,7 @@ func sideOf(e Entry, samples []Sample) Side {
 
 // resultOf draws the conclusion from the samples of a contest.
 func resultOf(c Contest, bytes int64, ours, rival []Sample) Result {
-	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Same != nil}
+	r := Result{Case: c.Name, Bytes: bytes, Ours: sideOf(c.Ours, ours), Goal: c.Goals.String(), Compared: c.Compare != nil}
 	if !c.Rival.missing() {
 		side, ratio := sideOf(c.Rival, rival), spreadOf(ratios(ours, rival))
 		r.Rival, r.Ratio = &side, &ratio
@@ -94,8 +94,8 @@ func (g Goals) String() string {
 	if g.Ratio > 0 {
 		add("ratio ≥ %g", g.Ratio)
 	}
-	if g.Aim > 0 {
-		add("aim %g", g.Aim)
+	if g.Target > 0 {
+		add("aim %g", g.Target)
 	}
 	if g.Seconds > 0 {
 		add("≤ %g ms", g.Seconds*1000)

@@ -35,7 +35,7 @@ func Run(ctx context.Context, cfg Config) error {
 			faults = append(faults, ctx.Err())
 			break
 		}
-		r, err := k.hold(ctx, c)
+		r, err := k.runContest(ctx, c)
 		if err != nil {
 			fmt.Fprintf(cfg.Out, "%s: FAILED: %v\n", c.Name, err)
 			faults = append(faults, fmt.Errorf("case %s failed", c.Name))
@@ -57,15 +57,15 @@ func Run(ctx context.Context, cfg Config) error {
 func List(w io.Writer) {
 	for _, c := range contests() {
 		asked := ""
-		if c.Asked {
+		if c.OnlyByName {
 			asked = " (only when named)"
 		}
 		fmt.Fprintf(w, "%-20s %s%s\n", c.Name, c.About, asked)
 	}
 }
 
-// hold holds one contest.
-func (k *Kit) hold(ctx context.Context, c Contest) (r Result, err error) {
+// runContest holds one contest.
+func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err := c.Input.ensure(ctx, k); err != nil {
 		return r, err
 	}
@@ -79,11 +79,11 @@ func (k *Kit) hold(ctx context.Context, c Contest) (r Result, err error) {
 	if err := c.Input.warm(k); err != nil {
 		return r, err
 	}
-	if err := k.rehearse(ctx, c); err != nil {
+	if err := k.checkOutputs(ctx, c); err != nil {
 		return r, err
 	}
 	rounds := k.cfg.Rounds
-	if c.Once {
+	if c.SingleRound {
 		rounds = 1
 	}
 	ours, rival, err := k.alternate(ctx, c, rounds)
@@ -95,21 +95,21 @@ func (k *Kit) hold(ctx context.Context, c Contest) (r Result, err error) {
 	return r, nil
 }
 
-// rehearse runs both sides once and compares what they wrote.
-func (k *Kit) rehearse(ctx context.Context, c Contest) (err error) {
+// checkOutputs runs both sides once and compares what they wrote.
+func (k *Kit) checkOutputs(ctx context.Context, c Contest) (err error) {
 	fmt.Fprintf(k.cfg.Out, "%s: rehearsal\n", c.Name)
 	ours, rival := k.output("ours"), k.output("rival")
 	defer func() { err = errors.Join(err, os.RemoveAll(ours), os.RemoveAll(rival)) }()
 	if _, err := k.measure(ctx, c.Ours.Command(k, c.Input.path(k), ours)); err != nil {
 		return err
 	}
-	if c.Rival.missing() || c.Same == nil {
+	if c.Rival.missing() || c.Compare == nil {
 		return nil
 	}
 	if _, err := k.measure(ctx, c.Rival.Command(k, c.Input.path(k), rival)); err != nil {
 		return err
 	}
-	return c.Same(ours, rival)
+	return c.Compare(ours, rival)
 }
 
 // alternate lets both sides take turns; who begins a round changes.
@@ -139,7 +139,7 @@ func (k *Kit) alternate(ctx context.Context, c Contest, rounds int) (ours, rival
 
 // turn measures one entry once, warm unless that would take minutes.
 func (k *Kit) turn(ctx context.Context, c Contest, e Entry) (Sample, error) {
-	if !k.cfg.Cold && !c.Once {
+	if !k.cfg.Cold && !c.SingleRound {
 		if _, err := k.run(ctx, c, e); err != nil {
 			return Sample{}, err
 		}
@@ -152,7 +152,7 @@ func (k *Kit) run(ctx context.Context, c Contest, e Entry) (Sample, error) {
 	out := k.output("out")
 	usage := func() (*Usage, error) { return nil, nil }
 	if k.daemons != nil {
-		usage = k.daemons.watch()
+		usage = k.daemons.measureUsage()
 	}
 	s, err := k.measure(ctx, e.Command(k, c.Input.path(k), out))
 	if err == nil {

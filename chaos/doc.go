@@ -2,7 +2,7 @@
 // faults, the verdicts of drills, and the table that counts them. It breaks
 // nothing itself.
 //
-//	plan, err := chaos.Parse("my.plan", text)   // or chaos.Random(42, chaos.EasyKinds())
+//	plan, err := chaos.Parse("my.plan", text)   // or chaos.Random(42, chaos.UnprivilegedKinds())
 //	verdict := drill.Run(ctx, …, plan)          // chaos/drill: on a cluster of processes
 //	report := simulate.Run(ctx, plan)           // chaos/simulate: in virtual time
 //

@@ -9,12 +9,12 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// logAppend is the point at which an error ends a master.
-var logAppend = failpoint.MasterAppend.String()
+// logAppendPoint is the point at which an error ends a master.
+var logAppendPoint = failpoint.MasterAppend.String()
 
-// CommitEnds are the points before the first file of a commit and behind the last
+// CommitEndPoints are the points before the first file of a commit and behind the last
 // one.
-func CommitEnds() []string {
+func CommitEndPoints() []string {
 	return []string{failpoint.MasterCommitBegin.String(), failpoint.MasterCommitEnd.String()}
 }
 
@@ -50,9 +50,9 @@ func (f Fault) checkPoint() error {
 	return err
 }
 
-// Nth is, of a failpoint, the time from 1 that it is come to at which something
+// TriggerHit is, of a failpoint, the time from 1 that it is come to at which something
 // goes wrong.
-func (f Fault) Nth() int64 {
+func (f Fault) TriggerHit() int64 {
 	a, err := failpoint.ParseAction(f.How)
 	if err != nil {
 		return 1
@@ -70,15 +70,15 @@ func (f Fault) EndsDaemon() bool {
 		return f.Target.Role == Jobmaster
 	case Failpoint:
 		a, err := failpoint.ParseAction(f.How)
-		return err == nil && (a.Crashes() && !strings.HasPrefix(f.Point, string(Task)+"/") || a.Fails() && f.Point == logAppend)
+		return err == nil && (a.Crashes() && !strings.HasPrefix(f.Point, string(Task)+"/") || a.Fails() && f.Point == logAppendPoint)
 	}
 	return false
 }
 
-// point draws a failpoint for a target, and what happens there: as much as jobs
+// drawFailpoint draws a failpoint for a target, and what happens there: as much as jobs
 // live through. Attempts may fail, and daemons crash, but a commit that fails is
 // the end of its job.
-func (r *random) point(role Role) (point, action string) {
+func (r *random) drawFailpoint(role Role) (point, action string) {
 	points := pointsOf(role)
 	point = points[r.IntN(len(points))]
 	deeds := []string{"error", "crash", "delay"}
@@ -87,7 +87,7 @@ func (r *random) point(role Role) (point, action string) {
 	}
 	switch deed := deeds[r.IntN(len(deeds))]; {
 	case deed == "delay":
-		return point, fmt.Sprintf("delay=%v", r.time(5*time.Millisecond, 300*time.Millisecond))
+		return point, fmt.Sprintf("delay=%v", r.drawDuration(5*time.Millisecond, 300*time.Millisecond))
 	case deed == "error" && point == failpoint.TasknodeHeartbeat.String():
 		return point, deed // one that is left out is nothing
 	default:

@@ -27,7 +27,7 @@ func TestEachPointIsOfOneDaemon(t *testing.T) {
 		for _, role := range []chaos.Role{chaos.Tasknode, chaos.Jobmaster} {
 			p := chaos.NewPlan()
 			p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
-			p.Faults = []chaos.Fault{{Kind: chaos.Failpoint, Target: chaos.Target{Role: role, Name: "1"}, When: chaos.Trigger{Event: chaos.AtTime}, Point: point, How: "crash@2"}}
+			p.Faults = []chaos.Fault{{Kind: chaos.Failpoint, Target: chaos.Target{Role: role, Name: "1"}, Trigger: chaos.Trigger{Event: chaos.AtTime}, Point: point, How: "crash@2"}}
 			if role == chaos.Jobmaster {
 				p.Faults[0].Target.Name = chaos.Leader
 			}
@@ -60,7 +60,7 @@ func TestWhatEndsADaemon(t *testing.T) {
 		}
 	}
 	for how, want := range map[string]int64{"error": 1, "crash@3": 3, "delay=1s@2": 2} {
-		if got := parsed(t, "failpoint tasknode 1 at task/done by "+how).Nth(); got != want {
+		if got := parsed(t, "failpoint tasknode 1 at task/done by "+how).TriggerHit(); got != want {
 			t.Errorf("%s is at hit %d", how, got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWhatEndsADaemon(t *testing.T) {
 func TestRandomPlansForClusters(t *testing.T) {
 	kills := func(f chaos.Fault) bool { return f.Kind == chaos.Kill && f.Target.Role != chaos.Machine }
 	for seed := range uint64(200) {
-		for _, c := range []chaos.Cluster{{Masters: 1, Tasknodes: 1, Takes: kills}, {Masters: 5, Tasknodes: 40, Takes: kills}} {
+		for _, c := range []chaos.Cluster{{Masters: 1, Tasknodes: 1, Accepts: kills}, {Masters: 5, Tasknodes: 40, Accepts: kills}} {
 			p := chaos.RandomOn(c, seed, chaos.Kinds())
 			if err := p.Check(); err != nil || p.Masters != c.Masters || p.Tasknodes != c.Tasknodes || len(p.Faults) == 0 {
 				t.Fatalf("seed %d: %v\n%s", seed, err, p.Format())
@@ -81,7 +81,7 @@ func TestRandomPlansForClusters(t *testing.T) {
 				}
 			}
 		}
-		none := chaos.Cluster{Masters: 3, Tasknodes: 3, Takes: func(chaos.Fault) bool { return false }}
+		none := chaos.Cluster{Masters: 3, Tasknodes: 3, Accepts: func(chaos.Fault) bool { return false }}
 		if p := chaos.RandomOn(none, seed, nil); len(p.Faults) != 0 {
 			t.Fatalf("seed %d: %s", seed, p.Format())
 		}

@@ -34,9 +34,9 @@ var kinds = []Kind{Kill, Restart, Stop, Partition, Corrupt, FullDisk, SlowDisk, 
 // Kinds are all kinds.
 func Kinds() []Kind { return append([]Kind(nil), kinds...) }
 
-// EasyKinds are those that need signals and files only, so that any user may
+// UnprivilegedKinds are those that need signals and files only, so that any user may
 // inject them on any machine.
-func EasyKinds() []Kind { return []Kind{Kill, Restart, Stop, Corrupt} }
+func UnprivilegedKinds() []Kind { return []Kind{Kill, Restart, Stop, Corrupt} }
 
 // Role is what a target is.
 type Role string
@@ -65,20 +65,20 @@ func (t Target) String() string { return strings.TrimSpace(string(t.Role) + " " 
 
 // Fault is one thing that goes wrong, once.
 type Fault struct {
-	Kind   Kind
-	Target Target
-	When   Trigger
-	For    time.Duration // how long it lasts; 0 is to the end of the drill
-	By     time.Duration // SlowDisk and Clock: how much; a clock may go back
-	Point  string        // Failpoint: where, a name of internal/failpoint
-	How    string        // Preempt: split, checkpoint, suspend or kill; Failpoint: an action such as crash@3
+	Kind    Kind
+	Target  Target
+	Trigger Trigger
+	For     time.Duration // how long it lasts; 0 is to the end of the drill
+	By      time.Duration // SlowDisk and Clock: how much; a clock may go back
+	Point   string        // Failpoint: where, a name of internal/failpoint
+	How     string        // Preempt: split, checkpoint, suspend or kill; Failpoint: an action such as crash@3
 
 	Line int // of the plan's file, 0 for none
 }
 
 // String is the fault as a plan has it.
 func (f Fault) String() string {
-	text := fmt.Sprintf("fault %v do %s %v", f.When, f.Kind, f.Target)
+	text := fmt.Sprintf("fault %v do %s %v", f.Trigger, f.Kind, f.Target)
 	if f.Point != "" {
 		text += " at " + f.Point
 	}

@@ -28,7 +28,7 @@ func Parse(file string, text []byte) (*Plan, error) {
 	if strings.TrimSpace(lines[0]) != header {
 		return nil, p.at(1, fmt.Errorf("%.40q: a plan begins with %q", strings.TrimSpace(lines[0]), header))
 	}
-	var faults mistakes
+	var faults problems
 	jobs := true                     // all jobs were read
 	settings := make(map[string]int) // their lines
 	for i, line := range lines[1:] {
@@ -49,7 +49,7 @@ func Parse(file string, text []byte) (*Plan, error) {
 		}
 	}
 	faults = append(faults, p.check(jobs, settings)...)
-	slices.SortStableFunc(faults, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(faults, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
 	if err := faults.join(p); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (p *Plan) parseLine(words []string, line int) (err error) {
 // parseFault reads "TRIGGER do KIND ROLE [NAME] [at POINT] [by AMOUNT] [for TIME]".
 func (p *Plan) parseFault(words []string, line int) (err error) {
 	f := Fault{Line: line}
-	if f.When, words, err = parseTrigger(words); err != nil {
+	if f.Trigger, words, err = parseTrigger(words); err != nil {
 		return err
 	}
 	if len(words) < 3 || words[0] != "do" {
@@ -173,14 +173,14 @@ func parseTrigger(words []string) (t Trigger, rest []string, err error) {
 
 func parseCount(event Event, text string) (int, error) {
 	switch event {
-	case OfMaps, OfReduce:
+	case AtMapProgress, AtReduceProgress:
 		digits, percent := strings.CutSuffix(text, "%")
 		n, err := strconv.Atoi(digits)
 		if !percent || err != nil {
 			return 0, fmt.Errorf("%s %q: expected a whole number of percent, such as 50%%", event, text)
 		}
 		return n, nil
-	case OfSpill, OfCommit:
+	case AtSpill, AtCommit:
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return 0, fmt.Errorf("%s %q: expected a number", event, text)

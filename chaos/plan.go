@@ -80,21 +80,21 @@ func (p *Plan) Kinds() (used []Kind) {
 // Check names everything that is wrong with the plan, with file and line.
 func (p *Plan) Check() error { return p.check(true, nil).join(p) }
 
-// mistake is something wrong in a line of the plan's file, 0 for none.
-type mistake struct {
+// problem is something wrong in a line of the plan's file, 0 for none.
+type problem struct {
 	line int
 	err  error
 }
 
-type mistakes []mistake
+type problems []problem
 
-func (m *mistakes) add(line int, err error) {
+func (m *problems) add(line int, err error) {
 	if err != nil {
-		*m = append(*m, mistake{line, err})
+		*m = append(*m, problem{line, err})
 	}
 }
 
-func (m mistakes) join(p *Plan) error {
+func (m problems) join(p *Plan) error {
 	var faults []error
 	for _, x := range m {
 		faults = append(faults, p.at(x.line, x.err))
@@ -104,7 +104,7 @@ func (m mistakes) join(p *Plan) error {
 
 // check is what is wrong, of settings in these lines. Where not all of its jobs could be
 // read, none is missed.
-func (p *Plan) check(jobs bool, lines map[string]int) (wrong mistakes) {
+func (p *Plan) check(jobs bool, lines map[string]int) (wrong problems) {
 	setting, err := p.checkSizes(jobs)
 	wrong.add(lines[setting], err)
 	for i, j := range p.Jobs {
@@ -161,14 +161,14 @@ func (p *Plan) checkJob(i int) error {
 
 // checkFault holds a fault against itself and the plan.
 func (p *Plan) checkFault(f Fault, jobs bool) error {
-	if err := errors.Join(f.When.check(), f.check()); err != nil {
+	if err := errors.Join(f.Trigger.check(), f.check()); err != nil {
 		return err
 	}
-	if jobs && f.When.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.When.Job }) {
-		return fmt.Errorf("when %s: the plan has no such job", f.When.Job)
+	if jobs && f.Trigger.Event != AtTime && !slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Name == f.Trigger.Job }) {
+		return fmt.Errorf("when %s: the plan has no such job", f.Trigger.Job)
 	}
-	if f.When.Event == AtTime && p.Limit > 0 && f.When.At > p.Limit {
-		return fmt.Errorf("at %v: no fault is injected later than limit %v", f.When.At, p.Limit)
+	if f.Trigger.Event == AtTime && p.Limit > 0 && f.Trigger.At > p.Limit {
+		return fmt.Errorf("at %v: no fault is injected later than limit %v", f.Trigger.At, p.Limit)
 	}
 	return p.checkTarget(f)
 }

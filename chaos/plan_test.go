@@ -140,8 +140,8 @@ func TestFaultsOfGoPrograms(t *testing.T) {
 	node := chaos.Target{Role: chaos.Tasknode, Name: "1"}
 	when := chaos.Trigger{Event: chaos.AtTime}
 	for want, f := range map[string]chaos.Fault{
-		"kill at task/spill: a failpoint alone is at a point": {Kind: chaos.Kill, Target: node, When: when, Point: "task/spill"},
-		"failpoint by 1s: a point has an action":              {Kind: chaos.Failpoint, Target: node, When: when, Point: "task/spill", How: "error", By: 1e9},
+		"kill at task/spill: a failpoint alone is at a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
+		"failpoint by 1s: a point has an action":              {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", How: "error", By: 1e9},
 	} {
 		if err := p.With([]chaos.Fault{f}).Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

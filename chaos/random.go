@@ -11,7 +11,7 @@ import (
 const randomLimit = 6 * time.Second
 
 // Random is the plan of a seed: one or two jobs and one to four faults of these
-// kinds, EasyKinds when there are none. What it breaks leaves a way to go on: a
+// kinds, UnprivilegedKinds when there are none. What it breaks leaves a way to go on: a
 // tasknode that never does anything wrong, and a majority of masters sooner or
 // later.
 func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of) }
@@ -20,7 +20,7 @@ func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of)
 // NewPlan, where everything can go wrong.
 type Cluster struct {
 	Masters, Tasknodes int
-	Takes              func(Fault) bool // whether a fault can be injected there
+	Accepts            func(Fault) bool // whether a fault can be injected there
 }
 
 // maxDraws is how often a fault is drawn until there is one that the cluster takes.
@@ -30,7 +30,7 @@ const maxDraws = 1000
 // the cluster hardly takes one of these kinds.
 func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	if len(of) == 0 {
-		of = EasyKinds()
+		of = UnprivilegedKinds()
 	}
 	r := &random{Rand: rand.New(rand.NewPCG(seed, 0x68616d6d72)), plan: NewPlan(), kinds: of}
 	if on.Masters != 0 {
@@ -43,7 +43,7 @@ func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	}
 	for range 1 + r.IntN(4) {
 		for range maxDraws {
-			if f := r.fault(); f.Target.Name != "" && (on.Takes == nil || on.Takes(f)) {
+			if f := r.drawFault(); f.Target.Name != "" && (on.Accepts == nil || on.Accepts(f)) {
 				r.plan.Faults = append(r.plan.Faults, f)
 				break
 			}
@@ -58,27 +58,27 @@ type random struct {
 	kinds []Kind
 }
 
-func (r *random) fault() Fault {
-	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], When: r.trigger()}
-	f.Target = r.target(f.Kind)
+func (r *random) drawFault() Fault {
+	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], Trigger: r.drawTrigger()}
+	f.Target = r.drawTarget(f.Kind)
 	if lasting[f.Kind] && (r.IntN(2) == 0 || r.mustEnd(f)) {
 		longest := 2500 * time.Millisecond
 		if f.Kind == Failpoint {
 			longest = randomLimit // something has to come there
 		}
-		f.For = r.time(200*time.Millisecond, longest)
+		f.For = r.drawDuration(200*time.Millisecond, longest)
 	}
 	switch f.Kind {
 	case SlowDisk:
-		f.By = r.time(5*time.Millisecond, 100*time.Millisecond)
+		f.By = r.drawDuration(5*time.Millisecond, 100*time.Millisecond)
 	case Clock:
-		if f.By = r.time(time.Second, time.Minute); r.IntN(2) == 0 {
+		if f.By = r.drawDuration(time.Second, time.Minute); r.IntN(2) == 0 {
 			f.By = -f.By
 		}
 	case Preempt:
 		f.How = ways[r.IntN(len(ways))]
 	case Failpoint:
-		f.Point, f.How = r.point(f.Target.Role)
+		f.Point, f.How = r.drawFailpoint(f.Target.Role)
 	}
 	return f
 }
@@ -90,31 +90,31 @@ func (r *random) mustEnd(f Fault) bool {
 	return f.Target.Role == Jobmaster || f.Kind != Kill && f.Kind != Stop && f.Kind != Failpoint
 }
 
-// time is one in whole tens of milliseconds.
-func (r *random) time(from, to time.Duration) time.Duration {
+// drawDuration is one in whole tens of milliseconds.
+func (r *random) drawDuration(from, to time.Duration) time.Duration {
 	d := from + time.Duration(r.Int64N(int64(to-from)))
 	return max(d.Truncate(10*time.Millisecond), 5*time.Millisecond)
 }
 
-func (r *random) trigger() Trigger {
+func (r *random) drawTrigger() Trigger {
 	job := r.plan.Jobs[r.IntN(len(r.plan.Jobs))].Name
 	switch r.IntN(8) {
 	case 0, 1, 2:
-		return Trigger{Event: OfMaps, Job: job, N: r.IntN(101)}
+		return Trigger{Event: AtMapProgress, Job: job, N: r.IntN(101)}
 	case 3, 4:
-		return Trigger{Event: OfReduce, Job: job, N: r.IntN(101)}
+		return Trigger{Event: AtReduceProgress, Job: job, N: r.IntN(101)}
 	case 5:
-		return Trigger{Event: OfSpill, Job: job, N: 1 + r.IntN(8)}
+		return Trigger{Event: AtSpill, Job: job, N: 1 + r.IntN(8)}
 	case 6:
-		return Trigger{Event: OfCommit, Job: job, N: r.IntN(2)}
+		return Trigger{Event: AtCommit, Job: job, N: r.IntN(2)}
 	}
-	return Trigger{Event: AtTime, At: r.time(0, 4*time.Second)}
+	return Trigger{Event: AtTime, At: r.drawDuration(0, 4*time.Second)}
 }
 
-// target is one for a kind. The last tasknode is never chosen, so that one is
+// drawTarget is one for a kind. The last tasknode is never chosen, so that one is
 // always in order, and there is no name where it is the only one; HDFS is left to
 // plans by hand.
-func (r *random) target(kind Kind) Target {
+func (r *random) drawTarget(kind Kind) Target {
 	var roles []Role
 	for _, role := range targets[kind] {
 		if role != DataNode && role != NameNode {

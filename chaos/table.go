@@ -12,18 +12,18 @@ import (
 
 // Row is a drill in the table of all drills, which only ever grows.
 type Row struct {
-	Seed       uint64
-	Faults     int // injected
-	Planned    int
-	Kinds      string // of the faults injected, joined by +
-	Jobs       int
-	Bytes      int64 // compared
-	Lost       int64 // files of output
-	Again      int   // attempts
-	WorkLost   int64 // ms
-	RecoveryMS int64
-	ElapsedMS  int64
-	Verdict    string
+	Seed          uint64
+	Faults        int // injected
+	Planned       int
+	Kinds         string // of the faults injected, joined by +
+	Jobs          int
+	Bytes         int64 // compared
+	Lost          int64 // files of output
+	ExtraAttempts int   // attempts
+	WorkLost      int64 // ms
+	RecoveryMS    int64
+	ElapsedMS     int64
+	Verdict       string
 }
 
 // columns are the table's first line.
@@ -40,8 +40,8 @@ func RowOf(plan *Plan, v *Verdict) Row {
 	}
 	return Row{
 		Seed: v.Seed, Faults: v.Injected(), Planned: len(plan.Faults), Kinds: strings.ReplaceAll(join(kinds), ", ", "+"),
-		Jobs: len(v.Jobs), Bytes: v.Bytes, Lost: v.Lost, Again: v.AttemptsAgain, WorkLost: v.WorkLost,
-		RecoveryMS: v.Recovery, ElapsedMS: v.Elapsed, Verdict: v.Word(),
+		Jobs: len(v.Jobs), Bytes: v.Bytes, Lost: v.Lost, ExtraAttempts: v.ExtraAttempts, WorkLost: v.WorkLost,
+		RecoveryMS: v.Recovery, ElapsedMS: v.Elapsed, Verdict: v.Label(),
 	}
 }
 
@@ -49,7 +49,7 @@ func (r Row) fields() []string {
 	n := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []string{
 		strconv.FormatUint(r.Seed, 10), n(int64(r.Faults)), n(int64(r.Planned)), r.Kinds, n(int64(r.Jobs)), n(r.Bytes), n(r.Lost),
-		n(int64(r.Again)), n(r.WorkLost), n(r.RecoveryMS), n(r.ElapsedMS), r.Verdict,
+		n(int64(r.ExtraAttempts)), n(r.WorkLost), n(r.RecoveryMS), n(r.ElapsedMS), r.Verdict,
 	}
 }
 
@@ -125,16 +125,16 @@ func parseRow(fields []string) (r Row, err error) {
 	seed, err := strconv.ParseUint(fields[0], 10, 64)
 	r = Row{
 		Seed: seed, Faults: int(n(1)), Planned: int(n(2)), Kinds: fields[3], Jobs: int(n(4)), Bytes: n(5), Lost: n(6),
-		Again: int(n(7)), WorkLost: n(8), RecoveryMS: n(9), ElapsedMS: n(10), Verdict: fields[11],
+		ExtraAttempts: int(n(7)), WorkLost: n(8), RecoveryMS: n(9), ElapsedMS: n(10), Verdict: fields[11],
 	}
 	return r, errors.Join(err, errors.Join(faults...))
 }
 
 // Total adds up drills.
 type Total struct {
-	Drills, Bad, Faults, Jobs, Again int
-	Bytes, Lost, WorkLost            int64
-	MaxRecoveryMS                    int64
+	Drills, Bad, Faults, Jobs, ExtraAttempts int
+	Bytes, Lost, WorkLost                    int64
+	MaxRecoveryMS                            int64
 }
 
 // Sum adds up rows.
@@ -146,7 +146,7 @@ func Sum(rows []Row) (t Total) {
 		}
 		t.Faults += r.Faults
 		t.Jobs += r.Jobs
-		t.Again += r.Again
+		t.ExtraAttempts += r.ExtraAttempts
 		t.Bytes += r.Bytes
 		t.Lost += r.Lost
 		t.WorkLost += r.WorkLost
@@ -157,5 +157,5 @@ func Sum(rows []Row) (t Total) {
 
 func (t Total) String() string {
 	return fmt.Sprintf("%d drills, %d bad: %d faults, %d jobs, %d bytes compared, %d lost, %d attempts again, %d ms of work lost, recovery within %d ms",
-		t.Drills, t.Bad, t.Faults, t.Jobs, t.Bytes, t.Lost, t.Again, t.WorkLost, t.MaxRecoveryMS)
+		t.Drills, t.Bad, t.Faults, t.Jobs, t.Bytes, t.Lost, t.ExtraAttempts, t.WorkLost, t.MaxRecoveryMS)
 }

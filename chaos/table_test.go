@@ -16,8 +16,8 @@ func drilled(good bool) (*chaos.Plan, *chaos.Verdict) {
 	p.Faults = []chaos.Fault{{Kind: chaos.Kill}, {Kind: chaos.Stop}}
 	v := &chaos.Verdict{
 		Seed: 7, WorkLost: 30, Elapsed: 900,
-		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Why: "its trigger never came"}},
-		Jobs:   []chaos.JobResult{{Bytes: 10, Again: 1}, {Bytes: 5, Again: 2}},
+		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Reason: "its trigger never came"}},
+		Jobs:   []chaos.JobResult{{Bytes: 10, ExtraAttempts: 1}, {Bytes: 5, ExtraAttempts: 2}},
 	}
 	if !good {
 		v.Jobs[1].Lost = 1

@@ -10,11 +10,11 @@ type Event string
 
 // Events. Numbers of spills and of files count over all of a job.
 const (
-	AtTime   Event = "at"     // so long after the first job was submitted
-	OfMaps   Event = "map"    // this percentage of a job's map work is done
-	OfReduce Event = "reduce" // likewise; 0 is when the first reduce runs
-	OfSpill  Event = "spill"  // the job has spilled so many sorted files
-	OfCommit Event = "commit" // so many files have their final names; 0 is when the commit begins
+	AtTime           Event = "at"     // so long after the first job was submitted
+	AtMapProgress    Event = "map"    // this percentage of a job's map work is done
+	AtReduceProgress Event = "reduce" // likewise; 0 is when the first reduce runs
+	AtSpill          Event = "spill"  // the job has spilled so many sorted files
+	AtCommit         Event = "commit" // so many files have their final names; 0 is when the commit begins
 )
 
 // Trigger is when a fault is due. A job that never comes so far triggers nothing.
@@ -30,7 +30,7 @@ func (t Trigger) String() string {
 	switch t.Event {
 	case AtTime:
 		return fmt.Sprintf("at %v", t.At)
-	case OfMaps, OfReduce:
+	case AtMapProgress, AtReduceProgress:
 		return fmt.Sprintf("when %s %s %d%%", t.Job, t.Event, t.N)
 	}
 	return fmt.Sprintf("when %s %s %d", t.Job, t.Event, t.N)
@@ -41,9 +41,9 @@ func (t Trigger) check() error {
 	switch {
 	case t.Event == AtTime && (t.At < 0 || t.At > maxLimit):
 		return fmt.Errorf("at %v: expected 0s to %v", t.At, maxLimit)
-	case (t.Event == OfMaps || t.Event == OfReduce) && (t.N < 0 || t.N > 100):
+	case (t.Event == AtMapProgress || t.Event == AtReduceProgress) && (t.N < 0 || t.N > 100):
 		return fmt.Errorf("%s %d%%: expected 0%% to 100%%", t.Event, t.N)
-	case (t.Event == OfSpill || t.Event == OfCommit) && (t.N < 0 || t.N > 1_000_000):
+	case (t.Event == AtSpill || t.Event == AtCommit) && (t.N < 0 || t.N > 1_000_000):
 		return fmt.Errorf("%s %d: expected 0 to 1000000", t.Event, t.N)
 	}
 	return nil

@@ -20,7 +20,7 @@ type Verdict struct {
 
 	Bytes         int64 `json:"bytes"`         // of output that were compared with an undisturbed run
 	Lost          int64 `json:"lost"`          // files of output that are missing, too many, or different
-	AttemptsAgain int   `json:"attemptsAgain"` // beyond one a task
+	ExtraAttempts int   `json:"attemptsAgain"` // beyond one a task
 	WorkLost      int64 `json:"workLostMs"`    // ms of attempts whose work is in no output
 	Recovery      int64 `json:"recoveryMs"`    // the longest of any fault; 0 when nothing was injected
 	Elapsed       int64 `json:"elapsedMs"`     // from the first job's submission to the end of the last
@@ -33,30 +33,30 @@ type FaultResult struct {
 	Injected bool   `json:"injected"`           // it was due, and there was something to hit
 	At       int64  `json:"atMs,omitempty"`     // since the first job was submitted
 	Recovery int64  `json:"recoveryMs"`         // until a master leads, or what was hit goes on; 0 when nothing was injected
-	Why      string `json:"why,omitempty"`      // it was not injected
+	Reason   string `json:"why,omitempty"`      // it was not injected
 	TimedOut bool   `json:"timedOut,omitempty"` // nothing went on before the drill ended
 }
 
 // JobResult is what became of one job.
 type JobResult struct {
-	Name    string `json:"name"` // in the plan
-	Program string `json:"program"`
-	ID      string `json:"id"`
-	State   string `json:"state"`
-	Cause   string `json:"cause,omitempty"`
-	Again   int    `json:"attemptsAgain"`
-	Bytes   int64  `json:"bytes"`
-	Lost    int64  `json:"lost"`
+	Name          string `json:"name"` // in the plan
+	Program       string `json:"program"`
+	ID            string `json:"id"`
+	State         string `json:"state"`
+	Cause         string `json:"cause,omitempty"`
+	ExtraAttempts int    `json:"attemptsAgain"`
+	Bytes         int64  `json:"bytes"`
+	Lost          int64  `json:"lost"`
 }
 
 // Sum fills in what follows from faults and jobs.
 func (v *Verdict) Sum() {
 	v.Version = VerdictVersion
-	v.Bytes, v.Lost, v.AttemptsAgain, v.Recovery = 0, 0, 0, 0
+	v.Bytes, v.Lost, v.ExtraAttempts, v.Recovery = 0, 0, 0, 0
 	for _, j := range v.Jobs {
 		v.Bytes += j.Bytes
 		v.Lost += j.Lost
-		v.AttemptsAgain += j.Again
+		v.ExtraAttempts += j.ExtraAttempts
 	}
 	for _, f := range v.Faults {
 		v.Recovery = max(v.Recovery, f.Recovery)
@@ -74,8 +74,8 @@ func (v *Verdict) Injected() (n int) {
 	return n
 }
 
-// Word is the verdict in one word.
-func (v *Verdict) Word() string {
+// Label is the verdict in one word.
+func (v *Verdict) Label() string {
 	if v.Good {
 		return "good"
 	}
@@ -106,7 +106,7 @@ func (v *Verdict) String() string {
 	for _, f := range v.Faults {
 		switch {
 		case !f.Injected:
-			fmt.Fprintf(&b, "  %s: not injected, %s\n", f.Fault, f.Why)
+			fmt.Fprintf(&b, "  %s: not injected, %s\n", f.Fault, f.Reason)
 		case f.TimedOut:
 			fmt.Fprintf(&b, "  %s: hit %s at %d ms, and nothing went on\n", f.Fault, f.Target, f.At)
 		default:

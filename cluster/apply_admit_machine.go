@@ -24,32 +24,32 @@ func (c AdmitMachine) apply(tx *transition) error {
 // still need: attempts, output or checkpoints. It looks at every task of the
 // jobs that run.
 func (v View) Holds(m *Machine) bool {
-	outputs, checkpoints := v.Remains(m)
+	outputs, checkpoints := v.NeededOn(m)
 	return len(m.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// LeftCheckpoint is a checkpoint from which a task may go on.
-type LeftCheckpoint struct {
+// NeededCheckpoint is a checkpoint from which a task may go on.
+type NeededCheckpoint struct {
 	*Task
-	Of AttemptID // that wrote it
+	Writer AttemptID // that wrote it
 }
 
-// Remains are the tasks whose output lies on a machine and is needed, and the
+// NeededOn are the tasks whose output lies on a machine and is needed, and the
 // checkpoints that lie there alone and are. It looks at every task of the jobs that run.
-func (v View) Remains(m *Machine) (outputs []*Task, checkpoints []LeftCheckpoint) {
+func (v View) NeededOn(m *Machine) (outputs []*Task, checkpoints []NeededCheckpoint) {
 	for j := range v.Jobs() {
 		if j.State != JobRunning {
 			continue
 		}
 		for _, stage := range j.Stages {
-			needed := !stage.Stored && j.needed(stage)
+			needed := !stage.Stored && j.isNeeded(stage)
 			for _, t := range stage.Tasks {
-				if needed && t.Winner != nil && !t.Winner.Lost && t.Winner.Home() == m.Name {
+				if needed && t.Winner != nil && !t.Winner.Lost && t.Winner.DataMachine() == m.Name {
 					outputs = append(outputs, t)
 				}
-				for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
+				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
 					if c != nil && c.Machine == m.Name && c.Copy == nil {
-						checkpoints = append(checkpoints, LeftCheckpoint{t, c.Attempt})
+						checkpoints = append(checkpoints, NeededCheckpoint{t, c.Attempt})
 					}
 				}
 			}

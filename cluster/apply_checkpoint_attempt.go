@@ -16,26 +16,26 @@ func (c CheckpointAttempt) apply(tx *transition) error {
 	if p.attempt.State == AttemptRunning {
 		saved := c.Checkpoint
 		saved.Attempt, saved.Machine = c.Attempt, p.attempt.Machine
-		p.keepCut()
+		p.saveCheckpoint()
 		p.task.Checkpoint = &saved
 		p.stage.noteCheckpoint(p.attempt, saved, tx.at)
-		tx.end(p, AttemptPreempted, p.attempt.Cause)
-		p.settleCut()
+		tx.endAttempt(p, AttemptPreempted, p.attempt.Cause)
+		p.commitCheckpoint()
 	}
-	tx.leave(p)
+	tx.leaveMachine(p)
 	return nil
 }
 
 // noteCheckpoint counts a checkpoint that an attempt has written: since it was told
 // to, or instead of standing still.
 func (s *Stage) noteCheckpoint(a *Attempt, c Checkpoint, at int64) {
-	s.Taken.Checkpoints++
-	s.Taken.CheckpointBytes += c.Bytes
+	s.Preemption.Checkpoints++
+	s.Preemption.CheckpointBytes += c.Bytes
 	switch {
 	case a.Suspended:
-		s.Taken.CheckpointMillis += at - a.SuspendedAt
+		s.Preemption.CheckpointMillis += at - a.SuspendedAt
 	case a.Pausing:
-		s.Taken.CheckpointMillis += at - a.PausingAt
-		s.Taken.KeptMillis += a.Held(at)
+		s.Preemption.CheckpointMillis += at - a.PreemptRequestedAt
+		s.Preemption.KeptMillis += a.SlotTime(at)
 	}
 }

@@ -2,14 +2,14 @@ package cluster
 
 import "fmt"
 
-// DeclinePause says that an attempt that was asked to keep its work and end goes
+// DeclinePreemption says that an attempt that was asked to keep its work and end goes
 // on instead: it could not write it down, or came to no place to stop at. It has
 // lost nothing.
-type DeclinePause struct {
+type DeclinePreemption struct {
 	Attempt AttemptID `cbor:"Attempt"`
 }
 
-func (c DeclinePause) apply(tx *transition) error {
+func (c DeclinePreemption) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (c DrainMachine) apply(tx *transition) error {
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Name)
 	case m.Lost:
 		return fmt.Errorf("%w: tasknode %s is lost: nothing can be moved from it", ErrRefused, c.Name)
-	case !tx.takesTasksBeside(m):
+	case !tx.otherTakesTasks(m):
 		return fmt.Errorf("%w: no other tasknode takes tasks, so nothing can go elsewhere: "+
 			"start one, or give tasks again to one that was removed ('hammr node add'), or let the work of %s end ('hammr node remove %s')",
 			ErrRefused, c.Name, c.Name)
@@ -30,15 +30,15 @@ func (c DrainMachine) apply(tx *transition) error {
 	tx.setSlots(m)
 	for _, a := range m.Attempts {
 		if p, err := tx.attempt(a.ID); err == nil && a.State == AttemptRunning {
-			tx.sendAway(p, c.Cause)
+			tx.migrate(p, c.Cause)
 		}
 	}
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
 }
 
-// takesTasksBeside reports whether another machine has slots to give out.
-func (tx *transition) takesTasksBeside(m *Machine) bool {
+// otherTakesTasks reports whether another machine has slots to give out.
+func (tx *transition) otherTakesTasks(m *Machine) bool {
 	for _, other := range tx.machines {
 		if other != m && other.Slots != [slotKinds]int{} {
 			return true
@@ -47,22 +47,22 @@ func (tx *transition) takesTasksBeside(m *Machine) bool {
 	return false
 }
 
-// sendAway has an attempt keep its work and end, so that another machine may go
+// migrate has an attempt keep its work and end, so that another machine may go
 // on, and all that run in a gang with it. What stands still is woken for that, in
 // slots more than the machines have.
-func (tx *transition) sendAway(p place, cause string) {
-	if p.stage.Bundle.Gang && p.stage.Barred.Has(WayCheckpoint) {
+func (tx *transition) migrate(p taskRef, cause string) {
+	if p.stage.Bundle.Gang && p.stage.DisallowedModes.Has(WayCheckpoint) {
 		return
 	}
 	cut := PauseAttempt{Attempt: p.attempt.ID, Cause: cause, Split: true}
 	save := PauseAttempt{Attempt: p.attempt.ID, Cause: cause}
-	for _, each := range p.together() {
+	for _, each := range p.gang() {
 		if each.attempt.Suspended {
-			tx.wake(each)
-			tx.delta.Asked = append(tx.delta.Asked, each.attempt.ID)
+			tx.resume(each)
+			tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
 		}
 	}
-	if p.splits() && cut.apply(tx) == nil {
+	if p.canSplit() && cut.apply(tx) == nil {
 		return
 	}
 	_ = save.apply(tx) // else it ends by itself

@@ -1,8 +1,8 @@
 package cluster
 
-// EndAttempt says that an attempt is gone from its machine without having
+// ExitAttempt says that an attempt is gone from its machine without having
 // finished or failed: it was told to end.
-type EndAttempt struct {
+type ExitAttempt struct {
 	Attempt AttemptID `cbor:"Attempt"`
 	Cause   string    `cbor:"Cause"` // shown when the attempt had no verdict yet
 
@@ -12,17 +12,17 @@ type EndAttempt struct {
 	Stuck *Failure `cbor:"Stuck"`
 }
 
-func (c EndAttempt) apply(tx *transition) error {
+func (c ExitAttempt) apply(tx *transition) error {
 	p, err := tx.attempt(c.Attempt)
 	if err != nil {
 		return err
 	}
 	if p.attempt.State == AttemptRunning {
-		tx.end(p, AttemptKilled, c.Cause)
+		tx.endAttempt(p, AttemptKilled, c.Cause)
 	}
-	tx.leave(p)
+	tx.leaveMachine(p)
 	if c.Stuck != nil {
-		tx.record(p, *c.Stuck)
+		tx.recordFailure(p, *c.Stuck)
 		if p.job.State < JobAborting {
 			tx.abort(p.job, JobFailed, c.Stuck.Cause)
 		}

@@ -23,14 +23,14 @@ func (c ExpireMachine) apply(tx *transition) error {
 	if !c.Fetched.isSorted() {
 		return fmt.Errorf("%w: machine %q with attempts out of order", ErrRefused, c.Name)
 	}
-	tx.lose(m, "machine "+c.Name+" is lost", nil, c.Fetched)
+	tx.loseMachine(m, "machine "+c.Name+" is lost", nil, c.Fetched)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)
 	return nil
 }
 
-// lose ends what runs on a machine and takes away its slots, its output and its
+// loseMachine ends what runs on a machine and takes away its slots, its output and its
 // checkpoints, but for those of the attempts in held, which are in order.
-func (tx *transition) lose(m *Machine, cause string, held []AttemptID, fetched Fetched) {
+func (tx *transition) loseMachine(m *Machine, cause string, held []AttemptID, fetched Fetched) {
 	tx.loseCheckpoints(m.Name, held)
 	for _, a := range slices.Clone(m.Attempts) {
 		p, err := tx.attempt(a.ID)
@@ -38,10 +38,10 @@ func (tx *transition) lose(m *Machine, cause string, held []AttemptID, fetched F
 			panic(fmt.Sprintf("cluster: attempt of machine %s: %v", m.Name, err))
 		}
 		if a.State == AttemptRunning {
-			tx.end(p, AttemptKilled, cause)
+			tx.endAttempt(p, AttemptKilled, cause)
 			a.Lost = true
 		}
-		tx.leave(p)
+		tx.leaveMachine(p)
 	}
 	m.Lost, m.LostAt = true, tx.at
 	tx.lost++

@@ -29,21 +29,21 @@ func (c FailAttempt) apply(tx *transition) error {
 		c.fail(tx, p)
 	}
 	if !c.OnMachine {
-		tx.leave(p)
+		tx.leaveMachine(p)
 	}
 	return nil
 }
 
-func (c FailAttempt) fail(tx *transition, p place) {
+func (c FailAttempt) fail(tx *transition, p taskRef) {
 	f := c.Failure
 	if c.BadCheckpoint && p.rejectCheckpoint() {
 		c.Uncharged = true
 	}
 	f.Skipped = !c.Uncharged && !f.Fatal && p.skip(f.Record)
-	tx.record(p, f)
-	tx.end(p, AttemptFailed, f.Cause)
+	tx.recordFailure(p, f)
+	tx.endAttempt(p, AttemptFailed, f.Cause)
 	if c.OnMachine {
-		tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 	}
 	if !f.Skipped && !c.Uncharged {
 		p.job.blame(p.attempt.Machine, tx.at)
@@ -53,7 +53,7 @@ func (c FailAttempt) fail(tx *transition, p place) {
 
 // skip adds a record to those that the task passes over, and reports whether
 // its budget allowed that.
-func (p place) skip(record *dag.Position) bool {
+func (p taskRef) skip(record *dag.Position) bool {
 	t := p.task
 	if record == nil || len(t.Skip) >= p.job.Spec.SkipRecords || !t.Range.Contains(*record) {
 		return false

@@ -20,13 +20,13 @@ func (c FinishAttempt) apply(tx *transition) error {
 	switch {
 	case p.attempt.State != AttemptRunning:
 	case c.Range != p.task.Range:
-		tx.end(p, AttemptKilled, "it finished "+c.Range.String()+" of "+p.task.Range.String())
+		tx.endAttempt(p, AttemptKilled, "it finished "+c.Range.String()+" of "+p.task.Range.String())
 	default:
 		if p.attempt.Splitting {
-			p.stage.Taken.KeptMillis += p.attempt.Held(tx.at)
+			p.stage.Preemption.KeptMillis += p.attempt.SlotTime(tx.at)
 		}
-		tx.succeed(p, c.Output, c.Counters)
+		tx.finishAttempt(p, c.Output, c.Counters)
 	}
-	tx.leave(p)
+	tx.leaveMachine(p)
 	return nil
 }

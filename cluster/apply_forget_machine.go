@@ -21,7 +21,7 @@ func (c ForgetMachine) apply(tx *transition) error {
 	switch {
 	case m == nil || m.Epoch != c.Epoch:
 		return fmt.Errorf("%w: machine %q, epoch %d", ErrUnknown, c.Name, c.Epoch)
-	case !m.Lost || m.Excluded || tx.View().Referred()[c.Name]:
+	case !m.Lost || m.Excluded || tx.View().ReferencedMachines()[c.Name]:
 		return fmt.Errorf("%w: machine %q is there, excluded, or a job refers to it", ErrRefused, c.Name)
 	}
 	tx.forget(m)
@@ -46,11 +46,11 @@ func (tx *transition) forget(m *Machine) {
 	}
 }
 
-// Referred are the names of the machines to which a job that is not over refers:
+// ReferencedMachines are the names of the machines to which a job that is not over refers:
 // by an attempt that holds a slot, by output, needed or not, or by a checkpoint.
 // It looks at every task of these jobs. A machine that is lost and not referred
 // to is not referred to again before it joins.
-func (v View) Referred() map[string]bool {
+func (v View) ReferencedMachines() map[string]bool {
 	names := make(map[string]bool)
 	for m := range v.Machines() {
 		if len(m.Attempts) > 0 {
@@ -64,9 +64,9 @@ func (v View) Referred() map[string]bool {
 		for _, stage := range j.Stages {
 			for _, t := range stage.Tasks {
 				if t.Winner != nil {
-					names[t.Winner.Home()] = true
+					names[t.Winner.DataMachine()] = true
 				}
-				for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
+				for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
 					if c != nil && c.Machine != "" {
 						names[c.Machine] = true
 					}

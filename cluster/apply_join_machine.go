@@ -21,7 +21,7 @@ type JoinMachine struct {
 	Rack     string         `cbor:"Rack"`
 	Hosts    []string       `cbor:"Hosts"`
 	Slots    [slotKinds]int `cbor:"Slots"`
-	Held     []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it has found again, ascending
+	Retained []AttemptID    `cbor:"Held"` // attempts whose output or checkpoint it has found again, ascending
 	Fetched  Fetched        `cbor:"Fetched,omitzero"`
 }
 
@@ -29,7 +29,7 @@ func (c JoinMachine) apply(tx *transition) error {
 	if c.Name == "" || c.Slots[MapSlot] < 0 || c.Slots[ReduceSlot] < 0 {
 		return fmt.Errorf("%w: machine %q with slots %v", ErrRefused, c.Name, c.Slots)
 	}
-	if !slices.IsSortedFunc(c.Held, AttemptID.Compare) || !c.Fetched.isSorted() {
+	if !slices.IsSortedFunc(c.Retained, AttemptID.Compare) || !c.Fetched.isSorted() {
 		return fmt.Errorf("%w: machine %q with attempts out of order", ErrRefused, c.Name)
 	}
 	m := tx.byName[c.Name]
@@ -40,13 +40,13 @@ func (c JoinMachine) apply(tx *transition) error {
 		tx.byName[c.Name] = m
 	}
 	if !m.Lost && m.Instance != c.Instance {
-		tx.lose(m, "the tasknode of "+c.Name+" was started anew", c.Held, c.Fetched)
+		tx.loseMachine(m, "the tasknode of "+c.Name+" was started anew", c.Retained, c.Fetched)
 	}
 	if m.Lost {
 		m.Lost = false
 		tx.lost--
 		m.Epoch++
-		tx.find(c.Held, c.Name)
+		tx.restoreRetained(c.Retained, c.Name)
 	}
 	m.Instance, m.Address, m.HTTP, m.Rack, m.Hosts, m.Offered = c.Instance, c.Address, c.HTTP, c.Rack, c.Hosts, c.Slots
 	tx.setSlots(m)
@@ -54,12 +54,12 @@ func (c JoinMachine) apply(tx *transition) error {
 	return nil
 }
 
-// find notes that output of finished attempts is there again that was gone with a
+// restoreRetained notes that output of finished attempts is there again that was gone with a
 // machine.
-func (tx *transition) find(held []AttemptID, machine string) {
+func (tx *transition) restoreRetained(held []AttemptID, machine string) {
 	for _, id := range held {
-		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost && p.attempt.Home() == machine {
-			p.stage.setGone(p.task, false)
+		if p, err := tx.attempt(id); err == nil && p.task.Winner == p.attempt && p.attempt.Lost && p.attempt.DataMachine() == machine {
+			p.stage.setOutputLost(p.task, false)
 		}
 	}
 }

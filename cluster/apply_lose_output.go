@@ -15,11 +15,11 @@ func (c LoseOutput) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if p.task.Winner != p.attempt || !p.job.needed(p.stage) {
+	if p.task.Winner != p.attempt || !p.job.isNeeded(p.stage) {
 		return fmt.Errorf("%w: nobody needs the output of %v", ErrRefused, c.Attempt)
 	}
 	f := Failure{Cause: "its output is lost: " + c.Cause, Offset: -1}
-	tx.record(p, f)
+	tx.recordFailure(p, f)
 	tx.revoke(p, f.Cause)
 	tx.charge(p, f)
 	return nil

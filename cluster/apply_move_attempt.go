@@ -18,30 +18,30 @@ func (c MoveAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	if a := p.attempt; a.State != AttemptRunning || !a.Suspended || p.job.Suspended || !p.movable() {
+	if a := p.attempt; a.State != AttemptRunning || !a.Suspended || p.job.Suspended || !p.canMigrate() {
 		return fmt.Errorf("%w: %v is %v, suspended: %v, its job: %v, it can go on elsewhere: %v",
-			ErrRefused, c.Attempt, a.State, a.Suspended, p.job.Suspended, p.movable())
+			ErrRefused, c.Attempt, a.State, a.Suspended, p.job.Suspended, p.canMigrate())
 	}
-	tx.sendAway(p, c.Cause)
+	tx.migrate(p, c.Cause)
 	return nil
 }
 
-// movable reports whether what an attempt has done can be kept for another machine.
+// canMigrate reports whether what an attempt has done can be kept for another machine.
 // It is not asked again for what it, or one of its gang, has declined since it was made
 // to stand still.
-func (p place) movable() bool {
-	declined := func(each place) bool {
+func (p taskRef) canMigrate() bool {
+	declined := func(each taskRef) bool {
 		return each.attempt.DeclinedAt > 0 && each.attempt.DeclinedAt >= each.attempt.SuspendedAt
 	}
-	if slices.ContainsFunc(p.together(), declined) {
+	if slices.ContainsFunc(p.gang(), declined) {
 		return false
 	}
-	return !p.stage.Barred.Has(WayCheckpoint) || p.splits() && !p.stage.Barred.Has(WaySplit)
+	return !p.stage.DisallowedModes.Has(WayCheckpoint) || p.canSplit() && !p.stage.DisallowedModes.Has(WaySplit)
 }
 
-// Movable reports whether a suspended attempt may go on elsewhere, as MoveAttempt
+// CanMigrate reports whether a suspended attempt may go on elsewhere, as MoveAttempt
 // has it.
-func (v View) Movable(a *Attempt) bool {
+func (v View) CanMigrate(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
-	return err == nil && p.movable()
+	return err == nil && p.canMigrate()
 }

@@ -32,11 +32,11 @@ func (c MoveCheckpoint) apply(tx *transition) error {
 	if from := tx.byName[at.Machine]; from != nil && !from.Draining {
 		return fmt.Errorf("%w: the checkpoint of %v lies on %s, which is not drained", ErrRefused, c.Attempt, at.Machine)
 	}
-	if at := p.task.Checkpoint; at.isOf(c.Attempt) {
+	if at := p.task.Checkpoint; at.isBy(c.Attempt) {
 		p.stage.setCheckpoint(p.task, at.movedTo(c))
 	}
-	if at := p.task.Cut; at.isOf(c.Attempt) {
-		p.task.Cut = at.movedTo(c)
+	if at := p.task.ConsistentCheckpoint; at.isBy(c.Attempt) {
+		p.task.ConsistentCheckpoint = at.movedTo(c)
 	}
 	if p.attempt.MovedTo = c.Machine; c.Machine == p.attempt.Machine {
 		p.attempt.MovedTo = ""
@@ -59,12 +59,12 @@ func (c *Checkpoint) movedTo(to MoveCheckpoint) *Checkpoint {
 // CheckpointOf is the checkpoint that an attempt has written, if its task may still go
 // on from it, else nil.
 func (t *Task) CheckpointOf(id AttemptID) *Checkpoint {
-	for _, c := range []*Checkpoint{t.Checkpoint, t.Cut} {
-		if c.isOf(id) {
+	for _, c := range []*Checkpoint{t.Checkpoint, t.ConsistentCheckpoint} {
+		if c.isBy(id) {
 			return c
 		}
 	}
 	return nil
 }
 
-func (c *Checkpoint) isOf(id AttemptID) bool { return c != nil && c.Attempt == id }
+func (c *Checkpoint) isBy(id AttemptID) bool { return c != nil && c.Attempt == id }

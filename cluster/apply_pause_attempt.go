@@ -26,14 +26,14 @@ func (c PauseAttempt) apply(tx *transition) error {
 	if p.attempt.State != AttemptRunning || p.attempt.Pausing || p.attempt.Suspended {
 		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, c.Attempt, p.attempt.State, p.attempt.Pausing, p.attempt.Suspended)
 	}
-	split := c.Split && !p.stage.Barred.Has(WaySplit) && !p.task.wasRead()
-	if !split && p.stage.Barred.Has(WayCheckpoint) {
+	split := c.Split && !p.stage.DisallowedModes.Has(WaySplit) && !p.task.outputWasRead()
+	if !split && p.stage.DisallowedModes.Has(WayCheckpoint) {
 		return fmt.Errorf("%w: %v cannot end and go on later: its job rules it out", ErrRefused, c.Attempt)
 	}
-	if m := tx.View().Cramped(tx.View().Together(p.attempt)); m != nil && !p.isBeingPaused() {
+	if m := tx.View().FirstFullDisk(tx.View().GangOf(p.attempt)); m != nil && !p.isBeingCheckpointed() {
 		return fmt.Errorf("%w: %v runs in a gang that has a task on %s, which has no room for a checkpoint", ErrRefused, c.Attempt, m.Name)
 	}
-	for _, each := range p.together() {
+	for _, each := range p.gang() {
 		if !each.attempt.Pausing { // as one does that was asked before another declined
 			tx.pause(each, split, c.Cause)
 		}
@@ -41,16 +41,16 @@ func (c PauseAttempt) apply(tx *transition) error {
 	return nil
 }
 
-// isBeingPaused reports whether a task of a gang has been asked to pause, or has paused.
-func (p place) isBeingPaused() bool {
-	return slices.ContainsFunc(p.others(), func(o place) bool { return o.task.State == TaskPaused }) ||
-		slices.ContainsFunc(p.together(), func(o place) bool { return o.attempt.Pausing })
+// isBeingCheckpointed reports whether a task of a gang has been asked to pause, or has paused.
+func (p taskRef) isBeingCheckpointed() bool {
+	return slices.ContainsFunc(p.otherTasks(), func(o taskRef) bool { return o.task.State == TaskCheckpointed }) ||
+		slices.ContainsFunc(p.gang(), func(o taskRef) bool { return o.attempt.Pausing })
 }
 
 // pause asks one attempt to keep its work and end.
-func (tx *transition) pause(p place, split bool, cause string) {
+func (tx *transition) pause(p taskRef, split bool, cause string) {
 	a := p.attempt
-	a.Pausing, a.Splitting, a.PausingAt, a.Cause = true, split, tx.at, cause
-	p.stage.Taken.Asked++
-	tx.delta.Asked = append(tx.delta.Asked, a.ID)
+	a.Pausing, a.Splitting, a.PreemptRequestedAt, a.Cause = true, split, tx.at, cause
+	p.stage.Preemption.Requested++
+	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, a.ID)
 }

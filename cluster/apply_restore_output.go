@@ -21,7 +21,7 @@ func (c RestoreOutput) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	m := tx.byName[p.attempt.Home()] // nil when it is forgotten
+	m := tx.byName[p.attempt.DataMachine()] // nil when it is forgotten
 	switch {
 	case !p.attempt.Lost || m == nil || m.Lost:
 		return fmt.Errorf("%w: %v has not come back", ErrRefused, c.Attempt)
@@ -37,6 +37,6 @@ func (c RestoreOutput) apply(tx *transition) error {
 		p.task.State = TaskRunning
 		p.stage.Running++
 	}
-	tx.succeed(p, c.Output, c.Counters)
+	tx.finishAttempt(p, c.Output, c.Counters)
 	return nil
 }

@@ -20,24 +20,24 @@ func (c ResumeAttempt) apply(tx *transition) error {
 	if p.job.Suspended {
 		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Attempt)
 	}
-	together := p.together()
-	if lacks := tx.lacksRoom(together); lacks != nil {
+	together := p.gang()
+	if lacks := tx.firstWithoutSlots(together); lacks != nil {
 		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, lacks.stage.Slot, lacks.attempt.Machine)
 	}
 	for _, each := range together {
-		tx.wake(each)
-		tx.delta.Asked = append(tx.delta.Asked, each.attempt.ID)
+		tx.resume(each)
+		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, each.attempt.ID)
 	}
 	return nil
 }
 
-// lacksRoom is the first of attempts that stand still for which there is no slot on
+// firstWithoutSlots is the first of attempts that stand still for which there is no slot on
 // its machine, if all of them are to go on; nil when there are enough.
-func (s *State) lacksRoom(together []place) *place {
+func (s *State) firstWithoutSlots(together []taskRef) *taskRef {
 	taken := make(map[string][slotKinds]int)
 	for i, p := range together {
 		m := s.byName[p.attempt.Machine]
-		if !m.hasRoomAgain(p.stage.Slots, taken[m.Name]) {
+		if !m.hasSlotsToResume(p.stage.Slots, taken[m.Name]) {
 			return &together[i]
 		}
 		taken[m.Name] = plus(taken[m.Name], p.stage.Slots)
@@ -45,15 +45,15 @@ func (s *State) lacksRoom(together []place) *place {
 	return nil
 }
 
-// HasRoomFor reports whether an attempt that stands still can go on now, and all that
+// CanResume reports whether an attempt that stands still can go on now, and all that
 // do so together with it.
-func (v View) HasRoomFor(a *Attempt) bool {
+func (v View) CanResume(a *Attempt) bool {
 	p, err := v.s.attempt(a.ID)
-	return err == nil && v.s.lacksRoom(p.together()) == nil
+	return err == nil && v.s.firstWithoutSlots(p.gang()) == nil
 }
 
-// wake gives a slot to an attempt that stands still, whether one is free or not.
-func (tx *transition) wake(p place) {
+// resume gives a slot to an attempt that stands still, whether one is free or not.
+func (tx *transition) resume(p taskRef) {
 	a, m := p.attempt, tx.byName[p.attempt.Machine]
 	a.Suspended, a.ResumedAt, a.Cause = false, tx.at, ""
 	a.SuspendedMillis += tx.at - a.SuspendedAt

@@ -15,7 +15,7 @@ func (c ResumeJob) apply(tx *transition) error {
 	if !j.Suspended {
 		return fmt.Errorf("%w: %v is not suspended", ErrRefused, c.Job)
 	}
-	j.suspend(false)
+	j.setSuspended(false)
 	tx.delta.Jobs = append(tx.delta.Jobs, c.Job)
 	return nil
 }

@@ -22,11 +22,11 @@ func (c SpeculateTask) apply(tx *transition) error {
 		return err
 	}
 	p.stage.Launched++
-	tx.occupy(p, m)
+	tx.addAttempt(p, m)
 	return nil
 }
 
-func (c SpeculateTask) check(p place, m *Machine) error {
+func (c SpeculateTask) check(p taskRef, m *Machine) error {
 	running := 0
 	for _, a := range p.task.Attempts {
 		if a.State == AttemptRunning {
@@ -40,11 +40,11 @@ func (c SpeculateTask) check(p place, m *Machine) error {
 		return fmt.Errorf("%w: %v is of a job that is suspended", ErrRefused, c.Task)
 	case p.job.State != JobRunning || running != 1:
 		return fmt.Errorf("%w: %v has %d running attempts, not 1", ErrRefused, c.Task, running)
-	case !p.stage.Alone():
+	case !p.stage.StartsAlone():
 		return fmt.Errorf("%w: %v runs in a bundle", ErrRefused, c.Task)
 	case p.task.Checkpoint != nil:
 		return fmt.Errorf("%w: %v goes on from a checkpoint", ErrRefused, c.Task)
-	case p.job.needsGone(p.stage, p.task):
+	case p.job.needsLostOutput(p.stage, p.task):
 		return fmt.Errorf("%w: %v has read output that is gone", ErrRefused, c.Task)
 	case slices.ContainsFunc(p.task.Attempts, func(a *Attempt) bool { return a.Machine == c.Machine }):
 		return fmt.Errorf("%w: %v has been on %s", ErrRefused, c.Task, c.Machine)

@@ -18,22 +18,22 @@ type SplitTask struct {
 // Splittable reports whether tasks of a stage can be cut in two: each is a Node,
 // and no reader asks for that of one number.
 func (j *Job) Splittable(s *Stage) bool {
-	return s.Alone() && !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
+	return s.StartsAlone() && !slices.ContainsFunc(j.Spec.Graph.Edges, func(e dag.Edge) bool {
 		return e.Connection != dag.AllToAll && j.StageOf(e.From) == s
 	})
 }
 
-// Cuttable reports whether a task can be cut where it is now, and its parts read
+// CanSplit reports whether a task can be cut where it is now, and its parts read
 // for what they are.
-func (j *Job) Cuttable(t *Task) bool {
+func (j *Job) CanSplit(t *Task) bool {
 	split, ok := j.SplitOf(t)
-	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage)) && !t.wasRead()
+	return ok && t.Ranged && !split.Whole && j.Splittable(j.stage(t.ID.Stage)) && !t.outputWasRead()
 }
 
-// wasRead reports whether output of the task may have been read that it has to write
+// outputWasRead reports whether output of the task may have been read that it has to write
 // again. Who has read it keeps it and takes nothing else from the task, so that the
 // rest of it would be read twice from a task that was cut from it.
-func (t *Task) wasRead() bool {
+func (t *Task) outputWasRead() bool {
 	return slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.Revoked })
 }
 
@@ -46,7 +46,7 @@ func (c SplitTask) apply(tx *transition) error {
 	if p.attempt.State != AttemptRunning || !t.Ranged || p.job.State != JobRunning || !p.job.Splittable(p.stage) {
 		return fmt.Errorf("%w: %v does not read a range now", ErrRefused, c.Attempt)
 	}
-	if t.wasRead() {
+	if t.outputWasRead() {
 		return fmt.Errorf("%w: what %v has written once may have been read as a whole", ErrRefused, t.ID)
 	}
 	if !t.Range.Start.Less(c.At) || !c.At.Less(t.Range.End) {
@@ -62,6 +62,6 @@ func (c SplitTask) apply(tx *transition) error {
 	t.Skip = slices.Clip(t.Skip[:i])
 	tx.addTask(p.job, p.stage, rest)
 	p.stage.FinishedAt = 0
-	tx.delta.Asked = append(tx.delta.Asked, c.Attempt)
+	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, c.Attempt)
 	return nil
 }

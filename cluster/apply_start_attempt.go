@@ -22,7 +22,7 @@ func (c StartAttempt) apply(tx *transition) error {
 		return err
 	}
 	m := tx.byName[c.Machine]
-	if !p.stage.Alone() {
+	if !p.stage.StartsAlone() {
 		return fmt.Errorf("%w: %v starts with its bundle, in %v slots", ErrRefused, c.Task, p.stage.Slots)
 	}
 	if err := c.check(p, m, [slotKinds]int{}); err != nil {
@@ -33,27 +33,27 @@ func (c StartAttempt) apply(tx *transition) error {
 }
 
 // start gives the slots of a machine to a task, which has been checked.
-func (c StartAttempt) start(tx *transition, p place, m *Machine) {
+func (c StartAttempt) start(tx *transition, p taskRef, m *Machine) {
 	tx.unsetPending(p.job, p.stage, p.task)
 	if p.task.Split >= 0 {
 		p.task.Range, p.task.Ranged = c.Range, true
 	}
 	p.task.State = TaskRunning
 	p.stage.launch(tx.at, c)
-	tx.occupy(p, m)
+	tx.addAttempt(p, m)
 }
 
 // check holds a start against the state. Slots that are taken already are not
 // free on the machine.
-func (c StartAttempt) check(p place, m *Machine, taken [slotKinds]int) error {
+func (c StartAttempt) check(p taskRef, m *Machine, taken [slotKinds]int) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%w: machine %q", ErrUnknown, c.Machine)
 	case !p.job.Ready(p.stage):
 		return errTooEarly
-	case !p.task.waits():
+	case !p.task.isWaiting():
 		return fmt.Errorf("%w: %v is %v", ErrRefused, c.Task, p.task.State)
-	case !m.hasRoom(p.stage.Slots, taken):
+	case !m.hasSlots(p.stage.Slots, taken):
 		return fmt.Errorf("%w: no free %v slot on %s", ErrRefused, p.stage.Slot, c.Machine)
 	case p.task.Ranged && c.Range != p.task.Range:
 		return fmt.Errorf("%w: %v owns %v, not %v", ErrRefused, c.Task, p.task.Range, c.Range)

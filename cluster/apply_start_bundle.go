@@ -24,7 +24,7 @@ func (c StartBundle) apply(tx *transition) error {
 	}
 	b := j.Bundles[c.Class]
 	tasks := b.WaitingIn(c.Number)
-	if b.runs(c.Number) {
+	if b.isRunning(c.Number) {
 		return fmt.Errorf("%w: bundle %d is RUNNING", ErrRefused, c.Number)
 	}
 	if len(tasks) == 0 || len(c.Starts) != len(tasks) {

@@ -22,11 +22,11 @@ func (c SubmitJob) apply(tx *transition) error {
 		Spec:        c.Spec,
 		SubmittedAt: tx.at,
 	}
-	j.lay()
+	j.buildStages()
 	tx.jobs = append(tx.jobs, j)
 	for i, stage := range j.Stages {
 		first := -1
-		if stage.Source && stage.Alone() {
+		if stage.Source && stage.StartsAlone() {
 			first = j.firstSplit(stage.Nodes[0])
 		}
 		for n := range j.Layout.Groups[i].Count {
@@ -55,10 +55,10 @@ func (s JobSpec) validate() error {
 	if s.SkipRecords < 0 || s.TimeoutMillis < 0 {
 		faults = append(faults, errors.New("cluster: negative limit"))
 	}
-	if len(s.Barred) > len(s.Graph.Stages) {
-		faults = append(faults, fmt.Errorf("cluster: ways barred for %d stages, of which there are %d", len(s.Barred), len(s.Graph.Stages)))
+	if len(s.DisallowedModes) > len(s.Graph.Stages) {
+		faults = append(faults, fmt.Errorf("cluster: ways barred for %d stages, of which there are %d", len(s.DisallowedModes), len(s.Graph.Stages)))
 	}
-	for i, w := range s.Barred {
+	for i, w := range s.DisallowedModes {
 		if !AllWays.Has(w) {
 			faults = append(faults, fmt.Errorf("cluster: ways %#x barred for stage %d: unknown", w, i))
 		}

@@ -19,9 +19,9 @@ func (c SuspendAttempt) apply(tx *transition) error {
 	if err != nil {
 		return err
 	}
-	together := p.together()
+	together := p.gang()
 	for _, each := range together {
-		if err := each.mayStandStill(); err != nil {
+		if err := each.checkSuspend(); err != nil {
 			return err
 		}
 	}
@@ -31,27 +31,27 @@ func (c SuspendAttempt) apply(tx *transition) error {
 	return nil
 }
 
-func (p place) mayStandStill() error {
+func (p taskRef) checkSuspend() error {
 	a := p.attempt
 	if a.State != AttemptRunning || a.Pausing || a.Suspended {
 		return fmt.Errorf("%w: %v is %v, pausing: %v, suspended: %v", ErrRefused, a.ID, a.State, a.Pausing, a.Suspended)
 	}
-	if p.stage.Barred.Has(WaySuspend) {
+	if p.stage.DisallowedModes.Has(WaySuspend) {
 		return fmt.Errorf("%w: tasks like %v are not suspended: their job rules it out", ErrRefused, a.ID)
 	}
 	return nil
 }
 
 // still takes its slots from an attempt, which keeps its memory.
-func (tx *transition) still(p place, cause string) {
+func (tx *transition) still(p taskRef, cause string) {
 	a, m := p.attempt, tx.byName[p.attempt.Machine]
 	a.Suspended, a.SuspendedAt, a.Cause = true, tx.at, cause
-	p.stage.Taken.Asked++
-	p.stage.Taken.KeptMillis += a.Held(tx.at)
+	p.stage.Preemption.Requested++
+	p.stage.Preemption.KeptMillis += a.SlotTime(tx.at)
 	m.Used = minus(m.Used, p.stage.Slots)
 	tx.indexFree(m)
 	p.stage.noteSuspended(a)
-	tx.delta.Asked = append(tx.delta.Asked, a.ID)
+	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, a.ID)
 }
 
 func (s *Stage) noteSuspended(a *Attempt) {

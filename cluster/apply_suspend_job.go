@@ -25,7 +25,7 @@ func (c SuspendJob) apply(tx *transition) error {
 	case j.Suspended:
 		return fmt.Errorf("%w: %v is suspended already", ErrRefused, c.Job)
 	}
-	j.suspend(true)
+	j.setSuspended(true)
 	for p := range j.running() {
 		tx.takeSlot(p, c.Cause, c.Split, c.Still)
 	}
@@ -33,22 +33,22 @@ func (c SuspendJob) apply(tx *transition) error {
 	return nil
 }
 
-// suspend hides what waits in a job from those who give out slots, or shows it
+// setSuspended hides what waits in a job from those who give out slots, or shows it
 // again.
-func (j *Job) suspend(on bool) {
+func (j *Job) setSuspended(on bool) {
 	j.Suspended = on
 	for _, s := range j.Stages {
-		s.halted = on
+		s.jobSuspended = on
 	}
 }
 
 // running yields the attempts of a job that run, those that stand still too.
-func (j *Job) running() func(yield func(place) bool) {
-	return func(yield func(place) bool) {
+func (j *Job) running() func(yield func(taskRef) bool) {
+	return func(yield func(taskRef) bool) {
 		for _, s := range j.Stages {
 			for _, t := range s.Tasks {
 				for _, a := range t.Attempts {
-					if a.State == AttemptRunning && !yield(place{j, s, t, a}) {
+					if a.State == AttemptRunning && !yield(taskRef{j, s, t, a}) {
 						return
 					}
 				}
@@ -59,10 +59,10 @@ func (j *Job) running() func(yield func(place) bool) {
 
 // takeSlot takes its slot from an attempt that runs in the first way that it knows
 // and that keeps its work. One that knows none runs on.
-func (tx *transition) takeSlot(p place, cause string, split, still bool) {
+func (tx *transition) takeSlot(p taskRef, cause string, split, still bool) {
 	id := p.attempt.ID
 	ways := []Command{PauseAttempt{Attempt: id, Cause: cause}, SuspendAttempt{Attempt: id, Cause: cause}}
-	if split && p.splits() {
+	if split && p.canSplit() {
 		ways = append([]Command{PauseAttempt{Attempt: id, Cause: cause, Split: true}}, ways...)
 	}
 	if still {
@@ -75,5 +75,7 @@ func (tx *transition) takeSlot(p place, cause string, split, still bool) {
 	}
 }
 
-// splits reports whether an attempt reads a range that can be cut.
-func (p place) splits() bool { return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.wasRead() }
+// canSplit reports whether an attempt reads a range that can be cut.
+func (p taskRef) canSplit() bool {
+	return p.task.Ranged && p.job.Splittable(p.stage) && !p.task.outputWasRead()
+}

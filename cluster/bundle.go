@@ -57,7 +57,7 @@ func (b *Bundle) TasksIn(s *Stage) int { return len(s.Tasks) / b.Count }
 // WaitingIn are the tasks of one bundle that wait, in order of stages: all of them
 // or, where it has been paused, those that had not finished by then.
 func (b *Bundle) WaitingIn(number int) []*Task {
-	return slices.DeleteFunc(b.TasksOf(number), func(t *Task) bool { return !t.waits() })
+	return slices.DeleteFunc(b.TasksOf(number), func(t *Task) bool { return !t.isWaiting() })
 }
 
 // NeedOf is the slots that the tasks take which wait in one bundle.
@@ -65,7 +65,7 @@ func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
 	for _, s := range b.Stages {
 		each := b.TasksIn(s)
 		for _, t := range s.Tasks[number*each : (number+1)*each] {
-			if t.waits() {
+			if t.isWaiting() {
 				need = plus(need, s.Slots)
 			}
 		}
@@ -73,14 +73,14 @@ func (b *Bundle) NeedOf(number int) (need [slotKinds]int) {
 	return need
 }
 
-// GoesOn reports whether the tasks that wait in one bundle, which is a gang, go on from
+// ResumesFromCheckpoint reports whether the tasks that wait in one bundle, which is a gang, go on from
 // checkpoints: all of them do, or none.
-func (b *Bundle) GoesOn(number int) bool {
-	return b.Gang && slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskPaused })
+func (b *Bundle) ResumesFromCheckpoint(number int) bool {
+	return b.Gang && slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskCheckpointed })
 }
 
-// runs reports whether a task of one bundle runs.
-func (b *Bundle) runs(number int) bool {
+// isRunning reports whether a task of one bundle runs.
+func (b *Bundle) isRunning(number int) bool {
 	return slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.State == TaskRunning })
 }
 
@@ -110,7 +110,7 @@ func (b *Bundle) Incarnation(number int) int {
 // WaitingBundles are the numbers of the bundles that may start, ascending: of which
 // tasks wait, and none runs. There are none of those whose tasks start alone.
 func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
-	if b.Count == 0 || b.Stages[0].Alone() {
+	if b.Count == 0 || b.Stages[0].StartsAlone() {
 		return nil
 	}
 	for _, s := range b.Stages {
@@ -126,10 +126,10 @@ func (j *Job) WaitingBundles(b *Bundle) (numbers []int) {
 		}
 	}
 	slices.Sort(numbers)
-	return slices.DeleteFunc(slices.Compact(numbers), b.runs)
+	return slices.DeleteFunc(slices.Compact(numbers), b.isRunning)
 }
 
-func (t *Task) waits() bool { return t.State == TaskPending || t.State == TaskPaused }
+func (t *Task) isWaiting() bool { return t.State == TaskPending || t.State == TaskCheckpointed }
 
 // Published reports whether what a task has written counts: it has finished,
 // and so have all others of its bundle.
@@ -141,11 +141,11 @@ func (j *Job) Published(t *Task) bool {
 	if !s.Bundle.Gang {
 		return true
 	}
-	return s.Bundle.finished(s.Bundle.NumberOf(s, t))
+	return s.Bundle.isFinished(s.Bundle.NumberOf(s, t))
 }
 
-// Fed reports whether all that the tasks read from files is written.
-func (b *Bundle) Fed() bool {
+// InputsComplete reports whether all that the tasks read from files is written.
+func (b *Bundle) InputsComplete() bool {
 	for _, s := range b.Stages {
 		if slices.ContainsFunc(s.upstream, func(up upstream) bool { return !up.stage.Complete() }) {
 			return false
@@ -154,7 +154,7 @@ func (b *Bundle) Fed() bool {
 	return true
 }
 
-func (b *Bundle) finished(number int) bool {
+func (b *Bundle) isFinished(number int) bool {
 	return !slices.ContainsFunc(b.TasksOf(number), func(t *Task) bool { return t.Winner == nil })
 }
 
@@ -166,47 +166,47 @@ func (j *Job) stage(code string) *Stage {
 	return j.Stages[i]
 }
 
-// others yields the other tasks of the bundle that a task is in.
-func (p place) others() []place {
+// otherTasks yields the other tasks of the bundle that a task is in.
+func (p taskRef) otherTasks() []taskRef {
 	b := p.stage.Bundle
 	if !b.Gang {
 		return nil
 	}
-	var others []place
+	var others []taskRef
 	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
 		if t != p.task {
-			others = append(others, place{job: p.job, stage: p.job.stage(t.ID.Stage), task: t})
+			others = append(others, taskRef{job: p.job, stage: p.job.stage(t.ID.Stage), task: t})
 		}
 	}
 	return others
 }
 
-// together are the attempts that run in one gang, or the one alone, in order of tasks:
+// gang are the attempts that run in one gang, or the one alone, in order of tasks:
 // none of them stands still without the others.
-func (p place) together() []place {
+func (p taskRef) gang() []taskRef {
 	b := p.stage.Bundle
 	if !b.Gang {
-		return []place{p}
+		return []taskRef{p}
 	}
-	var all []place
+	var all []taskRef
 	for _, t := range b.TasksOf(b.NumberOf(p.stage, p.task)) {
 		for _, a := range t.Attempts {
 			if a.State == AttemptRunning {
-				all = append(all, place{p.job, p.job.stage(t.ID.Stage), t, a})
+				all = append(all, taskRef{p.job, p.job.stage(t.ID.Stage), t, a})
 			}
 		}
 	}
 	return all
 }
 
-// Together are the attempts that run in one gang with a running one, itself among
+// GangOf are the attempts that run in one gang with a running one, itself among
 // them, in order of tasks. One that started alone is alone.
-func (v View) Together(a *Attempt) []*Attempt {
+func (v View) GangOf(a *Attempt) []*Attempt {
 	p, err := v.s.attempt(a.ID)
 	if err != nil {
 		return nil
 	}
-	all := p.together()
+	all := p.gang()
 	attempts := make([]*Attempt, len(all))
 	for i, each := range all {
 		attempts[i] = each.attempt
@@ -214,11 +214,11 @@ func (v View) Together(a *Attempt) []*Attempt {
 	return attempts
 }
 
-// StandingStill are the numbers of the bundles that stand still and wait to go on,
+// SuspendedBundles are the numbers of the bundles that stand still and wait to go on,
 // whole, those that began first before others. There are none of those whose tasks
 // start alone, and none while the job is suspended.
-func (j *Job) StandingStill(b *Bundle) (numbers []int) {
-	if b.Stages[0].Alone() {
+func (j *Job) SuspendedBundles(b *Bundle) (numbers []int) {
+	if b.Stages[0].StartsAlone() {
 		return nil
 	}
 	var still []*Attempt

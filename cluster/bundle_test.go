@@ -171,7 +171,7 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 	for name, end := range map[string]func(j *Job) Command{
 		"failed":  func(j *Job) Command { return FailAttempt{Attempt: newest(j, 0, 0), Failure: Failure{Cause: "bad"}} },
 		"killed":  func(j *Job) Command { return KillAttempt{Attempt: newest(j, 0, 0), Cause: "enough"} },
-		"gone":    func(j *Job) Command { return EndAttempt{Attempt: newest(j, 0, 0), Cause: "gone"} },
+		"gone":    func(j *Job) Command { return ExitAttempt{Attempt: newest(j, 0, 0), Cause: "gone"} },
 		"expired": func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
 		"wrong range": func(j *Job) Command {
 			return FinishAttempt{Attempt: newest(j, 0, 0), Range: dag.Range{End: dag.Position{Offset: 1}}}
@@ -185,8 +185,8 @@ func TestAGangStartsAnewWhenOneOfItEnds(t *testing.T) {
 				apply(t, s, finishTask(j, 1, 0))
 			}
 			delta := apply(t, s, end(j))
-			if finished != slices.Contains(delta.Revoked, other) || finished == slices.Contains(delta.Asked, other) {
-				t.Errorf("%s: revoked %v, asked %v", name, delta.Revoked, delta.Asked)
+			if finished != slices.Contains(delta.Revoked, other) || finished == slices.Contains(delta.OrdersChanged, other) {
+				t.Errorf("%s: revoked %v, asked %v", name, delta.Revoked, delta.OrdersChanged)
 			}
 			wantStates(t, j, "PENDING RUNNING | PENDING RUNNING | PENDING")
 			if got := j.Counters(); len(got) > 0 && got[0].Value != 0 {
@@ -260,7 +260,7 @@ func TestWhatARestartedTasknodeHoldsOfAGangStays(t *testing.T) {
 	s, j := running(t, gangGraph(1))
 	apply(t, s, bundleStart(j, 0, 0, "n1"))
 	apply(t, s, finishTask(j, 0, 0), finishTask(j, 1, 0))
-	delta := apply(t, s, JoinMachine{Name: "n1", Instance: "second", Slots: [2]int{2, 2}, Held: []AttemptID{newest(j, 0, 0), newest(j, 1, 0)}})
+	delta := apply(t, s, JoinMachine{Name: "n1", Instance: "second", Slots: [2]int{2, 2}, Retained: []AttemptID{newest(j, 0, 0), newest(j, 1, 0)}})
 	if wantStates(t, j, "SUCCEEDED | SUCCEEDED | PENDING"); len(delta.Revoked) > 0 {
 		t.Errorf("revoked %v", delta.Revoked)
 	}
@@ -288,11 +288,11 @@ func TestGangsThatFailTooOftenFailTheirJob(t *testing.T) {
 	apply(t, s, bundleStart(j, 0, 1, "n1"))
 	for n := range 2 {
 		apply(t, s, bundleStart(j, 0, 0, "n0"))
-		apply(t, s, EndAttempt{Attempt: newest(j, 1, 0)}, EndAttempt{Attempt: newest(j, 0, 0)}, bundleStart(j, 0, 0, "n0"))
+		apply(t, s, ExitAttempt{Attempt: newest(j, 1, 0)}, ExitAttempt{Attempt: newest(j, 0, 0)}, bundleStart(j, 0, 0, "n0"))
 		if j.State != JobRunning {
 			t.Fatalf("after %d failures and %d other ends the job is %v", n, n+1, j.State)
 		}
-		apply(t, s, FailAttempt{Attempt: newest(j, 1, 0), Failure: Failure{Cause: "bad"}}, EndAttempt{Attempt: newest(j, 0, 0)})
+		apply(t, s, FailAttempt{Attempt: newest(j, 1, 0), Failure: Failure{Cause: "bad"}}, ExitAttempt{Attempt: newest(j, 0, 0)})
 	}
 	if j.State != JobAborting || !strings.Contains(j.Cause, "task_1_0001_s1_000000 failed 2 times, at last: bad") {
 		t.Errorf("the job is %v since %q", j.State, j.Cause)
@@ -305,11 +305,11 @@ func TestAKilledJobEndsItsGangs(t *testing.T) {
 	apply(t, s, bundleStart(j, 0, 0, "n0"))
 	apply(t, s, finishTask(j, 1, 0))
 	delta := apply(t, s, KillJob{job1, "enough"})
-	if len(delta.Asked) != 1 || delta.Asked[0] != newest(j, 0, 0) {
-		t.Errorf("asked %v", delta.Asked)
+	if len(delta.OrdersChanged) != 1 || delta.OrdersChanged[0] != newest(j, 0, 0) {
+		t.Errorf("asked %v", delta.OrdersChanged)
 	}
 	wantStates(t, j, "KILLED KILLED | SUCCEEDED KILLED | KILLED")
-	apply(t, s, EndAttempt{Attempt: newest(j, 0, 0)}, CloseJob{job1})
+	apply(t, s, ExitAttempt{Attempt: newest(j, 0, 0)}, CloseJob{job1})
 }
 
 // TestAJobIsDoneWhenItsOutputIs has a gang whose last member is not done when

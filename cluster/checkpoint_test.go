@@ -17,7 +17,7 @@ func pausedMap(t *testing.T, c Checkpoint) (*State, *Task) {
 		submit(1, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"}, PauseAttempt{Attempt: first},
 		CheckpointAttempt{Attempt: first, Checkpoint: c})
 	task := s.View().Job(job1).Stages[0].Tasks[0]
-	if task.State != TaskPaused || task.Checkpoint == nil || task.Checkpoint.Machine != "a" {
+	if task.State != TaskCheckpointed || task.Checkpoint == nil || task.Checkpoint.Machine != "a" {
 		t.Fatalf("%v, checkpoint %+v", task.State, task.Checkpoint)
 	}
 	return s, task
@@ -34,23 +34,23 @@ func TestACheckpointGoesWithItsMachine(t *testing.T) {
 	}{
 		"lost":                            {nil, ExpireMachine{Name: "a", Epoch: 1}, TaskPending, ""},
 		"started anew":                    {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}}, TaskPending, ""},
-		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Held: held}, TaskPaused, "a"},
-		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskPaused, ""},
-		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Held: held}, TaskPaused, "a"},
-		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskPaused, "a"},
-		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, TaskPaused, "a"},
+		"started anew, but it is there":   {nil, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"lost, but it was copied":         {copied, ExpireMachine{Name: "a", Epoch: 1}, TaskCheckpointed, ""},
+		"there, and it was copied":        {copied, JoinMachine{Name: "a", Instance: "2", Slots: [2]int{1, 0}, Retained: held}, TaskCheckpointed, "a"},
+		"another one lost":                {nil, ExpireMachine{Name: "b", Epoch: 1}, TaskCheckpointed, "a"},
+		"the same joins again, as before": {nil, JoinMachine{Name: "a", Instance: "1", Slots: [2]int{1, 0}}, TaskCheckpointed, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := pausedMap(t, Checkpoint{Path: "c", Copy: tt.copied})
 			apply(t, s, tt.loss)
-			if task.State != tt.state || (task.Checkpoint != nil) != (tt.state == TaskPaused) {
+			if task.State != tt.state || (task.Checkpoint != nil) != (tt.state == TaskCheckpointed) {
 				t.Fatalf("%v, checkpoint %+v", task.State, task.Checkpoint)
 			}
 			if task.Checkpoint != nil && task.Checkpoint.Machine != tt.on {
 				t.Errorf("it lies on %q, want %q", task.Checkpoint.Machine, tt.on)
 			}
 			for _, m := range []string{"a", "b"} {
-				if waits := slices.Collect(s.jobs[0].Stages[0].PausedOn(m)); (len(waits) == 1) != (m == tt.on) {
+				if waits := slices.Collect(s.jobs[0].Stages[0].CheckpointedOn(m)); (len(waits) == 1) != (m == tt.on) {
 					t.Errorf("%d tasks are to go on from what %s has", len(waits), m)
 				}
 			}
@@ -89,7 +89,7 @@ func TestMoveCheckpoint(t *testing.T) {
 		"waits, and the copy is lost by now": {before: []Command{ExpireMachine{Name: "b", Epoch: 1}}, move: move(first, "b"), fault: ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, task := pausedMap(t, Checkpoint{Path: "c", Short: true})
+			s, task := pausedMap(t, Checkpoint{Path: "c", MayMissInput: true})
 			apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, DrainMachine{Name: "a"})
 			apply(t, s, tt.before...)
 			_, err := s.Apply(Entry{At: 50, Command: tt.move})
@@ -102,17 +102,17 @@ func TestMoveCheckpoint(t *testing.T) {
 			if err != nil {
 				return
 			}
-			want := Checkpoint{Attempt: first, Machine: tt.move.Machine, Path: tt.move.Path, Bytes: 9, Checksum: 5, Short: true}
-			if *task.Checkpoint != want || task.Attempts[0].Home() != want.Machine {
-				t.Errorf("it lies on %s as %+v", task.Attempts[0].Home(), task.Checkpoint)
+			want := Checkpoint{Attempt: first, Machine: tt.move.Machine, Path: tt.move.Path, Bytes: 9, Checksum: 5, MayMissInput: true}
+			if *task.Checkpoint != want || task.Attempts[0].DataMachine() != want.Machine {
+				t.Errorf("it lies on %s as %+v", task.Attempts[0].DataMachine(), task.Checkpoint)
 			}
 			for _, left := range []string{"a", "b", "c"} {
-				if _, there := s.View().Remains(s.View().Machine(left)); (len(there) == 1) != (left == want.Machine) {
+				if _, there := s.View().NeededOn(s.View().Machine(left)); (len(there) == 1) != (left == want.Machine) {
 					t.Errorf("left on %s is %v", left, there)
 				}
 			}
 			held := []AttemptID{first}
-			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Held: held, Slots: [2]int{1, 0}})
+			apply(t, s, JoinMachine{Name: want.Machine, Instance: "new", Retained: held, Slots: [2]int{1, 0}})
 			if task.Checkpoint == nil || task.Checkpoint.Machine != want.Machine {
 				t.Errorf("with its machine started anew, it is %+v", task.Checkpoint)
 			}
@@ -129,7 +129,7 @@ func TestWhoWasToldOfTheOldPlace(t *testing.T) {
 	}
 	apply(t, s, JoinMachine{Name: "c", Slots: [2]int{1, 0}}, StartAttempt{Task: task.ID, Machine: "b"}, DrainMachine{Name: "a"},
 		MoveCheckpoint{Attempt: attemptAt(mapTask(0), 0), Machine: "c", Path: "d"}, ExpireMachine{Name: "a", Epoch: 1}, bad(1))
-	if task.State != TaskPaused || task.Home() != "c" || task.Charged != 0 {
+	if task.State != TaskCheckpointed || task.CheckpointMachine() != "c" || task.Charged != 0 {
 		t.Fatalf("%v, checkpoint %+v, charged %d", task.State, task.Checkpoint, task.Charged)
 	}
 	apply(t, s, StartAttempt{Task: task.ID, Machine: "b"}, bad(2))
@@ -179,12 +179,12 @@ func TestADeclinedPauseMayBeAskedForAgain(t *testing.T) {
 	s := New("1")
 	id := attemptAt(mapTask(0), 0)
 	apply(t, s, JoinMachine{Name: "a", Slots: [2]int{1, 0}}, submit(1, 0), StartJob{job1},
-		StartAttempt{Task: id.Task, Machine: "a"}, PauseAttempt{Attempt: id, Split: true, Cause: "for others"}, DeclinePause{Attempt: id})
+		StartAttempt{Task: id.Task, Machine: "a"}, PauseAttempt{Attempt: id, Split: true, Cause: "for others"}, DeclinePreemption{Attempt: id})
 	_, _, a, _ := s.View().Attempt(id)
 	if a.State != AttemptRunning || a.Pausing || a.Splitting || a.Cause != "" || a.DeclinedAt == 0 {
 		t.Fatalf("attempt %+v", a)
 	}
-	if _, err := s.Apply(Entry{Command: DeclinePause{Attempt: id}}); err == nil {
+	if _, err := s.Apply(Entry{Command: DeclinePreemption{Attempt: id}}); err == nil {
 		t.Error("declined twice")
 	}
 	apply(t, s, PauseAttempt{Attempt: id}, CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "c"}})

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestFieldsOfFormatsAreNamed requires a cbor tag with a name or a number at every
+// TestPersistedFieldsHaveNames requires a cbor tag with a name or a number at every
 // field that commands and snapshots write. So a field may be renamed in Go, and
 // what was written before still decodes.
-func TestFieldsOfFormatsAreNamed(t *testing.T) {
+func TestPersistedFieldsHaveNames(t *testing.T) {
 	types := make(map[reflect.Type]bool)
 	for _, v := range verbs {
 		collectStructs(v.command, types)

@@ -56,7 +56,7 @@ func ParseJobID(s string) (JobID, error) {
 	tail, ok := strings.CutPrefix(s, "job_")
 	id, rest := parseJob(tail)
 	if !ok || rest != nil || id.String() != s {
-		return JobID{}, badID("job", s)
+		return JobID{}, errBadID("job", s)
 	}
 	return id, nil
 }
@@ -66,7 +66,7 @@ func ParseTaskID(s string) (TaskID, error) {
 	tail, ok := strings.CutPrefix(s, "task_")
 	id, rest := parseTask(tail)
 	if !ok || len(rest) != 0 || id.String() != s {
-		return TaskID{}, badID("task", s)
+		return TaskID{}, errBadID("task", s)
 	}
 	return id, nil
 }
@@ -76,11 +76,11 @@ func ParseAttemptID(s string) (AttemptID, error) {
 	tail, ok := strings.CutPrefix(s, "attempt_")
 	task, rest := parseTask(tail)
 	if !ok || len(rest) != 1 {
-		return AttemptID{}, badID("attempt", s)
+		return AttemptID{}, errBadID("attempt", s)
 	}
 	id := AttemptID{Task: task, Number: number(rest[0])}
 	if id.String() != s {
-		return AttemptID{}, badID("attempt", s)
+		return AttemptID{}, errBadID("attempt", s)
 	}
 	return id, nil
 }
@@ -121,6 +121,6 @@ func number(s string) int {
 	return int(n)
 }
 
-func badID(what, s string) error {
+func errBadID(what, s string) error {
 	return fmt.Errorf("cluster: %q is not the id of a %s", s, what)
 }

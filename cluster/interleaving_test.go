@@ -126,7 +126,7 @@ func (w *walk) next(s *State) (commands []Command) {
 	}
 	for _, stage := range j.Stages {
 		for _, task := range stage.Tasks {
-			if !stage.Alone() && !slices.ContainsFunc(stage.Bundle.TasksOf(0), func(t *Task) bool { return len(t.Attempts) == w.attempts }) {
+			if !stage.StartsAlone() && !slices.ContainsFunc(stage.Bundle.TasksOf(0), func(t *Task) bool { return len(t.Attempts) == w.attempts }) {
 				commands = append(commands, bundleStart(j, stage.Bundle.Index, 0, "a"), bundleStart(j, stage.Bundle.Index, 0, "b", "a"))
 			}
 			if len(task.Attempts) < w.attempts {
@@ -141,7 +141,7 @@ func (w *walk) next(s *State) (commands []Command) {
 					commands = append(commands, PauseAttempt{Attempt: a.ID}, CheckpointAttempt{Attempt: a.ID}, FailAttempt{Attempt: a.ID, BadCheckpoint: true})
 				}
 				if a.OnMachine {
-					commands = append(commands, FailAttempt{Attempt: a.ID}, EndAttempt{Attempt: a.ID})
+					commands = append(commands, FailAttempt{Attempt: a.ID}, ExitAttempt{Attempt: a.ID})
 				}
 			}
 		}
@@ -171,10 +171,10 @@ func (w *walk) check(s *State) {
 			if whole && (len(task.Output.Pieces) != 1 || task.Output.Pieces[0].Path != task.Winner.ID.String()) {
 				w.t.Errorf("the output of %v is %v, its winner %v", task.ID, task.Output.Pieces, task.Winner.ID)
 			}
-			if published := j.Published(task); published != (stage.Bundle.Gang && stage.Bundle.finished(0) || !stage.Bundle.Gang && whole) {
+			if published := j.Published(task); published != (stage.Bundle.Gang && stage.Bundle.isFinished(0) || !stage.Bundle.Gang && whole) {
 				w.t.Errorf("%v is %v, published: %v\n%s", task.ID, task.State, published, dump(s))
 			}
-			if stage.Vital() && !whole && (j.State == JobCommitting || j.State == JobSucceeded) {
+			if stage.RequiredForCommit() && !whole && (j.State == JobCommitting || j.State == JobSucceeded) {
 				w.t.Errorf("%v is %v without %v\n%s", j.ID, j.State, task.ID, dump(s))
 			}
 		}
@@ -199,7 +199,7 @@ func (w *walk) checkStep(before, after *State, c Command) {
 func outputOf(s *State) (pieces string) {
 	for _, stage := range s.jobs[0].Stages {
 		for _, task := range stage.Tasks {
-			if stage.Vital() && task.Output != nil {
+			if stage.RequiredForCommit() && task.Output != nil {
 				pieces += fmt.Sprintln(task.ID, task.Output.Pieces)
 			}
 		}

@@ -12,11 +12,11 @@ import (
 // CheckInvariants recounts everything that the state keeps counts and indexes
 // of, and reports every difference. Tests call it after each transition.
 func (s *State) CheckInvariants() error {
-	c := &checker{held: make(map[string][slotKinds]int), listed: make(map[string]int)}
+	c := &checker{used: make(map[string][slotKinds]int), listed: make(map[string]int)}
 	for j := range s.View().Jobs() {
 		c.job(j)
 		c.checkpoints(s, j)
-		c.gone(j)
+		c.lostOutputs(j)
 	}
 	lost := 0
 	for i, m := range s.machines {
@@ -25,24 +25,24 @@ func (s *State) CheckInvariants() error {
 			lost++
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.View().Referred())) {
-		c.that(s.byName[name] != nil, "machine %q is referred to and not there", name)
+	for _, name := range slices.Sorted(maps.Keys(s.View().ReferencedMachines())) {
+		c.require(s.byName[name] != nil, "machine %q is referred to and not there", name)
 	}
-	c.that(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
-	c.that(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
-	c.that(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
-	return errors.Join(c.faults...)
+	c.require(len(s.byName) == len(s.machines), "%d machines by name, %d by index", len(s.byName), len(s.machines))
+	c.require(slices.Equal(s.pools, poolNames(s.pools)), "pools %q", s.pools)
+	c.require(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
+	return errors.Join(c.errs...)
 }
 
 type checker struct {
-	faults []error
-	held   map[string][slotKinds]int // slots by machine, as attempts tell
+	errs   []error
+	used   map[string][slotKinds]int // slots by machine, as attempts tell
 	listed map[string]int            // attempts by machine, likewise
 }
 
-func (c *checker) that(ok bool, format string, args ...any) {
+func (c *checker) require(ok bool, format string, args ...any) {
 	if !ok {
-		c.faults = append(c.faults, fmt.Errorf(format, args...))
+		c.errs = append(c.errs, fmt.Errorf(format, args...))
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *checker) job(j *Job) {
 	sums := make([]int64, len(j.sums))
 	for _, stage := range j.Stages {
 		occupied += c.stage(j, stage)
-		if stage.Vital() {
+		if stage.RequiredForCommit() {
 			unmet += len(stage.Tasks) - stage.Finished
 		}
 		for _, t := range stage.Tasks {
@@ -63,14 +63,14 @@ func (c *checker) job(j *Job) {
 	for _, b := range j.Bundles {
 		c.bundle(j, b)
 	}
-	c.that(j.Occupied == occupied, "%v: Occupied %d, counted %d", j.ID, j.Occupied, occupied)
-	c.that(j.unmet == unmet, "%v: unmet %d, counted %d", j.ID, j.unmet, unmet)
-	c.that(slices.Equal(j.sums, sums), "%v: sums %v, counted %v", j.ID, j.sums, sums)
-	c.that(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
-	c.that(j.State != JobRunning || unmet > 0, "%v is RUNNING with nothing left to do", j.ID)
-	c.that(j.State != JobCommitting && j.State != JobSucceeded || unmet == 0, "%v is %v with %d tasks to do", j.ID, j.State, unmet)
-	c.that(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
-	c.that((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
+	c.require(j.Occupied == occupied, "%v: Occupied %d, counted %d", j.ID, j.Occupied, occupied)
+	c.require(j.requiredLeft == unmet, "%v: unmet %d, counted %d", j.ID, j.requiredLeft, unmet)
+	c.require(slices.Equal(j.sums, sums), "%v: sums %v, counted %v", j.ID, j.sums, sums)
+	c.require(!j.State.Final() || occupied == 0, "%v is %v and holds %d slots", j.ID, j.State, occupied)
+	c.require(j.State != JobRunning || unmet > 0, "%v is RUNNING with nothing left to do", j.ID)
+	c.require(j.State != JobCommitting && j.State != JobSucceeded || unmet == 0, "%v is %v with %d tasks to do", j.ID, j.State, unmet)
+	c.require(!j.Suspended || j.State <= JobRunning, "%v is %v and suspended", j.ID, j.State)
+	c.require((j.Cause != "") == (j.Outcome != 0), "%v: outcome %v with cause %q", j.ID, j.Outcome, j.Cause)
 }
 
 // stage checks a stage and returns how many slots its attempts hold.
@@ -78,7 +78,7 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 	finished, running, pending := 0, 0, 0
 	for n, t := range s.Tasks {
 		occupied += c.task(j, s, t)
-		waits := t.waits()
+		waits := t.isWaiting()
 		switch {
 		case waits:
 			pending++
@@ -87,25 +87,25 @@ func (c *checker) stage(j *Job, s *Stage) (occupied int) {
 		case t.State == TaskSucceeded:
 			finished++
 		}
-		c.that(t.ID == TaskID{j.ID, s.Code, n}, "%v stands at %s %d", t.ID, s.Code, n)
-		c.that(s.pending.has(n) == waits, "%v is %v, in the index of waiting tasks: %v", t.ID, t.State, !waits)
+		c.require(t.ID == TaskID{j.ID, s.Code, n}, "%v stands at %s %d", t.ID, s.Code, n)
+		c.require(s.pending.has(n) == waits, "%v is %v, in the index of waiting tasks: %v", t.ID, t.State, !waits)
 		split, _ := j.SplitOf(t)
 		for _, host := range split.Hosts {
-			c.that(s.byHost[host].has(n) == waits, "%v is %v, indexed under %s: %v", t.ID, t.State, host, !waits)
+			c.require(s.byHost[host].has(n) == waits, "%v is %v, indexed under %s: %v", t.ID, t.State, host, !waits)
 		}
 	}
-	c.that(s.halted == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.halted, j.Suspended)
-	c.that(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
-	c.that(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
-	failed, killed := s.ended(AttemptFailed), s.ended(AttemptKilled)
-	c.that(s.Failed == failed && s.Killed == killed, "%v %s: Failed %d, Killed %d, counted %d and %d", j.ID, s.Name, s.Failed, s.Killed, failed, killed)
-	c.that(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
+	c.require(s.jobSuspended == j.Suspended, "%v %s: halted %v, the job is suspended: %v", j.ID, s.Name, s.jobSuspended, j.Suspended)
+	c.require(s.Finished == finished, "%v %s: Finished %d, counted %d", j.ID, s.Name, s.Finished, finished)
+	c.require(s.Running == running, "%v %s: Running %d, counted %d", j.ID, s.Name, s.Running, running)
+	failed, killed := s.countEnded(AttemptFailed), s.countEnded(AttemptKilled)
+	c.require(s.Failed == failed && s.Killed == killed, "%v %s: Failed %d, Killed %d, counted %d and %d", j.ID, s.Name, s.Failed, s.Killed, failed, killed)
+	c.require(s.pending.count == pending, "%v %s: %d waiting, counted %d", j.ID, s.Name, s.pending.count, pending)
 	c.ranges(j, s)
 	return occupied
 }
 
-// ended counts the attempts of a stage that have come to a verdict.
-func (s *Stage) ended(verdict AttemptState) (n int) {
+// countEnded counts the attempts of a stage that have come to a verdict.
+func (s *Stage) countEnded(verdict AttemptState) (n int) {
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
 			if a.State == verdict {
@@ -119,36 +119,36 @@ func (s *Stage) ended(verdict AttemptState) (n int) {
 func (c *checker) task(j *Job, s *Stage, t *Task) (occupied int) {
 	won, running := 0, 0
 	for n, a := range t.Attempts {
-		c.that(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
-		c.that(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
-		c.that(!a.Lost || a.State == AttemptKilled || a == t.Winner, "%v is lost and %v", a.ID, a.State)
-		c.that((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
+		c.require(a.ID == AttemptID{t.ID, n}, "%v stands at %v %d", a.ID, t.ID, n)
+		c.require(a.State != AttemptRunning || a.OnMachine, "%v runs nowhere", a.ID)
+		c.require(!a.Lost || a.State == AttemptKilled || a == t.Winner, "%v is lost and %v", a.ID, a.State)
+		c.require((a.State == AttemptRunning) == (a.EndedAt == 0), "%v is %v and ended at %d", a.ID, a.State, a.EndedAt)
 		if a.OnMachine {
 			occupied++
 			c.listed[a.Machine]++
 		}
 		if a.HoldsSlot() {
-			c.held[a.Machine] = plus(c.held[a.Machine], s.Slots)
+			c.used[a.Machine] = plus(c.used[a.Machine], s.Slots)
 		}
 		listed := slices.Contains(s.suspended, a)
-		c.that(listed == (a.Suspended && a.State == AttemptRunning), "%v is %v, suspended: %v, listed: %v", a.ID, a.State, a.Suspended, listed)
-		c.that(!a.Suspended || !a.Pausing, "%v is suspended and to pause", a.ID)
+		c.require(listed == (a.Suspended && a.State == AttemptRunning), "%v is %v, suspended: %v, listed: %v", a.ID, a.State, a.Suspended, listed)
+		c.require(!a.Suspended || !a.Pausing, "%v is suspended and to pause", a.ID)
 		switch a.State {
 		case AttemptSucceeded:
 			won++
-			c.that(t.Winner == a, "%v succeeded and is not the winner", a.ID)
+			c.require(t.Winner == a, "%v succeeded and is not the winner", a.ID)
 		case AttemptRunning:
 			running++
 		}
 	}
-	c.that((t.State == TaskRunning) == (running > 0), "%v is %v with %d running attempts", t.ID, t.State, running)
-	c.that((t.State == TaskSucceeded) == (won == 1) && won <= 1, "%v is %v with %d winners", t.ID, t.State, won)
-	c.that((t.Winner != nil) == (won == 1) && (t.Output != nil) == (won == 1), "%v: winner or output without success", t.ID)
-	c.that(s.Bundle.Gang || t.Cut == nil && (t.Winner == nil || t.Checkpoint == nil), "%v is %v and keeps a checkpoint", t.ID, t.State)
-	c.that(t.Charged <= max(j.Spec.MaxAttempts[MapSlot], j.Spec.MaxAttempts[ReduceSlot]), "%v charged %d times", t.ID, t.Charged)
-	c.that(len(t.Skip) <= j.Spec.SkipRecords && slices.IsSortedFunc(t.Skip, dag.Position.Compare), "%v skips %v", t.ID, t.Skip)
+	c.require((t.State == TaskRunning) == (running > 0), "%v is %v with %d running attempts", t.ID, t.State, running)
+	c.require((t.State == TaskSucceeded) == (won == 1) && won <= 1, "%v is %v with %d winners", t.ID, t.State, won)
+	c.require((t.Winner != nil) == (won == 1) && (t.Output != nil) == (won == 1), "%v: winner or output without success", t.ID)
+	c.require(s.Bundle.Gang || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v is %v and keeps a checkpoint", t.ID, t.State)
+	c.require(t.Charged <= max(j.Spec.MaxAttempts[MapSlot], j.Spec.MaxAttempts[ReduceSlot]), "%v charged %d times", t.ID, t.Charged)
+	c.require(len(t.Skip) <= j.Spec.SkipRecords && slices.IsSortedFunc(t.Skip, dag.Position.Compare), "%v skips %v", t.ID, t.Skip)
 	for _, p := range t.Skip {
-		c.that(t.Range.Contains(p), "%v skips %v outside %v", t.ID, p, t.Range)
+		c.require(t.Range.Contains(p), "%v skips %v outside %v", t.ID, p, t.Range)
 	}
 	return occupied
 }
@@ -163,8 +163,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 		bare, still, going := 0, 0, 0
 		tasks := b.TasksOf(n)
 		for _, t := range tasks {
-			c.that(b.runs(n) || t.Cut == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a cut, and none of its gang runs", t.ID)
-			c.that(t.Cut == nil || t.State == TaskPaused, "%v is %v and keeps another cut", t.ID, t.State)
+			c.require(b.isRunning(n) || t.ConsistentCheckpoint == nil && (t.Winner == nil || t.Checkpoint == nil), "%v keeps a cut, and none of its gang runs", t.ID)
+			c.require(t.ConsistentCheckpoint == nil || t.State == TaskCheckpointed, "%v is %v and keeps another cut", t.ID, t.State)
 			if t.State == TaskPending {
 				bare++
 			}
@@ -178,8 +178,8 @@ func (c *checker) bundle(j *Job, b *Bundle) {
 				}
 			}
 		}
-		c.that(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d stand still, and %d do not", j.ID, still, n, b.Index, going)
-		c.that(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to begin anew", j.ID, bare, len(tasks), n, b.Index)
+		c.require(still == 0 || going == 0, "%v: %d attempts of bundle %d of class %d stand still, and %d do not", j.ID, still, n, b.Index, going)
+		c.require(bare == 0 || bare == len(tasks), "%v: %d of %d tasks of bundle %d of class %d are to begin anew", j.ID, bare, len(tasks), n, b.Index)
 	}
 }
 
@@ -194,22 +194,22 @@ func (c *checker) ranges(j *Job, s *Stage) {
 	for part, ranges := range bySplit {
 		slices.SortFunc(ranges, func(a, b dag.Range) int { return a.Start.Compare(b.Start) })
 		for i := 1; i < len(ranges); i++ {
-			c.that(ranges[i-1].End == ranges[i].Start, "%v %s part %d: ranges %v", j.ID, s.Name, part, ranges)
+			c.require(ranges[i-1].End == ranges[i].Start, "%v %s part %d: ranges %v", j.ID, s.Name, part, ranges)
 		}
 	}
 }
 
 func (c *checker) machine(s *State, i int, m *Machine) {
-	c.that(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
-	c.that(c.held[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.held[m.Name])
-	c.that(m.Slots == m.slots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
-	c.that(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
+	c.require(m.index == i && s.byName[m.Name] == m, "machine %s is not found by name and index", m.Name)
+	c.require(c.used[m.Name] == m.Used, "machine %s: Used %v, counted %v", m.Name, m.Used, c.used[m.Name])
+	c.require(m.Slots == m.usableSlots(), "machine %s: slots %v of %v, lost %v, excluded %v", m.Name, m.Slots, m.Offered, m.Lost, m.Excluded)
+	c.require(!m.Draining || m.Excluded, "machine %s is drained and not excluded", m.Name)
 	for kind := range m.Used {
 		free := m.Free(Slot(kind)) > 0
-		c.that(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)
+		c.require(s.free[kind].has(i) == free, "machine %s: free %v slot: %v, indexed: %v", m.Name, Slot(kind), free, !free)
 	}
 	for _, a := range m.Attempts {
-		c.that(a.OnMachine && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
+		c.require(a.OnMachine && a.Machine == m.Name, "machine %s lists %v, which is not there", m.Name, a.ID)
 	}
-	c.that(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
+	c.require(len(m.Attempts) == c.listed[m.Name], "machine %s lists %d attempts of %d", m.Name, len(m.Attempts), c.listed[m.Name])
 }

@@ -68,13 +68,13 @@ type JobSpec struct {
 	SlowStartPPM  int            `cbor:"SlowStartPPM"`  // millionths of a stage to be finished before its readers start
 	TimeoutMillis int64          `cbor:"TimeoutMillis"` // without progress before an attempt is failed; 0 is for ever
 
-	MaxMachineFaults int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
-	FaultDecayMillis int64 `cbor:"FaultDecayMillis"` // after which one of them is forgotten; 0 is never
+	MaxMachineFailures int   `cbor:"MaxMachineFaults"` // failures on a machine after which the job avoids it; 0 is never
+	FailureDecayMillis int64 `cbor:"FaultDecayMillis"` // after which one of them is forgotten; 0 is never
 
 	Speculative [slotKinds]bool `cbor:"Speculative"` // slow tasks may be tried a second time beside the first
 
-	Barred  []Ways `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
-	Passive bool   `cbor:"Passive"` // no slots are taken from others for its tasks
+	DisallowedModes []Ways `cbor:"Barred"`  // by stage of Graph: ways in which its tasks do not give up their slots; nil: none
+	Passive         bool   `cbor:"Passive"` // no slots are taken from others for its tasks
 
 	Document []byte `cbor:"Document"` // the job as submitted, encoded by the body
 }
@@ -105,13 +105,13 @@ type Job struct {
 	// It is false from Committing on.
 	Suspended bool
 
-	names     []CounterName       // of the counters below
-	nameIndex map[CounterName]int // place of each name in names
-	sums      []int64             // over the finished tasks, beside names
-	unmet     int                 // tasks not succeeded in the stages that write output; 0 from Committing on
-	splits    []Split             // of the source Nodes, stage by stage; nil until loaded
-	loaded    bool
-	faults    []machineFaults // replaced as a whole when it changes
+	names           []CounterName       // of the counters below
+	nameIndex       map[CounterName]int // place of each name in names
+	sums            []int64             // over the finished tasks, beside names
+	requiredLeft    int                 // tasks not succeeded in the stages that write output; 0 from Committing on
+	splits          []Split             // of the source Nodes, stage by stage; nil until loaded
+	loaded          bool
+	machineFailures []machineFailures // replaced as a whole when it changes
 }
 
 // maxFailures is how many failures a job remembers.
@@ -166,13 +166,13 @@ func (j *Job) CountersOf(t *Task) []Counter {
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 
-// lay makes the job's stages and bundles from its graph.
-func (j *Job) lay() {
+// buildStages makes the job's stages and bundles from its graph.
+func (j *Job) buildStages() {
 	j.Layout = j.Spec.Graph.Layout()
 	j.Stages = newStages(j.Spec.Graph, j.Layout)
 	j.Bundles = newBundles(j.Layout, j.Stages)
 	for _, b := range j.Bundles {
-		j.bar(b)
+		j.disallowModes(b)
 	}
 }
 
@@ -187,7 +187,7 @@ func (j *Job) SplitOf(t *Task) (s Split, ok bool) {
 		return j.splits[t.Split], true
 	}
 	stage := j.stage(t.ID.Stage)
-	if home := stage.home(t); home != "" {
+	if home := stage.combineMachine(t); home != "" {
 		return Split{Hosts: []string{home}, Bytes: 1}, true
 	}
 	if !stage.Source || !j.loaded {

@@ -10,10 +10,10 @@ func TestWhoMadeRoomIsNotKilled(t *testing.T) {
 		ends                  []Command
 		killed, failed, asked int
 	}{
-		"killed":                  {[]Command{KillAttempt{Attempt: first}, EndAttempt{Attempt: first}}, 1, 0, 0},
-		"preempted by kill":       {[]Command{KillAttempt{Attempt: first, Preempt: true}, EndAttempt{Attempt: first}}, 0, 0, 1},
+		"killed":                  {[]Command{KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 0},
+		"preempted by kill":       {[]Command{KillAttempt{Attempt: first, Preempt: true}, ExitAttempt{Attempt: first}}, 0, 0, 1},
 		"paused":                  {[]Command{PauseAttempt{Attempt: first}, CheckpointAttempt{Attempt: first}}, 0, 0, 1},
-		"suspended and killed":    {[]Command{SuspendAttempt{Attempt: first}, KillAttempt{Attempt: first}, EndAttempt{Attempt: first}}, 1, 0, 1},
+		"suspended and killed":    {[]Command{SuspendAttempt{Attempt: first}, KillAttempt{Attempt: first}, ExitAttempt{Attempt: first}}, 1, 0, 1},
 		"to pause, and lost":      {[]Command{PauseAttempt{Attempt: first}, ExpireMachine{Name: "a", Epoch: 1}}, 1, 0, 1},
 		"failed":                  {[]Command{FailAttempt{Attempt: first, Failure: Failure{Cause: "bad"}}}, 0, 1, 0},
 		"of a job that is killed": {[]Command{KillJob{Job: job1, Cause: "test"}}, 1, 0, 0},
@@ -23,8 +23,8 @@ func TestWhoMadeRoomIsNotKilled(t *testing.T) {
 			apply(t, s, joinOf("a", "1"), submit(2, 0), StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
 			apply(t, s, tt.ends...)
 			st := s.View().Job(job1).Stages[0]
-			if st.Killed != tt.killed || st.Failed != tt.failed || st.Taken.Asked != tt.asked {
-				t.Errorf("%d killed, %d failed, %d asked to make room; want %d, %d, %d", st.Killed, st.Failed, st.Taken.Asked, tt.killed, tt.failed, tt.asked)
+			if st.Killed != tt.killed || st.Failed != tt.failed || st.Preemption.Requested != tt.asked {
+				t.Errorf("%d killed, %d failed, %d asked to make room; want %d, %d, %d", st.Killed, st.Failed, st.Preemption.Requested, tt.killed, tt.failed, tt.asked)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func (l *lifetime) starts() (commands []Command) {
 	}
 	for _, stage := range l.j.Stages {
 		for t := range stage.Pending() {
-			if c := (StartAttempt{Task: t.ID, Machine: machine()}); stage.Alone() && l.j.Ready(stage) {
+			if c := (StartAttempt{Task: t.ID, Machine: machine()}); stage.StartsAlone() && l.j.Ready(stage) {
 				if t.Split >= 0 {
 					c.Range = l.j.RangeOf(t)
 				}
@@ -80,9 +80,9 @@ func (l *lifetime) ends() (commands []Command) {
 			_, stage, task, _ := l.s.View().Task(a.ID.Task)
 			switch {
 			case a.State != AttemptRunning:
-				commands = append(commands, EndAttempt{Attempt: a.ID})
+				commands = append(commands, ExitAttempt{Attempt: a.ID})
 			case a.Pausing:
-				commands = append(commands, CheckpointAttempt{Attempt: a.ID}, DeclinePause{Attempt: a.ID})
+				commands = append(commands, CheckpointAttempt{Attempt: a.ID}, DeclinePreemption{Attempt: a.ID})
 				fallthrough
 			case !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return !up.stage.Complete() }):
 				commands = append(commands, FinishAttempt{Attempt: a.ID, Range: task.Range, Output: Manifest{Bytes: 1}})
@@ -109,7 +109,7 @@ func (l *lifetime) mishap() Command {
 	a := t.Attempts[l.random.IntN(len(t.Attempts))].ID
 	return []Command{
 		FailAttempt{Attempt: a, Failure: Failure{Cause: "bad"}, OnMachine: l.random.IntN(2) == 0, BadCheckpoint: l.random.IntN(2) == 0},
-		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, EndAttempt{Attempt: a},
+		KillAttempt{Attempt: a, Cause: "enough"}, LoseOutput{a, "unreadable"}, RestoreOutput{Attempt: a, Range: t.Range}, ExitAttempt{Attempt: a},
 		PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a}, PauseAttempt{Attempt: a},
 	}[l.random.IntN(8)]
 }
@@ -159,10 +159,10 @@ func TestEveryGraphEnds(t *testing.T) {
 			t.Fatalf("seed %d: the job is %v: %s", seed, l.j.State, l.j.Cause)
 		}
 		for _, stage := range l.j.Stages {
-			shares += len(stage.shares)
+			shares += len(stage.combineSets)
 			if stage.Bundle.Gang {
 				gangs++
-			} else if !stage.Alone() {
+			} else if !stage.StartsAlone() {
 				groups++
 			}
 		}

@@ -42,15 +42,15 @@ func minus(a, b [slotKinds]int) [slotKinds]int {
 	return a
 }
 
-// hasRoom reports whether a machine has so many slots free beside those that are
+// hasSlots reports whether a machine has so many slots free beside those that are
 // taken already.
-func (m *Machine) hasRoom(slots, taken [slotKinds]int) bool {
+func (m *Machine) hasSlots(slots, taken [slotKinds]int) bool {
 	return fit(slots, minus(m.Slots, plus(m.Used, taken)))
 }
 
-// hasRoomAgain is hasRoom for what stands still on the machine. One that takes no new
+// hasSlotsToResume is hasSlots for what stands still on the machine. One that takes no new
 // tasks still has the slots for what it was given before.
-func (m *Machine) hasRoomAgain(slots, taken [slotKinds]int) bool {
+func (m *Machine) hasSlotsToResume(slots, taken [slotKinds]int) bool {
 	return !m.Lost && fit(slots, minus(m.Offered, plus(m.Used, taken)))
 }
 
@@ -65,10 +65,10 @@ func fit(wanted, there [slotKinds]int) bool {
 	return true
 }
 
-// Crowded is the first machine on which more attempts would stand still than it has
+// FirstOverSuspended is the first machine on which more attempts would stand still than it has
 // slots for, if these did so too; nil when there is none. Beside is how many others
 // are about to, by machine.
-func (v View) Crowded(attempts []*Attempt, beside map[string][slotKinds]int) *Machine {
+func (v View) FirstOverSuspended(attempts []*Attempt, beside map[string][slotKinds]int) *Machine {
 	still := maps.Clone(beside)
 	if still == nil {
 		still = make(map[string][slotKinds]int)
@@ -77,18 +77,18 @@ func (v View) Crowded(attempts []*Attempt, beside map[string][slotKinds]int) *Ma
 		m, n := v.Machine(a.Machine), still[a.Machine]
 		n[a.Slot]++
 		still[a.Machine] = n
-		if m.still(a.Slot)+n[a.Slot] > m.Offered[a.Slot] {
+		if m.suspendedCount(a.Slot)+n[a.Slot] > m.Offered[a.Slot] {
 			return m
 		}
 	}
 	return nil
 }
 
-// Cramped is the first machine with a task of a gang that takes no tasks for want of room
+// FirstFullDisk is the first machine with a task of a gang that takes no tasks for want of room
 // on its disks; nil when there is none, and for attempts that started alone, which go on
 // as if nothing had been asked of them when a checkpoint finds no room. One of a gang
 // that reads from others cannot: they have ended their streams by then.
-func (v View) Cramped(together []*Attempt) *Machine {
+func (v View) FirstFullDisk(together []*Attempt) *Machine {
 	if len(together) == 1 {
 		return nil
 	}
@@ -100,8 +100,8 @@ func (v View) Cramped(together []*Attempt) *Machine {
 	return nil
 }
 
-// still is how many attempts of a kind of slot are suspended on the machine.
-func (m *Machine) still(kind Slot) (n int) {
+// suspendedCount is how many attempts of a kind of slot are suspended on the machine.
+func (m *Machine) suspendedCount(kind Slot) (n int) {
 	for _, a := range m.Attempts {
 		if a.Suspended && a.Slot == kind {
 			n++
@@ -113,8 +113,8 @@ func (m *Machine) still(kind Slot) (n int) {
 // Free is how many slots of a kind can be given out.
 func (m *Machine) Free(kind Slot) int { return m.Slots[kind] - m.Used[kind] }
 
-// slots are what Slots has to be.
-func (m *Machine) slots() [slotKinds]int {
+// usableSlots are what Slots has to be.
+func (m *Machine) usableSlots() [slotKinds]int {
 	if m.Lost || m.Excluded {
 		return [slotKinds]int{}
 	}

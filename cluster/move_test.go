@@ -23,14 +23,14 @@ func TestMoveAttempt(t *testing.T) {
 		"has a job that is resumed":            {before: []Command{SuspendJob{Job: job1, Still: true}, ResumeJob{Job: job1}}},
 		"bars what keeps its work":             {before: []Command{stop}, barred: WaySplit | WayCheckpoint, fault: ErrRefused},
 		"bars being split":                     {before: []Command{stop}, barred: WaySplit},
-		"has declined, and stands still again": {before: []Command{stop, move, DeclinePause{Attempt: first}, stop}},
+		"has declined, and stands still again": {before: []Command{stop, move, DeclinePreemption{Attempt: first}, stop}},
 		"is lost with its machine":             {before: []Command{stop, ExpireMachine{Name: "a", Epoch: 1}}, fault: ErrRefused},
 		"is of a job that is killed":           {before: []Command{KillJob{Job: job1, Cause: "test"}}, fault: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New("1")
 			spec := submit(1, 0)
-			spec.Spec.Barred = []Ways{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
+			spec.Spec.DisallowedModes = []Ways{tt.barred, tt.barred}[:len(spec.Spec.Graph.Stages)]
 			apply(t, s, joinOf("a", "1"), joinOf("b", "1"), spec, StartJob{job1}, StartAttempt{Task: first.Task, Machine: "a"})
 			apply(t, s, tt.before...)
 			delta, err := s.Apply(Entry{At: 50, Command: move})
@@ -41,8 +41,8 @@ func TestMoveAttempt(t *testing.T) {
 				return
 			}
 			_, _, a, _ := s.View().Attempt(first)
-			if a.Suspended || !a.Pausing || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.Asked, first) {
-				t.Errorf("it is %+v, told were %v", a, delta.Asked)
+			if a.Suspended || !a.Pausing || a.Cause != move.Cause || !a.HoldsSlot() || !slices.Contains(delta.OrdersChanged, first) {
+				t.Errorf("it is %+v, told were %v", a, delta.OrdersChanged)
 			}
 			apply(t, s, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "c"}}, StartAttempt{Task: first.Task, Machine: "b"})
 			if m := s.View().Machine("a"); m.Used != [2]int{} || len(m.Attempts) != 0 {
@@ -90,8 +90,8 @@ func TestMoveOutput(t *testing.T) {
 				return
 			}
 			_, task, a, _ := s.View().Attempt(first)
-			if a.Home() != tt.home || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
-				t.Errorf("it lies on %s as %+v, moved were %v", a.Home(), task.Output.Segments, delta.Moved)
+			if a.DataMachine() != tt.home || !slices.Equal(task.Output.Segments, tt.move.Segments) || !slices.Contains(delta.Moved, first) {
+				t.Errorf("it lies on %s as %+v, moved were %v", a.DataMachine(), task.Output.Segments, delta.Moved)
 			}
 			other := map[string]string{"a": "b", "b": "a"}[tt.home]
 			apply(t, s, ExpireMachine{Name: other, Epoch: 1})

@@ -56,7 +56,7 @@ func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, len(s.jobs), "jobs, also retired ones")
 	for j := range s.View().Jobs() {
-		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.faults, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters())
+		fmt.Fprintln(&b, j.ID, j.State, j.Outcome, j.Cause, j.machineFailures, j.Spec.Priority, j.Spec.Pool, j.SubmittedAt, j.StartedAt, j.CommitAt, j.FinishedAt, j.Suspended, j.Counters())
 		for _, f := range j.Failures {
 			fmt.Fprintln(&b, f.Attempt, f.Machine, f.At, f.Cause, f.Skipped)
 		}
@@ -64,7 +64,7 @@ func dump(s *State) string {
 			fmt.Fprintln(&b, bundle.Index, bundle.starts)
 		}
 		for _, st := range j.Stages {
-			fmt.Fprintln(&b, st.shares, st.Writes)
+			fmt.Fprintln(&b, st.combineSets, st.WritesFiles)
 			fmt.Fprintln(&b, st.Name, st.Finished, st.Running, st.Waiting(), st.Launched, st.Failed, st.Killed, st.SlotMillis, st.StartedAt, st.FinishedAt)
 			for _, t := range st.Tasks {
 				fmt.Fprintln(&b, t.ID, t.State, t.Split, t.Part, t.Range, t.Ranged, t.Skip, t.Charged, t.counts, t.Checkpoint != nil, t.Output != nil)
@@ -112,10 +112,10 @@ func drawCommand(t *rapid.T, s *State) Command {
 	switch verb {
 	case "submit":
 		return SubmitJob{JobSpec{
-			Graph:            drawGraph(t),
-			Pool:             rapid.SampledFrom([]string{"", "", "default", "a"}).Draw(t, "pool"),
-			MaxAttempts:      [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
-			MaxMachineFaults: rapid.IntRange(0, 2).Draw(t, "faults"), FaultDecayMillis: 10,
+			Graph:              drawGraph(t),
+			Pool:               rapid.SampledFrom([]string{"", "", "default", "a"}).Draw(t, "pool"),
+			MaxAttempts:        [2]int{rapid.IntRange(0, 2).Draw(t, "maps' tries"), 2},
+			MaxMachineFailures: rapid.IntRange(0, 2).Draw(t, "faults"), FailureDecayMillis: 10,
 			SkipRecords: rapid.IntRange(0, 2).Draw(t, "skip"), SlowStartPPM: rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(t, "slow start"),
 		}}
 	case "startjob":
@@ -138,7 +138,7 @@ func drawCommand(t *rapid.T, s *State) Command {
 			BadCheckpoint: rapid.Bool().Draw(t, "bad checkpoint"),
 		}
 	case "end":
-		c := EndAttempt{Attempt: drawAttempt(t, s), Cause: "told to"}
+		c := ExitAttempt{Attempt: drawAttempt(t, s), Cause: "told to"}
 		if rapid.IntRange(0, 9).Draw(t, "stuck") == 0 {
 			c.Stuck = &Failure{Cause: "it does not end"}
 		}
@@ -207,7 +207,7 @@ func drawOperation(t *rapid.T, s *State, verb string) Command {
 		return drawPolicy(t)
 	}
 	return JoinMachine{Name: drawMachine(t), Instance: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "instance"), Fetched: drawFetched(t, s),
-		Held: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
+		Retained: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) AttemptID { return drawAttempt(t, s) }), 0, 2).Draw(t, "held"), Slots: [2]int{rapid.IntRange(0, 4).Draw(t, "maps"), rapid.IntRange(0, 3).Draw(t, "reduces")}}
 }
 
 func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
@@ -215,7 +215,7 @@ func drawPreemption(t *rapid.T, verb string, a AttemptID) Command {
 	case "pause":
 		return PauseAttempt{Attempt: a, Split: rapid.Bool().Draw(t, "split")}
 	case "decline":
-		return DeclinePause{Attempt: a}
+		return DeclinePreemption{Attempt: a}
 	case "suspend":
 		return SuspendAttempt{Attempt: a}
 	case "resume":

@@ -8,7 +8,7 @@ import "slices"
 func (j *Job) ReadyAt(s *Stage) int64 {
 	at := j.StartedAt
 	for _, up := range s.upstream {
-		there := j.thereAt(up)
+		there := j.availableAt(up)
 		if there == 0 {
 			return 0
 		}
@@ -17,13 +17,13 @@ func (j *Job) ReadyAt(s *Stage) int64 {
 	return at
 }
 
-// thereAt is since when enough of an upstream stage is finished for those that read it to
+// availableAt is since when enough of an upstream stage is finished for those that read it to
 // start, 0 while it is not. For those that start early, its own tasks can run since then.
-func (j *Job) thereAt(up upstream) int64 {
+func (j *Job) availableAt(up upstream) int64 {
 	if up.whole {
 		return j.completeAt(up.stage)
 	}
-	some, fed := up.stage.finishedAt(j.Early(up.stage), j.StartedAt), j.fedAt(up.stage.Bundle)
+	some, fed := up.stage.finishedAt(j.SlowStartTasks(up.stage), j.StartedAt), j.inputsCompleteAt(up.stage.Bundle)
 	switch {
 	case some == 0:
 		return 0
@@ -46,8 +46,8 @@ func (j *Job) completeAt(s *Stage) int64 {
 	return at
 }
 
-// fedAt is since when all that the tasks of bundles read is written, 0 while it is not.
-func (j *Job) fedAt(b *Bundle) int64 {
+// inputsCompleteAt is since when all that the tasks of bundles read is written, 0 while it is not.
+func (j *Job) inputsCompleteAt(b *Bundle) int64 {
 	at := j.StartedAt
 	for _, s := range b.Stages {
 		for _, up := range s.upstream {

@@ -22,7 +22,7 @@ type session struct {
 func (s *State) session(client string) *session {
 	se := s.sessions[client]
 	if se == nil {
-		s.forgetSessions()
+		s.dropOldSessions()
 		se = &session{results: make(map[uint64]JobID)}
 		s.sessions[client] = se
 	}
@@ -33,9 +33,9 @@ func (s *State) session(client string) *session {
 // a second time does so within minutes; this many do not come in that time.
 const maxSessions = 16_384
 
-// forgetSessions makes room for a new client: when there are too many, the half
+// dropOldSessions makes room for a new client: when there are too many, the half
 // that has been silent for longest is forgotten.
-func (s *State) forgetSessions() {
+func (s *State) dropOldSessions() {
 	if len(s.sessions) < maxSessions {
 		return
 	}

@@ -66,7 +66,7 @@ func recordJob(j *Job) jobRecord {
 	r := jobRecord{
 		Spec: j.Spec, State: j.State, Outcome: j.Outcome, Cause: j.Cause,
 		SubmittedAt: j.SubmittedAt, StartedAt: j.StartedAt, CommitAt: j.CommitAt, FinishedAt: j.FinishedAt,
-		Failures: j.Failures, Counters: j.names, Faults: j.faults, Suspended: j.Suspended,
+		Failures: j.Failures, Counters: j.names, MachineFailures: j.machineFailures, Suspended: j.Suspended,
 		Stages: make([]stageRecord, len(j.Stages)), tasks: make([][]taskRecord, len(j.Stages)),
 	}
 	for i, stage := range j.Stages {
@@ -83,9 +83,9 @@ func recordJob(j *Job) jobRecord {
 
 func recordStage(s *Stage) stageRecord {
 	return stageRecord{
-		Tasks: len(s.Tasks), Writes: s.Writes, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
+		Tasks: len(s.Tasks), WritesFiles: s.WritesFiles, StartedAt: s.StartedAt, FinishedAt: s.FinishedAt,
 		Launched: s.Launched, LocalStarts: s.LocalStarts, RackStarts: s.RackStarts, Failed: s.Failed, Killed: s.Killed, SlotMillis: s.SlotMillis,
-		Shares: slices.Clone(s.shares), Taken: s.Taken,
+		CombineSets: slices.Clone(s.combineSets), Preemption: s.Preemption,
 	}
 }
 
@@ -105,7 +105,7 @@ func recordTasks(s *Stage) []taskRecord {
 		tasks[i] = taskRecord{
 			State: t.State, Split: t.Split, Part: t.Part, Range: recordRange(t.Range), Ranged: t.Ranged, Skip: t.Skip,
 			Attempts: attempts[first:len(attempts):len(attempts)], Charged: t.Charged,
-			Output: t.Output, Checkpoint: t.Checkpoint, Cut: t.Cut, Counts: t.counts,
+			Output: t.Output, Checkpoint: t.Checkpoint, ConsistentCheckpoint: t.ConsistentCheckpoint, Counts: t.counts,
 		}
 	}
 	return tasks
@@ -116,7 +116,7 @@ func recordAttempt(a *Attempt) attemptRecord {
 		Machine: a.Machine, State: a.State, OnMachine: a.OnMachine, Range: recordRange(a.Range), From: a.From, DeclinedAt: a.DeclinedAt, Pausing: a.Pausing, Splitting: a.Splitting,
 		StartedAt: a.StartedAt, EndedAt: a.EndedAt, Cause: a.Cause, Lost: a.Lost,
 		Suspended: a.Suspended, SuspendedAt: a.SuspendedAt, SuspendedMillis: a.SuspendedMillis,
-		PausingAt: a.PausingAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo, Revoked: a.Revoked, Outdated: a.Outdated,
+		PreemptRequestedAt: a.PreemptRequestedAt, ResumedAt: a.ResumedAt, Wasted: a.Wasted, MovedTo: a.MovedTo, Revoked: a.Revoked, Outdated: a.Outdated,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // sequence of CBOR items: the cluster with its machines and sessions; then each
 // job, followed by its tasks, stage by stage. Nothing comes after the last one.
 const (
-	snapshotMark    = "hammr-snapshot "
+	snapshotHeader  = "hammr-snapshot "
 	snapshotVersion = 1
 )
 
@@ -23,7 +23,7 @@ const (
 func (s *Snapshot) Encode(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := encoding.NewEncoder(buffered)
-	_, err := fmt.Fprintf(buffered, "%s%d\n", snapshotMark, snapshotVersion)
+	_, err := fmt.Fprintf(buffered, "%s%d\n", snapshotHeader, snapshotVersion)
 	err = errors.Join(err, out.Encode(s.cluster))
 	for i := range s.jobs {
 		if err != nil {
@@ -55,7 +55,7 @@ func (j *jobRecord) encode(out *cbor.Encoder) error {
 // when a newer version has written something that this one does not know.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
-	if err := readMark(buffered); err != nil {
+	if err := readHeader(buffered); err != nil {
 		return nil, err
 	}
 	s, err := decodeRecords(decoding.NewDecoder(buffered))
@@ -65,8 +65,8 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return s, nil
 }
 
-// readMark passes over the first line.
-func readMark(r *bufio.Reader) error {
+// readHeader passes over the first line.
+func readHeader(r *bufio.Reader) error {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
 		err = nil // what came is not the line
@@ -74,7 +74,7 @@ func readMark(r *bufio.Reader) error {
 	if err != nil {
 		return fmt.Errorf("cluster: reading a snapshot: %w", err)
 	}
-	number, marked := strings.CutPrefix(string(line), snapshotMark)
+	number, marked := strings.CutPrefix(string(line), snapshotHeader)
 	version, err := strconv.Atoi(strings.TrimSuffix(number, "\n"))
 	if !marked || err != nil {
 		return errors.New("cluster: not a snapshot of hammr's state")

@@ -62,8 +62,8 @@ type jobRecord struct {
 	Counters []CounterName `cbor:"10,keyasint,omitempty"`
 	Stages   []stageRecord `cbor:"11,keyasint,omitempty"`
 
-	Faults  []machineFaults `cbor:"12,keyasint,omitempty"`
-	Retired bool            `cbor:"13,keyasint,omitempty"` // and nothing else is set
+	MachineFailures []machineFailures `cbor:"12,keyasint,omitempty"`
+	Retired         bool              `cbor:"13,keyasint,omitempty"` // and nothing else is set
 
 	BundleStarts [][]int `cbor:"14,keyasint,omitempty"` // by class of bundles and number; empty where none was started whole
 	Suspended    bool    `cbor:"15,keyasint,omitempty"`
@@ -72,8 +72,8 @@ type jobRecord struct {
 }
 
 type stageRecord struct {
-	Tasks  int  `cbor:"1,keyasint"` // how many follow the job
-	Writes bool `cbor:"2,keyasint,omitempty"`
+	Tasks       int  `cbor:"1,keyasint"` // how many follow the job
+	WritesFiles bool `cbor:"2,keyasint,omitempty"`
 
 	StartedAt  int64 `cbor:"3,keyasint,omitempty"`
 	FinishedAt int64 `cbor:"4,keyasint,omitempty"`
@@ -85,8 +85,8 @@ type stageRecord struct {
 	SlotMillis  int64 `cbor:"9,keyasint,omitempty"`
 	RackStarts  int   `cbor:"10,keyasint,omitempty"`
 
-	Shares []share `cbor:"11,keyasint,omitempty"`
-	Taken  Taken   `cbor:"12,keyasint,omitzero"`
+	CombineSets []combineSet    `cbor:"11,keyasint,omitempty"`
+	Preemption  PreemptionStats `cbor:"12,keyasint,omitzero"`
 }
 
 type taskRecord struct {
@@ -99,10 +99,10 @@ type taskRecord struct {
 	Attempts []attemptRecord `cbor:"7,keyasint,omitempty"`
 	Charged  int             `cbor:"8,keyasint,omitempty"`
 
-	Output     *Manifest   `cbor:"9,keyasint,omitempty"`
-	Checkpoint *Checkpoint `cbor:"10,keyasint,omitempty"`
-	Counts     []int64     `cbor:"11,keyasint,omitempty"` // beside jobRecord.Counters
-	Cut        *Checkpoint `cbor:"12,keyasint,omitempty"`
+	Output               *Manifest   `cbor:"9,keyasint,omitempty"`
+	Checkpoint           *Checkpoint `cbor:"10,keyasint,omitempty"`
+	Counts               []int64     `cbor:"11,keyasint,omitempty"` // beside jobRecord.Counters
+	ConsistentCheckpoint *Checkpoint `cbor:"12,keyasint,omitempty"`
 }
 
 type attemptRecord struct {
@@ -116,15 +116,15 @@ type attemptRecord struct {
 	Cause     string       `cbor:"8,keyasint,omitempty"`
 	Lost      bool         `cbor:"9,keyasint,omitempty"`
 
-	Splitting       bool  `cbor:"10,keyasint,omitempty"`
-	Suspended       bool  `cbor:"11,keyasint,omitempty"`
-	SuspendedAt     int64 `cbor:"12,keyasint,omitempty"`
-	SuspendedMillis int64 `cbor:"13,keyasint,omitempty"`
-	PausingAt       int64 `cbor:"14,keyasint,omitempty"`
-	ResumedAt       int64 `cbor:"15,keyasint,omitempty"`
-	Wasted          bool  `cbor:"16,keyasint,omitempty"`
-	DeclinedAt      int64 `cbor:"18,keyasint,omitempty"`
-	From            int   `cbor:"19,keyasint,omitempty"`
+	Splitting          bool  `cbor:"10,keyasint,omitempty"`
+	Suspended          bool  `cbor:"11,keyasint,omitempty"`
+	SuspendedAt        int64 `cbor:"12,keyasint,omitempty"`
+	SuspendedMillis    int64 `cbor:"13,keyasint,omitempty"`
+	PreemptRequestedAt int64 `cbor:"14,keyasint,omitempty"`
+	ResumedAt          int64 `cbor:"15,keyasint,omitempty"`
+	Wasted             bool  `cbor:"16,keyasint,omitempty"`
+	DeclinedAt         int64 `cbor:"18,keyasint,omitempty"`
+	From               int   `cbor:"19,keyasint,omitempty"`
 
 	MovedTo string `cbor:"17,keyasint,omitempty"`
 	Revoked bool   `cbor:"20,keyasint,omitempty"`

@@ -21,11 +21,11 @@ func (s *Snapshot) Restore() (*State, error) {
 	for i := range s.jobs {
 		r.addJob(&s.jobs[i])
 	}
-	r.putAttempts(s.cluster.Machines)
-	if len(r.faults) == 0 {
-		r.that(r.CheckInvariants())
+	r.placeAttempts(s.cluster.Machines)
+	if len(r.errs) == 0 {
+		r.addError(r.CheckInvariants())
 	}
-	if err := errors.Join(r.faults...); err != nil {
+	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("cluster: snapshot that contradicts itself: %w", err)
 	}
 	return r.State, nil
@@ -34,28 +34,28 @@ func (s *Snapshot) Restore() (*State, error) {
 // restorer is a state under construction and what was found wrong with it.
 type restorer struct {
 	*State
-	faults []error
+	errs []error
 }
 
-// maxRestoreFaults keeps the error for a damaged snapshot readable.
-const maxRestoreFaults = 20
+// maxRestoreErrors keeps the error for a damaged snapshot readable.
+const maxRestoreErrors = 20
 
-func (r *restorer) that(fault error) {
-	if fault != nil && len(r.faults) < maxRestoreFaults {
-		r.faults = append(r.faults, fault)
+func (r *restorer) addError(fault error) {
+	if fault != nil && len(r.errs) < maxRestoreErrors {
+		r.errs = append(r.errs, fault)
 	}
 }
 
 func (r *restorer) addMachines(records []machineRecord) {
 	for i, m := range records {
 		if r.byName[m.Name] != nil {
-			r.that(fmt.Errorf("machine %q stands in it twice", m.Name))
+			r.addError(fmt.Errorf("machine %q stands in it twice", m.Name))
 		}
 		machine := &Machine{
 			Name: m.Name, Instance: m.Instance, Address: m.Address, HTTP: m.HTTP, Rack: m.Rack, Hosts: m.Hosts,
 			Offered: m.Offered, Epoch: m.Epoch, Lost: m.Lost, LostAt: m.LostAt, Excluded: m.Excluded, Draining: m.Draining, index: i,
 		}
-		machine.Slots = machine.slots()
+		machine.Slots = machine.usableSlots()
 		r.machines = append(r.machines, machine)
 		if m.Lost {
 			r.lost++
@@ -84,30 +84,30 @@ func (r *restorer) addJob(record *jobRecord) {
 		Spec: record.Spec, State: record.State, Outcome: record.Outcome, Cause: record.Cause,
 		SubmittedAt: record.SubmittedAt, StartedAt: record.StartedAt, CommitAt: record.CommitAt, FinishedAt: record.FinishedAt,
 		Failures: slices.Clip(record.Failures), names: slices.Clip(record.Counters), sums: make([]int64, len(record.Counters)),
-		faults: slices.Clip(record.Faults),
+		machineFailures: slices.Clip(record.MachineFailures),
 	}
 	r.jobs = append(r.jobs, j)
 	if err := j.Spec.Graph.Validate(); err != nil {
-		r.that(fmt.Errorf("%v: %w", j.ID, err))
+		r.addError(fmt.Errorf("%v: %w", j.ID, err))
 		return
 	}
-	j.lay()
+	j.buildStages()
 	if len(record.Stages) != len(j.Stages) {
-		r.that(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Stages)))
+		r.addError(fmt.Errorf("%v: %d stages for a graph of %d", j.ID, len(record.Stages), len(j.Stages)))
 		return
 	}
 	if len(j.names) > 0 {
 		j.nameIndex = maps.Collect(indexed(j.names))
 	}
-	j.suspend(record.Suspended)
-	r.that(j.takeStarts(record.BundleStarts))
+	j.setSuspended(record.Suspended)
+	r.addError(j.restoreStarts(record.BundleStarts))
 	for i, stage := range j.Stages {
-		r.that(stage.take(record.Stages[i]))
+		r.addError(stage.restore(record.Stages[i]))
 		for n := range record.tasks[i] {
-			r.that(r.addTask(j, stage, &record.tasks[i][n]))
+			r.addError(r.addTask(j, stage, &record.tasks[i][n]))
 		}
-		if stage.Vital() {
-			j.unmet += len(stage.Tasks) - stage.Finished
+		if stage.RequiredForCommit() {
+			j.requiredLeft += len(stage.Tasks) - stage.Finished
 		}
 	}
 }
@@ -123,8 +123,8 @@ func indexed(names []CounterName) func(yield func(CounterName, int) bool) {
 	}
 }
 
-// takeStarts takes over how often bundles were started.
-func (j *Job) takeStarts(starts [][]int) error {
+// restoreStarts takes over how often bundles were started.
+func (j *Job) restoreStarts(starts [][]int) error {
 	if len(starts) > len(j.Bundles) {
 		return fmt.Errorf("%v: starts of %d classes of bundles, of which it has %d", j.ID, len(starts), len(j.Bundles))
 	}
@@ -139,15 +139,15 @@ func (j *Job) takeStarts(starts [][]int) error {
 	return nil
 }
 
-// take takes over what a stage has counted. Its shares are those of its graph's
+// restore takes over what a stage has counted. Its shares are those of its graph's
 // edges. How many attempts are killed follows from these: snapshots of earlier
 // versions have those among them that made room.
-func (s *Stage) take(r stageRecord) error {
-	if len(r.Shares) != len(s.shares) {
-		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.Shares), len(s.shares))
+func (s *Stage) restore(r stageRecord) error {
+	if len(r.CombineSets) != len(s.combineSets) {
+		return fmt.Errorf("stage %s: %d shares for %d per-machine edges", s.Name, len(r.CombineSets), len(s.combineSets))
 	}
-	s.shares, s.Taken = slices.Clone(r.Shares), r.Taken
-	s.Writes, s.StartedAt, s.FinishedAt = r.Writes, r.StartedAt, r.FinishedAt
+	s.combineSets, s.Preemption = slices.Clone(r.CombineSets), r.Preemption
+	s.WritesFiles, s.StartedAt, s.FinishedAt = r.WritesFiles, r.StartedAt, r.FinishedAt
 	s.Launched, s.LocalStarts, s.RackStarts, s.Failed, s.SlotMillis = r.Launched, r.LocalStarts, r.RackStarts, r.Failed, r.SlotMillis
 	return nil
 }
@@ -157,7 +157,7 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 		ID:    TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)},
 		State: record.State, Split: record.Split, Part: record.Part, Range: record.Range.asRange(), Ranged: record.Ranged,
 		Skip: slices.Clip(record.Skip), Charged: record.Charged,
-		Output: record.Output, Checkpoint: record.Checkpoint, Cut: record.Cut, counts: record.Counts,
+		Output: record.Output, Checkpoint: record.Checkpoint, ConsistentCheckpoint: record.ConsistentCheckpoint, counts: record.Counts,
 	}
 	stage.Tasks = append(stage.Tasks, t)
 	if len(t.counts) > len(j.sums) || t.Part < 0 || t.Part > t.ID.Number {
@@ -167,19 +167,19 @@ func (r *restorer) addTask(j *Job, stage *Stage, record *taskRecord) error {
 		j.sums[i] += n
 	}
 	switch t.State {
-	case TaskPending, TaskPaused:
+	case TaskPending, TaskCheckpointed:
 		stage.pending.add(t.ID.Number)
-		stage.indexHome(t)
+		stage.indexCheckpoint(t)
 		j.indexHosts(stage, t)
 	case TaskRunning:
 		stage.Running++
 	case TaskSucceeded:
 		stage.Finished++
 	}
-	return r.addAttempts(place{job: j, stage: stage, task: t}, record.Attempts)
+	return r.addAttempts(taskRef{job: j, stage: stage, task: t}, record.Attempts)
 }
 
-func (r *restorer) addAttempts(p place, records []attemptRecord) error {
+func (r *restorer) addAttempts(p taskRef, records []attemptRecord) error {
 	attempts := make([]Attempt, len(records))
 	for n, record := range records {
 		a := &attempts[n]
@@ -189,13 +189,13 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 			Range: record.Range.asRange(), From: record.From, DeclinedAt: record.DeclinedAt, Pausing: record.Pausing, Splitting: record.Splitting,
 			StartedAt: record.StartedAt, EndedAt: record.EndedAt, Cause: record.Cause, Lost: record.Lost,
 			MovedTo: record.MovedTo, Revoked: record.Revoked, Outdated: record.Outdated, Suspended: record.Suspended, SuspendedAt: record.SuspendedAt, SuspendedMillis: record.SuspendedMillis,
-			PausingAt: record.PausingAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
+			PreemptRequestedAt: record.PreemptRequestedAt, ResumedAt: record.ResumedAt, Wasted: record.Wasted,
 		}
 		p.task.Attempts = append(p.task.Attempts, a)
 		switch a.State {
 		case AttemptSucceeded:
 			p.task.Winner = a
-			p.stage.setGone(p.task, a.Lost)
+			p.stage.setOutputLost(p.task, a.Lost)
 		case AttemptKilled:
 			p.stage.Killed++
 		}
@@ -216,14 +216,14 @@ func (r *restorer) addAttempts(p place, records []attemptRecord) error {
 	return nil
 }
 
-// putAttempts gives each machine its attempts, in order of start.
-func (r *restorer) putAttempts(records []machineRecord) {
+// placeAttempts gives each machine its attempts, in order of start.
+func (r *restorer) placeAttempts(records []machineRecord) {
 	tx := &transition{State: r.State}
 	for i, m := range r.machines {
 		for _, id := range records[i].Attempts {
 			p, err := r.attempt(id)
 			if err != nil {
-				r.that(fmt.Errorf("machine %q: %w", m.Name, err))
+				r.addError(fmt.Errorf("machine %q: %w", m.Name, err))
 				continue
 			}
 			m.Attempts = append(m.Attempts, p.attempt)

@@ -13,19 +13,19 @@ import (
 // of its graph, or several whose Nodes share processes; with the indexes over
 // them.
 type Stage struct {
-	Name   string         // of the graph's stages, joined by +
-	Code   string         // in ids: "m", "r" or "s<index>"
-	Index  int            // in Job.Stages and in the Groups of the layout
-	Nodes  []int          // places of its stages in the graph, ascending
-	Slots  [slotKinds]int // that a task takes
-	Slot   Slot           // the only kind of them; ReduceSlot if there are both
-	Bundle *Bundle        // class of the bundles that its tasks are in
-	Source bool           // it reads splits
-	Sink   bool           // what some of its Nodes write is read by nobody: it is the job's output
-	Stored bool           // what it writes for other stages does not lie on its machines
-	Writes bool           // its tasks write files of the job's output beside what other stages read
-	Barred Ways           // in which its tasks do not give up their slots
-	Tasks  []*Task
+	Name            string         // of the graph's stages, joined by +
+	Code            string         // in ids: "m", "r" or "s<index>"
+	Index           int            // in Job.Stages and in the Groups of the layout
+	Nodes           []int          // places of its stages in the graph, ascending
+	Slots           [slotKinds]int // that a task takes
+	Slot            Slot           // the only kind of them; ReduceSlot if there are both
+	Bundle          *Bundle        // class of the bundles that its tasks are in
+	Source          bool           // it reads splits
+	Sink            bool           // what some of its Nodes write is read by nobody: it is the job's output
+	Stored          bool           // what it writes for other stages does not lie on its machines
+	WritesFiles     bool           // its tasks write files of the job's output beside what other stages read
+	DisallowedModes Ways           // in which its tasks do not give up their slots
+	Tasks           []*Task
 
 	Finished int // tasks that have succeeded; at most len(Tasks)
 	Running  int // tasks with a running attempt; at most len(Tasks) - Finished
@@ -39,16 +39,16 @@ type Stage struct {
 	Failed      int   // attempts failed
 	Killed      int   // attempts killed or lost; Taken counts those that made room
 	SlotMillis  int64 // time attempts held a slot, over those that have left it
-	Taken       Taken
+	Preemption  PreemptionStats
 
-	shares    []share               // of the per-machine edges that it reads, in order of edges
-	upstream  []upstream            // stages whose files it reads, in order of edges
-	pending   numberSet             // tasks to be started
-	gone      numberSet             // finished tasks whose output is lost, and that nobody needs
-	suspended []*Attempt            // that run and stand still, in order of start
-	halted    bool                  // its job is suspended: nobody is to see what waits
-	byHost    map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
-	byHome    map[string]*numberSet // of pending, by Home; no set is empty
+	combineSets         []combineSet          // of the per-machine edges that it reads, in order of edges
+	upstream            []upstream            // stages whose files it reads, in order of edges
+	pending             numberSet             // tasks to be started
+	lostUnneeded        numberSet             // finished tasks whose output is lost, and that nobody needs
+	suspended           []*Attempt            // that run and stand still, in order of start
+	jobSuspended        bool                  // its job is suspended: nobody is to see what waits
+	byHost              map[string]*numberSet // of pending, by host of their split; filled when splits are loaded
+	byCheckpointMachine map[string]*numberSet // of pending, by Home; no set is empty
 }
 
 // upstream is a stage that another reads along an edge.
@@ -63,7 +63,7 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 	classOf := make(map[string]*Stage)
 	for i, class := range layout.Groups {
 		s := &Stage{
-			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet), byHome: make(map[string]*numberSet),
+			Index: i, Nodes: class.Stages, byHost: make(map[string]*numberSet), byCheckpointMachine: make(map[string]*numberSet),
 			Slots: [slotKinds]int{MapSlot: class.Slots.Map, ReduceSlot: class.Slots.Reduce},
 		}
 		var names []string
@@ -85,20 +85,20 @@ func newStages(g dag.Graph, layout *dag.Layout) []*Stage {
 		from, to := classOf[e.From], classOf[e.To]
 		if e.Channel == dag.ChannelFile {
 			from.Stored = from.Stored && e.Stored
-			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !early(layout, from, to)})
+			to.upstream = append(to.upstream, upstream{from, i, e.Connection == dag.PerMachine || !mayStartEarly(layout, from, to)})
 		}
 		if e.Connection == dag.PerMachine {
-			to.shares = append(to.shares, share{Edge: i})
+			to.combineSets = append(to.combineSets, combineSet{Edge: i})
 		}
 	}
 	return stages
 }
 
-// early reports whether readers may hold slots before all is written that they read.
+// mayStartEarly reports whether readers may hold slots before all is written that they read.
 // Only those do that take reduce slots alone, and for writers that take map slots alone:
 // then nobody who holds a map slot waits for others, so that all map slots come free
 // again, and with them all that is waited for in reduce slots.
-func early(layout *dag.Layout, from, to *Stage) bool {
+func mayStartEarly(layout *dag.Layout, from, to *Stage) bool {
 	writer := layout.Bundles[layout.Groups[from.Index].Bundle].Slots
 	reader := layout.Bundles[layout.Groups[to.Index].Bundle].Slots
 	return writer.Reduce == 0 && reader.Map == 0
@@ -122,16 +122,18 @@ func (j *Job) Ready(s *Stage) bool {
 		return false
 	}
 	for _, up := range s.upstream {
-		if !up.stage.Complete() && (up.whole || up.stage.Finished < j.Early(up.stage) || !up.stage.Bundle.Fed()) {
+		if !up.stage.Complete() && (up.whole || up.stage.Finished < j.SlowStartTasks(up.stage) || !up.stage.Bundle.InputsComplete()) {
 			return false
 		}
 	}
 	return true
 }
 
-// Early is how many tasks of a stage have to finish before those that read what it
+// SlowStartTasks is how many tasks of a stage have to finish before those that read what it
 // writes to files may start.
-func (j *Job) Early(s *Stage) int { return (j.Spec.SlowStartPPM*len(s.Tasks) + 999_999) / 1_000_000 }
+func (j *Job) SlowStartTasks(s *Stage) int {
+	return (j.Spec.SlowStartPPM*len(s.Tasks) + 999_999) / 1_000_000
+}
 
 // EdgeComplete reports whether all that is to be written for an edge that is a
 // file has been, and counts.
@@ -157,13 +159,15 @@ func (j *Job) StageOf(name string) *Stage {
 	return nil
 }
 
-// Alone reports whether a task of the stage starts by itself, in one slot. Tasks
+// StartsAlone reports whether a task of the stage starts by itself, in one slot. Tasks
 // of others start by StartBundle.
-func (s *Stage) Alone() bool { return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 && !s.Bundle.Gang }
+func (s *Stage) StartsAlone() bool {
+	return s.Slots[MapSlot]+s.Slots[ReduceSlot] == 1 && !s.Bundle.Gang
+}
 
-// Vital reports whether the job's output holds what the stage's tasks write, so
+// RequiredForCommit reports whether the job's output holds what the stage's tasks write, so
 // that the job is done only when all of them are.
-func (s *Stage) Vital() bool { return s.Sink || s.Writes }
+func (s *Stage) RequiredForCommit() bool { return s.Sink || s.WritesFiles }
 
 // Upstream yields the stages whose files the stage reads, in order of edges.
 func (s *Stage) Upstream() iter.Seq[*Stage] {
@@ -180,7 +184,7 @@ func (s *Stage) Upstream() iter.Seq[*Stage] {
 // but none while the job is suspended. So whoever gives out slots need not know
 // that it is.
 func (s *Stage) Waiting() int {
-	if s.halted {
+	if s.jobSuspended {
 		return 0
 	}
 	return s.pending.count
@@ -197,15 +201,15 @@ func (s *Stage) Pending() iter.Seq[*Task] { return s.tasks(&s.pending) }
 // on, those that began first before others; none while the job is suspended. It is
 // not to be changed.
 func (s *Stage) Suspended() []*Attempt {
-	if s.halted {
+	if s.jobSuspended {
 		return nil
 	}
 	return s.suspended
 }
 
-// StandingStill is how many attempts of the stage are suspended, whether they wait
+// SuspendedCount is how many attempts of the stage are suspended, whether they wait
 // for a slot or their job is suspended too.
-func (s *Stage) StandingStill() int { return len(s.suspended) }
+func (s *Stage) SuspendedCount() int { return len(s.suspended) }
 
 // Located reports whether some split of the stage says where it lies. None does
 // before the splits are loaded.
@@ -215,9 +219,11 @@ func (s *Stage) Located() bool { return len(s.byHost) > 0 }
 // of number. There are none before the splits are loaded.
 func (s *Stage) PendingOn(host string) iter.Seq[*Task] { return s.tasks(s.byHost[host]) }
 
-// PausedOn yields the tasks to be started that go on from what a machine has, in
+// CheckpointedOn yields the tasks to be started that go on from what a machine has, in
 // order of number.
-func (s *Stage) PausedOn(machine string) iter.Seq[*Task] { return s.tasks(s.byHome[machine]) }
+func (s *Stage) CheckpointedOn(machine string) iter.Seq[*Task] {
+	return s.tasks(s.byCheckpointMachine[machine])
+}
 
 func (s *Stage) tasks(set *numberSet) iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {

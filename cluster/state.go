@@ -57,28 +57,28 @@ type Command interface {
 // Delta tells what an entry changed. A job, attempt or machine may stand in
 // several lists and more than once in each.
 type Delta struct {
-	Submitted JobID       // by SubmitJob, also when it came before; else zero
-	Jobs      []JobID     // that are new or whose state, priority or pool changed
-	Started   []AttemptID // that their machine is to start
-	Ended     []AttemptID // with a verdict
-	Asked     []AttemptID // whose machine is to hear something: kill, stop or pause
-	Freed     []AttemptID // that left their slot
-	Published []AttemptID // whose output other tasks may read
-	Revoked   []AttemptID // whose output is gone
-	Moved     []AttemptID // whose output lies on another machine than before
-	Machines  []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
-	Retired   []JobID     // that left the state
-	Policy    bool        // another policy gives out slots, or one that is set otherwise
+	Submitted     JobID       // by SubmitJob, also when it came before; else zero
+	Jobs          []JobID     // that are new or whose state, priority or pool changed
+	Started       []AttemptID // that their machine is to start
+	Ended         []AttemptID // with a verdict
+	OrdersChanged []AttemptID // whose machine is to hear something: kill, stop or pause
+	Freed         []AttemptID // that left their slot
+	Published     []AttemptID // whose output other tasks may read
+	Revoked       []AttemptID // whose output is gone
+	Moved         []AttemptID // whose output lies on another machine than before
+	Machines      []string    // that joined or expired, are excluded or admitted, or are forgotten and not there any more
+	Retired       []JobID     // that left the state
+	Policy        bool        // another policy gives out slots, or one that is set otherwise
 }
 
 // transition is one Apply under way.
 type transition struct {
 	*State
-	at    int64
-	delta *Delta
-	bare  []TaskID // that wait and have lost their checkpoint
+	at             int64
+	delta          *Delta
+	lostCheckpoint []TaskID // that wait and have lost their checkpoint
 
-	breaksUp bool // a gang
+	rollingBack bool // a gang
 }
 
 // Apply applies one entry. An error means that the command was refused and
@@ -103,7 +103,7 @@ func (s *State) applyOnce(e Entry) (Delta, error) {
 	tx := &transition{State: s, at: e.At, delta: &delta}
 	err := e.Command.apply(tx)
 	if err == nil {
-		tx.rerun()
+		tx.rerunLost()
 	}
 	return delta, err
 }
@@ -118,33 +118,33 @@ func (s *State) job(id JobID) (*Job, error) {
 	return nil, fmt.Errorf("%w: %v", ErrRetired, id)
 }
 
-// place is an attempt or a task and all that it belongs to.
-type place struct {
+// taskRef is an attempt or a task and all that it belongs to.
+type taskRef struct {
 	job     *Job
 	stage   *Stage
 	task    *Task
 	attempt *Attempt
 }
 
-func (s *State) task(id TaskID) (place, error) {
+func (s *State) task(id TaskID) (taskRef, error) {
 	j, err := s.job(id.Job)
 	if err != nil {
-		return place{}, err
+		return taskRef{}, err
 	}
 	i := slices.IndexFunc(j.Stages, func(st *Stage) bool { return st.Code == id.Stage })
 	if i < 0 || id.Number < 0 || id.Number >= len(j.Stages[i].Tasks) {
-		return place{}, fmt.Errorf("%w: %v", ErrUnknown, id)
+		return taskRef{}, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
-	return place{job: j, stage: j.Stages[i], task: j.Stages[i].Tasks[id.Number]}, nil
+	return taskRef{job: j, stage: j.Stages[i], task: j.Stages[i].Tasks[id.Number]}, nil
 }
 
-func (s *State) attempt(id AttemptID) (place, error) {
+func (s *State) attempt(id AttemptID) (taskRef, error) {
 	p, err := s.task(id.Task)
 	if err != nil {
-		return place{}, err
+		return taskRef{}, err
 	}
 	if id.Number < 0 || id.Number >= len(p.task.Attempts) {
-		return place{}, fmt.Errorf("%w: %v", ErrUnknown, id)
+		return taskRef{}, fmt.Errorf("%w: %v", ErrUnknown, id)
 	}
 	p.attempt = p.task.Attempts[id.Number]
 	return p, nil

@@ -245,7 +245,7 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 func TestMachinesAreAvoided(t *testing.T) {
 	s := New("1")
 	spec := submit(9, 0)
-	spec.Spec.MaxMachineFaults, spec.Spec.FaultDecayMillis = 2, 1000
+	spec.Spec.MaxMachineFailures, spec.Spec.FailureDecayMillis = 2, 1000
 	spec.Spec.MaxAttempts = [2]int{9, 9}
 	apply(t, s, spec, StartJob{job1})
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -49,8 +49,8 @@ func TestASuspendedJobKeepsItsWorkAndGetsNoSlots(t *testing.T) {
 			}
 			mustApply(t, s, ResumeJob{job1})
 			wantRefused(t, s, "not suspended", ResumeJob{job1})
-			if !j.Ready(maps) || maps.Waiting() != 1 || len(maps.Suspended()) != maps.StandingStill() {
-				t.Errorf("after it: ready: %v, %d wait, %d of %d stand still", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.StandingStill())
+			if !j.Ready(maps) || maps.Waiting() != 1 || len(maps.Suspended()) != maps.SuspendedCount() {
+				t.Errorf("after it: ready: %v, %d wait, %d of %d stand still", j.Ready(maps), maps.Waiting(), len(maps.Suspended()), maps.SuspendedCount())
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 	for barred, want := range map[Ways]string{0: "pause pause", WayCheckpoint: "still still", WaySuspend | WayCheckpoint: "nothing nothing"} {
 		s := New("1")
 		spec := submit(0, 0)
-		spec.Spec.Graph, spec.Spec.Barred = gangGraph(1), []Ways{0, barred, 0}
+		spec.Spec.Graph, spec.Spec.DisallowedModes = gangGraph(1), []Ways{0, barred, 0}
 		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
 		loadSplits(s)
 		mustApply(t, s, StartJob{job1})
@@ -110,7 +110,7 @@ func TestAGangOfASuspendedJob(t *testing.T) {
 		if got := asked(j); got != want {
 			t.Errorf("barred %b: attempts are asked for %q, want %q", barred, got, want)
 		}
-		if j.StandingStill(j.Bundles[0]) != nil {
+		if j.SuspendedBundles(j.Bundles[0]) != nil {
 			t.Errorf("barred %b: a gang of a suspended job wants its slots", barred)
 		}
 		if err := s.CheckInvariants(); err != nil {

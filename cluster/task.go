@@ -15,9 +15,9 @@ const (
 	TaskPending TaskState = iota + 1
 	// TaskRunning is entered by StartAttempt.
 	TaskRunning
-	// TaskPaused is entered by CheckpointAttempt. It starts like a pending
+	// TaskCheckpointed is entered by CheckpointAttempt. It starts like a pending
 	// task, from its checkpoint.
-	TaskPaused
+	TaskCheckpointed
 	// TaskSucceeded is entered by FinishAttempt; Pending follows only when
 	// the output is lost while somebody needs it.
 	TaskSucceeded
@@ -49,8 +49,8 @@ type Task struct {
 	Winner   *Attempt       // whose output is the task's; nil unless Succeeded
 	Output   *Manifest      // nil unless Succeeded
 
-	Checkpoint *Checkpoint // where to go on, nil at the beginning
-	Cut        *Checkpoint // of a gang that is being paused again: where to go on if that comes to nothing
+	Checkpoint           *Checkpoint // where to go on, nil at the beginning
+	ConsistentCheckpoint *Checkpoint // of a gang that is being paused again: where to go on if that comes to nothing
 
 	counts []int64 // of the winner, beside Job.names
 }
@@ -93,9 +93,9 @@ type Checkpoint struct {
 
 	Copy *CheckpointCopy `cbor:"Copy,omitempty"` // nil where there is none
 
-	// Short says that it may lack output that is gone: an attempt that has gone on
+	// MayMissInput says that it may lack output that is gone: an attempt that has gone on
 	// from it has that, or is to read it again.
-	Short bool `cbor:"Short,omitempty"`
+	MayMissInput bool `cbor:"Short,omitempty"`
 }
 
 // AttemptState is the verdict over an attempt.
@@ -149,23 +149,23 @@ type Attempt struct {
 	SuspendedAt     int64 // when it was suspended last; 0 if never
 	SuspendedMillis int64 // for how long it was, but for the time since SuspendedAt while it is
 
-	PausingAt int64 // when it was asked to keep its work and end; 0 if never
-	ResumedAt int64 // when it went on last: after it stood still, or with what another attempt had left; 0 if never
-	Wasted    bool  // it is Preempted, and its work lost
+	PreemptRequestedAt int64 // when it was asked to keep its work and end; 0 if never
+	ResumedAt          int64 // when it went on last: after it stood still, or with what another attempt had left; 0 if never
+	Wasted             bool  // it is Preempted, and its work lost
 }
 
-// Kept reports whether the attempt is preempted and its work is kept.
-func (a *Attempt) Kept() bool { return a.State == AttemptPreempted && !a.Wasted }
+// WorkKept reports whether the attempt is preempted and its work is kept.
+func (a *Attempt) WorkKept() bool { return a.State == AttemptPreempted && !a.Wasted }
 
-// Home is the machine on which the attempt's output or checkpoint lies, if it has any.
-func (a *Attempt) Home() string { return cmp.Or(a.MovedTo, a.Machine) }
+// DataMachine is the machine on which the attempt's output or checkpoint lies, if it has any.
+func (a *Attempt) DataMachine() string { return cmp.Or(a.MovedTo, a.Machine) }
 
 // HoldsSlot reports whether the attempt keeps others from its slot.
 func (a *Attempt) HoldsSlot() bool { return a.OnMachine && !a.Suspended }
 
-// Held is for how long the attempt has held its slot until a time at which it is
+// SlotTime is for how long the attempt has held its slot until a time at which it is
 // there, in ms. It is never below 0, also where masters' clocks have differed.
-func (a *Attempt) Held(at int64) int64 {
+func (a *Attempt) SlotTime(at int64) int64 {
 	if a.Suspended {
 		at = a.SuspendedAt
 	}

@@ -10,7 +10,7 @@ import (
 func (tx *transition) setJobState(j *Job, s JobState) {
 	j.State = s
 	if s > JobRunning {
-		j.suspend(false)
+		j.setSuspended(false)
 	}
 	if s.Final() {
 		j.FinishedAt = tx.at
@@ -22,8 +22,8 @@ func (tx *transition) setJobState(j *Job, s JobState) {
 func (tx *transition) addTask(j *Job, stage *Stage, t *Task) {
 	t.ID = TaskID{Job: j.ID, Stage: stage.Code, Number: len(stage.Tasks)}
 	stage.Tasks = append(stage.Tasks, t)
-	if stage.Vital() {
-		j.unmet++
+	if stage.RequiredForCommit() {
+		j.requiredLeft++
 	}
 	tx.setPending(j, stage, t)
 }
@@ -32,19 +32,19 @@ func (tx *transition) addTask(j *Job, stage *Stage, t *Task) {
 func (tx *transition) setPending(j *Job, stage *Stage, t *Task) {
 	t.setWaiting()
 	stage.pending.add(t.ID.Number)
-	stage.indexHome(t)
+	stage.indexCheckpoint(t)
 	j.indexHosts(stage, t)
 }
 
 func (tx *transition) unsetPending(j *Job, stage *Stage, t *Task) {
 	stage.pending.remove(t.ID.Number)
-	stage.unindexHome(t)
+	stage.unindexCheckpoint(t)
 	j.unindexHosts(stage, t)
 }
 
-// end gives a running attempt its verdict, and its task the state that follows.
+// endAttempt gives a running attempt its verdict, and its task the state that follows.
 // It still holds its slot.
-func (tx *transition) end(p place, verdict AttemptState, cause string) {
+func (tx *transition) endAttempt(p taskRef, verdict AttemptState, cause string) {
 	p.attempt.State, p.attempt.EndedAt, p.attempt.Cause = verdict, tx.at, cause
 	if p.attempt.Suspended {
 		p.stage.forgetSuspended(p.attempt)
@@ -67,8 +67,8 @@ func (tx *transition) end(p place, verdict AttemptState, cause string) {
 	if !slices.ContainsFunc(p.task.Attempts, isRunning) {
 		p.stage.Running--
 		tx.setPending(p.job, p.stage, p.task)
-		if !p.attempt.Kept() {
-			tx.breakUp(p, fmt.Sprintf("%v ended", p.task.ID))
+		if !p.attempt.WorkKept() {
+			tx.rollBackGang(p, fmt.Sprintf("%v ended", p.task.ID))
 		}
 	}
 }
@@ -76,22 +76,22 @@ func (tx *transition) end(p place, verdict AttemptState, cause string) {
 func isRunning(a *Attempt) bool { return a.State == AttemptRunning }
 
 // kill tells a running attempt to end.
-func (tx *transition) kill(p place, cause string) {
-	tx.end(p, AttemptKilled, cause)
-	tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+func (tx *transition) kill(p taskRef, cause string) {
+	tx.endAttempt(p, AttemptKilled, cause)
+	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 }
 
 // waste tells a running attempt to end whose slot is wanted for somebody else.
-func (tx *transition) waste(p place, cause string) {
+func (tx *transition) waste(p taskRef, cause string) {
 	p.attempt.Wasted = true
-	p.stage.Taken.Asked++
-	p.stage.Taken.LostMillis += p.attempt.Held(tx.at)
-	tx.end(p, AttemptPreempted, cause)
-	tx.delta.Asked = append(tx.delta.Asked, p.attempt.ID)
+	p.stage.Preemption.Requested++
+	p.stage.Preemption.LostMillis += p.attempt.SlotTime(tx.at)
+	tx.endAttempt(p, AttemptPreempted, cause)
+	tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, p.attempt.ID)
 }
 
-// occupy makes a new attempt at a task and gives it a slot of a machine.
-func (tx *transition) occupy(p place, m *Machine) {
+// addAttempt makes a new attempt at a task and gives it a slot of a machine.
+func (tx *transition) addAttempt(p taskRef, m *Machine) {
 	a := &Attempt{
 		ID:      AttemptID{Task: p.task.ID, Number: len(p.task.Attempts)},
 		Machine: m.Name, Slot: p.stage.Slot, State: AttemptRunning, OnMachine: true,
@@ -111,15 +111,15 @@ func (tx *transition) occupy(p place, m *Machine) {
 	tx.delta.Started = append(tx.delta.Started, a.ID)
 }
 
-// leave takes an attempt from its slot.
-func (tx *transition) leave(p place) {
+// leaveMachine takes an attempt from its slot.
+func (tx *transition) leaveMachine(p taskRef) {
 	a := p.attempt
 	if !a.OnMachine {
 		return
 	}
 	a.OnMachine = false
 	p.job.Occupied--
-	p.stage.SlotMillis += a.Held(tx.at)
+	p.stage.SlotMillis += a.SlotTime(tx.at)
 	m := tx.byName[a.Machine]
 	m.Attempts = slices.DeleteFunc(m.Attempts, func(b *Attempt) bool { return a == b })
 	if !a.Suspended {
@@ -132,7 +132,7 @@ func (tx *transition) leave(p place) {
 
 // setSlots gives a machine the slots that it is to have now.
 func (tx *transition) setSlots(m *Machine) {
-	m.Slots = m.slots()
+	m.Slots = m.usableSlots()
 	tx.indexFree(m)
 }
 
@@ -154,26 +154,26 @@ func (tx *transition) indexFree(m *Machine) {
 func (tx *transition) abort(j *Job, outcome JobState, cause string) {
 	j.Outcome, j.Cause = outcome, cause
 	tx.setJobState(j, JobAborting)
-	tx.stopTasks(j, cause)
+	tx.killTasks(j, cause)
 }
 
-// stopTasks ends every task of the job that is not done.
-func (tx *transition) stopTasks(j *Job, cause string) {
+// killTasks ends every task of the job that is not done.
+func (tx *transition) killTasks(j *Job, cause string) {
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {
-			tx.stopTask(place{job: j, stage: stage, task: t}, cause)
+			tx.killTask(taskRef{job: j, stage: stage, task: t}, cause)
 		}
 	}
 }
 
-func (tx *transition) stopTask(p place, cause string) {
+func (tx *transition) killTask(p taskRef, cause string) {
 	for _, a := range p.task.Attempts {
 		if a.State == AttemptRunning {
 			p.attempt = a
 			tx.kill(p, cause)
 		}
 	}
-	if p.task.State == TaskPending || p.task.State == TaskPaused {
+	if p.task.State == TaskPending || p.task.State == TaskCheckpointed {
 		tx.unsetPending(p.job, p.stage, p.task)
 		p.task.State = TaskKilled
 	}
@@ -181,7 +181,7 @@ func (tx *transition) stopTask(p place, cause string) {
 
 // charge counts a failed try against its task, which fails the job when it was
 // the last one allowed.
-func (tx *transition) charge(p place, f Failure) {
+func (tx *transition) charge(p taskRef, f Failure) {
 	p.task.Charged++
 	limit := p.job.Spec.MaxAttempts[p.stage.Slot]
 	if p.task.Charged < limit && !f.Fatal || p.job.State != JobRunning {
@@ -191,13 +191,13 @@ func (tx *transition) charge(p place, f Failure) {
 	if p.task.Charged > 1 {
 		cause = fmt.Sprintf("%v failed %d times, at last: %s", p.task.ID, p.task.Charged, f.Cause)
 	}
-	tx.stopTask(p, cause)
+	tx.killTask(p, cause)
 	p.task.State = TaskFailed
 	tx.abort(p.job, JobFailed, cause)
 }
 
-// record remembers a failure for the reports.
-func (tx *transition) record(p place, f Failure) {
+// recordFailure remembers a failure for the reports.
+func (tx *transition) recordFailure(p taskRef, f Failure) {
 	if len(p.job.Failures) >= maxFailures {
 		return
 	}
@@ -205,76 +205,76 @@ func (tx *transition) record(p place, f Failure) {
 	p.job.Failures = append(p.job.Failures, f)
 }
 
-// succeed makes an attempt the winner of its task.
-func (tx *transition) succeed(p place, m Manifest, counters []Counter) {
+// finishAttempt makes an attempt the winner of its task.
+func (tx *transition) finishAttempt(p taskRef, m Manifest, counters []Counter) {
 	t, stage, j := p.task, p.stage, p.job
-	tx.end(p, AttemptSucceeded, "")
+	tx.endAttempt(p, AttemptSucceeded, "")
 	t.Winner, t.Output = p.attempt, &m
-	p.settleCut()
+	p.commitCheckpoint()
 	j.count(t, counters)
-	if len(m.Pieces) > 0 && !stage.Vital() {
-		stage.Writes = true
-		j.unmet += len(stage.Tasks) - stage.Finished
+	if len(m.Pieces) > 0 && !stage.RequiredForCommit() {
+		stage.WritesFiles = true
+		j.requiredLeft += len(stage.Tasks) - stage.Finished
 	}
 	stage.Finished++
 	if stage.Finished == len(stage.Tasks) {
 		stage.FinishedAt = tx.at
-		tx.settleShares(j, stage)
+		tx.settleCombineSets(j, stage)
 	}
 	tx.publish(p)
 	for _, a := range t.Attempts {
 		if a.State == AttemptRunning {
-			tx.kill(place{j, stage, t, a}, "another attempt has finished")
+			tx.kill(taskRef{j, stage, t, a}, "another attempt has finished")
 		}
 	}
-	if stage.Vital() {
-		j.unmet--
+	if stage.RequiredForCommit() {
+		j.requiredLeft--
 		tx.commitWhenDone(j)
 	}
 }
 
 // publish tells of the output of a task that has finished, or of those of its
 // whole gang once all of them have.
-func (tx *transition) publish(p place) {
+func (tx *transition) publish(p taskRef) {
 	if !p.job.Published(p.task) {
 		return
 	}
 	tx.delta.Published = append(tx.delta.Published, p.attempt.ID)
-	for _, o := range p.others() {
+	for _, o := range p.otherTasks() {
 		tx.delta.Published = append(tx.delta.Published, o.task.Winner.ID)
 	}
 }
 
 // commitWhenDone moves a running job on when its output is complete.
 func (tx *transition) commitWhenDone(j *Job) {
-	if j.State != JobRunning || j.unmet > 0 {
+	if j.State != JobRunning || j.requiredLeft > 0 {
 		return
 	}
 	j.CommitAt = tx.at
 	tx.setJobState(j, JobCommitting)
-	tx.stopTasks(j, "the job's output is complete")
+	tx.killTasks(j, "the job's output is complete")
 }
 
 // revoke makes a finished task run again, its output being gone.
-func (tx *transition) revoke(p place, cause string) {
+func (tx *transition) revoke(p taskRef, cause string) {
 	t, stage := p.task, p.stage
 	p.job.uncount(t)
 	stage.Finished--
 	stage.FinishedAt = 0
-	if stage.Vital() {
-		p.job.unmet++
+	if stage.RequiredForCommit() {
+		p.job.requiredLeft++
 	}
-	stage.gone.remove(t.ID.Number)
+	stage.lostUnneeded.remove(t.ID.Number)
 	t.Winner.State, t.Winner.Cause, t.Winner.Revoked = AttemptKilled, cause, true
 	stage.Killed++
 	tx.delta.Revoked = append(tx.delta.Revoked, t.Winner.ID)
 	t.Winner, t.Output = nil, nil
 	tx.setPending(p.job, stage, t)
-	tx.breakUp(p, fmt.Sprintf("%v ended", t.ID))
+	tx.rollBackGang(p, fmt.Sprintf("%v ended", t.ID))
 }
 
-// needed reports whether some task still to be finished reads the stage.
-func (j *Job) needed(stage *Stage) bool {
+// isNeeded reports whether some task still to be finished reads the stage.
+func (j *Job) isNeeded(stage *Stage) bool {
 	if j.State != JobRunning {
 		return false
 	}

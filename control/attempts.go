@@ -16,25 +16,25 @@ func (c *Controller) finished(ev AttemptFinished) {
 	}
 	if a.State == cluster.AttemptRunning && t.Ranged &&
 		ev.Range.Start == t.Range.Start && ev.Range.End.Less(t.Range.End) && !ev.Range.Empty() {
-		c.fact(cluster.SplitTask{Attempt: ev.Attempt, At: ev.Range.End})
+		c.enqueue(cluster.SplitTask{Attempt: ev.Attempt, At: ev.Range.End})
 	}
-	c.fact(cluster.FinishAttempt{Attempt: ev.Attempt, Range: ev.Range, Output: ev.Output, Counters: ev.Counters})
+	c.enqueue(cluster.FinishAttempt{Attempt: ev.Attempt, Range: ev.Range, Output: ev.Output, Counters: ev.Counters})
 }
 
 // failed proposes what an attempt reports. When the cause is output that cannot
 // be read, the map that wrote it is to blame.
 func (c *Controller) failed(ev AttemptFailed) {
-	_, _, _, known := c.view.Attempt(ev.LostMap)
-	if known && ev.LostMap.Task.Job == ev.Attempt.Task.Job {
-		c.fact(cluster.LoseOutput{Attempt: ev.LostMap, Cause: ev.Failure.Cause})
-		c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true, BadCheckpoint: ev.BadCheckpoint})
+	_, _, _, known := c.view.Attempt(ev.LostOutput)
+	if known && ev.LostOutput.Task.Job == ev.Attempt.Task.Job {
+		c.enqueue(cluster.LoseOutput{Attempt: ev.LostOutput, Cause: ev.Failure.Cause})
+		c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, Uncharged: true, BadCheckpoint: ev.BadCheckpoint})
 		return
 	}
-	c.fact(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, BadCheckpoint: ev.BadCheckpoint})
+	c.enqueue(cluster.FailAttempt{Attempt: ev.Attempt, Failure: ev.Failure, BadCheckpoint: ev.BadCheckpoint})
 }
 
-func (c *Controller) ended(ev AttemptEnded) {
-	command := cluster.EndAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it ended without being told to")}
+func (c *Controller) exited(ev AttemptExited) {
+	command := cluster.ExitAttempt{Attempt: ev.Attempt, Cause: cmp.Or(ev.Cause, "it ended without being told to")}
 	if ev.StuckStack != "" {
 		command.Stuck = &cluster.Failure{
 			Cause:  fmt.Sprintf("%v was told to end and does not: user code has to return when its context is done", ev.Attempt),
@@ -42,7 +42,7 @@ func (c *Controller) ended(ev AttemptEnded) {
 			Offset: -1,
 		}
 	}
-	c.fact(command)
+	c.enqueue(command)
 }
 
 // timeOut fails an attempt that shows no progress. It still holds its slot.
@@ -52,7 +52,7 @@ func (c *Controller) timeOut(id cluster.AttemptID) {
 		return
 	}
 	seconds := float64(j.Spec.TimeoutMillis) / 1000
-	c.fact(cluster.FailAttempt{
+	c.enqueue(cluster.FailAttempt{
 		Attempt: id, OnMachine: true,
 		Failure: cluster.Failure{
 			Cause:  fmt.Sprintf("Task %v failed to report status for %g seconds. Killing! (mapreduce.task.timeout)", id, seconds),

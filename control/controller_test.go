@@ -108,7 +108,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 	}
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "attempt")]
 	if _, _, a, _ := s.state.View().Attempt(id); a.Pausing && rapid.Bool().Draw(rt, "pauses") {
-		return []Event{AttemptPaused{Attempt: id}}
+		return []Event{AttemptCheckpointed{Attempt: id}}
 	}
 	switch rapid.IntRange(0, 7).Draw(rt, "event") {
 	case 0:
@@ -118,7 +118,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 	case 2:
 		lost := id
 		lost.Task.Stage, lost.Task.Number, lost.Number = "m", 0, 0
-		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: lost}}
+		return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostOutput: lost}}
 	case 3:
 		if r := s.rangeOf(id); r.End.Offset-r.Start.Offset > 1 {
 			r.End.Offset--
@@ -127,7 +127,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 	case 4:
 		return []Event{Requested{Command: cluster.PauseAttempt{Attempt: id}}}
 	case 5:
-		return []Event{AttemptPaused{Attempt: id}}
+		return []Event{AttemptCheckpointed{Attempt: id}}
 	}
 	return s.finish(id)
 }
@@ -136,7 +136,7 @@ func (s *stage) drawEvent(rt *rapid.T) []Event {
 // rests or goes on.
 func (s *stage) drawOperation(rt *rapid.T) []Event {
 	for m := range s.state.View().Machines() {
-		if _, left := s.state.View().Remains(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
+		if _, left := s.state.View().NeededOn(m); len(left) > 0 && rapid.Bool().Draw(rt, "with a checkpoint") {
 			return s.event([]string{"drain", m.Name})
 		}
 	}
@@ -153,7 +153,7 @@ func (s *stage) drawOperation(rt *rapid.T) []Event {
 // way: a fault or a copy, of a checkpoint that is needed or is not any more.
 func (s *stage) drawMove(rt *rapid.T) []Event {
 	var ids []cluster.AttemptID
-	for id, m := range s.brain.moves.of {
+	for id, m := range s.brain.migrations.byAttempt {
 		if m.to != "" {
 			ids = append(ids, id)
 		}
@@ -163,12 +163,12 @@ func (s *stage) drawMove(rt *rapid.T) []Event {
 	}
 	slices.SortFunc(ids, cluster.AttemptID.Compare)
 	id := ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "copied")]
-	ev := OutputTaken{Attempt: id, Machine: s.brain.moves.of[id].to, Segments: s.segments(id).Segments}
+	ev := OutputCopied{Attempt: id, Machine: s.brain.migrations.byAttempt[id].to, Segments: s.segments(id).Segments}
 	if _, t, _, ok := s.state.View().Attempt(id); ok && t.CheckpointOf(id) != nil {
 		ev.Checkpoint = &cluster.Checkpoint{Path: "copy"}
 	}
 	if rapid.IntRange(0, 3).Draw(rt, "fails") == 0 {
-		ev.Fault, ev.OfNoUse = "bad", rapid.Bool().Draw(rt, "damaged")
+		ev.Problem, ev.Useless = "bad", rapid.Bool().Draw(rt, "damaged")
 	}
 	return []Event{ev}
 }

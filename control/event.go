@@ -60,8 +60,8 @@ type AttemptProgressed struct {
 
 // MachineMeasured says how much memory a machine has for more.
 type MachineMeasured struct {
-	Name string
-	Room preempt.Room
+	Name     string
+	Headroom preempt.MemHeadroom
 }
 
 // AttemptFinished says that an attempt has processed Range and is gone.
@@ -72,63 +72,63 @@ type AttemptFinished struct {
 	Counters []cluster.Counter
 }
 
-// AttemptFailed says that an attempt has failed and is gone. LostMap is the
+// AttemptFailed says that an attempt has failed and is gone. LostOutput is the
 // attempt whose output it could not read, zero when that is not the cause.
 type AttemptFailed struct {
-	Attempt cluster.AttemptID
-	Failure cluster.Failure
-	LostMap cluster.AttemptID
+	Attempt    cluster.AttemptID
+	Failure    cluster.Failure
+	LostOutput cluster.AttemptID
 
 	BadCheckpoint bool // it could not go on from its task's checkpoint
 }
 
-// AttemptPaused says that an attempt has written a checkpoint and is gone.
-type AttemptPaused struct {
+// AttemptCheckpointed says that an attempt has written a checkpoint and is gone.
+type AttemptCheckpointed struct {
 	Attempt    cluster.AttemptID
 	Checkpoint cluster.Checkpoint
 }
 
-// AttemptDeclined says that an attempt goes on as if it had not been asked to keep
-// its work and end. MayStand says that it may be suspended instead.
-type AttemptDeclined struct {
-	Attempt  cluster.AttemptID
-	Cause    string
-	MayStand bool
+// PreemptionDeclined says that an attempt goes on as if it had not been asked to keep
+// its work and end. CanSuspend says that it may be suspended instead.
+type PreemptionDeclined struct {
+	Attempt    cluster.AttemptID
+	Cause      string
+	CanSuspend bool
 }
 
-// AttemptEnded says that an attempt is gone because it was told to, or for a
+// AttemptExited says that an attempt is gone because it was told to, or for a
 // Cause that is not its own. StuckStack is not empty when it is not gone but
 // ignores the order.
-type AttemptEnded struct {
+type AttemptExited struct {
 	Attempt    cluster.AttemptID
 	Cause      string // "" when it was told to
 	StuckStack string
 }
 
-// OutputTaken answers OrderTakeOver: a machine has a copy of an attempt's output now, or
+// OutputCopied answers OrderCopyOutput: a machine has a copy of an attempt's output now, or
 // of its checkpoint, or has not, for a Fault.
-type OutputTaken struct {
+type OutputCopied struct {
 	Attempt  cluster.AttemptID
 	Machine  string
 	Segments []cluster.Segments // as they lie there
-	Fault    string             // "" for none
-	OfNoUse  bool               // the fault is one of the checkpoint, or of what it names
+	Problem  string             // "" for none
+	Useless  bool               // the fault is one of the checkpoint, or of what it names
 
 	Checkpoint *cluster.Checkpoint // as it lies there; nil when it is output
 }
 
-func (OutputTaken) event()       {}
-func (Applied) event()           {}
-func (Leading) event()           {}
-func (SplitsLoaded) event()      {}
-func (SplitsLocated) event()     {}
-func (PolicyChanged) event()     {}
-func (Requested) event()         {}
-func (MachineConnected) event()  {}
-func (MachineMeasured) event()   {}
-func (AttemptProgressed) event() {}
-func (AttemptFinished) event()   {}
-func (AttemptFailed) event()     {}
-func (AttemptPaused) event()     {}
-func (AttemptDeclined) event()   {}
-func (AttemptEnded) event()      {}
+func (OutputCopied) event()        {}
+func (Applied) event()             {}
+func (Leading) event()             {}
+func (SplitsLoaded) event()        {}
+func (SplitsLocated) event()       {}
+func (PolicyChanged) event()       {}
+func (Requested) event()           {}
+func (MachineConnected) event()    {}
+func (MachineMeasured) event()     {}
+func (AttemptProgressed) event()   {}
+func (AttemptFinished) event()     {}
+func (AttemptFailed) event()       {}
+func (AttemptCheckpointed) event() {}
+func (PreemptionDeclined) event()  {}
+func (AttemptExited) event()       {}

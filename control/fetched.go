@@ -7,17 +7,17 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Fetches are what attempts have told of the output that they have fetched and will
+// FetchReporter are what attempts have told of the output that they have fetched and will
 // not ask for again. What is told late or never costs some work, and no more: it is
 // done again when a machine is lost.
-type Fetches interface {
+type FetchReporter interface {
 	// Fetched is what is known of an attempt that runs, or whose checkpoint its task
 	// goes on from; nil for nothing.
-	Fetched(reader cluster.AttemptID) Haul
+	Fetched(reader cluster.AttemptID) FetchedSet
 }
 
-// Haul is what an attempt has fetched.
-type Haul interface {
+// FetchedSet is what an attempt has fetched.
+type FetchedSet interface {
 	// Has reports whether that is all that the attempt reads of what a finished task
 	// has written.
 	Has(writer *cluster.Task) bool
@@ -37,8 +37,8 @@ func (e EdgeFetched) has(node int) bool {
 // hears of it anew.
 type fetches map[cluster.JobID]map[cluster.AttemptID][]EdgeFetched
 
-// told takes over what an attempt says of some edges.
-func (f fetches) told(id cluster.AttemptID, news []EdgeFetched) {
+// update takes over what an attempt says of some edges.
+func (f fetches) update(id cluster.AttemptID, news []EdgeFetched) {
 	if len(news) == 0 {
 		return
 	}
@@ -55,9 +55,9 @@ func (f fetches) told(id cluster.AttemptID, news []EdgeFetched) {
 	job[id] = known
 }
 
-// ended forgets what attempts of a task had, but for those that run and the one that
+// dropEnded forgets what attempts of a task had, but for those that run and the one that
 // has written its checkpoint.
-func (f fetches) ended(t *cluster.Task) {
+func (f fetches) dropEnded(t *cluster.Task) {
 	job := f[t.ID.Job]
 	if len(job) == 0 {
 		return
@@ -78,19 +78,19 @@ func (f fetches) forget(id cluster.JobID, j *cluster.Job) {
 }
 
 // Fetched implements Fetches.
-func (f fetches) Fetched(reader cluster.AttemptID) Haul {
+func (f fetches) Fetched(reader cluster.AttemptID) FetchedSet {
 	if known, ok := f[reader.Task.Job][reader]; ok {
-		return edges(known)
+		return fetchedEdges(known)
 	}
 	return nil
 }
 
-// edges is what has been fetched along each.
-type edges []EdgeFetched
+// fetchedEdges is what has been fetched along each.
+type fetchedEdges []EdgeFetched
 
 // Has implements Haul. Output that lies along no edge counts as not fetched: nobody
 // can have told of it.
-func (f edges) Has(writer *cluster.Task) bool {
+func (f fetchedEdges) Has(writer *cluster.Task) bool {
 	for _, s := range writer.Output.Segments {
 		i := slices.IndexFunc(f, func(e EdgeFetched) bool { return e.Edge == s.Edge })
 		if i < 0 || !f[i].has(s.Node) {
@@ -100,16 +100,16 @@ func (f edges) Has(writer *cluster.Task) bool {
 	return len(writer.Output.Segments) > 0
 }
 
-// spare completes a command that takes away what lies on a machine: what everybody
+// excludeFetched completes a command that takes away what lies on a machine: what everybody
 // has who needs it does not run again.
-func (c *Controller) spare(command cluster.Command) cluster.Command {
+func (c *Controller) excludeFetched(command cluster.Command) cluster.Command {
 	switch e := command.(type) {
 	case cluster.ExpireMachine:
 		e.Fetched = c.fetchedFrom(loss{machine: e.Name})
 		return e
 	case cluster.JoinMachine:
 		if m := c.view.Machine(e.Name); m != nil && !m.Lost && m.Instance != e.Instance {
-			e.Fetched = c.fetchedFrom(loss{e.Name, e.Held})
+			e.Fetched = c.fetchedFrom(loss{e.Name, e.Retained})
 		}
 		return e
 	}
@@ -118,24 +118,24 @@ func (c *Controller) spare(command cluster.Command) cluster.Command {
 
 // loss is a machine, or its tasknode, that is gone with what lies there.
 type loss struct {
-	machine string
-	held    []cluster.AttemptID // whose output or checkpoint is left; ascending
+	machine  string
+	retained []cluster.AttemptID // whose output or checkpoint is left; ascending
 }
 
-// takes reports whether the output of a task is lost.
-func (l loss) takes(w *cluster.Task) bool {
-	return w.Winner != nil && !w.Winner.Lost && w.Winner.Home() == l.machine && !l.leaves(w.Winner.ID)
+// includes reports whether the output of a task is lost.
+func (l loss) includes(w *cluster.Task) bool {
+	return w.Winner != nil && !w.Winner.Lost && w.Winner.DataMachine() == l.machine && !l.retains(w.Winner.ID)
 }
 
-// leaves reports whether what an attempt has written there is left.
-func (l loss) leaves(id cluster.AttemptID) bool {
-	_, held := slices.BinarySearchFunc(l.held, id, cluster.AttemptID.Compare)
+// retains reports whether what an attempt has written there is left.
+func (l loss) retains(id cluster.AttemptID) bool {
+	_, held := slices.BinarySearchFunc(l.retained, id, cluster.AttemptID.Compare)
 	return held
 }
 
 // fetchedFrom is what tasks have of the output that is lost.
 func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
-	known, ok := c.known.(Fetches)
+	known, ok := c.softState.(FetchReporter)
 	if !ok {
 		return fetched
 	}
@@ -146,7 +146,7 @@ func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 		}
 		for _, stage := range j.Stages {
 			if !stage.Stored {
-				fetched.Outputs = append(fetched.Outputs, spareStage(j, stage, l, known, readers)...)
+				fetched.Outputs = append(fetched.Outputs, fetchedOfStage(j, stage, l, known, readers)...)
 			}
 		}
 	}
@@ -155,72 +155,72 @@ func (c *Controller) fetchedFrom(l loss) (fetched cluster.Fetched) {
 	return fetched
 }
 
-// spareStage returns the outputs of a stage that are lost and that all who need them
+// fetchedOfStage returns the outputs of a stage that are lost and that all who need them
 // have, and adds those who have them to readers.
-func spareStage(j *cluster.Job, stage *cluster.Stage, l loss, known Fetches, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
-	var tasks []needy
+func fetchedOfStage(j *cluster.Job, stage *cluster.Stage, l loss, known FetchReporter, readers map[cluster.AttemptID]bool) (outputs []cluster.AttemptID) {
+	var tasks []pendingReader
 	for _, s := range j.Stages {
 		if slices.Contains(slices.Collect(s.Upstream()), stage) {
-			tasks = appendNeedy(tasks, s, l, known)
+			tasks = appendPendingReaders(tasks, s, l, known)
 		}
 	}
 	var spared []*cluster.Task
 	for _, w := range stage.Tasks {
-		if l.takes(w) && !slices.ContainsFunc(tasks, func(n needy) bool { return n.needs(j, w) }) {
+		if l.includes(w) && !slices.ContainsFunc(tasks, func(n pendingReader) bool { return n.needs(j, w) }) {
 			spared = append(spared, w)
 			outputs = append(outputs, w.Winner.ID)
 		}
 	}
 	for _, n := range tasks {
-		for _, id := range n.holders(j, spared) {
+		for _, id := range n.fetchedAll(j, spared) {
 			readers[id] = true
 		}
 	}
 	return outputs
 }
 
-// needy is a task that has not finished, with the attempts that may have what it
+// pendingReader is a task that has not finished, with the attempts that may have what it
 // reads: those that will run when the machine is gone or, when it is paused, the one
 // that has written its checkpoint. It lacks what one of them lacks.
-type needy struct {
+type pendingReader struct {
 	task     *cluster.Task
-	attempts []holder
-	fallback *holder // that has written the checkpoint, if there is one
+	attempts []fetchedBy
+	fallback *fetchedBy // that has written the checkpoint, if there is one
 }
 
-// holder is an attempt with what it has fetched itself, and what the one had whose
+// fetchedBy is an attempt with what it has fetched itself, and what the one had whose
 // checkpoint it went on from; nil for nothing.
-type holder struct {
-	id    cluster.AttemptID
-	hauls [2]Haul
+type fetchedBy struct {
+	id   cluster.AttemptID
+	sets [2]FetchedSet
 }
 
-func (h holder) has(w *cluster.Task) bool {
-	return slices.ContainsFunc(h.hauls[:], func(haul Haul) bool { return haul != nil && haul.Has(w) })
+func (h fetchedBy) has(w *cluster.Task) bool {
+	return slices.ContainsFunc(h.sets[:], func(haul FetchedSet) bool { return haul != nil && haul.Has(w) })
 }
 
-func holderOf(a *cluster.Attempt, known Fetches) holder {
-	h := holder{id: a.ID, hauls: [2]Haul{known.Fetched(a.ID)}}
+func newFetchedBy(a *cluster.Attempt, known FetchReporter) fetchedBy {
+	h := fetchedBy{id: a.ID, sets: [2]FetchedSet{known.Fetched(a.ID)}}
 	if a.From > 0 {
-		h.hauls[1] = known.Fetched(cluster.AttemptID{Task: a.ID.Task, Number: a.From - 1})
+		h.sets[1] = known.Fetched(cluster.AttemptID{Task: a.ID.Task, Number: a.From - 1})
 	}
 	return h
 }
 
-// appendNeedy adds the tasks of a stage that have not finished.
-func appendNeedy(tasks []needy, stage *cluster.Stage, l loss, known Fetches) []needy {
+// appendPendingReaders adds the tasks of a stage that have not finished.
+func appendPendingReaders(tasks []pendingReader, stage *cluster.Stage, l loss, known FetchReporter) []pendingReader {
 	for _, t := range stage.Tasks {
 		if t.State == cluster.TaskSucceeded {
 			continue
 		}
-		n := needy{task: t}
+		n := pendingReader{task: t}
 		for _, a := range t.Attempts {
 			if a.State == cluster.AttemptRunning && a.Machine != l.machine {
-				n.attempts = append(n.attempts, holderOf(a, known))
+				n.attempts = append(n.attempts, newFetchedBy(a, known))
 			}
 		}
-		if c := t.Checkpoint; c != nil && (c.Machine != l.machine || c.Copy != nil || l.leaves(c.Attempt)) {
-			h := holderOf(t.Attempts[c.Attempt.Number], known)
+		if c := t.Checkpoint; c != nil && (c.Machine != l.machine || c.Copy != nil || l.retains(c.Attempt)) {
+			h := newFetchedBy(t.Attempts[c.Attempt.Number], known)
 			n.fallback = &h
 		}
 		if len(n.attempts) == 0 && n.fallback != nil {
@@ -232,15 +232,15 @@ func appendNeedy(tasks []needy, stage *cluster.Stage, l loss, known Fetches) []n
 }
 
 // needs reports whether the task has to read what another has written.
-func (n needy) needs(j *cluster.Job, w *cluster.Task) bool {
-	lacks := len(n.attempts) == 0 || slices.ContainsFunc(n.attempts, func(h holder) bool { return !h.has(w) })
+func (n pendingReader) needs(j *cluster.Job, w *cluster.Task) bool {
+	lacks := len(n.attempts) == 0 || slices.ContainsFunc(n.attempts, func(h fetchedBy) bool { return !h.has(w) })
 	return lacks && j.Reads(n.task, w)
 }
 
-// holders are the attempts that have all of the outputs that the task reads, none if
+// fetchedAll are the attempts that have all of the outputs that the task reads, none if
 // it reads none of them: its own, which do, and the one whose checkpoint it falls
 // back to.
-func (n needy) holders(j *cluster.Job, outputs []*cluster.Task) (ids []cluster.AttemptID) {
+func (n pendingReader) fetchedAll(j *cluster.Job, outputs []*cluster.Task) (ids []cluster.AttemptID) {
 	read, fallback := false, n.fallback != nil
 	for _, w := range outputs {
 		if read && !fallback {

@@ -70,7 +70,7 @@ func (s *stage) read(id cluster.AttemptID) bool {
 		}
 	}
 	for _, up := range j.Stages {
-		for w := range up.Gone() {
+		for w := range up.LostUnneeded() {
 			if j.Reads(reader, w) && !s.hasFetched(id, w) {
 				return false
 			}
@@ -140,7 +140,7 @@ func (s *stage) progress() (events []Event) {
 		case !ok || s.read(done.Attempt):
 			events = append(events, e)
 		case s.toldToEnd(done.Attempt):
-			events = append(events, AttemptEnded{Attempt: done.Attempt})
+			events = append(events, AttemptExited{Attempt: done.Attempt})
 		}
 	}
 	return events
@@ -237,7 +237,7 @@ func (s *stage) drawLoss(rt *rapid.T, id cluster.AttemptID) []Event {
 	for _, stage := range s.state.View().Job(id.Task.Job).Stages {
 		for _, t := range stage.Tasks {
 			if t.Winner != nil && rapid.Bool().Draw(rt, "lost") {
-				return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: t.Winner.ID}}
+				return []Event{AttemptFailed{Attempt: id, Failure: cluster.Failure{Cause: "unreadable"}, LostOutput: t.Winner.ID}}
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func TestReadersMakeRoom(t *testing.T) {
 	}
 	lost, reader := job.Stages[1].Tasks[0].Winner.ID, job.Stages[2].Tasks[0].Attempts[0].ID
 	before := s.out.Len()
-	s.run([]Event{AttemptFailed{Attempt: reader, Failure: cluster.Failure{Cause: "unreadable"}, LostMap: lost}})
+	s.run([]Event{AttemptFailed{Attempt: reader, Failure: cluster.Failure{Cause: "unreadable"}, LostOutput: lost}})
 	if job.Stages[1].Running != 1 {
 		t.Errorf("the task that is to run again does not:\n%s", s.out.String()[before:])
 	}

@@ -11,34 +11,34 @@ import (
 // applied follows one change of the state: what machines are to hear, what the
 // body has to do, whom to watch.
 func (c *Controller) applied(now int64, delta cluster.Delta) {
-	c.decide, c.moves.due = true, true
-	c.policy.Observe(now, c.seen(), delta)
+	c.decide, c.migrations.due = true, true
+	c.policy.Observe(now, c.policyView(), delta)
 	for _, id := range delta.Started {
-		c.start(now, id)
+		c.orderStart(now, id)
 	}
 	for _, id := range delta.Ended {
-		c.watch.remove(id)
-		c.soft.progress.forget(id)
+		c.timeouts.remove(id)
+		c.reported.progress.forget(id)
 		if _, _, t, ok := c.view.Task(id.Task); ok {
-			c.soft.fetches.ended(t)
+			c.reported.fetches.dropEnded(t)
 		}
 	}
 	for _, name := range delta.Machines {
-		delete(c.soft.rooms, name) // one that has joined tells it anew
+		delete(c.reported.headrooms, name) // one that has joined tells it anew
 		c.stranded.due = sched.Earliest(c.stranded.due, now)
 	}
-	for _, id := range delta.Asked {
-		c.ask(id)
-		c.watchAgain(now, id)
+	for _, id := range delta.OrdersChanged {
+		c.orderChange(id)
+		c.updateTimeout(now, id)
 	}
-	c.noteStill(delta.Asked)
+	c.noteSuspended(delta.OrdersChanged)
 	for _, id := range delta.Revoked {
-		c.redo(id.Task.Job)
+		c.noteOutputLost(id.Task.Job)
 	}
 	for _, id := range delta.Jobs {
-		c.slow.follow(id, c.view.Job(id))
-		c.halt(now, id)
-		c.soft.fetches.forget(id, c.view.Job(id))
+		c.slow.update(id, c.view.Job(id))
+		c.updateJobTimeouts(now, id)
+		c.reported.fetches.forget(id, c.view.Job(id))
 		c.trace.forget(id, c.view.Job(id))
 	}
 	jobs := slices.Clone(delta.Jobs)
@@ -53,17 +53,17 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 	}
 }
 
-func (c *Controller) start(now int64, id cluster.AttemptID) {
+func (c *Controller) orderStart(now int64, id cluster.AttemptID) {
 	j, _, a, ok := c.view.Attempt(id)
 	if !ok || a.State != cluster.AttemptRunning {
 		return
 	}
 	c.order(a, Order{Kind: OrderStart})
-	c.watch.add(now, id, j.Spec.TimeoutMillis)
+	c.timeouts.add(now, id, j.Spec.TimeoutMillis)
 }
 
-// ask tells a machine what is wanted of an attempt that it runs.
-func (c *Controller) ask(id cluster.AttemptID) {
+// orderChange tells a machine what is wanted of an attempt that it runs.
+func (c *Controller) orderChange(id cluster.AttemptID) {
 	_, t, a, ok := c.view.Attempt(id)
 	switch {
 	case !ok || !a.OnMachine:
@@ -72,33 +72,33 @@ func (c *Controller) ask(id cluster.AttemptID) {
 	case a.Suspended:
 		c.order(a, Order{Kind: OrderSuspend})
 	case a.Pausing:
-		c.wake(a)
-		c.order(a, Order{Kind: OrderPause, Split: a.Splitting})
+		c.orderResume(a)
+		c.order(a, Order{Kind: OrderPreempt, Split: a.Splitting})
 	case a.Range != t.Range:
-		c.wake(a)
-		c.order(a, Order{Kind: OrderStop, Position: t.Range.End})
+		c.orderResume(a)
+		c.order(a, Order{Kind: OrderTruncate, Position: t.Range.End})
 	default:
-		c.wake(a)
+		c.orderResume(a)
 	}
 }
 
-// wake has an attempt go on that may stand still.
-func (c *Controller) wake(a *cluster.Attempt) {
+// orderResume has an attempt go on that may stand still.
+func (c *Controller) orderResume(a *cluster.Attempt) {
 	if a.SuspendedAt > 0 {
 		c.order(a, Order{Kind: OrderResume})
 	}
 }
 
-// watchAgain stops the clock of an attempt that stands still, and winds it up
+// updateTimeout stops the clock of an attempt that stands still, and winds it up
 // when it goes on.
-func (c *Controller) watchAgain(now int64, id cluster.AttemptID) {
+func (c *Controller) updateTimeout(now int64, id cluster.AttemptID) {
 	_, _, a, ok := c.view.Attempt(id)
 	switch {
 	case !ok || a.State != cluster.AttemptRunning || a.SuspendedAt == 0:
 	case a.Suspended:
-		c.watch.remove(id)
+		c.timeouts.remove(id)
 	default:
-		c.watchOver(now, a)
+		c.startTimeout(now, a)
 	}
 }
 
@@ -107,8 +107,8 @@ func (c *Controller) order(a *cluster.Attempt, o Order) {
 	c.out.Orders = append(c.out.Orders, o)
 }
 
-// remind tells a machine everything that it should be doing.
-func (c *Controller) remind(machine string) {
+// repeatOrders tells a machine everything that it should be doing.
+func (c *Controller) repeatOrders(machine string) {
 	m := c.view.Machine(machine)
 	if m == nil {
 		return
@@ -117,7 +117,7 @@ func (c *Controller) remind(machine string) {
 		if a.State == cluster.AttemptRunning {
 			c.order(a, Order{Kind: OrderStart})
 		}
-		c.ask(a.ID)
+		c.orderChange(a.ID)
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *Controller) repeatStarts(id cluster.JobID) {
 		for _, a := range m.Attempts {
 			if a.ID.Task.Job == id && a.State == cluster.AttemptRunning {
 				c.order(a, Order{Kind: OrderStart})
-				c.ask(a.ID)
+				c.orderChange(a.ID)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func machinesOf(j *cluster.Job) []string {
 	for _, stage := range j.Stages {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
-				been[a.Machine], been[a.Home()] = true, true
+				been[a.Machine], been[a.DataMachine()] = true, true
 			}
 		}
 	}

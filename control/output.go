@@ -25,8 +25,8 @@ type Order struct {
 	Attempt  cluster.AttemptID // of all kinds but OrderRemoveJob
 	Job      cluster.JobID
 	Cause    string       // of OrderKill
-	Position dag.Position // of OrderStop: where the attempt's range ends now
-	Split    bool         // of OrderPause: a map is to finish what it has read, the rest goes to another task
+	Position dag.Position // of OrderTruncate: where the attempt's range ends now
+	Split    bool         // of OrderPreempt: a map is to finish what it has read, the rest goes to another task
 }
 
 // OrderKind is the verb of an order.
@@ -37,20 +37,20 @@ const (
 	OrderStart OrderKind = iota + 1
 	// OrderKill ends an attempt that has a verdict and still holds its slot.
 	OrderKill
-	// OrderStop tells an attempt where its range ends since it was split.
-	OrderStop
-	// OrderPause asks an attempt to keep its work and end: as Split says, or in a
+	// OrderTruncate tells an attempt where its range ends since it was split.
+	OrderTruncate
+	// OrderPreempt asks an attempt to keep its work and end: as Split says, or in a
 	// checkpoint.
-	OrderPause
+	OrderPreempt
 	// OrderSuspend has an attempt stand still.
 	OrderSuspend
 	// OrderResume has an attempt go on that stands still.
 	OrderResume
-	// OrderTakeOver has a machine copy the output of a finished attempt, or the
+	// OrderCopyOutput has a machine copy the output of a finished attempt, or the
 	// checkpoint of one that was paused, from where it lies.
-	OrderTakeOver
-	// OrderLetGo has a machine remove such a copy, which nobody needs.
-	OrderLetGo
+	OrderCopyOutput
+	// OrderDropCopy has a machine remove such a copy, which nobody needs.
+	OrderDropCopy
 	// OrderRemoveJob says that nothing of a job is needed any more.
 	OrderRemoveJob
 )
@@ -69,7 +69,7 @@ func (o Order) String() string {
 		return fmt.Sprintf("%s: %v %v", o.Machine, o.Kind, o.Job)
 	case OrderKill:
 		return fmt.Sprintf("%s: %v %v (%s)", o.Machine, o.Kind, o.Attempt, o.Cause)
-	case OrderStop:
+	case OrderTruncate:
 		return fmt.Sprintf("%s: %v %v at %v", o.Machine, o.Kind, o.Attempt, o.Position)
 	}
 	return fmt.Sprintf("%s: %v %v", o.Machine, o.Kind, o.Attempt)

@@ -20,7 +20,7 @@ func (h *heir) Reset(now int64, view sched.View) {
 	h.Policy.Reset(now, view)
 }
 
-func (h *heir) Inherit(from sched.Policy) {
+func (h *heir) TransferFrom(from sched.Policy) {
 	*h.told = append(*h.told, "inherit")
 	h.from = from
 }

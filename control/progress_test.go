@@ -16,8 +16,8 @@ func TestProgressThatIsKnown(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	for fraction, want := range map[float64]bool{0: true, .25: true, 1: true, -1: false, math.NaN(): false} {
 		p := make(progress)
-		p.told(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Fraction: fraction})
-		if got, known := p.Progress(id); known != want || known && (got.Fraction != fraction || got.At != 7) {
+		p.update(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Fraction: fraction})
+		if got, known := p.Progress(id); known != want || known && (got.Fraction != fraction || got.ReportedAt != 7) {
 			t.Errorf("fraction %v: %+v, %v", fraction, got, known)
 		}
 	}
@@ -35,23 +35,23 @@ func TestMemoryOfMachines(t *testing.T) {
 		return delta
 	}
 	c := New(state.View(), fifo.New(sched.DefaultPlacement()))
-	known := func(name string) preempt.Room {
-		r, _ := c.seen().Room(name)
+	known := func(name string) preempt.MemHeadroom {
+		r, _ := c.policyView().MemHeadroom(name)
 		return r
 	}
-	told := MachineMeasured{Name: "m", Room: preempt.Room{Free: 5, Swap: 7}}
+	told := MachineMeasured{Name: "m", Headroom: preempt.MemHeadroom{Free: 5, Swap: 7}}
 	c.Step(1, []Event{told})
-	if got := known("m"); got != (preempt.Room{}) {
+	if got := known("m"); got != (preempt.MemHeadroom{}) {
 		t.Errorf("of a machine that never came: %+v", got)
 	}
 	apply(cluster.JoinMachine{Name: "m", Slots: [2]int{1, 1}})
 	c.Step(2, []Event{told})
-	if got := known("m"); got != told.Room {
-		t.Errorf("%+v, want %+v", got, told.Room)
+	if got := known("m"); got != told.Headroom {
+		t.Errorf("%+v, want %+v", got, told.Headroom)
 	}
 	delta := apply(cluster.ExpireMachine{Name: "m", Epoch: state.View().Machine("m").Epoch})
 	c.Step(3, []Event{Applied{Results: []Result{{Delta: delta}}}})
-	if got := known("m"); got != (preempt.Room{}) {
+	if got := known("m"); got != (preempt.MemHeadroom{}) {
 		t.Errorf("of a machine that is lost: %+v", got)
 	}
 }
@@ -61,7 +61,7 @@ func TestMemoryOfAttempts(t *testing.T) {
 	id := cluster.AttemptID{Number: 1}
 	p := make(progress)
 	for _, tt := range []struct{ memory, unwritten, wantMemory, wantUnwritten int64 }{{10, 4, 10, 4}, {0, 0, 0, 0}, {-1, -1, 0, 0}} {
-		p.told(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Memory: tt.memory, Unwritten: tt.unwritten})
+		p.update(7, cluster.MapSlot, AttemptProgressed{Attempt: id, Memory: tt.memory, Unwritten: tt.unwritten})
 		if got, _ := p.Progress(id); got.Memory != tt.wantMemory || got.Unwritten != tt.wantUnwritten {
 			t.Errorf("%+v, of which is known %+v", tt, got)
 		}

@@ -147,7 +147,7 @@ func describe(c cluster.Command) string {
 		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
 	case cluster.MoveCheckpoint:
 		return fmt.Sprintf("%s %v to %s", verb, c.Attempt, c.Machine)
-	case cluster.EndAttempt:
+	case cluster.ExitAttempt:
 		return fmt.Sprintf("%s %v stuck=%v", verb, c.Attempt, c.Stuck != nil)
 	case cluster.SpeculateTask:
 		return fmt.Sprintf("%s %v on %s", verb, c.Task, c.Machine)
@@ -180,7 +180,7 @@ func (s *stage) event(words []string) []Event {
 	case "join": // NAME MAP-SLOTS REDUCE-SLOTS [INSTANCE [ATTEMPT that it holds]...]
 		join := cluster.JoinMachine{Name: arg(1), Instance: arg(4), Address: arg(1) + ":1", Hosts: []string{arg(1)}, Slots: [2]int{int(s.number(arg(2))), int(s.number(arg(3)))}}
 		for _, held := range words[min(5, len(words)):] {
-			join.Held = append(join.Held, s.attempt(held))
+			join.Retained = append(join.Retained, s.attempt(held))
 		}
 		return request(join)
 	case "expire": // NAME EPOCH
@@ -208,9 +208,9 @@ func (s *stage) event(words []string) []Event {
 		return request(cluster.DrainMachine{Name: arg(1), Cause: "to be stopped"})
 	case "taken": // ATTEMPT MACHINE [FAULT]
 		id := s.attempt(arg(1))
-		return []Event{OutputTaken{Attempt: id, Machine: arg(2), Fault: arg(3), Segments: s.segments(id).Segments}}
+		return []Event{OutputCopied{Attempt: id, Machine: arg(2), Problem: arg(3), Segments: s.segments(id).Segments}}
 	case "copied": // ATTEMPT, its checkpoint, MACHINE [FAULT [useless]]
-		return []Event{OutputTaken{Attempt: s.attempt(arg(1)), Machine: arg(2), Fault: arg(3), OfNoUse: arg(4) != "", Checkpoint: new(cluster.Checkpoint)}}
+		return []Event{OutputCopied{Attempt: s.attempt(arg(1)), Machine: arg(2), Problem: arg(3), Useless: arg(4) != "", Checkpoint: new(cluster.Checkpoint)}}
 	case "priority": // JOB NUMBER
 		return request(cluster.SetPriority{Job: s.job(arg(1)), Priority: int(s.number(arg(2)))})
 	case "stand": // ATTEMPT: it is suspended
@@ -236,11 +236,11 @@ func (s *stage) event(words []string) []Event {
 	case "fail": // ATTEMPT [record=OFFSET | lost=ATTEMPT | checkpoint]
 		return s.failure(s.attempt(arg(1)), arg(2))
 	case "paused": // ATTEMPT
-		return []Event{AttemptPaused{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
+		return []Event{AttemptCheckpointed{s.attempt(arg(1)), cluster.Checkpoint{Path: "checkpoint"}}}
 	case "declined": // ATTEMPT [still]
-		return []Event{AttemptDeclined{s.attempt(arg(1)), "disk full", arg(2) == "still"}}
+		return []Event{PreemptionDeclined{s.attempt(arg(1)), "disk full", arg(2) == "still"}}
 	case "ended": // ATTEMPT [STACK]
-		return []Event{AttemptEnded{s.attempt(arg(1)), "", arg(2)}}
+		return []Event{AttemptExited{s.attempt(arg(1)), "", arg(2)}}
 	}
 	s.t.Fatalf("unknown line %q", words)
 	return nil
@@ -253,7 +253,7 @@ func (s *stage) failure(id cluster.AttemptID, option string) []Event {
 	case "record":
 		ev.Failure.Record = &dag.Position{Offset: s.number(value)}
 	case "lost":
-		ev.LostMap = s.attempt(value)
+		ev.LostOutput = s.attempt(value)
 	case "checkpoint":
 		ev.BadCheckpoint = true
 	}

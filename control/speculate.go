@@ -27,8 +27,8 @@ type slowTasks struct {
 	wake int64           // when to look again, ms since the epoch; 0 while no such job has a running task
 }
 
-// follow takes over the state of a job.
-func (s *slowTasks) follow(id cluster.JobID, j *cluster.Job) {
+// update takes over the state of a job.
+func (s *slowTasks) update(id cluster.JobID, j *cluster.Job) {
 	speculates := j != nil && j.State == cluster.JobRunning && !j.Suspended && slices.Contains(j.Spec.Speculative[:], true)
 	i, known := slices.BinarySearchFunc(s.jobs, id, cluster.JobID.Compare)
 	switch {
@@ -81,8 +81,8 @@ func (c *Controller) speculateStage(now int64, j *cluster.Job, stage *cluster.St
 		return
 	}
 	if m := c.machineFor(slowest, stage.Slot); m != "" {
-		c.fact(cluster.SpeculateTask{Task: slowest.ID, Machine: m})
-		c.tellOf(now, slowest.ID, sched.Decision{Kind: sched.DecisionLaunch, Machine: m, Cause: "its attempt is slow: it is tried a second time"})
+		c.enqueue(cluster.SpeculateTask{Task: slowest.ID, Machine: m})
+		c.traceTask(now, slowest.ID, sched.Decision{Kind: sched.DecisionLaunch, Machine: m, Cause: "its attempt is slow: it is tried a second time"})
 	}
 }
 
@@ -98,8 +98,8 @@ func running(t *cluster.Task) (attempts []*cluster.Attempt) {
 // expectedEnd is when an attempt ends if it goes on as so far; 0 when that
 // cannot be told.
 func (c *Controller) expectedEnd(now int64, a *cluster.Attempt) int64 {
-	age := a.Held(now)
-	p, known := c.known.Progress(a.ID)
+	age := a.SlotTime(now)
+	p, known := c.softState.Progress(a.ID)
 	if age < speculationAge || !known || !(p.Fraction > 0) {
 		return 0
 	}

@@ -14,8 +14,8 @@ import (
 const (
 	// strandedAfter is for how long a machine has to stay full, ms.
 	strandedAfter = 30_000
-	// strandedPause is how long nothing is looked for after that was in vain, ms.
-	strandedPause = 1000
+	// strandedRetry is how long nothing is looked for after that was in vain, ms.
+	strandedRetry = 1000
 )
 
 // stranded is when to look for attempts that stand still for too long.
@@ -24,8 +24,8 @@ type stranded struct {
 	retry int64 // not before, for those that have and found no slot; 0 for none
 }
 
-// noteStill takes in that attempts stand still.
-func (c *Controller) noteStill(asked []cluster.AttemptID) {
+// noteSuspended takes in that attempts stand still.
+func (c *Controller) noteSuspended(asked []cluster.AttemptID) {
 	for _, id := range asked {
 		if _, _, a, ok := c.view.Attempt(id); ok && a.Suspended {
 			c.stranded.due = sched.Earliest(c.stranded.due, a.SuspendedAt+strandedAfter)
@@ -46,7 +46,7 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 		return
 	}
 	*s = stranded{}
-	free := c.leftFree(plan)
+	free := c.freeAfter(plan)
 	for j := range c.view.Jobs() {
 		for _, stage := range j.Stages {
 			for _, a := range stage.Suspended() {
@@ -59,23 +59,23 @@ func (c *Controller) moveStranded(now int64, plan sched.Plan) {
 func (c *Controller) moveIfStranded(now int64, j *cluster.Job, a *cluster.Attempt, free map[string][2]int) {
 	s := &c.stranded
 	since := a.SuspendedAt + strandedAfter
-	together := c.view.Together(a)
+	together := c.view.GangOf(a)
 	switch {
 	case j.Suspended || a != together[0]: // of a gang the rest goes with the first
 	case since > now:
 		s.due = sched.Earliest(s.due, since)
-	case c.leaves(together):
-		c.goOnOrLeave(now, together, free)
-	case !c.view.Movable(a):
-	case c.view.HasRoomFor(a) || !c.houseAll(now, together, free):
-		s.retry = now + strandedPause
+	case c.onExcludedMachine(together):
+		c.resumeOrMigrate(now, together, free)
+	case !c.view.CanMigrate(a):
+	case c.view.CanResume(a) || !c.reserveAll(now, together, free):
+		s.retry = now + strandedRetry
 	default:
-		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: c.fullFor(together) + " has no slot for it to go on, and others have"})
+		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: c.firstFullMachine(together) + " has no slot for it to go on, and others have"})
 	}
 }
 
-// fullFor is the first machine without a slot for one of attempts that stand still.
-func (c *Controller) fullFor(together []*cluster.Attempt) string {
+// firstFullMachine is the first machine without a slot for one of attempts that stand still.
+func (c *Controller) firstFullMachine(together []*cluster.Attempt) string {
 	for _, a := range together {
 		_, stage, _, _ := c.view.Task(a.ID.Task)
 		if m := c.view.Machine(a.Machine); m.Free(stage.Slot) <= 0 {
@@ -85,12 +85,12 @@ func (c *Controller) fullFor(together []*cluster.Attempt) string {
 	return together[0].Machine
 }
 
-// houseAll takes slots for all of attempts that stand still out of free, or none.
-func (c *Controller) houseAll(now int64, together []*cluster.Attempt, free map[string][2]int) bool {
+// reserveAll takes slots for all of attempts that stand still out of free, or none.
+func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map[string][2]int) bool {
 	left := maps.Clone(free)
 	for _, a := range together {
 		j, stage, t, _ := c.view.Task(a.ID.Task)
-		if !c.house(t, stage.Slots, left, c.view.Avoided(j, now)) {
+		if !c.reserveSlots(t, stage.Slots, left, c.view.Avoided(j, now)) {
 			return false
 		}
 	}
@@ -98,28 +98,28 @@ func (c *Controller) houseAll(now int64, together []*cluster.Attempt, free map[s
 	return true
 }
 
-// leaves reports whether attempts stand still together of which one is on a machine
+// onExcludedMachine reports whether attempts stand still together of which one is on a machine
 // that takes no new tasks, so that no policy gives it slots there.
-func (c *Controller) leaves(together []*cluster.Attempt) bool {
+func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
 	return slices.ContainsFunc(together, func(a *cluster.Attempt) bool { return c.view.Machine(a.Machine).Excluded })
 }
 
-// goOnOrLeave moves attempts that stand still where they leave. Where they cannot be
+// resumeOrMigrate moves attempts that stand still where they leave. Where they cannot be
 // moved they go on, in the slots that are left there for what had been given to the
 // machine before. A gang waits for those of all its machines, which may never be free
 // at once: it begins anew.
-func (c *Controller) goOnOrLeave(now int64, together []*cluster.Attempt, free map[string][2]int) {
+func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, free map[string][2]int) {
 	a := together[0]
-	movable := c.view.Movable(a)
+	movable := c.view.CanMigrate(a)
 	switch {
-	case movable && c.houseAll(now, together, free):
-		c.fact(cluster.MoveAttempt{Attempt: a.ID, Cause: "it stands still where no tasks start any more"})
-	case c.view.HasRoomFor(a):
-		c.fact(cluster.ResumeAttempt{Attempt: a.ID})
+	case movable && c.reserveAll(now, together, free):
+		c.enqueue(cluster.MoveAttempt{Attempt: a.ID, Cause: "it stands still where no tasks start any more"})
+	case c.view.CanResume(a):
+		c.enqueue(cluster.ResumeAttempt{Attempt: a.ID})
 	case !movable && len(together) > 1:
-		c.fact(cluster.KillAttempt{Attempt: a.ID, Preempt: true, Cause: "its gang stands still on a machine that takes no tasks any more"})
+		c.enqueue(cluster.KillAttempt{Attempt: a.ID, Preempt: true, Cause: "its gang stands still on a machine that takes no tasks any more"})
 	default:
-		c.stranded.retry = now + strandedPause
+		c.stranded.retry = now + strandedRetry
 	}
 }
 
@@ -132,8 +132,8 @@ func resumesOf(plan sched.Plan) []cluster.AttemptID {
 	return ids
 }
 
-// leftFree is the slots that a plan leaves free, by machine.
-func (c *Controller) leftFree(plan sched.Plan) map[string][2]int {
+// freeAfter is the slots that a plan leaves free, by machine.
+func (c *Controller) freeAfter(plan sched.Plan) map[string][2]int {
 	free := make(map[string][2]int)
 	for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
 		for m := range c.view.MachinesWithFree(kind) {

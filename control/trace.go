@@ -11,7 +11,7 @@ import (
 // asked after each change, and most of what it says then is as before.
 type trace struct {
 	on   bool
-	told map[cluster.JobID]map[subject]sched.Decision // under no job: what is about pools
+	last map[cluster.JobID]map[subject]sched.Decision // under no job: what is about pools
 }
 
 // subject is what a decision is about, within a job or of a pool.
@@ -24,52 +24,52 @@ type subject struct {
 // Trace has Output.Decisions told from now on, or no longer.
 func (c *Controller) Trace(on bool) { c.trace = trace{on: on} }
 
-// tell tells of a plan.
-func (c *Controller) tell(now int64, plan sched.Plan) {
+// traceDecisions tells of a plan.
+func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
 	if !c.trace.on {
 		return
 	}
 	for _, d := range plan.Decisions {
-		if c.trace.news(d) {
+		if c.trace.isNew(d) {
 			c.out.Decisions = append(c.out.Decisions, d)
 		}
 	}
 	for _, p := range plan.Preempts {
-		c.tellOfAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, How: p.How, Cause: p.Cause})
+		c.traceAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause})
 	}
 	for _, id := range resumesOf(plan) {
-		c.tellOfAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
+		c.traceAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
 	}
 	starts := slices.Clip(plan.Starts)
 	for _, b := range plan.Bundles {
 		starts = append(starts, b.Starts...)
 	}
 	for _, s := range starts {
-		c.tellOf(now, s.Task, sched.Decision{Kind: sched.DecisionLaunch, Machine: s.Machine, Place: placeOf(s)})
+		c.traceTask(now, s.Task, sched.Decision{Kind: sched.DecisionLaunch, Machine: s.Machine, Locality: localityOf(s)})
 	}
 }
 
-func placeOf(s sched.Start) sched.Place {
+func localityOf(s sched.Start) sched.Locality {
 	switch {
 	case s.Local:
-		return sched.PlaceNode
+		return sched.MachineLocal
 	case s.RackLocal:
-		return sched.PlaceRack
+		return sched.RackLocal
 	}
 	return ""
 }
 
-// tellOfAttempt tells of a decision about an attempt that is there.
-func (c *Controller) tellOfAttempt(now int64, id cluster.AttemptID, d sched.Decision) {
+// traceAttempt tells of a decision about an attempt that is there.
+func (c *Controller) traceAttempt(now int64, id cluster.AttemptID, d sched.Decision) {
 	if _, _, a, ok := c.view.Attempt(id); ok {
 		d.Attempt, d.Machine = id, a.Machine
-		c.tellOf(now, id.Task, d)
+		c.traceTask(now, id.Task, d)
 	}
 }
 
-// tellOf tells of a decision about a task. What is offered to its stage and
+// traceTask tells of a decision about a task. What is offered to its stage and
 // skipped afterwards is news again.
-func (c *Controller) tellOf(now int64, id cluster.TaskID, d sched.Decision) {
+func (c *Controller) traceTask(now int64, id cluster.TaskID, d sched.Decision) {
 	j, stage, _, ok := c.view.Task(id)
 	if !c.trace.on || !ok {
 		return
@@ -77,15 +77,15 @@ func (c *Controller) tellOf(now int64, id cluster.TaskID, d sched.Decision) {
 	d.At, d.Job, d.Task, d.Pool, d.Stage, d.Slot, d.Slots = now, j.ID, id, j.Spec.Pool, stage.Name, stage.Slot, 1
 	c.out.Decisions = append(c.out.Decisions, d)
 	for _, kind := range []sched.DecisionKind{sched.DecisionOffer, sched.DecisionSkip} {
-		delete(c.trace.told[j.ID], subject{kind, d.Pool, d.Stage, d.Slot})
+		delete(c.trace.last[j.ID], subject{kind, d.Pool, d.Stage, d.Slot})
 	}
 }
 
-// news reports whether a decision says something else than the one before about
+// isNew reports whether a decision says something else than the one before about
 // the same.
-func (t *trace) news(d sched.Decision) bool {
+func (t *trace) isNew(d sched.Decision) bool {
 	about := subject{d.Kind, d.Pool, d.Stage, d.Slot}
-	of := t.told[d.Job]
+	of := t.last[d.Job]
 	last, known := of[about]
 	last.At = d.At
 	if known && last == d {
@@ -93,10 +93,10 @@ func (t *trace) news(d sched.Decision) bool {
 	}
 	if of == nil {
 		of = make(map[subject]sched.Decision)
-		if t.told == nil {
-			t.told = make(map[cluster.JobID]map[subject]sched.Decision)
+		if t.last == nil {
+			t.last = make(map[cluster.JobID]map[subject]sched.Decision)
 		}
-		t.told[d.Job] = of
+		t.last[d.Job] = of
 	}
 	of[about] = d
 	return true
@@ -105,6 +105,6 @@ func (t *trace) news(d sched.Decision) bool {
 // forget drops what was told of a job that is over; nil is one that is gone.
 func (t *trace) forget(id cluster.JobID, j *cluster.Job) {
 	if j == nil || j.State.Final() {
-		delete(t.told, id)
+		delete(t.last, id)
 	}
 }

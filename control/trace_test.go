@@ -60,7 +60,7 @@ func TestDecisionsAreTold(t *testing.T) {
 	s.brain.Trace(true)
 	got := s.decided("join n1 1 1", "submit 2 1", "load 1", "submit 1 0", "load 2")
 	policy.next = sched.Plan{
-		Preempts:  []sched.Preempt{{Attempt: s.attempt("m0.0"), How: preempt.Suspend, Cause: "job_1_0002 is smaller"}},
+		Preempts:  []sched.Preempt{{Attempt: s.attempt("m0.0"), Mode: preempt.Suspend, Cause: "job_1_0002 is smaller"}},
 		Decisions: []sched.Decision{{At: s.now, Kind: sched.DecisionShare, Pool: cluster.DefaultPool, Share: .5}},
 	}
 	got += s.decided("join n2 0 0", "done m0.0", "done m1.0", "done 2:m0.0")
@@ -96,11 +96,11 @@ func TestWhatIsToldOfAJobIsForgotten(t *testing.T) {
 	s := newStage(t)
 	s.brain.Trace(true)
 	s.decided("join n1 1 1", "submit 2 0", "load 1")
-	if len(s.brain.trace.told) != 1 {
-		t.Errorf("told of %v", s.brain.trace.told)
+	if len(s.brain.trace.last) != 1 {
+		t.Errorf("told of %v", s.brain.trace.last)
 	}
 	s.decided("kill 1", "ended m0.0", "cleaned 1")
-	if len(s.brain.trace.told) != 0 {
-		t.Errorf("still told of %v", s.brain.trace.told)
+	if len(s.brain.trace.last) != 0 {
+		t.Errorf("still told of %v", s.brain.trace.last)
 	}
 }

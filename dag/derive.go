@@ -10,37 +10,37 @@ func (g Graph) Layout() *Layout {
 	for i, s := range g.Stages {
 		l.nodes[i] = max(s.Nodes, 0)
 	}
-	joints := g.joints()
+	joints := g.validEdges()
 	l.deriveGroups(g.slotKinds(joints), joints)
 	l.deriveBundles(joints)
 	l.deriveOrder(joints)
 	return l
 }
 
-// joint is an edge that makes sense, with its stages by place.
-type joint struct {
+// validEdge is an edge that makes sense, with its stages by place.
+type validEdge struct {
 	Edge
 	from, to int
 }
 
-// joints are the edges of known kinds whose stages exist and have Nodes in
+// validEdges are the edges of known kinds whose stages exist and have Nodes in
 // numbers that fit the connection.
-func (g Graph) joints() []joint {
-	places := g.places()
-	var joints []joint
+func (g Graph) validEdges() []validEdge {
+	places := g.stageIndexes()
+	var joints []validEdge
 	for _, e := range g.Edges {
 		from, known := places[e.From]
 		to, also := places[e.To]
-		if known && also && len(e.kindFaults()) == 0 && e.countFault(g.Stages[from].Nodes, g.Stages[to].Nodes) == "" {
-			joints = append(joints, joint{Edge: e, from: from, to: to})
+		if known && also && len(e.kindProblems()) == 0 && e.countProblem(g.Stages[from].Nodes, g.Stages[to].Nodes) == "" {
+			joints = append(joints, validEdge{Edge: e, from: from, to: to})
 		}
 	}
 	return joints
 }
 
-// places are the places of the stages by name; of two with one name the first
+// stageIndexes are the places of the stages by name; of two with one name the first
 // counts, as in StageIndex.
-func (g Graph) places() map[string]int {
+func (g Graph) stageIndexes() map[string]int {
 	places := make(map[string]int, len(g.Stages))
 	for i, s := range g.Stages {
 		if _, twice := places[s.Name]; !twice {
@@ -51,7 +51,7 @@ func (g Graph) places() map[string]int {
 }
 
 // slotKinds are what SlotsOf says of each stage.
-func (g Graph) slotKinds(joints []joint) []SlotKind {
+func (g Graph) slotKinds(joints []validEdge) []SlotKind {
 	kinds := make([]SlotKind, len(g.Stages))
 	for i := range kinds {
 		kinds[i] = SlotMap
@@ -68,7 +68,7 @@ func (g Graph) slotKinds(joints []joint) []SlotKind {
 }
 
 // deriveGroups makes classes of groups: what shared memory joins.
-func (l *Layout) deriveGroups(kinds []SlotKind, joints []joint) {
+func (l *Layout) deriveGroups(kinds []SlotKind, joints []validEdge) {
 	m := newMerger(l.nodes)
 	for _, j := range joints {
 		if j.Channel == ChannelSHM {
@@ -80,21 +80,21 @@ func (l *Layout) deriveGroups(kinds []SlotKind, joints []joint) {
 	for _, c := range classes {
 		group := GroupClass{Stages: c.members, Count: c.count}
 		for _, stage := range c.members {
-			group.Slots = group.Slots.Plus(slotsFor(kinds[stage], share(l.nodes[stage], c.count)))
+			group.Slots = group.Slots.Plus(slotsFor(kinds[stage], divide(l.nodes[stage], c.count)))
 		}
 		l.Groups = append(l.Groups, group)
 	}
 }
 
 // deriveBundles makes classes of bundles: what TCP joins.
-func (l *Layout) deriveBundles(joints []joint) {
+func (l *Layout) deriveBundles(joints []validEdge) {
 	counts := make([]int, len(l.Groups))
 	for i, group := range l.Groups {
 		counts[i] = group.Count
 	}
 	m := newMerger(counts)
 	for _, j := range joints {
-		if j.Channel == ChannelTCP && l.carries(j) {
+		if j.Channel == ChannelTCP && l.connects(j) {
 			m.join(l.groupOf[j.from], l.groupOf[j.to], j.Connection == OneToOne)
 		}
 	}
@@ -103,16 +103,16 @@ func (l *Layout) deriveBundles(joints []joint) {
 		bundle := BundleClass{Groups: c.members, Count: c.count}
 		for _, class := range c.members {
 			l.Groups[class].Bundle = i
-			bundle.Slots = bundle.Slots.Plus(l.Groups[class].Slots.Times(share(counts[class], c.count)))
+			bundle.Slots = bundle.Slots.Plus(l.Groups[class].Slots.Times(divide(counts[class], c.count)))
 		}
 		l.Bundles = append(l.Bundles, bundle)
 	}
 }
 
 // deriveOrder notes which bundles read whose files.
-func (l *Layout) deriveOrder(joints []joint) {
+func (l *Layout) deriveOrder(joints []validEdge) {
 	for _, j := range joints {
-		if j.Channel == ChannelFile && l.carries(j) {
+		if j.Channel == ChannelFile && l.connects(j) {
 			reader := &l.Bundles[l.bundleOf(j.to)]
 			reader.After = append(reader.After, l.bundleOf(j.from))
 		}
@@ -123,5 +123,5 @@ func (l *Layout) deriveOrder(joints []joint) {
 	}
 }
 
-// carries reports whether an edge joins any Nodes at all.
-func (l *Layout) carries(j joint) bool { return l.nodes[j.from] > 0 && l.nodes[j.to] > 0 }
+// connects reports whether an edge joins any Nodes at all.
+func (l *Layout) connects(j validEdge) bool { return l.nodes[j.from] > 0 && l.nodes[j.to] > 0 }

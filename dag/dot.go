@@ -30,8 +30,8 @@ func (g Graph) Dot(w io.Writer) error {
 	for i := range l.Bundles {
 		g.dotBundle(&b, l, i)
 	}
-	for _, j := range g.joints() {
-		label := fmt.Sprintf("%s\n%v\n ", j.carrier(), j.Connection) // whose last line is a space above the arrow
+	for _, j := range g.validEdges() {
+		label := fmt.Sprintf("%s\n%v\n ", j.channelText(), j.Connection) // whose last line is a space above the arrow
 		if j.Input != "" {
 			label = j.Input + "\n" + label
 		}

@@ -19,7 +19,7 @@ import (
 // waits.
 func (g Graph) CheckFits(machines []SlotCounts) error {
 	l := g.Layout()
-	f := fitting{graph: g, layout: l, machines: machines}
+	f := fitCheck{graph: g, layout: l, machines: machines}
 	for _, m := range machines {
 		f.total = f.total.Plus(m)
 	}
@@ -28,66 +28,66 @@ func (g Graph) CheckFits(machines []SlotCounts) error {
 			f.checkBundle(i)
 		}
 	}
-	return errors.Join(f.faults...)
+	return errors.Join(f.errs...)
 }
 
-type fitting struct {
+type fitCheck struct {
 	graph    Graph
 	layout   *Layout
 	machines []SlotCounts
 	total    SlotCounts
-	faults   []error
+	errs     []error
 }
 
-func (f *fitting) fault(format string, args ...any) {
-	f.faults = append(f.faults, fmt.Errorf("dag: "+format, args...))
+func (f *fitCheck) errorf(format string, args ...any) {
+	f.errs = append(f.errs, fmt.Errorf("dag: "+format, args...))
 }
 
 // checkGroups reports whether each group of a bundle has a machine that can
 // take it.
-func (f *fitting) checkGroups(bundle int) bool {
+func (f *fitCheck) checkGroups(bundle int) bool {
 	fine := true
 	for _, class := range f.layout.Bundles[bundle].Groups {
-		if group := f.layout.Groups[class]; f.room(class, 1) == 0 {
+		if group := f.layout.Groups[class]; f.capacity(class, 1) == 0 {
 			fine = false
-			f.fault("group %s: slots for %v on one machine, which none of %d machines has; largest: %v",
-				f.graph.stageSet(group.Stages), group.Slots, len(f.machines), f.largest())
+			f.errorf("group %s: slots for %v on one machine, which none of %d machines has; largest: %v",
+				f.graph.stageSet(group.Stages), group.Slots, len(f.machines), f.largestMachine())
 		}
 	}
 	return fine
 }
 
 // checkBundle looks for room for all groups of a bundle at once.
-func (f *fitting) checkBundle(bundle int) {
+func (f *fitCheck) checkBundle(bundle int) {
 	b := f.layout.Bundles[bundle]
 	if !b.Slots.FitsInto(f.total) {
-		f.fault("%s: slots for %v at once, of which the cluster has %v", f.graph.named(f.layout, bundle), b.Slots, f.total)
+		f.errorf("%s: slots for %v at once, of which the cluster has %v", f.graph.bundleText(f.layout, bundle), b.Slots, f.total)
 		return
 	}
 	for _, class := range b.Groups {
 		group := f.layout.Groups[class]
 		need := f.layout.GroupsPerBundle(bundle, class)
-		if room := f.room(class, need); room < need {
-			f.fault("%s: %d groups %s at once, each with slots for %v on one machine; %d machines have room for %d",
-				f.graph.named(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), room)
+		if room := f.capacity(class, need); room < need {
+			f.errorf("%s: %d groups %s at once, each with slots for %v on one machine; %d machines have room for %d",
+				f.graph.bundleText(f.layout, bundle), need, f.graph.stageSet(group.Stages), group.Slots, len(f.machines), room)
 		}
 	}
 }
 
-// room is how many groups of a class all machines can take at once, as far as
+// capacity is how many groups of a class all machines can take at once, as far as
 // up to enough.
-func (f *fitting) room(class, enough int) int {
+func (f *fitCheck) capacity(class, enough int) int {
 	n := 0
 	for _, m := range f.machines {
-		if n += f.layout.Groups[class].Slots.timesIn(m, enough-n); n >= enough {
+		if n += f.layout.Groups[class].Slots.countIn(m, enough-n); n >= enough {
 			return enough
 		}
 	}
 	return n
 }
 
-// largest is the most slots of each kind that any machine has.
-func (f *fitting) largest() SlotCounts {
+// largestMachine is the most slots of each kind that any machine has.
+func (f *fitCheck) largestMachine() SlotCounts {
 	var most SlotCounts
 	for _, m := range f.machines {
 		most.Map, most.Reduce = max(most.Map, m.Map), max(most.Reduce, m.Reduce)

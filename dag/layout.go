@@ -78,13 +78,13 @@ func (l *Layout) BundleOf(g GroupID) BundleID {
 // NodesPerGroup is how many Nodes of a stage each group of its class has; 0 for
 // a stage without Nodes.
 func (l *Layout) NodesPerGroup(class, stage int) int {
-	return share(l.nodes[stage], l.Groups[class].Count)
+	return divide(l.nodes[stage], l.Groups[class].Count)
 }
 
 // GroupsPerBundle is how many groups of a class each bundle of its class has; 0
 // for a stage without Nodes.
 func (l *Layout) GroupsPerBundle(bundle, class int) int {
-	return share(l.Groups[class].Count, l.Bundles[bundle].Count)
+	return divide(l.Groups[class].Count, l.Bundles[bundle].Count)
 }
 
 // Nodes are the Nodes of a NodeGroup that exists, in order of stages.
@@ -133,7 +133,7 @@ func (l *Layout) stagesOf(bundle int) []int {
 	return stages
 }
 
-func share(of, among int) int {
+func divide(of, among int) int {
 	if among == 0 {
 		return 0
 	}

@@ -80,7 +80,7 @@ func TestBundlesFollowThoseWhoseFilesTheyRead(t *testing.T) {
 
 func TestLayoutKnowsTheSlotsThatTheGraphNames(t *testing.T) {
 	for name, g := range samples() {
-		kinds := g.slotKinds(g.joints())
+		kinds := g.slotKinds(g.validEdges())
 		for i, s := range g.Stages {
 			if kinds[i] != g.SlotsOf(s.Name) {
 				t.Errorf("%s: stage %s takes %v slots, want %v", name, s.Name, kinds[i], g.SlotsOf(s.Name))

@@ -20,12 +20,12 @@ func (g Graph) Show(w io.Writer) error {
 	fmt.Fprintln(tables)
 	row(tables, "GROUP", "COUNT", "SLOTS", "BUNDLE", "HOLDS")
 	for i, group := range l.Groups {
-		row(tables, groupName(i), group.Count, group.Slots, bundleName(group.Bundle), g.holds(l, i))
+		row(tables, groupName(i), group.Count, group.Slots, bundleName(group.Bundle), g.groupContents(l, i))
 	}
 	fmt.Fprintln(tables)
 	row(tables, "BUNDLE", "COUNT", "SLOTS", "AFTER", "HOLDS")
 	for i, bundle := range l.Bundles {
-		row(tables, bundleName(i), bundle.Count, bundle.Slots, listed(bundle.After, bundleName), l.holdsGroups(i))
+		row(tables, bundleName(i), bundle.Count, bundle.Slots, joinNames(bundle.After, bundleName), l.bundleContents(i))
 	}
 	return tables.Flush()
 }
@@ -50,7 +50,7 @@ func (g Graph) reads(stage string) string {
 		if e.To != stage {
 			continue
 		}
-		part := fmt.Sprintf("%s (%s, %v)", e.From, e.carrier(), e.Connection)
+		part := fmt.Sprintf("%s (%s, %v)", e.From, e.channelText(), e.Connection)
 		if e.Input != "" {
 			part = e.Input + " = " + part
 		}
@@ -62,16 +62,16 @@ func (g Graph) reads(stage string) string {
 	return strings.Join(parts, ", ")
 }
 
-// carrier is the channel in words for people.
-func (e Edge) carrier() string {
+// channelText is the channel in words for people.
+func (e Edge) channelText() string {
 	if e.Stored {
 		return "stored " + e.Channel.String()
 	}
 	return e.Channel.String()
 }
 
-// holds tells what Nodes each group of a class has.
-func (g Graph) holds(l *Layout, class int) string {
+// groupContents tells what Nodes each group of a class has.
+func (g Graph) groupContents(l *Layout, class int) string {
 	var parts []string
 	for _, stage := range l.Groups[class].Stages {
 		parts = append(parts, fmt.Sprintf("%d %s", l.NodesPerGroup(class, stage), g.Stages[stage].Name))
@@ -79,14 +79,14 @@ func (g Graph) holds(l *Layout, class int) string {
 	return strings.Join(parts, ", ")
 }
 
-// holdsGroups tells what groups each bundle of a class has.
-func (l *Layout) holdsGroups(bundle int) string {
-	return listed(l.Bundles[bundle].Groups, func(class int) string {
+// bundleContents tells what groups each bundle of a class has.
+func (l *Layout) bundleContents(bundle int) string {
+	return joinNames(l.Bundles[bundle].Groups, func(class int) string {
 		return fmt.Sprintf("%d %s", l.GroupsPerBundle(bundle, class), groupName(class))
 	})
 }
 
-func listed(classes []int, name func(int) string) string {
+func joinNames(classes []int, name func(int) string) string {
 	if len(classes) == 0 {
 		return "-"
 	}

@@ -24,8 +24,8 @@ func (c SlotCounts) FitsInto(room SlotCounts) bool {
 	return c.Map <= room.Map && c.Reduce <= room.Reduce
 }
 
-// timesIn is how many of c there is room for; most when c takes nothing.
-func (c SlotCounts) timesIn(room SlotCounts, most int) int {
+// countIn is how many of c there is room for; most when c takes nothing.
+func (c SlotCounts) countIn(room SlotCounts, most int) int {
 	if c.Map > 0 {
 		most = min(most, room.Map/c.Map)
 	}

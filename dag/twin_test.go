@@ -43,29 +43,29 @@ func drawEdge(t *rapid.T, g *Graph, from, to int) {
 	g.Edges = append(g.Edges, e)
 }
 
-// vertex is one Node.
-type vertex struct{ stage, node int }
+// nodeID is one Node.
+type nodeID struct{ stage, node int }
 
 // twin is the layout of a small graph by brute force: every pair of Nodes that
 // an edge joins is looked at.
 type twin struct {
-	graph    Graph
-	vertices []vertex
-	group    map[vertex]vertex // to one that stands for its group
-	bundle   map[vertex]vertex // to one that stands for its bundle
+	graph  Graph
+	nodes  []nodeID
+	group  map[nodeID]nodeID // to one that stands for its group
+	bundle map[nodeID]nodeID // to one that stands for its bundle
 }
 
 func newTwin(g Graph) *twin {
-	w := &twin{graph: g, group: make(map[vertex]vertex), bundle: make(map[vertex]vertex)}
+	w := &twin{graph: g, group: make(map[nodeID]nodeID), bundle: make(map[nodeID]nodeID)}
 	for i, s := range g.Stages {
 		for n := range s.Nodes {
-			v := vertex{i, n}
-			w.vertices = append(w.vertices, v)
+			v := nodeID{i, n}
+			w.nodes = append(w.nodes, v)
 			w.group[v], w.bundle[v] = v, v
 		}
 	}
 	for _, e := range g.Edges {
-		w.pairs(e, func(from, to vertex) {
+		w.pairs(e, func(from, to nodeID) {
 			if e.Channel == ChannelSHM {
 				relabel(w.group, from, to)
 			}
@@ -78,7 +78,7 @@ func newTwin(g Graph) *twin {
 }
 
 // relabel puts what stands with b to what stands with a.
-func relabel(label map[vertex]vertex, a, b vertex) {
+func relabel(label map[nodeID]nodeID, a, b nodeID) {
 	into, was := label[a], label[b]
 	for v, l := range label {
 		if l == was {
@@ -87,12 +87,12 @@ func relabel(label map[vertex]vertex, a, b vertex) {
 	}
 }
 
-func (w *twin) pairs(e Edge, f func(from, to vertex)) {
+func (w *twin) pairs(e Edge, f func(from, to nodeID)) {
 	from, to := w.graph.StageIndex(e.From), w.graph.StageIndex(e.To)
 	for i := range w.graph.Stages[from].Nodes {
 		for j := range w.graph.Stages[to].Nodes {
 			if e.Connection != OneToOne || i == j {
-				f(vertex{from, i}, vertex{to, j})
+				f(nodeID{from, i}, nodeID{to, j})
 			}
 		}
 	}
@@ -101,14 +101,14 @@ func (w *twin) pairs(e Edge, f func(from, to vertex)) {
 // waitsForItself reports whether a bundle reads a file of its own, or one of a
 // bundle that comes after it.
 func (w *twin) waitsForItself() bool {
-	after := make(map[vertex][]vertex)
+	after := make(map[nodeID][]nodeID)
 	for _, e := range w.graph.Edges {
 		if e.Channel == ChannelFile {
-			w.pairs(e, func(from, to vertex) { after[w.bundle[to]] = append(after[w.bundle[to]], w.bundle[from]) })
+			w.pairs(e, func(from, to nodeID) { after[w.bundle[to]] = append(after[w.bundle[to]], w.bundle[from]) })
 		}
 	}
 	for start := range after {
-		seen := make(map[vertex]bool)
+		seen := make(map[nodeID]bool)
 		next := slices.Clone(after[start])
 		for len(next) > 0 {
 			v := next[0]
@@ -126,9 +126,9 @@ func (w *twin) waitsForItself() bool {
 }
 
 // slots is what the Nodes with one label take.
-func (w *twin) slots(label map[vertex]vertex, of vertex) SlotCounts {
+func (w *twin) slots(label map[nodeID]nodeID, of nodeID) SlotCounts {
 	var sum SlotCounts
-	for _, v := range w.vertices {
+	for _, v := range w.nodes {
 		if label[v] == label[of] {
 			sum = sum.Plus(slotsFor(w.graph.SlotsOf(w.graph.Stages[v.stage].Name), 1))
 		}
@@ -140,10 +140,10 @@ func TestLayoutIsThatOfTheNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
 		l, w := g.Layout(), newTwin(g)
-		for _, a := range w.vertices {
+		for _, a := range w.nodes {
 			group := l.GroupOf(a.stage, a.node)
 			bundle := l.BundleOf(group)
-			for _, b := range w.vertices {
+			for _, b := range w.nodes {
 				other := l.GroupOf(b.stage, b.node)
 				if (group == other) != (w.group[a] == w.group[b]) {
 					t.Fatalf("%v and %v in one group: %v\n%v", a, b, group == other, g)
@@ -239,7 +239,7 @@ func TestAnyGraphIsTaken(t *testing.T) {
 				Channel: Channel(rapid.IntRange(-1, 3).Draw(t, "channel")), Connection: Connection(rapid.IntRange(-1, 5).Draw(t, "connection")),
 			})
 		}
-		if g.Validate() == nil && len(g.joints()) != len(g.Edges) {
+		if g.Validate() == nil && len(g.validEdges()) != len(g.Edges) {
 			t.Fatalf("a valid graph loses edges:\n%v", g)
 		}
 		if err := g.CheckFits(nil); err == nil && slices.ContainsFunc(g.Stages, func(s Stage) bool { return s.Nodes > 0 }) {

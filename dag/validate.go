@@ -36,9 +36,9 @@ func (g Graph) Validate() error {
 	return errors.Join(faults...)
 }
 
-type faultFunc func(format string, args ...any)
+type errorFunc func(format string, args ...any)
 
-func (g Graph) checkStages(fault faultFunc) {
+func (g Graph) checkStages(fault errorFunc) {
 	seen := make(map[string]bool, len(g.Stages))
 	for i, s := range g.Stages {
 		switch {
@@ -68,12 +68,12 @@ func usableInFileNames(name string) bool {
 	return len(name) <= maxNameBytes && strings.Trim(name, letters+"._-") == "" && strings.Contains(letters, name[:1])
 }
 
-func (g Graph) checkEdges(fault faultFunc) {
+func (g Graph) checkEdges(fault errorFunc) {
 	type ends struct{ from, to string }
 	seen := make(map[ends]bool, len(g.Edges))
-	places := g.places()
+	places := g.stageIndexes()
 	for _, e := range g.Edges {
-		for _, text := range e.kindFaults() {
+		for _, text := range e.kindProblems() {
 			fault("edge %v: %s", e, text)
 		}
 		if seen[ends{e.From, e.To}] {
@@ -84,7 +84,7 @@ func (g Graph) checkEdges(fault faultFunc) {
 	}
 }
 
-func (g Graph) checkEnds(e Edge, places map[string]int, fault faultFunc) {
+func (g Graph) checkEnds(e Edge, places map[string]int, fault errorFunc) {
 	from, known := places[e.From]
 	if !known {
 		fault("edge %v: no stage %q", e, e.From)
@@ -96,13 +96,13 @@ func (g Graph) checkEnds(e Edge, places map[string]int, fault faultFunc) {
 	if !known || !also {
 		return
 	}
-	if text := e.countFault(g.Stages[from].Nodes, g.Stages[to].Nodes); text != "" {
+	if text := e.countProblem(g.Stages[from].Nodes, g.Stages[to].Nodes); text != "" {
 		fault("edge %v: %s", e, text)
 	}
 }
 
-// kindFaults are what is unknown of how the edge joins.
-func (e Edge) kindFaults() []string {
+// kindProblems are what is unknown of how the edge joins.
+func (e Edge) kindProblems() []string {
 	var parts []string
 	if e.Channel.String() == "unknown" {
 		parts = append(parts, fmt.Sprintf("unknown channel %d", int(e.Channel)))
@@ -116,8 +116,8 @@ func (e Edge) kindFaults() []string {
 	return parts
 }
 
-// countFault is why the edge cannot join that many Nodes, "" when it can.
-func (e Edge) countFault(writers, readers int) string {
+// countProblem is why the edge cannot join that many Nodes, "" when it can.
+func (e Edge) countProblem(writers, readers int) string {
 	switch {
 	case e.Connection == OneToOne && writers != readers:
 		return fmt.Sprintf("one-to-one between %d and %d nodes", writers, readers)

@@ -3,7 +3,7 @@ package dag
 // checkCombines refuses what cannot be had with a stage that combines the
 // records of each machine: its Nodes stand on machines of their own, and which
 // records one of them holds depends on where writers happened to run.
-func (g Graph) checkCombines(fault faultFunc) {
+func (g Graph) checkCombines(fault errorFunc) {
 	combines := make(map[string]bool)
 	read := make(map[string]bool)
 	for _, e := range g.Edges {

@@ -4,7 +4,7 @@ package dag
 type input struct{ stage, name string }
 
 // checkInputs holds what leads into each stage against what its program reads.
-func (g Graph) checkInputs(fault faultFunc) {
+func (g Graph) checkInputs(fault errorFunc) {
 	writers := g.checkWriters(fault)
 	listed := make(map[input]bool)
 	for _, s := range g.Stages {
@@ -20,7 +20,7 @@ func (g Graph) checkInputs(fault faultFunc) {
 			listed[in] = true
 		}
 	}
-	places := g.places()
+	places := g.stageIndexes()
 	for _, e := range g.Edges {
 		if to, known := places[e.To]; known && len(g.Stages[to].Inputs) > 0 && !listed[input{e.To, e.InputName()}] {
 			fault("edge %v: %q has no input %q; it has %q", e, e.To, e.InputName(), g.Stages[to].Inputs)
@@ -30,7 +30,7 @@ func (g Graph) checkInputs(fault faultFunc) {
 
 // checkWriters is which stage writes to each input. A second stage that does is
 // a fault.
-func (g Graph) checkWriters(fault faultFunc) map[input]string {
+func (g Graph) checkWriters(fault errorFunc) map[input]string {
 	writers := make(map[input]string, len(g.Edges))
 	for _, e := range g.Edges {
 		in := input{e.To, e.InputName()}

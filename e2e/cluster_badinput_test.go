@@ -18,7 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/tasknode/attend"
+	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
 // stillWorks runs a job on the cluster: nothing that came before has harmed it.
@@ -64,7 +64,7 @@ func TestOtherVersions(t *testing.T) {
 	request, err := http.NewRequest(http.MethodPost, "http://"+e.state.Masters[0].Address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
 	must(t, err)
 	request.Header.Set("Content-Type", "application/json")
-	rpc.Show(request.Header, "any", "")
+	rpc.SetHeaders(request.Header, "any", "")
 	request.Header.Set(rpc.HeaderProtocol, "2")
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	must(t, err)
@@ -86,7 +86,7 @@ func TestClockSkew(t *testing.T) {
 	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token, ClusterID: e.state.ID})
 	must(t, err)
 	t.Cleanup(func() { masters.Close() })
-	session, err := attend.NewLink(masters).Attend(t.Context(), &wire.Report{Machine: "early", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
+	session, err := masterlink.NewLink(masters).Connect(t.Context(), &wire.Report{Machine: "early", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
 		Instance: "x", Clock: time.Now().Add(time.Hour).UnixMilli(),
 	}}})
 	must(t, err)
@@ -191,7 +191,7 @@ func TestJobsThatAreTooLarge(t *testing.T) {
 	t.Cleanup(func() { masters.Close() })
 	for _, size := range []int{16 << 20, 64 << 20} {
 		spec := &wire.JobSpec{Name: "large", ClientId: "c", Properties: map[string]string{"my.list": large[:size]}}
-		_, err := rpc.Ask(t.Context(), masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: spec})
+		_, err := rpc.Call(t.Context(), masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: spec})
 		if err == nil {
 			t.Errorf("a job of %d bytes is taken", size)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -56,7 +56,7 @@ func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 	t.Helper()
 	settings, err := conf.FromMap(nil)
 	must(t, err)
-	router, err := files.NewRouter(settings, nil)
+	router, err := fsconf.NewRouter(settings, nil)
 	must(t, err)
 	defer router.Close()
 	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
@@ -72,7 +72,7 @@ func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 		Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(),
 	}, []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Path: "file:///etc/hostname", Length: 1, FileSize: 1}}}})
 	must(t, err)
-	status, err := c.Follow(t.Context(), id, nil)
+	status, err := c.Watch(t.Context(), id, nil)
 	must(t, err)
 	return status
 }

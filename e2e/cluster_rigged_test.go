@@ -49,7 +49,7 @@ func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlag
 
 func (c *rigged) close() {
 	must(c.t, c.rig.Close())
-	if left := c.rig.Left(); len(left) > 0 {
+	if left := c.rig.RemainingProcesses(); len(left) > 0 {
 		c.t.Errorf("processes are left: %q", left)
 	}
 	if c.t.Failed() {

@@ -51,7 +51,7 @@ func TestDrill(t *testing.T) {
 		"fault when j1 map 60% do kill jobmaster leader for 1s",
 		"fault when j1 spill 4 do corrupt tasknode 2",
 		"fault when j1 reduce 0% do stop machine 3 for 500ms"))
-	if len(rows) != 1 || rows[0].Faults != 5 || rows[0].Again == 0 {
+	if len(rows) != 1 || rows[0].Faults != 5 || rows[0].ExtraAttempts == 0 {
 		t.Errorf("drills %+v", rows)
 	}
 }
@@ -154,7 +154,7 @@ func TestDrillOfFailpoints(t *testing.T) {
 		"fault at 0s do failpoint jobmaster all at jobmaster/snapshot by error",
 		"fault when j1 map 30% do failpoint jobmaster leader at jobmaster/log-append by error@1 for 2s",
 		"fault when j1 reduce 50% do failpoint jobmaster all at jobmaster/commit-end by delay=50ms"))
-	if len(rows) != 1 || rows[0].Faults != 7 || rows[0].Planned != 8 || rows[0].Again == 0 {
+	if len(rows) != 1 || rows[0].Faults != 7 || rows[0].Planned != 8 || rows[0].ExtraAttempts == 0 {
 		t.Errorf("drills %+v", rows)
 	}
 }

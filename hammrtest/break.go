@@ -12,7 +12,7 @@ import (
 // it.
 func (c *C) Kill(name string) {
 	c.t.Helper()
-	c.must("kill "+name, c.rig.Kill(c.t.Context(), name))
+	c.noError("kill "+name, c.rig.Kill(c.t.Context(), name))
 }
 
 // Restart starts a daemon that was killed, or kills and starts one that runs, and
@@ -20,22 +20,22 @@ func (c *C) Kill(name string) {
 func (c *C) Restart(name string) {
 	c.t.Helper()
 	c.Kill(name)
-	c.must("start of "+name, c.rig.Start(c.t.Context(), []string{name}))
+	c.noError("start of "+name, c.rig.Start(c.t.Context(), []string{name}))
 }
 
 // Stop freezes a daemon: its ports accept, nothing answers. The tasks of a
 // tasknode go on.
 func (c *C) Stop(name string) {
 	c.t.Helper()
-	c.runs("stop of ", name)
-	c.must("stop of "+name, c.rig.Stop(name))
+	c.requireRunning("stop of ", name)
+	c.noError("stop of "+name, c.rig.Stop(name))
 }
 
-// runs fails the test for a daemon that is gone.
-func (c *C) runs(what, name string) {
+// requireRunning fails the test for a daemon that is gone.
+func (c *C) requireRunning(what, name string) {
 	c.t.Helper()
 	p, err := c.rig.Process(name)
-	if c.must(what+name, err); !p.Alive() {
+	if c.noError(what+name, err); !p.Alive() {
 		c.t.Fatalf("%s%s: it does not run", what, name)
 	}
 }
@@ -43,7 +43,7 @@ func (c *C) runs(what, name string) {
 // Continue ends what Stop began.
 func (c *C) Continue(name string) {
 	c.t.Helper()
-	c.must("continue "+name, c.rig.Continue(name))
+	c.noError("continue "+name, c.rig.Continue(name))
 }
 
 // Leader is the name of the master that leads; it waits until there is one.
@@ -83,13 +83,13 @@ func (c *C) Partition(name string) {
 	if !rig.Isolated() {
 		c.t.Fatalf("partition of %s: the daemons share a network; call hammrtest.Networks first", name)
 	}
-	c.must("partition of "+name, c.rig.Partition(name))
+	c.noError("partition of "+name, c.rig.Partition(name))
 }
 
 // Heal ends what Partition began.
 func (c *C) Heal(name string) {
 	c.t.Helper()
-	c.must("heal "+name, c.rig.Heal(name))
+	c.noError("heal "+name, c.rig.Heal(name))
 }
 
 // CorruptSegment changes a byte of one of the segments that a tasknode holds, and
@@ -98,6 +98,6 @@ func (c *C) CorruptSegment(name string) (file string) {
 	c.t.Helper()
 	c.await(name+" holds a segment", func(context.Context) bool { return len(c.rig.Segments(name, "")) > 0 })
 	file, err := c.rig.Corrupt(name, 0)
-	c.must("corruption on "+name, err)
+	c.noError("corruption on "+name, err)
 	return file
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// patience is how long a cluster may take to become what a test waits for.
-const patience = 2 * time.Minute
+// waitLimit is how long a cluster may take to become what a test waits for.
+const waitLimit = 2 * time.Minute
 
 // C is a cluster. It ends with its test.
 type C struct {
@@ -29,7 +29,7 @@ func Cluster(t testing.TB, masters, tasknodes int) *C {
 	if masters < 1 || tasknodes < 1 {
 		t.Fatalf("cluster of %d masters and %d tasknodes: expected at least one of each", masters, tasknodes)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	r, err := rig.Start(ctx, rig.Config{
 		Dir: filepath.Join(t.TempDir(), "cluster"), Hammr: program(t), Masters: masters, Tasknodes: tasknodes, Network: rig.Isolated(),
@@ -38,15 +38,15 @@ func Cluster(t testing.TB, masters, tasknodes int) *C {
 		t.Fatalf("cluster: %v", err)
 	}
 	c := &C{t: t, rig: r}
-	t.Cleanup(c.end)
+	t.Cleanup(c.close)
 	return c
 }
 
-func (c *C) end() {
+func (c *C) close() {
 	if err := c.rig.Close(); err != nil {
 		c.t.Errorf("end of the cluster: %v", err)
 	}
-	if left := c.rig.Left(); len(left) > 0 {
+	if left := c.rig.RemainingProcesses(); len(left) > 0 {
 		c.t.Errorf("processes are left: %q", left)
 	}
 	if c.t.Failed() {
@@ -67,8 +67,8 @@ func (c *C) Output() string {
 	return filepath.Join(filepath.Dir(c.rig.Dir()), fmt.Sprintf("out%d", c.outs))
 }
 
-// must fails the test with what could not be done.
-func (c *C) must(what string, err error) {
+// noError fails the test with what could not be done.
+func (c *C) noError(what string, err error) {
 	c.t.Helper()
 	if err != nil {
 		c.t.Fatalf("%s: %v", what, err)
@@ -78,14 +78,14 @@ func (c *C) must(what string, err error) {
 // await looks again and again until something is so.
 func (c *C) await(what string, so func(ctx context.Context) bool) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.t.Context(), waitLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !so(ctx) {
 		select {
 		case <-ctx.Done():
-			c.t.Fatalf("%s: not so after %v", what, patience)
+			c.t.Fatalf("%s: not so after %v", what, waitLimit)
 		case <-tick.C:
 		}
 	}

@@ -42,8 +42,8 @@ func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 // ID is the job's.
 func (j *Job) ID() string { return j.id }
 
-// look asks for the job's status; false is for no answer.
-func (j *Job) look(ctx context.Context) bool {
+// refresh asks for the job's status; false is for no answer.
+func (j *Job) refresh(ctx context.Context) bool {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	status, err := j.c.rig.Client().Job(call, j.id, true)
@@ -77,7 +77,7 @@ func (j *Job) Succeeds() {
 func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 	j.c.t.Helper()
 	j.c.await(what+" of "+j.id, func(ctx context.Context) bool {
-		if !j.look(ctx) {
+		if !j.refresh(ctx) {
 			return false
 		}
 		switch j.status.State {
@@ -110,7 +110,7 @@ func (j *Job) SameAsUndisturbed() {
 	if code := mr.Run(j.c.t.Context(), j.program, line, &stderr, &stderr); code != mr.ExitDone {
 		j.c.t.Fatalf("undisturbed run: exit code %d\n%s", code, stderr.String())
 	}
-	same(j.c, out, want)
+	sameFiles(j.c, out, want)
 }
 
 // withoutSleep leaves out what makes a job slow and changes none of its output.
@@ -125,8 +125,8 @@ func withoutSleep(args []string) (out []string) {
 	return out
 }
 
-// same compares two directories of local output.
-func same(c *C, got, want string) {
+// sameFiles compares two directories of local output.
+func sameFiles(c *C, got, want string) {
 	c.t.Helper()
 	names := func(dir string) (names []string) {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -136,7 +136,7 @@ func same(c *C, got, want string) {
 			}
 			return err
 		})
-		c.must("output", err)
+		c.noError("output", err)
 		return names
 	}
 	if g, w := names(got), names(want); !slices.Equal(g, w) {
@@ -145,9 +145,9 @@ func same(c *C, got, want string) {
 	}
 	for _, name := range names(want) {
 		g, err := os.ReadFile(filepath.Join(got, name))
-		c.must("output", err)
+		c.noError("output", err)
 		w, err := os.ReadFile(filepath.Join(want, name))
-		c.must("output", err)
+		c.noError("output", err)
 		if !bytes.Equal(g, w) {
 			c.t.Errorf("%s of %s has %d bytes that differ from the %d of an undisturbed run", name, got, len(g), len(w))
 		}

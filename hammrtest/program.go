@@ -17,8 +17,8 @@ import (
 // daemons.
 const ProgramVariable = "HAMMR_PROGRAM"
 
-// built is the program of the daemons for all tests of the binary.
-var built struct {
+// builtProgram is the program of the daemons for all tests of the binary.
+var builtProgram struct {
 	sync.Once
 	dir, file string
 	err       error
@@ -35,8 +35,8 @@ func Main(m *testing.M, programs ...mr.Runnable) {
 		}
 	}
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir) // a directory for temporary files
+	if builtProgram.dir != "" {
+		_ = os.RemoveAll(builtProgram.dir) // a directory for temporary files
 	}
 	os.Exit(code)
 }
@@ -47,17 +47,17 @@ func program(t testing.TB) string {
 	if file := os.Getenv(ProgramVariable); file != "" {
 		return file
 	}
-	built.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "hammrtest-"); built.err != nil {
+	builtProgram.Do(func() {
+		if builtProgram.dir, builtProgram.err = os.MkdirTemp("", "hammrtest-"); builtProgram.err != nil {
 			return
 		}
-		built.file = filepath.Join(built.dir, "hammr")
-		built.err = build(built.file)
+		builtProgram.file = filepath.Join(builtProgram.dir, "hammr")
+		builtProgram.err = build(builtProgram.file)
 	})
-	if built.err != nil {
-		t.Fatalf("no program for the daemons; name one in %s: %v", ProgramVariable, built.err)
+	if builtProgram.err != nil {
+		t.Fatalf("no program for the daemons; name one in %s: %v", ProgramVariable, builtProgram.err)
 	}
-	return built.file
+	return builtProgram.file
 }
 
 // build makes the daemons' program, in the module that this package is of: the sums of

@@ -14,7 +14,7 @@ import (
 // something that makes it needless, has been applied.
 type change struct {
 	command cluster.Command // nil when it is needless already
-	holds   func() bool
+	applied func() bool
 }
 
 // pendingChange waits for its change to be in the log.
@@ -31,7 +31,7 @@ type changeRequest struct {
 // change asks for a change and returns when it is in the log.
 func (m *Master) change(ctx context.Context, plan func() (change, error)) error {
 	answer := make(chan error, 1)
-	refused, err := ask(ctx, m, &changeRequest{plan, answer}, answer)
+	refused, err := call(ctx, m, &changeRequest{plan, answer}, answer)
 	return errors.Join(refused, err)
 }
 
@@ -51,7 +51,7 @@ func (q *changeRequest) handle(m *Master) {
 func (m *Master) answerChanges() {
 	waiting := m.changes[:0]
 	for _, c := range m.changes {
-		if c.holds() {
+		if c.applied() {
 			c.answer <- nil
 			continue
 		}
@@ -65,7 +65,7 @@ func (m *Master) answerChanges() {
 // something else having come first.
 func (m *Master) refuseChanges(command cluster.Command, why error) {
 	m.changes = slices.DeleteFunc(m.changes, func(c pendingChange) bool {
-		if c.holds() || !reflect.DeepEqual(c.command, command) {
+		if c.applied() || !reflect.DeepEqual(c.command, command) {
 			return false
 		}
 		c.answer <- why
@@ -114,9 +114,9 @@ func (m *Master) MoveJob(ctx context.Context, jobID, pool string) error {
 	})
 }
 
-// AdmitNode excludes a tasknode from new tasks, or admits it again. Unknown ones
+// AdmitTasknode excludes a tasknode from new tasks, or admits it again. Unknown ones
 // wrap cluster.ErrUnknown.
-func (m *Master) AdmitNode(ctx context.Context, name string, excluded bool) error {
+func (m *Master) AdmitTasknode(ctx context.Context, name string, excluded bool) error {
 	return m.change(ctx, func() (change, error) {
 		machine := m.view.Machine(name)
 		if machine == nil {

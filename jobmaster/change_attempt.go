@@ -8,15 +8,15 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// preempted is the cause that people read of attempts which a user preempts.
-const preempted = "preempted by the user"
+// preemptedByUser is the cause that people read of attempts which a user preempts.
+const preemptedByUser = "preempted by the user"
 
 // PreemptAttempt takes its slot from an attempt that runs, in a way that it knows,
 // and returns the way; Auto is the cheapest. What it does not know, and what is
 // preempted already, is refused.
-func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, how preempt.How) (preempt.How, error) {
+func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, how preempt.Mode) (preempt.Mode, error) {
 	err := m.change(ctx, func() (change, error) {
-		s, err := m.subject(attemptID)
+		s, err := m.runningAttempt(attemptID)
 		if err != nil {
 			return change{}, err
 		}
@@ -32,7 +32,7 @@ func (m *Master) PreemptAttempt(ctx context.Context, attemptID string, how preem
 // ResumeAttempt gives a slot of its machine to an attempt that stands still.
 func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	return m.change(ctx, func() (change, error) {
-		s, err := m.subject(attemptID)
+		s, err := m.runningAttempt(attemptID)
 		switch {
 		case err != nil:
 			return change{}, err
@@ -44,8 +44,8 @@ func (m *Master) ResumeAttempt(ctx context.Context, attemptID string) error {
 	})
 }
 
-// subject is an attempt that runs, from which a user wants something.
-type subject struct {
+// runningAttempt is an attempt that runs, from which a user wants something.
+type runningAttempt struct {
 	m       *Master
 	job     *cluster.Job
 	stage   *cluster.Stage
@@ -53,8 +53,8 @@ type subject struct {
 	attempt *cluster.Attempt
 }
 
-// subject finds an attempt that runs. Unknown ones wrap cluster.ErrUnknown.
-func (m *Master) subject(attemptID string) (s subject, err error) {
+// runningAttempt finds an attempt that runs. Unknown ones wrap cluster.ErrUnknown.
+func (m *Master) runningAttempt(attemptID string) (s runningAttempt, err error) {
 	id, err := cluster.ParseAttemptID(attemptID)
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
@@ -67,11 +67,11 @@ func (m *Master) subject(attemptID string) (s subject, err error) {
 		return s, fmt.Errorf("%w: %v does not run: it is %v", cluster.ErrRefused, id, a.State)
 	}
 	_, stage, _, _ := m.view.Task(t.ID)
-	return subject{m, j, stage, t, a}, nil
+	return runningAttempt{m, j, stage, t, a}, nil
 }
 
 // choose is the way for one that the user has named, or why there is none.
-func (s subject) choose(how preempt.How) (preempt.How, error) {
+func (s runningAttempt) choose(how preempt.Mode) (preempt.Mode, error) {
 	id := s.attempt.ID
 	switch {
 	case how == preempt.Kill:
@@ -83,36 +83,36 @@ func (s subject) choose(how preempt.How) (preempt.How, error) {
 	if how == preempt.Auto {
 		return s.cheapest()
 	}
-	return how, s.fault(how)
+	return how, s.checkMode(how)
 }
 
 // cheapest is the way that costs least among those that the attempt knows.
-func (s subject) cheapest() (preempt.How, error) {
+func (s runningAttempt) cheapest() (preempt.Mode, error) {
 	const unknown = 1e15                                // ms that it would run still: waiting is no way that the user wants
 	told := s.m.record(s.job.ID).progress[s.attempt.ID] // nil for nothing
-	way := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
-		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.Held(s.m.now()), Remaining: unknown,
-		Splits: s.fault(preempt.Split) == nil, MaySuspend: s.fault(preempt.Suspend) == nil, Barred: s.stage.Barred,
-		Holding: preempt.Holding{Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Room: roomOf(s.m.node(s.attempt.Machine).vitals)},
+	way := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}.Choose(preempt.Victim{
+		Reduce: s.stage.Slot == cluster.ReduceSlot, Elapsed: s.attempt.SlotTime(s.m.now()), Remaining: unknown,
+		CanSplit: s.checkMode(preempt.Split) == nil, CanSuspend: s.checkMode(preempt.Suspend) == nil, DisallowedModes: s.stage.DisallowedModes,
+		Footprint: preempt.Footprint{Memory: told.GetMemoryBytes(), Unwritten: told.GetUnwrittenBytes(), Headroom: headroomOf(s.m.tasknode(s.attempt.Machine).heartbeat)},
 	})
-	return way, s.fault(way)
+	return way, s.checkMode(way)
 }
 
 // preempt is the change that takes the slot in a way that the attempt knows.
-func (s subject) preempt(how preempt.How) change {
+func (s runningAttempt) preempt(how preempt.Mode) change {
 	a, stood := s.attempt, s.attempt.SuspendedAt
 	over := func() bool { return a.State != cluster.AttemptRunning }
 	switch how {
 	case preempt.Split, preempt.Checkpoint:
 		return change{
-			cluster.PauseAttempt{Attempt: a.ID, Split: how == preempt.Split, Cause: preempted},
+			cluster.PauseAttempt{Attempt: a.ID, Split: how == preempt.Split, Cause: preemptedByUser},
 			func() bool { return a.Pausing || over() },
 		}
 	case preempt.Suspend:
 		return change{
-			cluster.SuspendAttempt{Attempt: a.ID, Cause: preempted},
+			cluster.SuspendAttempt{Attempt: a.ID, Cause: preemptedByUser},
 			func() bool { return a.SuspendedAt != stood || over() },
 		}
 	}
-	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preempted, Preempt: true}, func() bool { return a.Wasted }}
+	return change{cluster.KillAttempt{Attempt: a.ID, Cause: preemptedByUser, Preempt: true}, func() bool { return a.Wasted }}
 }

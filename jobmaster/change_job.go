@@ -8,19 +8,19 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// suspended is the cause that people read of attempts whose job is suspended.
-const suspended = "its job is suspended"
+// jobSuspended is the cause that people read of attempts whose job is suspended.
+const jobSuspended = "its job is suspended"
 
 // SuspendJob takes its slots from a job and gives it none until it is resumed; how
 // says what becomes of its work: Auto and Checkpoint have tasks end and go on later,
 // Suspend has them stand still. A job that is over, or suspended, is refused.
-func (m *Master) SuspendJob(ctx context.Context, jobID string, how preempt.How) error {
+func (m *Master) SuspendJob(ctx context.Context, jobID string, how preempt.Mode) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.liveJob(jobID)
 		if err != nil {
 			return change{}, err
 		}
-		c := cluster.SuspendJob{Job: j.ID, Cause: suspended}
+		c := cluster.SuspendJob{Job: j.ID, Cause: jobSuspended}
 		switch how {
 		case preempt.Auto, "":
 			c.Split = true
@@ -60,9 +60,9 @@ func (m *Master) liveJob(jobID string) (*cluster.Job, error) {
 	return j, err
 }
 
-// DrainNode excludes a tasknode from new tasks and moves what is there elsewhere.
+// DrainTasknode excludes a tasknode from new tasks and moves what is there elsewhere.
 // Unknown ones wrap cluster.ErrUnknown; the last one that takes tasks is refused.
-func (m *Master) DrainNode(ctx context.Context, name string) error {
+func (m *Master) DrainTasknode(ctx context.Context, name string) error {
 	return m.change(ctx, func() (change, error) {
 		machine := m.view.Machine(name)
 		if machine == nil {

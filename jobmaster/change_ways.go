@@ -7,27 +7,27 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// fault is why an attempt that runs cannot be preempted in a way, and which one to
+// checkMode is why an attempt that runs cannot be preempted in a way, and which one to
 // choose instead; nil when it can.
-func (s subject) fault(how preempt.How) error {
+func (s runningAttempt) checkMode(how preempt.Mode) error {
 	id := s.attempt.ID
 	if s.stage.Bundle.Gang && how == preempt.Split {
 		return fmt.Errorf("%v runs in a gang, whose tasks stream to each other: none of them can be split; choose checkpoint, suspend or kill, which take all of them", id)
 	}
 	switch how {
 	case preempt.Split:
-		return s.splitFault()
+		return s.checkSplit()
 	case preempt.Checkpoint:
-		if s.stage.Barred.Has(cluster.WayCheckpoint) {
+		if s.stage.DisallowedModes.Has(cluster.WayCheckpoint) {
 			return fmt.Errorf("%v writes no checkpoint: its job rules that out; choose suspend or kill", id)
 		}
-		if m := s.m.view.Cramped(s.m.view.Together(s.attempt)); m != nil {
+		if m := s.m.view.FirstFullDisk(s.m.view.GangOf(s.attempt)); m != nil {
 			return fmt.Errorf("%v runs in a gang that has a task on %s, whose disks have no room for a checkpoint: make room there, or choose kill", id, m.Name)
 		}
 	case preempt.Suspend:
-		return s.suspendFault()
+		return s.checkSuspend()
 	case preempt.Kill:
-		if s.stage.Barred.Has(cluster.WayKill) {
+		if s.stage.DisallowedModes.Has(cluster.WayKill) {
 			return fmt.Errorf("%v is not preempted by kill: its job rules that out; 'hammr task kill' ends it all the same", id)
 		}
 	default:
@@ -36,7 +36,7 @@ func (s subject) fault(how preempt.How) error {
 	return nil
 }
 
-func (s subject) splitFault() error {
+func (s runningAttempt) checkSplit() error {
 	id := s.attempt.ID
 	split, _ := s.job.SplitOf(s.task)
 	switch {
@@ -44,17 +44,17 @@ func (s subject) splitFault() error {
 		return fmt.Errorf("%v reads no split of the input: only maps can be split; choose checkpoint, suspend or kill", id)
 	case split.Whole:
 		return fmt.Errorf("%v reads input that cannot be read from the middle; choose checkpoint, suspend or kill", id)
-	case !s.job.Splittable(s.stage), s.stage.Barred.Has(cluster.WaySplit):
+	case !s.job.Splittable(s.stage), s.stage.DisallowedModes.Has(cluster.WaySplit):
 		return fmt.Errorf("%v cannot be split: its job rules that out, or others read what it writes as one; choose checkpoint, suspend or kill", id)
 	}
 	return nil
 }
 
-func (s subject) suspendFault() error {
-	if s.stage.Barred.Has(cluster.WaySuspend) {
+func (s runningAttempt) checkSuspend() error {
+	if s.stage.DisallowedModes.Has(cluster.WaySuspend) {
 		return fmt.Errorf("%v is not suspended: its job rules that out; choose split, checkpoint or kill", s.attempt.ID)
 	}
-	if m := s.m.view.Crowded(s.m.view.Together(s.attempt), nil); m != nil {
+	if m := s.m.view.FirstOverSuspended(s.m.view.GangOf(s.attempt), nil); m != nil {
 		return fmt.Errorf("as many attempts stand still on %s as it has slots, and so memory, for; choose split, checkpoint or kill", m.Name)
 	}
 	return nil

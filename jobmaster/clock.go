@@ -11,20 +11,20 @@ const slew = 16
 // for longer, and nothing waits for an hour that is not over. The clock comes back
 // to the time of day little by little, never stands still and never goes back.
 type clock struct {
-	day  func() time.Time
-	read time.Time // with the machine's own count of time
-	at   time.Time // what was told then; a time of day alone
+	timeOfDay func() time.Time
+	readAt    time.Time // with the machine's own count of time
+	value     time.Time // what was told then; a time of day alone
 }
 
 func newClock(day func() time.Time) *clock {
-	return &clock{day: day, read: time.Now(), at: day().Round(0)}
+	return &clock{timeOfDay: day, readAt: time.Now(), value: day().Round(0)}
 }
 
 func (c *clock) now() time.Time {
 	read := time.Now()
-	passed := read.Sub(c.read)
-	c.read, c.at = read, c.at.Add(passed)
+	passed := read.Sub(c.readAt)
+	c.readAt, c.value = read, c.value.Add(passed)
 	most := passed / slew
-	c.at = c.at.Add(max(-most, min(most, c.day().Round(0).Sub(c.at))))
-	return c.at
+	c.value = c.value.Add(max(-most, min(most, c.timeOfDay().Round(0).Sub(c.value))))
+	return c.value
 }

@@ -101,7 +101,7 @@ func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
 // lives is whether a tasknode is not given up.
 func (w *world) lives(name string) bool {
 	w.t.Helper()
-	nodes, err := w.leader().Nodes(w.ctx, false)
+	nodes, err := w.leader().Tasknodes(w.ctx, false)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ const maxFailureText = 16 << 10 // bytes
 
 func failureOf(f *taskproc.Failure) cluster.Failure {
 	out := cluster.Failure{
-		Cause: head(f.Cause), Stack: head(f.Stack), Input: head(f.Input), Offset: f.Offset, Fatal: f.Fatal,
+		Cause: truncateText(f.Cause), Stack: truncateText(f.Stack), Input: truncateText(f.Input), Offset: f.Offset, Fatal: f.Fatal,
 		Log: strings.ToValidUTF8(f.Log[max(0, len(f.Log)-maxFailureText):], ""),
 	}
 	if f.Record != nil {
@@ -69,7 +69,7 @@ func failureOf(f *taskproc.Failure) cluster.Failure {
 	return out
 }
 
-func head(text string) string {
+func truncateText(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
 }
 

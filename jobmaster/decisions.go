@@ -6,9 +6,9 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// tell writes decisions down for those who want to know. A file that cannot be
+// writeDecisions writes decisions down for those who want to know. A file that cannot be
 // written is not worth an end: the log hears of it once a lead.
-func (m *Master) tell(decisions []sched.Decision) {
+func (m *Master) writeDecisions(decisions []sched.Decision) {
 	if len(decisions) == 0 || m.cfg.Decisions == nil {
 		return
 	}
@@ -22,8 +22,8 @@ func (m *Master) tell(decisions []sched.Decision) {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	if _, err := m.cfg.Decisions.Write(text); err != nil && !m.mute {
-		m.mute = true
+	if _, err := m.cfg.Decisions.Write(text); err != nil && !m.decisionsFailed {
+		m.decisionsFailed = true
 		m.cfg.Logger.Warn("decisions are not written", "error", err)
 	}
 }

@@ -11,28 +11,28 @@ import (
 
 // This file is about what is moved from tasknodes that are to be stopped.
 
-// remains are the tasks whose output, and those of which a checkpoint would be missed
+// neededData are the tasks whose output, and those of which a checkpoint would be missed
 // with a machine. An attempt that is at work elsewhere has fetched what it goes on
 // from; in a gang it may go back to that all the same.
-func (m *Master) remains(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
-	outputs, left := m.view.Remains(machine)
+func (m *Master) neededData(machine *cluster.Machine) (outputs []*cluster.Task, checkpoints []cluster.TaskID) {
+	outputs, left := m.view.NeededOn(machine)
 	for _, c := range left {
 		_, stage, _, _ := m.view.Task(c.ID)
-		if stage.Bundle.Gang || !slices.ContainsFunc(c.Attempts, func(a *cluster.Attempt) bool { return a.Machine != machine.Name && m.isAtWork(a) }) {
+		if stage.Bundle.Gang || !slices.ContainsFunc(c.Attempts, func(a *cluster.Attempt) bool { return a.Machine != machine.Name && m.hasResumed(a) }) {
 			checkpoints = append(checkpoints, c.ID)
 		}
 	}
-	checkpoints = append(checkpoints, m.fetched(machine)...)
+	checkpoints = append(checkpoints, m.fetchingFrom(machine)...)
 	slices.SortFunc(checkpoints, cluster.TaskID.Compare)
 	return outputs, slices.Compact(checkpoints)
 }
 
-// fetched are the tasks that are fetching their checkpoints from a machine, from which
+// fetchingFrom are the tasks that are fetching their checkpoints from a machine, from which
 // they have been moved since.
-func (m *Master) fetched(machine *cluster.Machine) (tasks []cluster.TaskID) {
+func (m *Master) fetchingFrom(machine *cluster.Machine) (tasks []cluster.TaskID) {
 	for other := range m.view.Machines() {
 		for _, a := range other.Attempts {
-			if other == machine || !a.Outdated || a.State != cluster.AttemptRunning || m.isAtWork(a) {
+			if other == machine || !a.Outdated || a.State != cluster.AttemptRunning || m.hasResumed(a) {
 				continue
 			}
 			if _, _, t, _ := m.view.Task(a.ID.Task); t.Attempts[a.From-1].Machine == machine.Name {
@@ -43,22 +43,22 @@ func (m *Master) fetched(machine *cluster.Machine) (tasks []cluster.TaskID) {
 	return tasks
 }
 
-// isAtWork reports whether an attempt runs and has told that all that it goes on from
+// hasResumed reports whether an attempt runs and has told that all that it goes on from
 // is on its own machine.
-func (m *Master) isAtWork(a *cluster.Attempt) bool {
+func (m *Master) hasResumed(a *cluster.Attempt) bool {
 	phase := m.record(a.ID.Task.Job).progress[a.ID].GetPhase() // "" where nothing was told
 	return a.State == cluster.AttemptRunning && phase != "" && phase != taskproc.PhaseResume
 }
 
-// holds reports whether work would be lost with a machine.
-func (m *Master) holds(machine *cluster.Machine) bool {
-	outputs, checkpoints := m.remains(machine)
+// hasWork reports whether work would be lost with a machine.
+func (m *Master) hasWork(machine *cluster.Machine) bool {
+	outputs, checkpoints := m.neededData(machine)
 	return len(machine.Attempts)+len(outputs)+len(checkpoints) > 0
 }
 
-// orderTakeOver has a tasknode copy what a finished attempt has left, or the checkpoint
+// sendCopyOutput has a tasknode copy what a finished attempt has left, or the checkpoint
 // of one that was paused.
-func (m *Master) orderTakeOver(o control.Order) {
+func (m *Master) sendCopyOutput(o control.Order) {
 	j, t, a, known := m.view.Attempt(o.Attempt)
 	if !known {
 		return
@@ -67,22 +67,22 @@ func (m *Master) orderTakeOver(o control.Order) {
 	if c := t.CheckpointOf(a.ID); c != nil {
 		order.Checkpoint = checkpointMessage(t.ID, c, o.Machine, m.addressOf(c.Machine))
 	} else if t.Winner == a {
-		order.Done = m.left(j, t)
+		order.Done = m.lastReport(j, t)
 	} else {
 		return
 	}
 	m.deliver(o.Machine, &wire.Order{Order: &wire.Order_TakeOver_{TakeOver: order}})
 }
 
-// left is the last report of a finished attempt, as far as it is known, with the
+// lastReport is the last report of a finished attempt, as far as it is known, with the
 // addresses of what it has left.
-func (m *Master) left(j *cluster.Job, t *cluster.Task) *taskproc.Done {
+func (m *Master) lastReport(j *cluster.Job, t *cluster.Task) *taskproc.Done {
 	a := t.Winner
 	done := &taskproc.Done{OutputBytes: t.Output.Bytes, OutputRecords: t.Output.Records, Range: taskproc.FromRange(t.Range)}
 	for _, s := range t.Output.Segments {
 		done.Outputs = append(done.Outputs, &taskproc.MapOutput{
 			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: a.ID.String(), Path: s.Path, IndexChecksum: s.IndexChecksum,
-			Stored: j.Spec.Graph.Edges[s.Edge].Stored, Address: m.addressOf(a.Home()),
+			Stored: j.Spec.Graph.Edges[s.Edge].Stored, Address: m.addressOf(a.DataMachine()),
 		})
 	}
 	for _, p := range t.Output.Pieces {
@@ -97,13 +97,13 @@ func (m *Master) left(j *cluster.Job, t *cluster.Task) *taskproc.Done {
 	return done
 }
 
-// tookOver is told what became of such a copy.
-func (m *Master) tookOver(machine string, id cluster.AttemptID, took *wire.Report_TookOver) {
+// outputCopied is told what became of such a copy.
+func (m *Master) outputCopied(machine string, id cluster.AttemptID, took *wire.Report_TookOver) {
 	if took.Fault != "" {
 		m.cfg.Logger.Warn("what an attempt has left is not moved yet", "attempt", id, "to", machine, "error", took.Fault)
 	}
-	ev := control.OutputTaken{
-		Attempt: id, Machine: machine, Fault: took.Fault, OfNoUse: took.OfNoUse,
+	ev := control.OutputCopied{
+		Attempt: id, Machine: machine, Problem: took.Fault, Useless: took.OfNoUse,
 		Segments: manifestOf(&taskproc.Done{Outputs: took.Outputs}).Segments,
 	}
 	if took.Checkpoint != nil {
@@ -113,8 +113,8 @@ func (m *Master) tookOver(machine string, id cluster.AttemptID, took *wire.Repor
 	m.events = append(m.events, ev)
 }
 
-// moved tells readers where an output lies now.
-func (m *Master) moved(id cluster.AttemptID) {
-	m.revoked(id)
-	m.published(id)
+// outputMoved tells readers where an output lies now.
+func (m *Master) outputMoved(id cluster.AttemptID) {
+	m.outputRevoked(id)
+	m.outputPublished(id)
 }

@@ -144,7 +144,7 @@ func (w *world) submitNow(maps, reduces int) (job string) {
 // drain drains a tasknode, which has to be possible.
 func (w *world) drain(name string) {
 	w.t.Helper()
-	w.wantFault("draining "+name, w.leader().DrainNode(w.ctx, name), nil, "")
+	w.wantFault("draining "+name, w.leader().DrainTasknode(w.ctx, name), nil, "")
 	synctest.Wait()
 }
 
@@ -152,7 +152,7 @@ func (w *world) drain(name string) {
 // its ids: attempts that run, outputs, and tasks with their checkpoint there.
 func (w *world) wantNode(when, name, want string) {
 	w.t.Helper()
-	nodes, err := w.leader().Nodes(w.ctx, true)
+	nodes, err := w.leader().Tasknodes(w.ctx, true)
 	i := slices.IndexFunc(nodes, func(n *wire.Node) bool { return n.Name == name })
 	if err != nil || i < 0 {
 		w.t.Fatalf("nodes are %v, %v", nodes, err)
@@ -232,7 +232,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 		if got := w.attempts(); strings.Contains(got, "m_000002") {
 			t.Errorf("attempts were %s", got)
 		}
-		w.wantFault("taking it back", w.leader().AdmitNode(w.ctx, "a", false), nil, "")
+		w.wantFault("taking it back", w.leader().AdmitTasknode(w.ctx, "a", false), nil, "")
 		synctest.Wait()
 		w.wantNode("taken back,", "a", "RUNNING runs:m_000002_0")
 		w.succeeds(id)
@@ -363,10 +363,10 @@ func TestDrainingIsRefusedForTheLastNode(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		id, _ := w.working(6, 1)
 		m := w.leader()
-		w.wantFault("no tasknode", m.DrainNode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
-		w.wantFault("one of two", m.DrainNode(w.ctx, "a"), nil, "")
-		w.wantFault("again", m.DrainNode(w.ctx, "a"), nil, "")
-		w.wantFault("the last one", m.DrainNode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
+		w.wantFault("no tasknode", m.DrainTasknode(w.ctx, "c"), cluster.ErrUnknown, `"c"`)
+		w.wantFault("one of two", m.DrainTasknode(w.ctx, "a"), nil, "")
+		w.wantFault("again", m.DrainTasknode(w.ctx, "a"), nil, "")
+		w.wantFault("the last one", m.DrainTasknode(w.ctx, "b"), cluster.ErrRefused, "no other tasknode takes tasks")
 		w.succeeds(id)
 		s, err := m.Job(w.ctx, id, true)
 		if err != nil {
@@ -397,7 +397,7 @@ func TestDrainingANodeThatIsLost(t *testing.T) {
 		}
 		w.sleep(12 * time.Second)
 		for _, name := range []string{"a", "b"} {
-			w.wantFault("draining "+name, w.leader().DrainNode(w.ctx, name), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
+			w.wantFault("draining "+name, w.leader().DrainTasknode(w.ctx, name), cluster.ErrRefused, "tasknode "+name+" is lost: nothing can be moved from it")
 		}
 	})
 }

@@ -24,7 +24,7 @@ func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Expla
 	if err != nil {
 		return nil, err
 	}
-	return explainPast(s, taskID)
+	return explainFinished(s, taskID)
 }
 
 // explainPresent explains a job that is not over; it is nil of others.
@@ -62,7 +62,7 @@ func (e *explainer) explain() *wire.Explanation {
 	m, j := e.m, e.job
 	out := &wire.Explanation{
 		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
-		Reasons: e.halted(), Taken: e.taken(), SubmitTime: j.SubmittedAt,
+		Reasons: e.blockedReasons(), Taken: e.preempted(), SubmitTime: j.SubmittedAt,
 	}
 	if len(out.Reasons) == 0 {
 		e.plan = m.brain.Consider(e.now)
@@ -71,16 +71,16 @@ func (e *explainer) explain() *wire.Explanation {
 		out.Facts = append(out.Facts, &wire.Explanation_Fact{Name: f.Name, Value: f.Value})
 	}
 	for _, stage := range j.Stages {
-		out.Stages = append(out.Stages, e.ofStage(stage))
+		out.Stages = append(out.Stages, e.stageMessage(stage))
 	}
 	if e.task != nil {
-		out.Task = e.ofTask()
+		out.Task = e.taskMessage()
 	}
 	return out
 }
 
-// halted is why no task of the job can have a slot, whatever the policy says.
-func (e *explainer) halted() []string {
+// blockedReasons is why no task of the job can have a slot, whatever the policy says.
+func (e *explainer) blockedReasons() []string {
 	switch j := e.job; {
 	case j.State == cluster.JobRunning && j.Suspended:
 		return []string{suspension(j)}
@@ -94,10 +94,10 @@ func (e *explainer) halted() []string {
 	return []string{e.m.reason(e.job)}
 }
 
-func (e *explainer) ofStage(stage *cluster.Stage) *wire.Explanation_Stage {
+func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
 	out := &wire.Explanation_Stage{
 		Name: stage.Name, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
-		Suspended: int32(stage.StandingStill()), Waiting: int32(stage.ToStart()), Avoids: e.m.view.Avoided(e.job, e.now),
+		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), Avoids: e.m.view.Avoided(e.job, e.now),
 		Free: int32(e.m.freeSlots()[stage.Slot]),
 	}
 	for machine := range e.m.view.Machines() {
@@ -113,13 +113,13 @@ func (e *explainer) ofStage(stage *cluster.Stage) *wire.Explanation_Stage {
 // another chance though nothing changes; 0 is never.
 func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until int64) {
 	if e.job.Suspended {
-		return e.halted(), 0
+		return e.blockedReasons(), 0
 	}
 	if stage.Waiting() > 0 && !e.job.Ready(stage) {
 		return e.unready(stage), 0
 	}
 	if !e.job.Loaded() {
-		return e.halted(), 0
+		return e.blockedReasons(), 0
 	}
 	b := stage.Bundle
 	if numbers := e.job.WaitingBundles(b); len(numbers) > 0 && stage.Waiting() > 0 && e.m.tooLarge(e.job, b.NeedOf(numbers[0])) != "" {
@@ -149,7 +149,7 @@ func (e *explainer) whyWaiting(stage *cluster.Stage) (reasons []string, until in
 func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 	for up := range stage.Upstream() {
 		tasks := len(up.Tasks)
-		early := e.job.Early(up)
+		early := e.job.SlowStartTasks(up)
 		switch {
 		case up.Finished < early:
 			reasons = append(reasons, fmt.Sprintf(
@@ -197,11 +197,11 @@ func (e *explainer) unoffered(stage *cluster.Stage) string {
 	return fmt.Sprintf("the policy keeps the free %v slots from them: see what it knows of the job", stage.Slot)
 }
 
-// maxTaken bounds how many attempts are told of that had to give up their slots.
-const maxTaken = 10
+// maxPreempted bounds how many attempts are told of that had to give up their slots.
+const maxPreempted = 10
 
-// taken are the latest attempts that had to give up their slots.
-func (e *explainer) taken() (out []*wire.Explanation_Attempt) {
+// preempted are the latest attempts that had to give up their slots.
+func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 	for _, stage := range e.job.Stages {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
@@ -218,7 +218,7 @@ func (e *explainer) taken() (out []*wire.Explanation_Attempt) {
 // latest are the attempts that gave up their slots last.
 func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
 	slices.SortStableFunc(taken, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
-	return taken[:min(len(taken), maxTaken)]
+	return taken[:min(len(taken), maxPreempted)]
 }
 
 func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {

@@ -9,14 +9,14 @@ import (
 	"github.com/hammr/hammr/sched"
 )
 
-// maxSpots bounds how many tasknodes are told of that have room for a task.
-const maxSpots = 10
+// maxCandidates bounds how many tasknodes are told of that have room for a task.
+const maxCandidates = 10
 
-// ofTask tells of the task that is asked about.
-func (e *explainer) ofTask() *wire.Explanation_Task {
+// taskMessage tells of the task that is asked about.
+func (e *explainer) taskMessage() *wire.Explanation_Task {
 	t := e.task
 	out := &wire.Explanation_Task{
-		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t), Reasons: e.whyThisTask(),
+		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t), Reasons: e.taskReasons(),
 	}
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, attemptMessage(a))
@@ -24,19 +24,19 @@ func (e *explainer) ofTask() *wire.Explanation_Task {
 	if !e.waits() {
 		return out
 	}
-	spots := sched.Spots(e.now, e.m.view, nil, t.ID)
-	for _, s := range spots[:min(len(spots), maxSpots)] {
+	spots := sched.Candidates(e.now, e.m.view, nil, t.ID)
+	for _, s := range spots[:min(len(spots), maxCandidates)] {
 		out.Spots = append(out.Spots, &wire.Explanation_Spot{
-			Node: s.Machine, Place: placeOf(s), LocalBytes: s.Travel.Local, RackBytes: s.Travel.Rack, RemoteBytes: s.Travel.Remote,
-			Cost: s.Travel.Cost(), Avoided: s.Avoided,
+			Node: s.Machine, Place: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
+			Cost: s.Transfer.Cost(), Avoided: s.Avoided,
 		})
 	}
 	return out
 }
 
-// placeOf is what a spot is to a task.
-func placeOf(s sched.Spot) string {
-	if s.Home {
+// localityOf is what a spot is to a task.
+func localityOf(s sched.Candidate) string {
+	if s.HasCheckpoint {
 		return "checkpoint"
 	}
 	return s.Level.String()
@@ -44,12 +44,12 @@ func placeOf(s sched.Spot) string {
 
 // waits reports whether the task is to be started.
 func (e *explainer) waits() bool {
-	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskPaused
+	return e.task.State == cluster.TaskPending || e.task.State == cluster.TaskCheckpointed
 }
 
-// whyThisTask is why the task is as it is.
-func (e *explainer) whyThisTask() []string {
-	if why := e.halted(); why != nil {
+// taskReasons is why the task is as it is.
+func (e *explainer) taskReasons() []string {
+	if why := e.blockedReasons(); why != nil {
 		return why
 	}
 	for _, a := range e.task.Attempts {
@@ -63,20 +63,20 @@ func (e *explainer) whyThisTask() []string {
 		}
 	}
 	if w := e.task.Winner; w != nil && w.Lost {
-		return []string{fmt.Sprintf("it is %v; its output is lost with %s, and whoever reads it has finished or has a copy", e.task.State, w.Home())}
+		return []string{fmt.Sprintf("it is %v; its output is lost with %s, and whoever reads it has finished or has a copy", e.task.State, w.DataMachine())}
 	}
 	if !e.waits() {
 		return []string{"it is " + e.task.State.String()}
 	}
-	if e.chosen() {
+	if e.aboutToStart() {
 		return []string{"it is about to get a slot"}
 	}
 	reasons, _ := e.whyWaiting(e.stage)
 	return reasons
 }
 
-// chosen reports whether the task is about to get a slot.
-func (e *explainer) chosen() bool {
+// aboutToStart reports whether the task is about to get a slot.
+func (e *explainer) aboutToStart() bool {
 	for _, s := range e.plan.Starts {
 		if s.Task == e.task.ID {
 			return true

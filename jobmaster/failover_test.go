@@ -111,14 +111,14 @@ func TestSilentTasknodeIsGivenUp(t *testing.T) {
 		if took := time.Since(began); took < w.expiry-2*time.Second || took > w.expiry+4*time.Second {
 			w.t.Errorf("the job ended %v after the crash, with an expiry of %v", took, w.expiry)
 		}
-		nodes, err := w.leader().Nodes(w.ctx, true)
+		nodes, err := w.leader().Tasknodes(w.ctx, true)
 		if err != nil || len(nodes) != 2 || nodes[0].State != "LOST" || nodes[1].State != "RUNNING" {
 			w.t.Errorf("nodes are %v, %v", nodes, err)
 		}
 	})
 }
 
-func TestTasknodeStartedAnewLosesWhatRan(t *testing.T) {
+func TestRestartedTasknodeLosesItsAttempts(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		w.elect(0)
 		crash := w.addNode("a", 2, 2)
@@ -168,7 +168,7 @@ func TestFollowersRefuse(t *testing.T) {
 		synctest.Wait()
 		other := w.masters[1]
 		_, submitted := other.Submit(w.ctx, w.spec(1, 0))
-		_, followed := other.Follow(w.ctx, "job_1_0001", nil)
+		_, followed := other.Watch(w.ctx, "job_1_0001", nil)
 		_, listed := other.Jobs(w.ctx, true)
 		_, attached := other.Attach(w.ctx, &wire.Report{Machine: "a", Report: &wire.Report_Joined_{Joined: new(wire.Report_Joined)}}, nil, nil)
 		for what, err := range map[string]error{

@@ -42,7 +42,7 @@ func tasks(j *cluster.Job, r *record) []*wire.TaskStatus {
 			for _, a := range t.Attempts {
 				status.Attempts = append(status.Attempts, &wire.TaskStatus_Attempt{
 					Id: a.ID.String(), Node: a.Machine, State: wire.AttemptState(a.State), StartTime: a.StartedAt, FinishTime: a.EndedAt,
-					ShuffleFinishTime: r.shuffled[a.ID], Wasted: a.Wasted, Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
+					ShuffleFinishTime: r.shuffleDone[a.ID], Wasted: a.Wasted, Suspended: a.Suspended, Pausing: a.State == cluster.AttemptRunning && a.Pausing,
 					Cause: a.Cause, SuspendedMillis: a.SuspendedMillis,
 				})
 			}
@@ -67,8 +67,8 @@ func partitions(j *cluster.Job) []*wire.Partition {
 			case stage.Source:
 				p.Bytes, p.Records = t.Output.Bytes, t.Output.Records
 			default:
-				p.Bytes = counted(j, t, counter.ReduceShuffleBytes)
-				p.Records = counted(j, t, counter.ReduceInputRecords)
+				p.Bytes = counterOf(j, t, counter.ReduceShuffleBytes)
+				p.Records = counterOf(j, t, counter.ReduceInputRecords)
 			}
 			out = append(out, p)
 		}
@@ -76,7 +76,7 @@ func partitions(j *cluster.Job) []*wire.Partition {
 	return out
 }
 
-func counted(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
+func counterOf(j *cluster.Job, t *cluster.Task, id counter.ID) int64 {
 	for _, c := range j.CountersOf(t) {
 		if c.Group == id.Group && c.Name == id.Name {
 			return c.Value

@@ -9,10 +9,10 @@ import (
 // On machines that are rented by the hour every tasknode has a name of its own,
 // so what is known of one that is lost is forgotten some time.
 
-// reviewBy looks at the tasknodes again at that time, if not earlier.
-func (m *Master) reviewBy(at int64) {
-	if m.review == 0 || at < m.review {
-		m.review = at
+// scheduleReview looks at the tasknodes again at that time, if not earlier.
+func (m *Master) scheduleReview(at int64) {
+	if m.reviewAt == 0 || at < m.reviewAt {
+		m.reviewAt = at
 	}
 }
 
@@ -20,35 +20,35 @@ func (m *Master) reviewBy(at int64) {
 // found out when it is first needed: it takes a look at every task. So a machine
 // that is referred to is looked at again only after a part of the time that it is
 // remembered.
-func (m *Master) reviewLost(machine *cluster.Machine, n *node, referred *map[string]bool) {
+func (m *Master) reviewLost(machine *cluster.Machine, n *tasknodeRecord, referred *map[string]bool) {
 	remembered := m.cfg.NodeForget.Milliseconds()
 	if remembered == 0 || machine.Excluded {
 		return
 	}
-	due := max(machine.LostAt+remembered, n.kept)
+	due := max(machine.LostAt+remembered, n.retainUntil)
 	if m.now() < due {
-		m.reviewBy(due)
+		m.scheduleReview(due)
 		return
 	}
-	n.kept = m.now() + max(remembered/16, time.Second.Milliseconds())
-	m.reviewBy(n.kept)
+	n.retainUntil = m.now() + max(remembered/16, time.Second.Milliseconds())
+	m.scheduleReview(n.retainUntil)
 	if *referred == nil {
-		*referred = m.view.Referred()
+		*referred = m.view.ReferencedMachines()
 	}
 	if n.attachment == nil && !(*referred)[machine.Name] {
 		m.request(cluster.ForgetMachine{Name: machine.Name, Epoch: machine.Epoch})
 	}
 }
 
-// nodeLost takes note that a tasknode is lost, or forgotten.
-func (m *Master) nodeLost(name string, n *node) {
+// tasknodeLost takes note that a tasknode is lost, or forgotten.
+func (m *Master) tasknodeLost(name string, n *tasknodeRecord) {
 	if m.view.Machine(name) != nil {
-		m.reviewBy(m.now())
+		m.scheduleReview(m.now())
 		return
 	}
 	m.cfg.Logger.Info("tasknode is forgotten", "tasknode", name)
 	if n.attachment == nil {
-		delete(m.nodes, name)
+		delete(m.tasknodes, name)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // names are the tasknodes that the leader knows, each with its state.
 func (w *world) names() string {
-	nodes, err := w.leader().Nodes(w.ctx, true)
+	nodes, err := w.leader().Tasknodes(w.ctx, true)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 			crash := w.addNode(name, 1, 1)
 			w.sleep(time.Second)
 			if name == "excluded" {
-				if err := w.leader().AdmitNode(w.ctx, name, true); err != nil {
+				if err := w.leader().AdmitTasknode(w.ctx, name, true); err != nil {
 					w.t.Fatal(err)
 				}
 			}
@@ -54,7 +54,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 		if got := w.names(); got != "excluded DECOMMISSIONED, stays RUNNING" {
 			w.t.Errorf("after longer than an hour the tasknodes are %s", got)
 		}
-		if err := w.leader().AdmitNode(w.ctx, "excluded", false); err != nil {
+		if err := w.leader().AdmitTasknode(w.ctx, "excluded", false); err != nil {
 			w.t.Fatal(err)
 		}
 		w.addNode("returns", 1, 1)

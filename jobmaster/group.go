@@ -30,7 +30,7 @@ func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskpr
 	number := a.ID.Task.Number / b.TasksIn(stage)
 	message := &taskproc.Bundle{Class: int32(b.Index), Bundle: int32(number), Incarnation: int32(b.Incarnation(number))}
 	for _, member := range b.TasksOf(number) {
-		if !member.StartsWith(a) {
+		if !member.StartedWith(a) {
 			continue
 		}
 		latest := member.Attempts[len(member.Attempts)-1]
@@ -42,9 +42,9 @@ func (m *Master) bundleMessage(stage *cluster.Stage, a *cluster.Attempt) *taskpr
 	return message
 }
 
-// sharesMessage is whose records the Nodes of a group combine.
-func sharesMessage(j *cluster.Job, stage *cluster.Stage, t *cluster.Task) []*taskproc.Share {
-	shares := j.SharesOf(t)
+// combineMessages is whose records the Nodes of a group combine.
+func combineMessages(j *cluster.Job, stage *cluster.Stage, t *cluster.Task) []*taskproc.Share {
+	shares := j.CombineSetsOf(t)
 	var messages []*taskproc.Share
 	for _, edge := range slices.Sorted(maps.Keys(shares)) {
 		message := &taskproc.Share{Edge: int32(edge), Node: int32(t.ID.Number)}

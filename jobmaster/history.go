@@ -117,14 +117,14 @@ func (m *Master) archive(id cluster.JobID) {
 	r.archiving = true
 	s, l := m.fullStatus(m.view.Job(id), r), m.lead
 	m.workers.Go(func() {
-		if m.keepWriting(l.ctx, id, s) {
-			m.inbox.Put(&archived{l, id})
+		if m.retryWriteHistory(l.ctx, id, s) {
+			m.inbox.Put(&historyWritten{l, id})
 		}
 	})
 }
 
-// keepWriting writes the history of a job, again until that succeeds or ctx ends.
-func (m *Master) keepWriting(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
+// retryWriteHistory writes the history of a job, again until that succeeds or ctx ends.
+func (m *Master) retryWriteHistory(ctx context.Context, id cluster.JobID, s *wire.JobStatus) bool {
 	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
 		err := m.writeHistory(ctx, m.historyName(id), s)
 		if err == nil {
@@ -161,23 +161,23 @@ func (m *Master) writeHistory(ctx context.Context, name string, s *wire.JobStatu
 	return fsys.Rename(ctx, temporary, path)
 }
 
-// archived says that the history of a job is written.
-type archived struct {
+// historyWritten says that the history of a job is written.
+type historyWritten struct {
 	lead *lead
 	job  cluster.JobID
 }
 
-func (a *archived) refuse(error) {}
+func (a *historyWritten) refuse(error) {}
 
 // handle retires the oldest jobs beyond those to be kept.
-func (a *archived) handle(m *Master) {
+func (a *historyWritten) handle(m *Master) {
 	if a.lead != m.lead {
 		return
 	}
-	m.written = append(m.written, a.job)
-	for len(m.written) > m.cfg.KeepJobs {
-		m.request(cluster.RetireJob{Job: m.written[0]})
-		m.written = m.written[1:]
+	m.archivedJobs = append(m.archivedJobs, a.job)
+	for len(m.archivedJobs) > m.cfg.KeepJobs {
+		m.request(cluster.RetireJob{Job: m.archivedJobs[0]})
+		m.archivedJobs = m.archivedJobs[1:]
 	}
 }
 

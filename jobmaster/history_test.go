@@ -107,7 +107,7 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 			}
 			for _, id := range ids {
 				s, err := w.leader().Job(w.ctx, id, true)
-				followed, followErr := w.leader().Follow(w.ctx, id, nil)
+				followed, followErr := w.leader().Watch(w.ctx, id, nil)
 				if err != nil || followErr != nil || s.State != wire.JobState_SUCCEEDED || len(s.Tasks) != 1 || !proto.Equal(s, followed) {
 					w.t.Errorf("master %d: %s is %v, %v; followed %v, %v", turn, id, s, err, followed, followErr)
 				}

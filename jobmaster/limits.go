@@ -27,8 +27,8 @@ func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 	spec.SlowStartPPM = int(c.Float("mapreduce.job.reduce.slowstart.completedmaps") * 1_000_000)
 	spec.TimeoutMillis = c.Duration("mapreduce.task.timeout").Milliseconds()
 	spec.Speculative = [2]bool{c.Bool("mapreduce.map.speculative"), c.Bool("mapreduce.reduce.speculative")}
-	spec.MaxMachineFaults = c.Int("mapreduce.job.maxtaskfailures.per.tracker")
-	spec.FaultDecayMillis = c.Duration(conf.FaultDecay).Milliseconds()
+	spec.MaxMachineFailures = c.Int("mapreduce.job.maxtaskfailures.per.tracker")
+	spec.FailureDecayMillis = c.Duration(conf.FailureDecay).Milliseconds()
 	spec.Priority = priorities[c.String("mapreduce.job.priority")]
 	if method := c.String("hammr.job.placement"); !strings.EqualFold(method, "default") {
 		spec.Placement = strings.ToLower(method)

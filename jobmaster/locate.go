@@ -29,42 +29,42 @@ const (
 
 // located tells where some splits of a job lie.
 type located struct {
-	lead   *lead
-	job    cluster.JobID
-	places []cluster.Location
+	lead      *lead
+	job       cluster.JobID
+	locations []cluster.Location
 }
 
 func (l *located) refuse(error) {}
 
 func (l *located) handle(m *Master) {
 	if l.lead == m.lead {
-		m.locate(l.job, l.places)
+		m.setLocations(l.job, l.locations)
 		m.events = append(m.events, control.SplitsLocated{Job: l.job})
 	}
 }
 
-// locate makes it known where splits lie.
-func (m *Master) locate(id cluster.JobID, places []cluster.Location) {
+// setLocations makes it known where splits lie.
+func (m *Master) setLocations(id cluster.JobID, places []cluster.Location) {
 	if err := m.state.Locate(id, places); err != nil {
 		m.cfg.Logger.Warn("tasks run anywhere", "job", id, "error", err)
 	}
 }
 
-// places are the locations found that nobody was told of yet.
-type places struct {
+// foundLocations are the locations found that nobody was told of yet.
+type foundLocations struct {
 	mu struct {
 		sync.Mutex
 		found []cluster.Location
 	}
 }
 
-func (p *places) add(split int, hosts []string) {
+func (p *foundLocations) add(split int, hosts []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mu.found = append(p.mu.found, cluster.Location{Split: split, Hosts: hosts})
 }
 
-func (p *places) take() []cluster.Location {
+func (p *foundLocations) take() []cluster.Location {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found := p.mu.found
@@ -72,38 +72,38 @@ func (p *places) take() []cluster.Location {
 	return found
 }
 
-// search is a search for the locations of a job's splits that goes on in a
+// locationSearch is a search for the locations of a job's splits that goes on in a
 // goroutine of its own.
-type search struct {
-	places
-	over chan error // gets what became of it
+type locationSearch struct {
+	foundLocations
+	done chan error // gets what became of it
 }
 
 // locate begins to look up where splits lie.
-func (w *work) locate(ctx context.Context, all []*taskproc.Split) *search {
-	s := &search{over: make(chan error, 1)}
+func (w *jobWork) locate(ctx context.Context, all []*taskproc.Split) *locationSearch {
+	s := &locationSearch{done: make(chan error, 1)}
 	resolve := func(name string) (storage.FS, string, error) { return w.m.cfg.Resolve(ctx, name) }
-	go func() { s.over <- splits.Locate(ctx, resolve, locateParallelism, all, s.add) }()
+	go func() { s.done <- splits.Locate(ctx, resolve, locateParallelism, all, s.add) }()
 	return s
 }
 
-// after waits for the search, but no longer than limit. over tells that it has
+// wait waits for the search, but no longer than limit. over tells that it has
 // ended.
-func (s *search) after(limit time.Duration) (found []cluster.Location, over bool, err error) {
+func (s *locationSearch) wait(limit time.Duration) (found []cluster.Location, over bool, err error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case err = <-s.over:
+	case err = <-s.done:
 		over = true
 	case <-timer.C:
 	}
 	return s.take(), over, err
 }
 
-// prepare sets the job up and reports that, then goes on to find out where its
+// setUpJob sets the job up and reports that, then goes on to find out where its
 // splits lie. Tasks of a job that has begun under an earlier leader wait for
 // nothing.
-func (w *work) prepare(ctx context.Context, r *workResult) {
+func (w *jobWork) setUpJob(ctx context.Context, r *workResult) {
 	r.splits, r.err = w.m.loadSplits(ctx, w.spec.SplitsPath, w.spec.SplitsHash)
 	wait := time.Duration(0)
 	if r.err == nil && !w.setUp {
@@ -114,12 +114,12 @@ func (w *work) prepare(ctx context.Context, r *workResult) {
 		return
 	}
 	s := w.locate(ctx, r.splits)
-	found, over, err := s.after(wait)
-	r.places = found
+	found, over, err := s.wait(wait)
+	r.locations = found
 	w.m.inbox.Put(r)
 	for !over {
-		if found, over, err = s.after(locateInterval); len(found) > 0 {
-			w.m.inbox.Put(&located{lead: w.lead, job: w.job, places: found})
+		if found, over, err = s.wait(locateInterval); len(found) > 0 {
+			w.m.inbox.Put(&located{lead: w.lead, job: w.job, locations: found})
 		}
 	}
 	if err != nil && ctx.Err() == nil {

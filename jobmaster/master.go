@@ -48,11 +48,11 @@ func New(cfg Config) (*Master, error) {
 		return nil, err
 	}
 	m := &Master{cfg: cfg, inbox: mailbox.New[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now)}
-	m.adopt(cluster.New(cfg.ClusterID))
+	m.setState(cluster.New(cfg.ClusterID))
 	return m, nil
 }
 
-func (m *Master) adopt(state *cluster.State) { m.state, m.view = state, state.View() }
+func (m *Master) setState(state *cluster.State) { m.state, m.view = state, state.View() }
 
 // Run is the loop. It ends with ctx, and then waits for the work under way,
 // whose context ends too.
@@ -76,7 +76,7 @@ func (m *Master) Run(ctx context.Context) {
 				m.receive(msg)
 			}
 		case e := <-m.cfg.Log.Events():
-			m.hear(ctx, e)
+			m.handleLogEvent(ctx, e)
 		case <-timer.C:
 		}
 		if m.lead != nil {
@@ -90,7 +90,7 @@ func (m *Master) catchUp(ctx context.Context) {
 	for {
 		select {
 		case e := <-m.cfg.Log.Events():
-			m.hear(ctx, e)
+			m.handleLogEvent(ctx, e)
 		default:
 			return
 		}
@@ -105,19 +105,19 @@ func (m *Master) receive(msg message) {
 	msg.handle(m)
 }
 
-// hear takes in what the log tells.
-func (m *Master) hear(ctx context.Context, e LogEvent) {
+// handleLogEvent takes in what the log tells.
+func (m *Master) handleLogEvent(ctx context.Context, e LogEvent) {
 	switch e := e.(type) {
 	case Committed:
 		m.apply(e.Batch)
 	case Leading:
-		m.stepUp(ctx)
+		m.becomeLeader(ctx)
 	case Following:
 		m.stepDown(ErrNotLeader)
 	case SnapshotWanted:
 		e.Answer <- m.state.Snapshot()
 	case Restored:
-		m.adopt(e.State) // A master that leads is never told to.
+		m.setState(e.State) // A master that leads is never told to.
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *Master) now() int64 { return m.clock.now().UnixMilli() }
 func (m *Master) setTimer(timer *time.Timer) {
 	wait := time.Hour
 	if m.lead != nil {
-		wait = m.patience(wait)
+		wait = m.sleepLimit(wait)
 	}
 	timer.Reset(wait)
 }
@@ -151,7 +151,7 @@ func (m *Master) apply(batch []cluster.Entry) {
 		}
 		m.answerSubmit(entry, delta, err)
 		if err == nil {
-			m.follow(delta)
+			m.syncRecords(delta)
 		}
 	}
 	if m.lead != nil {
@@ -159,8 +159,8 @@ func (m *Master) apply(batch []cluster.Entry) {
 	}
 }
 
-// ask puts a question to the loop and waits for the answer.
-func ask[T any](ctx context.Context, m *Master, msg message, answer <-chan T) (T, error) {
+// call puts a question to the loop and waits for the answer.
+func call[T any](ctx context.Context, m *Master, msg message, answer <-chan T) (T, error) {
 	m.inbox.Put(msg)
 	var none T
 	select {

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// send turns an order of the brain into a message to its machine.
-func (m *Master) send(o control.Order) {
+// sendOrder turns an order of the brain into a message to its machine.
+func (m *Master) sendOrder(o control.Order) {
 	switch o.Kind {
 	case control.OrderStart:
 		start, ok := m.startMessage(o.Attempt)
@@ -23,19 +23,19 @@ func (m *Master) send(o control.Order) {
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{Start: start}}})
 	case control.OrderKill:
 		m.deliver(o.Machine, killOrder(o.Attempt.String(), o.Cause))
-	case control.OrderStop:
+	case control.OrderTruncate:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
 			AttemptId: o.Attempt.String(), Position: taskproc.FromPosition(o.Position),
 		}}})
-	case control.OrderPause:
+	case control.OrderPreempt:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: o.Attempt.String(), Split: o.Split}}})
 	case control.OrderSuspend:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: o.Attempt.String()}}})
 	case control.OrderResume:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_Resume{Resume: &wire.Order_ResumeAttempt{AttemptId: o.Attempt.String()}}})
-	case control.OrderTakeOver:
-		m.orderTakeOver(o)
-	case control.OrderLetGo:
+	case control.OrderCopyOutput:
+		m.sendCopyOutput(o)
+	case control.OrderDropCopy:
 		m.deliver(o.Machine, &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{AttemptId: o.Attempt.String(), JobId: o.Job.String()}}})
 	case control.OrderRemoveJob:
 		m.deliver(o.Machine, removeJobOrder(o.Job.String()))
@@ -64,7 +64,7 @@ func (m *Master) startMessage(id cluster.AttemptID) (*taskproc.Start, bool) {
 		NodeAddress: m.addressOf(a.Machine), ShuffleToken: m.cfg.ShuffleToken,
 		LogDir: m.logDir(j.ID, r),
 		Graph:  r.spec.Graph, GroupClass: int32(stage.Index), Group: int32(t.Part),
-		Bundle: m.bundleMessage(stage, a), Shares: sharesMessage(j, stage, t),
+		Bundle: m.bundleMessage(stage, a), Shares: combineMessages(j, stage, t),
 	}
 	if j.Spec.OutputDir != "" {
 		start.OutputDir = stagingDir(j.Spec.OutputDir, j.ID)

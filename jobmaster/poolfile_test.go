@@ -56,7 +56,7 @@ func (f *poolFile) follow(cfg *jobmaster.Config) {
 			for _, w := range a.Warnings {
 				warnings = append(warnings, w.Error())
 			}
-			return a.Jobs(), warnings, nil
+			return a.LeafNames(), warnings, nil
 		},
 		Set: func(policy string, conf map[string]string, content string) map[string]string {
 			if policy != "fair" {

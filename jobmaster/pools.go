@@ -37,17 +37,17 @@ const (
 	poolSettling = 5 * time.Second
 )
 
-// following is what the master that leads knows of the file of pools.
-type following struct {
-	content  string // that was taken over last
-	taken    int64  // when that was, ms since the epoch; 0 for not yet
-	pools    []string
-	warnings []string
-	faults   []string // of what the file holds now
+// poolFileState is what the master that leads knows of the file of pools.
+type poolFileState struct {
+	content   string // that was taken over last
+	appliedAt int64  // when that was, ms since the epoch; 0 for not yet
+	pools     []string
+	warnings  []string
+	problems  []string // of what the file holds now
 }
 
-// poolNews is something else than before in the file of pools.
-type poolNews struct {
+// poolFileChange is something else than before in the file of pools.
+type poolFileChange struct {
 	lead     *lead
 	content  string
 	pools    []string
@@ -55,14 +55,14 @@ type poolNews struct {
 	err      error
 }
 
-// followPools looks at the file now and then until ctx, that of a lead, ends.
-func (m *Master) followPools(ctx context.Context, l *lead) {
+// watchPoolFile looks at the file now and then until ctx, that of a lead, ends.
+func (m *Master) watchPoolFile(ctx context.Context, l *lead) {
 	tick := time.NewTicker(poolInterval)
 	defer tick.Stop()
 	var r poolReader
 	for {
 		if content, news, err := r.read(m.cfg.PoolFile, m.cfg.Now()); news {
-			n := &poolNews{lead: l, content: string(content), err: err}
+			n := &poolFileChange{lead: l, content: string(content), err: err}
 			if err == nil {
 				n.pools, n.warnings, n.err = m.cfg.PoolFile.Parse(content)
 			}
@@ -78,9 +78,9 @@ func (m *Master) followPools(ctx context.Context, l *lead) {
 
 // poolReader remembers what a file held, so that nothing is told twice.
 type poolReader struct {
-	begun      bool
-	seen, told [sha256.Size]byte // of what was read last, and of what was told of last
-	fault      string            // that was told of last, "" for none
+	started                bool
+	lastRead, lastReported [sha256.Size]byte // of what was read last, and of what was told of last
+	lastError              string            // that was told of last, "" for none
 }
 
 // read tells of a file that has changed and lies still: it is old enough, or was
@@ -88,53 +88,53 @@ type poolReader struct {
 func (r *poolReader) read(f *PoolFile, now time.Time) (content []byte, news bool, err error) {
 	content, changed, err := f.Read()
 	if err != nil {
-		news = r.fault != err.Error()
-		r.fault = err.Error()
+		news = r.lastError != err.Error()
+		r.lastError = err.Error()
 		return nil, news, err
 	}
 	sum := sha256.Sum256(content)
-	settled := !r.begun || sum == r.seen || now.Sub(changed) >= poolSettling
-	news = settled && (!r.begun || sum != r.told || r.fault != "")
-	r.begun, r.seen = true, sum
+	settled := !r.started || sum == r.lastRead || now.Sub(changed) >= poolSettling
+	news = settled && (!r.started || sum != r.lastReported || r.lastError != "")
+	r.started, r.lastRead = true, sum
 	if news {
-		r.told, r.fault = sum, ""
+		r.lastReported, r.lastError = sum, ""
 	}
 	return content, news, nil
 }
 
-func (n *poolNews) refuse(error) {}
+func (n *poolFileChange) refuse(error) {}
 
 // handle takes over what the file holds. Of one with faults nothing counts, and
 // what was there before stays.
-func (n *poolNews) handle(m *Master) {
+func (n *poolFileChange) handle(m *Master) {
 	if n.lead != m.lead {
 		return
 	}
-	p, err := &m.lead.pools, n.err
+	p, err := &m.lead.poolFile, n.err
 	if err == nil {
 		_, err = m.cfg.Policy(m.view.Policy(), m.withPools(n.content, m.view.Policy(), m.policyConf()))
 	}
 	if err != nil {
-		p.faults = strings.Split(err.Error(), "\n")
+		p.problems = strings.Split(err.Error(), "\n")
 		m.cfg.Logger.Warn("the file of pools is not taken over", "file", m.cfg.PoolFile.Name, "error", err)
 		return
 	}
-	*p = following{content: n.content, taken: m.now(), pools: n.pools, warnings: n.warnings}
+	*p = poolFileState{content: n.content, appliedAt: m.now(), pools: n.pools, warnings: n.warnings}
 	for _, w := range n.warnings {
 		m.cfg.Logger.Warn("in the file of pools", "warning", w)
 	}
-	m.imposePools()
-	m.imposeContent()
+	m.applyPools()
+	m.applyPoolFile()
 }
 
-// imposeContent sets the policy to the pools of the file, unless it is.
-func (m *Master) imposeContent() {
+// applyPoolFile sets the policy to the pools of the file, unless it is.
+func (m *Master) applyPoolFile() {
 	name, conf := m.view.Policy(), m.policyConf()
-	full := m.withPools(m.lead.pools.content, name, conf)
+	full := m.withPools(m.lead.poolFile.content, name, conf)
 	if maps.Equal(full, conf) {
 		return
 	}
-	m.cfg.Logger.Info("pools are taken over", "file", m.cfg.PoolFile.Name, "pools", len(m.lead.pools.pools))
+	m.cfg.Logger.Info("pools are taken over", "file", m.cfg.PoolFile.Name, "pools", len(m.lead.poolFile.pools))
 	m.request(setPolicy(name, full))
 }
 
@@ -147,11 +147,11 @@ func (m *Master) withPools(content, policy string, conf map[string]string) map[s
 	return m.cfg.PoolFile.Set(policy, conf, content)
 }
 
-// imposePools lets jobs be put into the pools of the configuration and of the
+// applyPools lets jobs be put into the pools of the configuration and of the
 // file, or while that is not known, of the cluster. Jobs in others stay there.
-func (m *Master) imposePools() {
-	names := slices.Concat(m.cfg.Pools, m.lead.pools.pools)
-	if m.cfg.PoolFile != nil && m.lead.pools.taken == 0 {
+func (m *Master) applyPools() {
+	names := slices.Concat(m.cfg.Pools, m.lead.poolFile.pools)
+	if m.cfg.PoolFile != nil && m.lead.poolFile.appliedAt == 0 {
 		names = append(names, m.view.Pools()...)
 	}
 	if len(m.cfg.Pools) == 0 && m.cfg.PoolFile == nil {
@@ -176,7 +176,7 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 // SetPolicy chooses the policy that gives out slots, and what it is set to.
 func (m *Master) SetPolicy(ctx context.Context, name string, conf map[string]string) error {
 	return m.change(ctx, func() (change, error) {
-		full := m.withPools(m.lead.pools.content, name, conf)
+		full := m.withPools(m.lead.poolFile.content, name, conf)
 		if _, err := m.cfg.Policy(name, full); err != nil {
 			return change{}, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
 		}
@@ -191,8 +191,8 @@ func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
 	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
 		out := &wire.GetPolicyResponse{Name: m.view.Policy(), Conf: m.policyConf()}
 		if m.cfg.PoolFile != nil {
-			p := m.lead.pools
-			out.Allocations = &wire.AllocationFile{Name: m.cfg.PoolFile.Name, Taken: p.taken, Faults: p.faults, Warnings: p.warnings}
+			p := m.lead.poolFile
+			out.Allocations = &wire.AllocationFile{Name: m.cfg.PoolFile.Name, Taken: p.appliedAt, Faults: p.problems, Warnings: p.warnings}
 		}
 		return out, nil
 	})

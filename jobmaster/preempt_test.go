@@ -40,10 +40,10 @@ func TestPreemptingOnDemand(t *testing.T) {
 		m := w.leader()
 		for _, step := range []struct {
 			attempt  string
-			how      preempt.How
+			how      preempt.Mode
 			kind     error
 			says     string
-			instead  preempt.How // for auto
+			instead  preempt.Mode // for auto
 			whatever bool
 		}{
 			{attempt: "attempt_1", how: preempt.Kill, kind: cluster.ErrUnknown, says: "attempt_1"},
@@ -72,14 +72,14 @@ func TestPreemptingOnDemand(t *testing.T) {
 	})
 }
 
-// TestWhatStandsStillIsPreemptedNoMore, but killed. Its job is suspended, so that it does
+// TestSuspendedAttemptCannotBePreempted, but killed. Its job is suspended, so that it does
 // not go on meanwhile.
-func TestWhatStandsStillIsPreemptedNoMore(t *testing.T) {
+func TestSuspendedAttemptCannotBePreempted(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		id, attempt := w.working(4, 1)
 		m := w.leader()
 		w.wantFault("suspending", m.SuspendJob(w.ctx, id, preempt.Suspend), nil, "")
-		for _, how := range []preempt.How{preempt.Checkpoint, preempt.Suspend, preempt.Auto} {
+		for _, how := range []preempt.Mode{preempt.Checkpoint, preempt.Suspend, preempt.Auto} {
 			_, err := m.PreemptAttempt(w.ctx, attempt("m_000001"), how)
 			w.wantFault(string(how), err, cluster.ErrRefused, "stands still already")
 		}
@@ -91,8 +91,8 @@ func TestWhatStandsStillIsPreemptedNoMore(t *testing.T) {
 	})
 }
 
-// TestAJobRestsUntilItIsResumed and has no slots meanwhile.
-func TestAJobRestsUntilItIsResumed(t *testing.T) {
+// TestSuspendedJobGetsNoSlotsUntilResumed and has no slots meanwhile.
+func TestSuspendedJobGetsNoSlotsUntilResumed(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		id, _ := w.working(9, 1)
 		m := w.leader()

@@ -15,7 +15,7 @@ func (m *Master) probe(name string) {
 	if m.cfg.Probe == nil || m.cfg.NodeExpiry == 0 || machine == nil || machine.Lost || machine.HTTP == "" {
 		return
 	}
-	p := &probed{lead: m.lead, machine: name, epoch: machine.Epoch}
+	p := &probeResult{lead: m.lead, machine: name, epoch: machine.Epoch}
 	page := machine.HTTP
 	m.workers.Go(func() {
 		ctx, cancel := context.WithTimeout(p.lead.ctx, m.cfg.NodeExpiry)
@@ -25,66 +25,66 @@ func (m *Master) probe(name string) {
 	})
 }
 
-// probed is what came of a probe.
-type probed struct {
+// probeResult is what came of a probe.
+type probeResult struct {
 	lead    *lead // under which it was asked
 	machine string
 	epoch   int
 	err     error // why there is no sign of life; nil when there is one
 }
 
-func (p *probed) refuse(error) {}
+func (p *probeResult) refuse(error) {}
 
-func (p *probed) handle(m *Master) {
+func (p *probeResult) handle(m *Master) {
 	machine := m.view.Machine(p.machine)
-	if p.lead != m.lead || machine == nil || machine.Lost || machine.Epoch != p.epoch || m.node(p.machine).attachment != nil {
+	if p.lead != m.lead || machine == nil || machine.Lost || machine.Epoch != p.epoch || m.tasknode(p.machine).attachment != nil {
 		return
 	}
 	if p.err != nil {
 		m.cfg.Logger.Warn("tasknode is gone, or cannot be reached", "tasknode", p.machine, "error", p.err, "expiry", m.cfg.NodeExpiry)
 		return
 	}
-	n := m.node(p.machine)
-	n.heard = m.now()
-	if n.met {
+	n := m.tasknode(p.machine)
+	n.lastSeen = m.now()
+	if n.seenThisTerm {
 		m.cfg.Logger.Info("tasknode has lost its connection, and answers", "tasknode", p.machine)
 	}
 }
 
-// adoption is for how long a new leader takes the answers of tasknodes for signs of
+// adoptionWindow is for how long a new leader takes the answers of tasknodes for signs of
 // life that have not come to it yet, ms. One that was attached to a leader that stands
 // still notices that after seconds.
-const adoption = 15_000
+const adoptionWindow = 15_000
 
-// seek asks a tasknode that has not come to this leader yet for a sign of life, three
+// probeUnseen asks a tasknode that has not come to this leader yet for a sign of life, three
 // times in an expiry: its silence is that of the leader before.
-func (m *Master) seek(machine *cluster.Machine, n *node) {
-	if n.met || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoption {
+func (m *Master) probeUnseen(machine *cluster.Machine, n *tasknodeRecord) {
+	if n.seenThisTerm || m.cfg.Probe == nil || machine.HTTP == "" || m.now() >= m.lead.since+adoptionWindow {
 		return
 	}
 	period := max(1, m.cfg.NodeExpiry.Milliseconds()/3)
-	if m.now() >= n.asked+period {
-		n.asked = m.now()
+	if m.now() >= n.lastProbe+period {
+		n.lastProbe = m.now()
 		m.probe(machine.Name)
 	}
-	m.reviewBy(n.asked + period)
+	m.scheduleReview(n.lastProbe + period)
 }
 
-// askProgress asks for the progress of all that runs, once a machine has been
+// requestProgress asks for the progress of all that runs, once a machine has been
 // lost: which attempts make room for what was lost depends on it, and with the next
 // heartbeats it would come late.
-func (m *Master) askProgress() {
-	if !m.ask {
+func (m *Master) requestProgress() {
+	if !m.progressWanted {
 		return
 	}
-	m.ask = false
-	for _, n := range m.nodes {
+	m.progressWanted = false
+	for _, n := range m.tasknodes {
 		if n.attachment != nil {
-			n.attachment.send(probeOrder())
+			n.attachment.send(progressOrder())
 		}
 	}
 }
 
-func probeOrder() *wire.Order {
+func progressOrder() *wire.Order {
 	return &wire.Order{Order: &wire.Order_Probe_{Probe: new(wire.Order_Probe)}}
 }

@@ -52,7 +52,7 @@ func TestABrokenConnectionIsAHintAndSilenceTheVerdict(t *testing.T) {
 					t.Errorf("it is asked %v later", at.Sub(broken))
 				}
 				state := func() string {
-					nodes, err := w.leader().Nodes(w.ctx, true)
+					nodes, err := w.leader().Tasknodes(w.ctx, true)
 					if err != nil || len(nodes) != 1 {
 						t.Fatalf("nodes are %v, %v", nodes, err)
 					}
@@ -100,7 +100,7 @@ func TestANewLeaderAsksThoseThatHaveNotCome(t *testing.T) {
 					w.sleep(time.Millisecond) // until it is in the log
 				}
 				wantState := func(when, want string) {
-					nodes, err := w.leader().Nodes(w.ctx, true)
+					nodes, err := w.leader().Tasknodes(w.ctx, true)
 					if err != nil || len(nodes) != 1 || nodes[0].State != want {
 						t.Errorf("%s: %v, %v; want %s", when, nodes, err, want)
 					}

@@ -25,7 +25,7 @@ func query[T any](ctx context.Context, m *Master, f func() (T, error)) (T, error
 		err   error
 	}
 	answer := make(chan result, 1)
-	got, err := ask(ctx, m, &queryRequest{
+	got, err := call(ctx, m, &queryRequest{
 		run:  func() { v, err := f(); answer <- result{v, err} },
 		fail: func(err error) { answer <- result{err: err} },
 	}, answer)

@@ -84,7 +84,7 @@ func divide(queues map[string]*wire.Queue, p sched.Pool) {
 	if q == nil {
 		return
 	}
-	q.Divided, q.Weight, q.Order, q.HeldJobs = true, p.Weight, p.Order, int32(p.Held)
+	q.Divided, q.Weight, q.Order, q.HeldJobs = true, p.Weight, p.Order, int32(p.QueuedJobs)
 	q.Min = &wire.Queue_Slots{Map: int32(p.Min[0]), Reduce: int32(p.Min[1])}
 	q.Max = &wire.Queue_Slots{Map: limit(p.Max[0]), Reduce: limit(p.Max[1])}
 	q.MaxJobs, q.MapShare, q.ReduceShare = limit(p.MaxJobs), p.Share[0], p.Share[1]

@@ -31,7 +31,7 @@ func (m *Master) reason(j *cluster.Job) string {
 		case stage.Waiting() == 0 || !j.Ready(stage):
 		case stage.Source && !j.Loaded():
 			return "its splits are being loaded"
-		case !stage.Alone():
+		case !stage.StartsAlone():
 			if numbers := j.WaitingBundles(stage.Bundle); len(numbers) > 0 {
 				return m.bundleReason(j, stage.Bundle, numbers)
 			}

@@ -19,28 +19,28 @@ type record struct {
 	files   int               // of the input, which splits number
 	outputs outputLogs
 
-	progress map[cluster.AttemptID]*taskproc.Progress // of running attempts
-	unheard  map[cluster.AttemptID]bool               // those that ran when this leader first saw the job, and have told it nothing yet
+	progress         map[cluster.AttemptID]*taskproc.Progress // of running attempts
+	awaitingProgress map[cluster.AttemptID]bool               // those that ran when this leader first saw the job, and have told it nothing yet
 
-	shuffled map[cluster.AttemptID]int64 // when reduces were heard to have all their input, ms since the epoch; an earlier leader's are lost
+	shuffleDone map[cluster.AttemptID]int64 // when reduces were heard to have all their input, ms since the epoch; an earlier leader's are lost
 
 	archiving bool // its history is being written, or is written
 
-	version uint64 // from 1 on; rises when something changes that shows in the status
-	stale   bool   // progress has come that is not in version yet
-	waiters []*followRequest
+	version  uint64 // from 1 on; rises when something changes that shows in the status
+	stale    bool   // progress has come that is not in version yet
+	watchers []*watchRequest
 
-	begun  control.WorkKind   // the latest work that was begun
-	cancel context.CancelFunc // of that work; nil before
-	done   chan struct{}      // closed when that work has ended; nil before
+	startedWork control.WorkKind   // the latest work that was begun
+	cancel      context.CancelFunc // of that work; nil before
+	done        chan struct{}      // closed when that work has ended; nil before
 }
 
 // record is the record of a job of the state, made when it is first asked for.
 func (m *Master) record(id cluster.JobID) *record {
 	r := m.records[id]
 	if r == nil {
-		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), shuffled: make(map[cluster.AttemptID]int64)}
-		r.unheard = running(m.view.Job(id))
+		r = &record{version: 1, spec: new(wire.JobSpec), progress: make(map[cluster.AttemptID]*taskproc.Progress), shuffleDone: make(map[cluster.AttemptID]int64)}
+		r.awaitingProgress = running(m.view.Job(id))
 		if err := proto.Unmarshal(m.view.Job(id).Spec.Document, r.spec); err != nil {
 			panic(fmt.Sprintf("jobmaster: document of %v, which was checked at submission: %v", id, err))
 		}

@@ -12,29 +12,29 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-type reported struct {
+type tasknodeReport struct {
 	attachment *Attachment
 	report     *wire.Report
 }
 
 // Report takes a report of the tasknode.
-func (a *Attachment) Report(r *wire.Report) { a.master.inbox.Put(&reported{a, r}) }
+func (a *Attachment) Report(r *wire.Report) { a.master.inbox.Put(&tasknodeReport{a, r}) }
 
-func (r *reported) refuse(error) {}
+func (r *tasknodeReport) refuse(error) {}
 
 // handle turns a report into an event. What an attachment that has ended left
 // behind is told again by the next one.
-func (r *reported) handle(m *Master) {
+func (r *tasknodeReport) handle(m *Master) {
 	a := r.attachment
-	n := m.nodes[a.machine]
+	n := m.tasknodes[a.machine]
 	if a.lead != m.lead || n == nil || n.attachment != a {
 		return
 	}
-	n.heard = m.now()
+	n.lastSeen = m.now()
 	if beat := r.report.GetHeartbeat(); beat != nil {
-		n.vitals = beat
-		if room := roomOf(beat); room != nil {
-			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Room: *room})
+		n.heartbeat = beat
+		if room := headroomOf(beat); room != nil {
+			m.events = append(m.events, control.MachineMeasured{Name: a.machine, Headroom: *room})
 		}
 		return
 	}
@@ -44,13 +44,13 @@ func (r *reported) handle(m *Master) {
 	}
 	id, err := cluster.ParseAttemptID(r.report.AttemptId)
 	if took := r.report.GetTookOver(); took != nil && err == nil {
-		m.tookOver(a.machine, id, took)
+		m.outputCopied(a.machine, id, took)
 		return
 	}
 	_, _, attempt, known := m.view.Attempt(id)
 	if err != nil || !known || attempt.Machine != a.machine || !attempt.OnMachine {
-		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.Home() == a.machine {
-			m.restored(attempt, done)
+		if done := r.report.GetDone(); done != nil && attempt != nil && attempt.Lost && attempt.DataMachine() == a.machine {
+			m.outputRestored(attempt, done)
 		}
 		a.send(acknowledgeOrder(r.report.AttemptId))
 		return
@@ -66,13 +66,13 @@ func (m *Master) attemptReport(a *cluster.Attempt, report *wire.Report) {
 		m.finished(a, r.Done)
 	case *wire.Report_Failure:
 		lost, _ := cluster.ParseAttemptID(r.Failure.LostMapAttempt) // zero when it names none
-		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostMap: lost, BadCheckpoint: r.Failure.BadCheckpoint})
+		m.events = append(m.events, control.AttemptFailed{Attempt: a.ID, Failure: failureOf(r.Failure), LostOutput: lost, BadCheckpoint: r.Failure.BadCheckpoint})
 	case *wire.Report_Paused:
-		m.events = append(m.events, control.AttemptPaused{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
+		m.events = append(m.events, control.AttemptCheckpointed{Attempt: a.ID, Checkpoint: checkpointOf(r.Paused.Checkpoint)})
 	case *wire.Report_Declined:
-		m.events = append(m.events, control.AttemptDeclined{Attempt: a.ID, Cause: head(r.Declined.Cause), MayStand: r.Declined.MayStand})
+		m.events = append(m.events, control.PreemptionDeclined{Attempt: a.ID, Cause: truncateText(r.Declined.Cause), CanSuspend: r.Declined.MayStand})
 	case *wire.Report_Killed_:
-		m.events = append(m.events, control.AttemptEnded{Attempt: a.ID, Cause: head(r.Killed.Cause), StuckStack: head(r.Killed.StuckStack)})
+		m.events = append(m.events, control.AttemptExited{Attempt: a.ID, Cause: truncateText(r.Killed.Cause), StuckStack: truncateText(r.Killed.StuckStack)})
 	}
 }
 
@@ -82,9 +82,9 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	}
 	r := m.record(a.ID.Task.Job)
 	r.progress[a.ID] = p
-	delete(r.unheard, a.ID)
-	if r.shuffled[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
-		r.shuffled[a.ID] = m.now()
+	delete(r.awaitingProgress, a.ID)
+	if r.shuffleDone[a.ID] == 0 && (p.Phase == "sort" || p.Phase == "reduce") {
+		r.shuffleDone[a.ID] = m.now()
 	}
 	r.stale = true
 	m.events = append(m.events, control.AttemptProgressed{
@@ -92,27 +92,27 @@ func (m *Master) progressed(a *cluster.Attempt, p *taskproc.Progress) {
 	})
 }
 
-// roomOf is the memory that a tasknode's machine has for more, nil when it does not
+// headroomOf is the memory that a tasknode's machine has for more, nil when it does not
 // tell.
-func roomOf(beat *wire.Report_Heartbeat) *preempt.Room {
+func headroomOf(beat *wire.Report_Heartbeat) *preempt.MemHeadroom {
 	if beat.GetMemoryAvailable() <= 0 {
 		return nil
 	}
-	return &preempt.Room{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
+	return &preempt.MemHeadroom{Free: beat.MemoryAvailable, Swap: max(beat.SwapFree, 0)}
 }
 
 func (m *Master) finished(a *cluster.Attempt, d *taskproc.Done) {
 	m.events = append(m.events, control.AttemptFinished{
-		Attempt: a.ID, Range: m.offered(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
+		Attempt: a.ID, Range: m.keepOutputs(a, d), Output: manifestOf(d), Counters: countersOf(d.Counters),
 	})
 }
 
-// offered keeps the part of an output's description that is too large for the
+// keepOutputs keeps the part of an output's description that is too large for the
 // log, and returns what was processed: an attempt answers for its range from the
 // start on, also when it went on from a checkpoint; it may have ended early.
-func (m *Master) offered(a *cluster.Attempt, d *taskproc.Done) dag.Range {
+func (m *Master) keepOutputs(a *cluster.Attempt, d *taskproc.Done) dag.Range {
 	if len(d.Outputs) > 0 {
-		m.record(a.ID.Task.Job).outputs.offer(a.ID, d.Outputs)
+		m.record(a.ID.Task.Job).outputs.keepReported(a.ID, d.Outputs)
 	}
 	processed := a.Range
 	if d.Range != nil && !a.Range.Empty() {
@@ -141,14 +141,14 @@ func progressMark(p *taskproc.Progress) uint64 {
 func countersMark(counters []*taskproc.Counter) (sum uint64) {
 	for _, c := range counters {
 		id := counter.ID{Group: c.Group, Name: c.Name}
-		if !passesByItself(id) {
+		if !advancesByItself(id) {
 			sum += maphash.Comparable(markSeed, cluster.Counter{CounterName: cluster.CounterName(id), Value: c.Value})
 		}
 	}
 	return sum
 }
 
-func passesByItself(id counter.ID) bool {
+func advancesByItself(id counter.ID) bool {
 	switch id {
 	case counter.GCTimeMillis, counter.CPUTimeMillis, counter.PhysicalMemoryBytes, counter.VirtualMemoryBytes,
 		counter.CommittedHeapBytes, counter.PeakMapPhysicalBytes, counter.PeakMapVirtualBytes,

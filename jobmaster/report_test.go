@@ -7,21 +7,21 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// TestRoomOfAMachine is what its heartbeat tells; of one that does not tell, nothing
+// TestHeadroomOfHeartbeat is what its heartbeat tells; of one that does not tell, nothing
 // is known.
-func TestRoomOfAMachine(t *testing.T) {
+func TestHeadroomOfHeartbeat(t *testing.T) {
 	for name, tt := range map[string]struct {
 		beat *wire.Report_Heartbeat
-		want preempt.Room // the zero one for none
+		want preempt.MemHeadroom // the zero one for none
 	}{
-		"told":     {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: 3}, preempt.Room{Free: 5, Swap: 3}},
-		"no swap":  {&wire.Report_Heartbeat{MemoryAvailable: 5}, preempt.Room{Free: 5}},
-		"nonsense": {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: -3}, preempt.Room{Free: 5}},
+		"told":     {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: 3}, preempt.MemHeadroom{Free: 5, Swap: 3}},
+		"no swap":  {&wire.Report_Heartbeat{MemoryAvailable: 5}, preempt.MemHeadroom{Free: 5}},
+		"nonsense": {&wire.Report_Heartbeat{MemoryAvailable: 5, SwapFree: -3}, preempt.MemHeadroom{Free: 5}},
 		"not told": {beat: new(wire.Report_Heartbeat)},
 		"no beat":  {},
 	} {
-		got := roomOf(tt.beat)
-		if known := got != nil; known != (tt.want != preempt.Room{}) || known && *got != tt.want {
+		got := headroomOf(tt.beat)
+		if known := got != nil; known != (tt.want != preempt.MemHeadroom{}) || known && *got != tt.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
 	}

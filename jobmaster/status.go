@@ -24,7 +24,7 @@ func (m *Master) status(j *cluster.Job, r *record) *wire.JobStatus {
 		Suspended: j.Suspended, Reason: m.reason(j), Cause: j.Cause, OutputDir: j.Spec.OutputDir, LogDir: m.logDir(j.ID, r),
 		SubmitTime: j.SubmittedAt, FinishTime: j.FinishedAt, InputBytes: r.bytes,
 		Phases: phases(j), Counters: counters(j, r), Failures: failures(j),
-		ProgressPartial: len(r.unheard) > 0 && m.now() < m.lead.since+adoption,
+		ProgressPartial: len(r.awaitingProgress) > 0 && m.now() < m.lead.since+adoptionWindow,
 	}
 	for _, stage := range j.Stages {
 		addStage(s, stage, r)
@@ -116,12 +116,12 @@ func addJobCounters(sums counter.Values, j *cluster.Job) {
 		}
 	}
 	for _, s := range j.Stages {
-		add(counter.PreemptRequests, int64(s.Taken.Asked))
-		add(counter.Checkpoints, int64(s.Taken.Checkpoints))
-		add(counter.CheckpointBytes, s.Taken.CheckpointBytes)
-		add(counter.CheckpointMillis, s.Taken.CheckpointMillis)
-		add(counter.WorkLostMillis, s.Taken.LostMillis)
-		add(counter.WorkKeptMillis, s.Taken.KeptMillis)
+		add(counter.PreemptRequests, int64(s.Preemption.Requested))
+		add(counter.Checkpoints, int64(s.Preemption.Checkpoints))
+		add(counter.CheckpointBytes, s.Preemption.CheckpointBytes)
+		add(counter.CheckpointMillis, s.Preemption.CheckpointMillis)
+		add(counter.WorkLostMillis, s.Preemption.LostMillis)
+		add(counter.WorkKeptMillis, s.Preemption.KeptMillis)
 		if s.Source {
 			add(counter.LaunchedMaps, int64(s.Launched))
 			add(counter.FailedMaps, int64(s.Failed))

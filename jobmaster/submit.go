@@ -44,7 +44,7 @@ func (m *Master) Submit(ctx context.Context, spec *wire.JobSpec) (string, error)
 	}
 	answer := make(chan submitted, 1)
 	request := &submitRequest{submitKey{spec.ClientId, spec.Sequence}, converted, wishOf(spec), answer}
-	got, err := ask(ctx, m, request, answer)
+	got, err := call(ctx, m, request, answer)
 	if err != nil {
 		return "", err
 	}

@@ -19,8 +19,8 @@ import (
 // no job in the state uses it: histories, logs, programs, and splits of
 // submissions that came to nothing.
 
-// sweepPlaces are the directories with an entry for each thing that may go.
-func (m *Master) sweepPlaces() []string {
+// sweepDirs are the directories with an entry for each thing that may go.
+func (m *Master) sweepDirs() []string {
 	places := []string{m.cfg.HistoryDir, m.cfg.LogDir}
 	if m.cfg.StagingDir != "" {
 		places = append(places, joinName(m.cfg.StagingDir, "artifacts"), joinName(m.cfg.StagingDir, "jobs"))
@@ -50,9 +50,9 @@ func (m *Master) sweep(ctx context.Context) error {
 		return err
 	}
 	var faults []error
-	for _, place := range m.sweepPlaces() {
+	for _, place := range m.sweepDirs() {
 		if place != "" {
-			faults = append(faults, m.sweepPlace(ctx, place, used))
+			faults = append(faults, m.sweepDir(ctx, place, used))
 		}
 	}
 	return errors.Join(faults...)
@@ -81,7 +81,7 @@ func (m *Master) specOf(j *cluster.Job) *wire.JobSpec {
 	return spec
 }
 
-func (m *Master) sweepPlace(ctx context.Context, place string, used map[string]bool) error {
+func (m *Master) sweepDir(ctx context.Context, place string, used map[string]bool) error {
 	fsys, dir, err := m.cfg.Resolve(ctx, place)
 	if err != nil {
 		return err
@@ -92,16 +92,16 @@ func (m *Master) sweepPlace(ctx context.Context, place string, used map[string]b
 	}
 	faults := []error{err}
 	for _, e := range entries {
-		if !used[path.Base(e.Path)] && m.old(e) {
+		if !used[path.Base(e.Path)] && m.expired(e) {
 			faults = append(faults, fsys.Remove(ctx, e.Path, true))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// old reports whether an entry may go. Hidden names belong to somebody else, but
+// expired reports whether an entry may go. Hidden names belong to somebody else, but
 // for what a client has left that died while it staged a program.
-func (m *Master) old(e storage.FileInfo) bool {
+func (m *Master) expired(e storage.FileInfo) bool {
 	name := path.Base(e.Path)
 	return (!strings.HasPrefix(name, ".") || partProgram.MatchString(name)) && m.cfg.Now().Sub(e.ModTime) > m.cfg.Retention
 }

@@ -34,7 +34,7 @@ func setWays(out *cluster.JobSpec, spec *wire.JobSpec) error {
 		all |= barred[i]
 	}
 	if all != 0 {
-		out.Barred = barred
+		out.DisallowedModes = barred
 	}
 	for stage, names := range spec.Barred {
 		if out.Graph.StageIndex(stage) < 0 {

@@ -47,8 +47,8 @@ func TestWaysOfAJob(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.fault) {
 				t.Errorf("one that %s: %v, want %q", name, err, tt.fault)
 			}
-		case err != nil || !slices.Equal(spec.Barred, tt.want) || spec.Passive != tt.passive:
-			t.Errorf("one that %s bars %v, passive: %v, %v; want %v, %v", name, spec.Barred, spec.Passive, err, tt.want, tt.passive)
+		case err != nil || !slices.Equal(spec.DisallowedModes, tt.want) || spec.Passive != tt.passive:
+			t.Errorf("one that %s bars %v, passive: %v, %v; want %v, %v", name, spec.DisallowedModes, spec.Passive, err, tt.want, tt.passive)
 		}
 	}
 }

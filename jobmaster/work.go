@@ -9,21 +9,21 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// begin begins work for a job in a goroutine of its own, unless that work has
+// startWork begins work for a job in a goroutine of its own, unless that work has
 // begun before. Later kinds of work put an end to earlier ones and wait for it.
-func (m *Master) begin(w control.Work) {
+func (m *Master) startWork(w control.Work) {
 	r := m.record(w.Job)
-	if r.begun >= w.Kind {
+	if r.startedWork >= w.Kind {
 		return
 	}
 	if r.cancel != nil {
 		r.cancel()
 	}
 	earlier, done := r.done, make(chan struct{})
-	r.begun, r.done = w.Kind, done
+	r.startedWork, r.done = w.Kind, done
 	ctx, cancel := context.WithCancel(m.lead.ctx)
 	r.cancel = cancel
-	task := work{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
+	task := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
 	if w.Kind == control.WorkCommit {
 		task.files = finalFiles(m.view.Job(w.Job))
 	}
@@ -38,12 +38,12 @@ func (m *Master) begin(w control.Work) {
 
 // workResult is what became of a piece of work.
 type workResult struct {
-	lead   *lead // under which it was begun
-	job    cluster.JobID
-	kind   control.WorkKind
-	splits []*taskproc.Split  // of set-up
-	places []cluster.Location // of those splits that were located meanwhile
-	err    error
+	lead      *lead // under which it was begun
+	job       cluster.JobID
+	kind      control.WorkKind
+	splits    []*taskproc.Split  // of set-up
+	locations []cluster.Location // of those splits that were located meanwhile
+	err       error
 }
 
 func (r *workResult) refuse(error) {}
@@ -86,12 +86,12 @@ func (m *Master) loaded(r *workResult) {
 		m.request(cluster.FailJob{Job: r.job, Cause: fmt.Sprintf("splits: %v", err)})
 		return
 	}
-	m.locate(r.job, r.places)
+	m.setLocations(r.job, r.locations)
 	record.splits = r.splits
 	if m.view.Job(r.job).State == cluster.JobPrep {
 		m.request(cluster.StartJob{Job: r.job})
 		return
 	}
-	m.recollectOutputs(m.view.Job(r.job))
+	m.rebuildOutputLogs(m.view.Job(r.job))
 	m.events = append(m.events, control.SplitsLoaded{Job: r.job})
 }

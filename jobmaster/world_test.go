@@ -235,8 +235,8 @@ func (w *world) addNodeOf(cfg tasknode.Config) (crash func()) {
 	return cancel
 }
 
-// Attend implements tasknode.Link: it asks one master after the other.
-func (w *world) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+// Connect implements tasknode.Link: it asks one master after the other.
+func (w *world) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
 	w.mu.Lock()
 	masters := slices.Clone(w.masters)
 	w.mu.Unlock()
@@ -294,7 +294,7 @@ type fakeTask struct {
 }
 
 func (t *fakeTask) Conn() io.ReadWriteCloser { return t.conn }
-func (t *fakeTask) Gone() <-chan struct{}    { return t.gone }
+func (t *fakeTask) Exited() <-chan struct{}  { return t.gone }
 func (t *fakeTask) Err() error               { return t.err }
 func (t *fakeTask) Stack() string            { return "" }
 
@@ -431,12 +431,12 @@ func (w *world) wait(id string) *wire.JobStatus {
 	defer cancel()
 	for {
 		var last *wire.JobStatus
-		s, err := w.leader().Follow(ctx, id, func(s *wire.JobStatus) { last = s })
+		s, err := w.leader().Watch(ctx, id, func(s *wire.JobStatus) { last = s })
 		if err == nil {
 			return s
 		}
 		if !errors.Is(err, jobmaster.ErrNotLeader) {
-			nodes, _ := w.leader().Nodes(w.ctx, true)
+			nodes, _ := w.leader().Tasknodes(w.ctx, true)
 			w.t.Fatalf("%v; the job is %v, the tasknodes are %v, attempts were %s", err, last, nodes, w.attempts())
 		}
 		time.Sleep(10 * time.Millisecond)

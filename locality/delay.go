@@ -6,29 +6,29 @@ import "slices"
 // before it takes one from the rack, and longer before it takes any. Waits are
 // counted from when the slot became free, in ms.
 type Delay struct {
-	Node int64 // before tasks of the rack are taken
-	Rack int64 // after that, before any are
+	MachineWait int64 // before tasks of the rack are taken
+	RackWait    int64 // after that, before any are
 }
 
 // Level is how far a task may be from its input on a slot that has waited.
 func (d Delay) Level(waited int64) Level {
 	switch {
-	case waited >= d.Node+d.Rack:
+	case waited >= d.MachineWait+d.RackWait:
 		return Remote
-	case waited >= d.Node:
-		return Rack
+	case waited >= d.MachineWait:
+		return RackLocal
 	}
-	return Node
+	return MachineLocal
 }
 
-// Left is for how long a slot that has waited still takes what it does, 0 for
+// Remaining is for how long a slot that has waited still takes what it does, 0 for
 // ever.
-func (d Delay) Left(waited int64) int64 {
+func (d Delay) Remaining(waited int64) int64 {
 	switch d.Level(waited) {
-	case Node:
-		return d.Node - waited
-	case Rack:
-		return d.Node + d.Rack - waited
+	case MachineLocal:
+		return d.MachineWait - waited
+	case RackLocal:
+		return d.MachineWait + d.RackWait - waited
 	}
 	return 0
 }
@@ -39,7 +39,7 @@ func (d Delay) Left(waited int64) int64 {
 // what has their input, and if they read no blocks.
 func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) []Start {
 	n := &nearest{
-		places: newPlaces(t, machines), demand: demand, allowed: allowed,
+		machineIndex: newMachineIndex(t, machines), demand: demand, allowed: allowed,
 		byHome: make([][]int, len(machines)), byMachine: make([][]int, len(machines)), taken: make([]bool, len(demand.Tasks)), free: make([]int, len(machines)),
 	}
 	n.byRack = make([][]int, len(n.racks))
@@ -48,16 +48,16 @@ func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) [
 	}
 	n.index()
 	for i := range machines {
-		n.take(i, Node, n.byHome[i])
+		n.take(i, MachineLocal, n.byHome[i])
 	}
 	for i := range machines {
-		n.take(i, Node, n.byMachine[i])
+		n.take(i, MachineLocal, n.byMachine[i])
 	}
 	for i := range machines {
-		n.take(i, Node, n.anywhere)
+		n.take(i, MachineLocal, n.anywhere)
 	}
 	for i := range machines {
-		n.take(i, Rack, n.byRack[n.rackOf[i]])
+		n.take(i, RackLocal, n.byRack[n.rackOf[i]])
 	}
 	for i := range machines {
 		n.take(i, Remote, n.all)
@@ -67,7 +67,7 @@ func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) [
 
 // nearest is one call of Nearest under way.
 type nearest struct {
-	*places
+	*machineIndex
 	demand  Demand
 	allowed []Level
 	free    []int // by machine
@@ -81,10 +81,10 @@ type nearest struct {
 
 func (n *nearest) index() {
 	for i, t := range n.demand.Tasks {
-		if m, ok := n.byName[t.Home]; ok {
+		if m, ok := n.byName[t.CheckpointOn]; ok {
 			n.byHome[m] = append(n.byHome[m], i)
 		}
-		_, machines, racks := n.shares(t)
+		_, machines, racks := n.inputBytes(t)
 		for _, s := range machines {
 			n.byMachine[s.place] = append(n.byMachine[s.place], i)
 		}

@@ -18,7 +18,7 @@ func (t *Topology) Flow(machines []Machine, demands []Demand) []Start {
 		t.network = mincost.New()
 	}
 	t.network.Reset()
-	f := &flow{places: newPlaces(t, machines), demands: demands, network: t.network}
+	f := &flow{machineIndex: newMachineIndex(t, machines), demands: demands, network: t.network}
 	f.scale()
 	f.addMachines()
 	for d := range demands {
@@ -34,7 +34,7 @@ const loadSteps = 4
 
 // flow is one problem as a network.
 type flow struct {
-	*places
+	*machineIndex
 	demands []Demand
 	network *mincost.Network
 
@@ -43,11 +43,11 @@ type flow struct {
 	later   int64 // what waiting costs, more than any step of load
 	never   int64 // what it costs to get no slot, more than any place does; 0 when all get one
 
-	slots    []mincost.Node // by machine: its free slots
-	machine  map[mincost.Node]int
+	slots    []mincost.Vertex // by machine: its free slots
+	machine  map[mincost.Vertex]int
 	anywhere *region            // of tasks that avoid no machine; nil before there is one
 	regions  map[string]*region // by the machines that are avoided
-	tasks    [][]mincost.Node   // by demand and task
+	tasks    [][]mincost.Vertex // by demand and task
 	stays    [][]mincost.Arc    // likewise: what a task takes that gets no slot; nil where all do
 }
 
@@ -83,7 +83,7 @@ func (t Task) bytes() (sum int64) {
 	for _, b := range t.Blocks {
 		sum += b.weight()
 	}
-	return sum + t.done(sum)
+	return sum + t.checkpointBytes(sum)
 }
 
 // scarce reports whether tasks may find no slot: too few are free, or some
@@ -117,9 +117,9 @@ func (f *flow) units(bytes int64) int64 {
 }
 
 func (f *flow) addMachines() {
-	f.machine = make(map[mincost.Node]int, len(f.machines))
+	f.machine = make(map[mincost.Vertex]int, len(f.machines))
 	for i, m := range f.machines {
-		v := f.network.Node()
+		v := f.network.AddVertex()
 		f.addSlots(v, m)
 		f.slots = append(f.slots, v)
 		f.machine[v] = i
@@ -131,8 +131,8 @@ func (f *flow) addMachines() {
 // machines: a node for each rack and one for all racks.
 type region struct {
 	avoided  []int // ascending
-	racks    []mincost.Node
-	anywhere mincost.Node
+	racks    []mincost.Vertex
+	anywhere mincost.Vertex
 }
 
 // region is made when the first task needs it.
@@ -153,16 +153,16 @@ func (f *flow) region(avoided []int) *region {
 func (f *flow) addRegion(avoided []int) *region {
 	r := &region{avoided: avoided}
 	for range f.racks {
-		r.racks = append(r.racks, f.network.Node())
+		r.racks = append(r.racks, f.network.AddVertex())
 	}
 	for i, v := range f.slots {
 		if f.machines[i].Free > 0 && !r.avoids(i) {
-			f.network.Arc(r.racks[f.rackOf[i]], v, mincost.Unbounded, 0)
+			f.network.AddArc(r.racks[f.rackOf[i]], v, mincost.Unbounded, 0)
 		}
 	}
-	r.anywhere = f.network.Node()
+	r.anywhere = f.network.AddVertex()
 	for _, rack := range r.racks {
-		f.network.Arc(r.anywhere, rack, mincost.Unbounded, 0)
+		f.network.AddArc(r.anywhere, rack, mincost.Unbounded, 0)
 	}
 	return r
 }
@@ -174,59 +174,59 @@ func (r *region) avoids(machine int) bool {
 
 // addSlots joins the free slots of a machine to the sink, the cheaper the less
 // it is loaded. None is free of cost, so that staying is.
-func (f *flow) addSlots(v mincost.Node, m Machine) {
+func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 	all := m.Used + m.Free
 	for used := m.Used; used < all; {
 		step := used * loadSteps / all
 		end := min((all*(step+1)+loadSteps-1)/loadSteps, all)
-		f.network.Arc(v, mincost.Sink, int64(end-used), int64(step+1))
+		f.network.AddArc(v, mincost.Sink, int64(end-used), int64(step+1))
 		used = end
 	}
 }
 
 func (f *flow) addDemand(d int) {
 	demand := f.demands[d]
-	var stay mincost.Node
-	patient := make(map[int]mincost.Node)
+	var stay mincost.Vertex
+	patient := make(map[int]mincost.Vertex)
 	switch {
 	case demand.Quota != nil:
 		patient = f.addQuota(demand.Quota)
 	case demand.Grant < len(demand.Tasks):
-		stay = f.network.Node()
-		f.network.Arc(stay, mincost.Sink, int64(len(demand.Tasks)-demand.Grant), 0)
+		stay = f.network.AddVertex()
+		f.network.AddArc(stay, mincost.Sink, int64(len(demand.Tasks)-demand.Grant), 0)
 	}
-	nodes := make([]mincost.Node, len(demand.Tasks))
+	nodes := make([]mincost.Vertex, len(demand.Tasks))
 	var stays []mincost.Arc
 	if stay != mincost.Sink {
 		stays = make([]mincost.Arc, len(nodes))
 	}
 	for i, t := range slices.Backward(demand.Tasks) { // of tasks that are as well off, the last ones stay
-		nodes[i] = f.network.Node()
+		nodes[i] = f.network.AddVertex()
 		farthest := f.addTask(nodes[i], t, f.region(f.avoided(demand, t)), patient)
 		switch {
 		case demand.Quota != nil:
-			f.network.Arc(nodes[i], mincost.Sink, 1, farthest+f.later)
+			f.network.AddArc(nodes[i], mincost.Sink, 1, farthest+f.later)
 		case stay != mincost.Sink:
-			stays[i] = f.network.Arc(nodes[i], stay, 1, 0)
+			stays[i] = f.network.AddArc(nodes[i], stay, 1, 0)
 		}
 		if demand.Quota == nil && f.never > 0 {
-			f.network.Arc(nodes[i], mincost.Sink, 1, f.never)
+			f.network.AddArc(nodes[i], mincost.Sink, 1, f.never)
 		}
-		f.network.Supply(nodes[i], 1)
+		f.network.AddSupply(nodes[i], 1)
 	}
 	f.tasks, f.stays = append(f.tasks, nodes), append(f.stays, stays)
 }
 
 // addQuota makes, for each machine, a node for those who come now or later.
-func (f *flow) addQuota(quota []int) map[int]mincost.Node {
-	patient := make(map[int]mincost.Node, len(quota))
+func (f *flow) addQuota(quota []int) map[int]mincost.Vertex {
+	patient := make(map[int]mincost.Vertex, len(quota))
 	for i, q := range quota {
-		v := f.network.Node()
+		v := f.network.AddVertex()
 		if free := f.machines[i].Free; free > 0 {
-			f.network.Arc(v, f.slots[i], int64(free), 0)
+			f.network.AddArc(v, f.slots[i], int64(free), 0)
 		}
 		if later := q - f.machines[i].Free; later > 0 {
-			f.network.Arc(v, mincost.Sink, int64(later), f.later)
+			f.network.AddArc(v, mincost.Sink, int64(later), f.later)
 		}
 		patient[i] = v
 	}
@@ -235,8 +235,8 @@ func (f *flow) addQuota(quota []int) map[int]mincost.Node {
 
 // addTask joins a task to its Home, to the places near its input and to all others, and
 // returns what it costs far away.
-func (f *flow) addTask(v mincost.Node, t Task, r *region, patient map[int]mincost.Node) (farthest int64) {
-	total, machines, racks := f.reach(t)
+func (f *flow) addTask(v mincost.Vertex, t Task, r *region, patient map[int]mincost.Vertex) (farthest int64) {
+	total, machines, racks := f.costBytes(t)
 	for _, s := range machines {
 		if r.avoids(s.place) {
 			continue
@@ -246,12 +246,12 @@ func (f *flow) addTask(v mincost.Node, t Task, r *region, patient map[int]mincos
 		if !ok {
 			to = f.slots[s.place]
 		}
-		f.network.Arc(v, to, 1, cost)
+		f.network.AddArc(v, to, 1, cost)
 	}
 	for _, s := range racks {
-		f.network.Arc(v, r.racks[s.place], 1, f.units(2*total-s.bytes))
+		f.network.AddArc(v, r.racks[s.place], 1, f.units(2*total-s.bytes))
 	}
-	f.network.Arc(v, r.anywhere, 1, f.units(2*total))
+	f.network.AddArc(v, r.anywhere, 1, f.units(2*total))
 	return f.units(2 * total)
 }
 

@@ -17,10 +17,10 @@ type problem struct {
 
 func randomProblem(r *rand.Rand) problem {
 	p := problem{topology: NewTopology(map[string]string{"far": "/r9"})}
-	p.topology.Join(Machine{Name: "full", Rack: "/r1"}) // which is not offered
+	p.topology.Add(Machine{Name: "full", Rack: "/r1"}) // which is not offered
 	for i := range 1 + r.IntN(4) {
 		m := Machine{Name: fmt.Sprintf("m%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Rack: fmt.Sprintf("/r%d", r.IntN(2)), Free: r.IntN(3), Used: r.IntN(3)}
-		p.topology.Join(m)
+		p.topology.Add(m)
 		p.machines = append(p.machines, m)
 	}
 	for range 1 + r.IntN(2) {
@@ -50,7 +50,7 @@ func randomTask(r *rand.Rand) (t Task) {
 		t.Blocks = append(t.Blocks, b)
 	}
 	if r.IntN(3) == 0 {
-		t.Home = []string{"m0", "m1", "m2", "m3", "full", "far", "unknown"}[r.IntN(7)]
+		t.CheckpointOn = []string{"m0", "m1", "m2", "m3", "full", "far", "unknown"}[r.IntN(7)]
 	}
 	return t
 }
@@ -58,7 +58,7 @@ func randomTask(r *rand.Rand) (t Task) {
 // tryAll is the most tasks that can start, and the least that they can cost
 // then, found by trying all placements.
 func (p problem) tryAll() (most int, least int64) {
-	places := newPlaces(p.topology, p.machines)
+	places := newMachineIndex(p.topology, p.machines)
 	free := make([]int, len(p.machines))
 	for i, m := range p.machines {
 		free[i] = m.Free
@@ -95,7 +95,7 @@ func (p problem) tryAll() (most int, least int64) {
 func TestFlowFindsWhatTryingAllFinds(t *testing.T) {
 	for seed := range uint64(2000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 0)))
-		places := newPlaces(p.topology, p.machines)
+		places := newMachineIndex(p.topology, p.machines)
 		starts := p.topology.Flow(p.machines, p.demands)
 		checkStarts(t, p, starts)
 		var cost int64
@@ -146,7 +146,7 @@ func machine(name, rack string, free, used int) Machine {
 func joined(machines ...Machine) *Topology {
 	t := NewTopology(nil)
 	for _, m := range machines {
-		t.Join(m)
+		t.Add(m)
 	}
 	return t
 }
@@ -156,7 +156,7 @@ func TestLevels(t *testing.T) {
 	topology := joined(machines...)
 	tasks := []Task{on(10, "a"), on(9, "a"), on(8, "nowhere")}
 	got := topology.Flow(machines, []Demand{{Tasks: tasks, Grant: 3}})
-	want := []Start{{0, 0, 0, Node}, {0, 1, 1, Rack}, {0, 2, 2, Remote}}
+	want := []Start{{0, 0, 0, MachineLocal}, {0, 1, 1, RackLocal}, {0, 2, 2, Remote}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("starts are %v, want %v", got, want)
 	}
@@ -165,7 +165,7 @@ func TestLevels(t *testing.T) {
 func TestLargeTasksGoBeforeSmallOnes(t *testing.T) {
 	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
 	starts := joined(machines...).Flow(machines, []Demand{{Tasks: []Task{on(10, "a"), on(1<<40, "a")}, Grant: 2}})
-	if want := (Start{0, 1, 0, Node}); starts[0] != want {
+	if want := (Start{0, 1, 0, MachineLocal}); starts[0] != want {
 		t.Errorf("the first start is %v, want %v", starts[0], want)
 	}
 }
@@ -176,7 +176,7 @@ func TestCostsOfHugeTasksDoNotOverflow(t *testing.T) {
 	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
 	tasks := append(slices.Repeat([]Task{on(1<<60, "nowhere")}, 3000), on(1<<60, "b"), on(1<<60, "a"))
 	starts := joined(machines...).Flow(machines, []Demand{{Tasks: tasks, Grant: 2}})
-	if want := []Start{{0, 3001, 0, Node}, {0, 3000, 1, Node}}; !slices.Equal(starts, want) {
+	if want := []Start{{0, 3001, 0, MachineLocal}, {0, 3000, 1, MachineLocal}}; !slices.Equal(starts, want) {
 		t.Errorf("starts are %v, want %v", starts, want)
 	}
 }
@@ -206,13 +206,13 @@ func TestFlowSpreadsLoad(t *testing.T) {
 func TestQuotaMakesTasksWaitForTheirHome(t *testing.T) {
 	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
 	paused := on(9, "b")
-	paused.Home = "a"
+	paused.CheckpointOn = "a"
 	for _, tt := range []struct {
 		quota []int
 		want  []Start
 	}{
-		{[]int{1, 2}, []Start{{0, 1, 1, Node}}},
-		{[]int{0, 2}, []Start{{0, 0, 1, Node}, {0, 1, 1, Node}}},
+		{[]int{1, 2}, []Start{{0, 1, 1, MachineLocal}}},
+		{[]int{0, 2}, []Start{{0, 0, 1, MachineLocal}, {0, 1, 1, MachineLocal}}},
 	} {
 		demand := Demand{Tasks: []Task{paused, on(1, "b")}, Quota: tt.quota}
 		if got := joined(machines...).Flow(machines, []Demand{demand}); !reflect.DeepEqual(got, tt.want) {
@@ -225,7 +225,7 @@ func TestQuotaMakesTasksWait(t *testing.T) {
 	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
 	demand := Demand{Tasks: []Task{on(1, "a"), on(1, "a"), on(1, "a"), on(1, "b")}, Quota: []int{2, 2}}
 	got := joined(machines...).Flow(machines, []Demand{demand})
-	if len(got) != 2 || got[0] != (Start{0, 3, 1, Node}) || got[1].Machine != 1 {
+	if len(got) != 2 || got[0] != (Start{0, 3, 1, MachineLocal}) || got[1].Machine != 1 {
 		t.Errorf("starts are %v, want the last task and one for which a has no quota, both on b", got)
 	}
 }
@@ -238,7 +238,7 @@ func BenchmarkFlow(b *testing.B) {
 			var machines []Machine
 			for i := range size[0] {
 				m := machine(fmt.Sprintf("host%d", i), fmt.Sprintf("/rack%d", i/40), 12, 0)
-				topology.Join(m)
+				topology.Add(m)
 				machines = append(machines, m)
 			}
 			demand := Demand{Grant: size[1]}

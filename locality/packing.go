@@ -14,7 +14,7 @@ const (
 
 // packing is groups of a bundle that are being placed.
 type packing struct {
-	*bundle
+	*gangPlacement
 	free  []Slots // by machine in scope, without what has been placed
 	at    []int   // by group
 	tries int     // that are left
@@ -58,7 +58,7 @@ func (p *packing) placeLarge(n int) bool {
 			return false
 		}
 		free := p.free[m]
-		if !p.picky && slices.Contains(failed, free) {
+		if !p.anyAvoids && slices.Contains(failed, free) {
 			continue // a machine with as much room was of no use
 		}
 		p.put(group, m)
@@ -92,7 +92,7 @@ func (p *packing) placeSingles() bool {
 		var demand Demand
 		var choosy, others []int
 		for _, g := range singles {
-			if p.groups[g].isAtEase() && len(p.avoid[g]) == 0 {
+			if p.groups[g].isIndifferent() && len(p.avoid[g]) == 0 {
 				others = append(others, g)
 				continue
 			}

@@ -3,8 +3,8 @@ package locality
 // Slots counts slots by kind. What the kinds are is the caller's matter.
 type Slots [2]int
 
-// Room is the slots of a machine.
-type Room struct {
+// MachineSlots is the slots of a machine.
+type MachineSlots struct {
 	Free Slots // that can be given out
 	Used Slots // that are held
 }

@@ -8,8 +8,8 @@ import (
 // Affinity is what Spread knows of tasks that are all alike. Both slices go by
 // machine; nil is all zeros.
 type Affinity struct {
-	Here  []int   // tasks of the same stage that run there
-	Bytes []int64 // of their input that lie there
+	Running []int   // tasks of the same stage that run there
+	Bytes   []int64 // of their input that lie there
 }
 
 // Spread places tasks that are all alike and returns the machine of each. There
@@ -25,8 +25,8 @@ func Spread(machines []Machine, tasks int, a Affinity) []int {
 	for i, m := range machines {
 		if m.Free > 0 {
 			q := queued{machine: i, free: m.Free, used: m.Used}
-			if a.Here != nil {
-				q.here = a.Here[i]
+			if a.Running != nil {
+				q.here = a.Running[i]
 			}
 			if a.Bytes != nil {
 				q.bytes = a.Bytes[i]
@@ -41,7 +41,7 @@ func Spread(machines []Machine, tasks int, a Affinity) []int {
 		at = append(at, first.machine)
 		first.free--
 		first.used++
-		if a.Here != nil {
+		if a.Running != nil {
 			first.here++
 		}
 		if first.free == 0 {

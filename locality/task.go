@@ -17,23 +17,23 @@ type Block struct {
 
 // Task is what is placed: one NodeGroup.
 type Task struct {
-	Blocks []Block  // what it reads; none makes every machine as good, but for Home
-	Home   string   // name of the machine that has what the task has done so far; "" for none
-	Avoid  []string // names of machines where it does not start
+	Blocks       []Block  // what it reads; none makes every machine as good, but for Home
+	CheckpointOn string   // name of the machine that has what the task has done so far; "" for none
+	Avoid        []string // names of machines where it does not start
 }
 
-// done is what a task has on its Home, in bytes, if it reads so many in all. How much
+// checkpointBytes is what a task has on its Home, in bytes, if it reads so many in all. How much
 // it is nobody knows: it counts as much as that.
-func (t Task) done(input int64) int64 {
-	if t.Home == "" {
+func (t Task) checkpointBytes(input int64) int64 {
+	if t.CheckpointOn == "" {
 		return 0
 	}
 	return max(input, 1)
 }
 
-// isAtEase reports whether a task is as well off on each machine that it does not
+// isIndifferent reports whether a task is as well off on each machine that it does not
 // avoid.
-func (t Task) isAtEase() bool { return len(t.Blocks) == 0 && t.Home == "" }
+func (t Task) isIndifferent() bool { return len(t.Blocks) == 0 && t.CheckpointOn == "" }
 
 // Demand is tasks of which some may start.
 type Demand struct {

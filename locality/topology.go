@@ -20,9 +20,9 @@ func NewTopology(table map[string]string) *Topology {
 	return &Topology{table: table, joined: make(map[string]string)}
 }
 
-// Join makes the names of a machine known and returns its rack: the one that it
+// Add makes the names of a machine known and returns its rack: the one that it
 // says, else that of the first of its names in the table, else DefaultRack.
-func (t *Topology) Join(m Machine) string {
+func (t *Topology) Add(m Machine) string {
 	rack := t.RackOf(m)
 	t.joined[m.Name] = rack
 	for _, host := range m.Hosts {
@@ -47,9 +47,9 @@ func (t *Topology) RackOf(m Machine) string {
 	return DefaultRack
 }
 
-// Rack is the rack of a host; ok is false when neither a machine nor the table
+// RackOfHost is the rack of a host; ok is false when neither a machine nor the table
 // has that name. Such a host is far from everywhere.
-func (t *Topology) Rack(host string) (rack string, ok bool) {
+func (t *Topology) RackOfHost(host string) (rack string, ok bool) {
 	if rack, ok = t.joined[host]; ok {
 		return rack, true
 	}
@@ -63,17 +63,17 @@ type Level int
 const (
 	// Remote is in another rack, or nobody knows where, or reads no blocks.
 	Remote Level = iota
-	// Rack is in the rack of most of the input.
-	Rack
-	// Node is on the machine that holds most of the input.
-	Node
+	// RackLocal is in the rack of most of the input.
+	RackLocal
+	// MachineLocal is on the machine that holds most of the input.
+	MachineLocal
 )
 
 func (l Level) String() string {
 	switch l {
-	case Node:
+	case MachineLocal:
 		return "node"
-	case Rack:
+	case RackLocal:
 		return "rack"
 	}
 	return "remote"

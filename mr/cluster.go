@@ -73,7 +73,7 @@ func (e *engine) remoteClient(d *Driver) (client.Client, error) {
 		Resolve: d.files.Resolve,
 		Config: rpc.Config{
 			Masters: masters, Token: token, ClusterID: id, Timeout: d.conf.Duration(conf.ClientTimeout),
-			Waiting: func(err error) { d.console.Log(console.Warn, console.ClassJob, err.Error()) },
+			OnWait: func(err error) { d.console.Log(console.Warn, console.ClassJob, err.Error()) },
 		},
 	})
 	return e.remote, err
@@ -84,10 +84,10 @@ var errDetached = errors.New("the job goes on without this program")
 
 // runRemote runs a job on a cluster, and leaves it there if the user wants that.
 func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, splits []*taskproc.Split) (*wire.JobStatus, error) {
-	if d.engine.cluster.detach && len(d.temps) > 0 {
+	if d.engine.cluster.detach && len(d.tempDirs) > 0 {
 		return nil, fmt.Errorf("%w: --detach: %s runs several jobs and has to be there between them", ErrUsage, d.program.Name)
 	}
-	if err := d.nameFully(ctx, spec); err != nil {
+	if err := d.qualifyNames(ctx, spec); err != nil {
 		return nil, err
 	}
 	id, err := submitWhole(ctx, c, spec, splits)
@@ -100,7 +100,7 @@ func (d *Driver) runRemote(ctx context.Context, c client.Client, spec *wire.JobS
 		return nil, errDetached
 	}
 	d.console.Running(id)
-	return d.followRemote(ctx, c, spec, id)
+	return d.watchRemote(ctx, c, spec, id)
 }
 
 // submitGrace is how long a submission under way may take when the user does
@@ -126,20 +126,20 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 	return c.Submit(outlives, spec, splits)
 }
 
-// followRemote follows a job to its end, or until the user leaves it alone.
-func (d *Driver) followRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
+// watchRemote follows a job to its end, or until the user leaves it alone.
+func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
-	tell := d.telling()
-	stopBar := d.console.Live()
-	status, err := c.Follow(ctx, id, func(s *wire.JobStatus) { last = s; tell(s) })
+	tell := d.reportProgress()
+	stopBar := d.console.StartRefresh()
+	status, err := c.Watch(ctx, id, func(s *wire.JobStatus) { last = s; tell(s) })
 	stopBar()
 	switch {
 	case err == nil:
 		return status, d.conclude(ctx, spec, status)
 	case ctx.Err() == nil:
 		return nil, fmt.Errorf("job %s is lost sight of, and may go on; watch it with %q: %w", id, d.waitCommand(id), err)
-	case !d.interrupted() || d.wantsKilled(id):
-		return d.followToEnd(ctx, c, spec, id)
+	case !d.interrupted() || d.confirmKill(id):
+		return d.watchToEnd(ctx, c, spec, id)
 	}
 	return nil, d.leave(spec, id, last)
 }
@@ -176,9 +176,9 @@ func (d *Driver) waitCommand(id string) string {
 	return command
 }
 
-// nameFully gives files names that mean the same on every machine. Splits and
+// qualifyNames gives files names that mean the same on every machine. Splits and
 // output have theirs.
-func (d *Driver) nameFully(ctx context.Context, spec *wire.JobSpec) error {
+func (d *Driver) qualifyNames(ctx context.Context, spec *wire.JobSpec) error {
 	spec.Inputs = slices.Clone(spec.Inputs)
 	for i, name := range spec.Inputs {
 		if fsys, p, err := d.files.Resolve(ctx, name); err == nil { // custom inputs have names of their own

@@ -13,18 +13,18 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/jobmaster/edge"
+	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/tasknode"
-	"github.com/hammr/hammr/tasknode/attend"
+	"github.com/hammr/hammr/tasknode/masterlink"
 )
 
 const testToken = "secret"
@@ -56,7 +56,7 @@ func newTestCluster(t testing.TB, programs ...mr.Runnable) *testCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.router, err = files.NewRouter(settings, nil); err != nil {
+	if c.router, err = fsconf.NewRouter(settings, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -87,7 +87,7 @@ func (c *testCluster) startMaster() *http.Server {
 		c.t.Fatal(err)
 	}
 	c.address = listener.Addr().String()
-	server := rpc.NewServer(edge.New(edge.Config{
+	server := rpc.NewServer(server.New(server.Config{
 		Master: master, Token: testToken, ClusterID: "17", Info: func() *wire.Info { return info },
 	}), nil)
 	c.daemons.Go(func() { server.Serve(listener) })
@@ -106,7 +106,7 @@ func (c *testCluster) startNode(programs []mr.Runnable) {
 	}
 	node, err := tasknode.New(tasknode.Config{
 		Name: "n1", MapSlots: 2, ReduceSlots: 2, Dirs: []string{c.t.TempDir()},
-		Launcher: taskLauncher(programs), Link: attend.NewLink(masters),
+		Launcher: taskLauncher(programs), Link: masterlink.NewLink(masters),
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -139,7 +139,7 @@ type goroutineTask struct {
 }
 
 func (t *goroutineTask) Conn() io.ReadWriteCloser { return t.conn }
-func (t *goroutineTask) Gone() <-chan struct{}    { return t.gone }
+func (t *goroutineTask) Exited() <-chan struct{}  { return t.gone }
 func (t *goroutineTask) Err() error               { return t.err }
 func (t *goroutineTask) Stack() string            { return "" }
 

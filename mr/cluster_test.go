@@ -56,7 +56,7 @@ func TestDetach(t *testing.T) {
 	if got.Code != mr.ExitDone || !strings.HasPrefix(id, "job_17_") {
 		t.Fatalf("exit code %d, stdout %q\n%s", got.Code, got.Stdout, got.Stderr)
 	}
-	status, err := c.admin().Follow(t.Context(), id, nil)
+	status, err := c.admin().Watch(t.Context(), id, nil)
 	if err != nil || status.State != wire.JobState_SUCCEEDED {
 		t.Fatalf("the job ended as %v, %v", status, err)
 	}
@@ -86,7 +86,7 @@ func TestCtrlCLeavesTheJob(t *testing.T) {
 	if doc, err := report.ReadFile(path); err != nil || doc.State != "RUNNING" {
 		t.Errorf("report: state %s, error %v", doc.State, err)
 	}
-	status, err := c.admin().Follow(t.Context(), id, nil)
+	status, err := c.admin().Watch(t.Context(), id, nil)
 	if err != nil || status.State != wire.JobState_SUCCEEDED {
 		t.Errorf("the job ended as %v, %v", status, err)
 	}

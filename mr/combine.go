@@ -14,7 +14,7 @@ import (
 // named output.
 func combinerTask(t *Task) *Task {
 	c := *t
-	c.where, c.named = nil, nil
+	c.location, c.named = nil, nil
 	return &c
 }
 
@@ -41,7 +41,7 @@ type groupCombine[K, V any] struct {
 	values   iter.Seq[V] // each
 	group    *shuffle.Values
 	out      encoder[K, V]
-	fault    error // of a value
+	err      error // of a value
 }
 
 func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit func(key, value []byte)) error {
@@ -51,8 +51,8 @@ func (c *groupCombine[K, V]) combine(key []byte, values *shuffle.Values, emit fu
 	}
 	c.group, c.out.add = values, emit
 	err = c.combiner.Reduce(c.task, k, c.values, &c.out)
-	if c.fault != nil {
-		return errors.Join(err, c.fault)
+	if c.err != nil {
+		return errors.Join(err, c.err)
 	}
 	return err
 }
@@ -62,7 +62,7 @@ func (c *groupCombine[K, V]) each(yield func(V) bool) {
 	for c.group.Next() {
 		v, err := c.codec.Decode(c.group.Value())
 		if err != nil {
-			c.fault = fmt.Errorf("decoding a value: %w", err)
+			c.err = fmt.Errorf("decoding a value: %w", err)
 			return
 		}
 		if !yield(v) {

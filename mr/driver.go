@@ -28,15 +28,15 @@ type Driver struct {
 	Stdout io.Writer // for results
 	Stderr io.Writer
 
-	program *Program
-	jobs    map[string]anyJob
-	conf    *conf.Conf
-	files   *storage.Router
-	console *console.Console
-	engine  engine
-	report  reporter
-	temps   []string
-	show    *show // nil: jobs run
+	program  *Program
+	jobs     map[string]anyJob
+	conf     *conf.Conf
+	files    *storage.Router
+	console  *console.Console
+	engine   engine
+	report   reporter
+	tempDirs []string
+	show     *show // nil: jobs run
 
 	interrupt <-chan struct{} // closed by Ctrl-C
 	detached  bool            // a job goes on without us
@@ -85,7 +85,7 @@ func (d *Driver) RunCounted(ctx context.Context, job Runnable, run JobRun) (Coun
 	if !ok || d.jobs[j.Name()] != j {
 		return nil, fmt.Errorf("program %s: a job that is not among its Jobs", d.program.Name)
 	}
-	status, err := d.submitAndFollow(ctx, j, run)
+	status, err := d.submitAndWatch(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +108,11 @@ func (d *Driver) IsSet(name string) bool {
 // what one job of a chain leaves to the next. It is removed when the program
 // ends.
 func (d *Driver) TempDir(near string) string {
-	dir := fmt.Sprintf("%s-%s-%d-tmp", strings.TrimRight(near, "/"), d.program.Name, len(d.temps)+1)
+	dir := fmt.Sprintf("%s-%s-%d-tmp", strings.TrimRight(near, "/"), d.program.Name, len(d.tempDirs)+1)
 	if parent, base := path.Split(dir); base != "" {
 		dir = parent + "_" + base
 	}
-	d.temps = append(d.temps, dir)
+	d.tempDirs = append(d.tempDirs, dir)
 	return dir
 }
 
@@ -167,7 +167,7 @@ func (d *Driver) Remove(ctx context.Context, name string) error {
 // close removes what the program left for itself.
 func (d *Driver) close(ctx context.Context) error {
 	var errs []error
-	for _, dir := range d.temps {
+	for _, dir := range d.tempDirs {
 		if d.detached {
 			fmt.Fprintf(d.Stderr, "Directory %s is left, which the job may still need.\n", dir)
 			continue

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/embedded"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
 )
@@ -22,21 +22,21 @@ import (
 // engine is what jobs run on: a cluster, or the embedded engine, which is
 // started at the first job.
 type engine struct {
-	workers int
-	running *embedded.Engine // nil until it is started
-	cluster clusterOptions
-	remote  *remote.Client // nil until the first job on a cluster
+	workers  int
+	embedded *embedded.Engine // nil until it is started
+	cluster  clusterOptions
+	remote   *remote.Client // nil until the first job on a cluster
 }
 
 func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if e.cluster.remote() {
 		return e.remoteClient(d)
 	}
-	if e.running != nil {
-		return e.running.Client(), nil
+	if e.embedded != nil {
+		return e.embedded.Client(), nil
 	}
 	slots := e.slots()
-	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: files.Local(d.conf)}
+	server := &task.Server{Programs: d.program.tasks(d.jobs), Files: d.files, Local: fsconf.Local(d.conf)}
 	tuneMemory(d.conf, e.workers)
 	running, err := embedded.Start(context.WithoutCancel(ctx), embedded.Config{
 		MapSlots: slots, ReduceSlots: slots,
@@ -47,7 +47,7 @@ func (e *engine) client(ctx context.Context, d *Driver) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
-	e.running = running
+	e.embedded = running
 	return running.Client(), nil
 }
 
@@ -73,8 +73,8 @@ func (e *engine) checkFits(g dag.Graph) error {
 
 func (e *engine) close() error {
 	var faults []error
-	if e.running != nil {
-		faults = append(faults, e.running.Close())
+	if e.embedded != nil {
+		faults = append(faults, e.embedded.Close())
 	}
 	if e.remote != nil {
 		faults = append(faults, e.remote.Close())
@@ -109,7 +109,7 @@ func runProgram(ctx context.Context, p *Program, o *options, stdout, stderr io.W
 	}()
 	run := p.Run
 	if run == nil {
-		run = runOnly
+		run = runSingleJob
 	}
 	return d.showOrRun(ctx, run)
 }
@@ -139,7 +139,7 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 	if d.conf, err = o.configuration(d.console); err != nil {
 		return nil, err
 	}
-	d.files, err = files.NewRouter(d.conf, nil)
+	d.files, err = fsconf.NewRouter(d.conf, nil)
 	return d, err
 }
 

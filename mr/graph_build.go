@@ -13,14 +13,14 @@ import (
 // and reported together, each at the place of the call that made it.
 type Graph struct {
 	name       string
-	place      string   // of Define
+	declaredAt string   // of Define
 	stages     []*stage // in the order in which they were made
 	links      []*link  // likewise
 	sides      []anySide
 	properties map[string]string
 	named      outputNames
 	main       *stage // that writes the main output; nil before one does
-	faults     []error
+	errs       []error
 }
 
 // Set gives a property a default for this job; the command line overrides it.
@@ -28,30 +28,30 @@ func (g *Graph) Set(property, value string) { g.properties[property] = value }
 
 func (g *Graph) addOutput(name string, open func(*Task) error) {
 	if err := g.named.add(name, open); err != nil {
-		g.fault(callerPlace(), "%w", err)
+		g.errorf(callerPosition(), "%w", err)
 	}
 }
 
-// fault notes what is wrong at a place.
-func (g *Graph) fault(place, format string, args ...any) {
-	g.faults = append(g.faults, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
+// errorf notes what is wrong at a place.
+func (g *Graph) errorf(place, format string, args ...any) {
+	g.errs = append(g.errs, fmt.Errorf("%s: job %s: %w", place, g.name, fmt.Errorf(format, args...)))
 }
 
 // stage is what of a Stage does not depend on its types.
 type stage struct {
-	graph  *Graph
-	name   string
-	place  string       // file:line where it was made
-	source bool         // it was made by Read
-	input  splitter     // of a source
-	nodes  int          // as set; 0: as many as follow from what it reads
-	slots  dag.SlotKind // as set
-	reads  []*link      // what it reads, sides aside
-	sides  []*link
-	read   bool     // some stage reads it
-	writes bool     // it writes some output
-	barred []string // ways to take slots that its functions do not bear
-	run    func(t *Task, n *task.Node) error
+	graph      *Graph
+	name       string
+	declaredAt string       // file:line where it was made
+	source     bool         // it was made by Read
+	input      splitter     // of a source
+	nodes      int          // as set; 0: as many as follow from what it reads
+	slots      dag.SlotKind // as set
+	reads      []*link      // what it reads, sides aside
+	sides      []*link
+	read       bool     // some stage reads it
+	writes     bool     // it writes some output
+	disallowed []string // ways to take slots that its functions do not bear
+	run        func(t *Task, n *task.Node) error
 }
 
 // link is an edge of the graph.
@@ -61,17 +61,17 @@ type link struct {
 	connection dag.Connection
 	stored     bool   // a file that outlives the machine of its writer
 	machines   int    // Nodes of the reader of a per-machine edge, unless it says otherwise
-	place      string // file:line of the call that made the channel
+	declaredAt string // file:line of the call that made the channel
 }
 
-// live reports whether the two ends run at once.
-func (l *link) live() bool { return l.channel != dag.ChannelFile }
+// isLive reports whether the two ends run at once.
+func (l *link) isLive() bool { return l.channel != dag.ChannelFile }
 
 // addStage adds a stage that is made two calls below the user's code.
 func (g *Graph) addStage(name string) *stage {
-	s := &stage{graph: g, name: name, place: callerPlace()}
+	s := &stage{graph: g, name: name, declaredAt: callerPosition()}
 	if other := g.stageNamed(name); other != nil {
-		g.fault(s.place, "stage %q: name used twice, first at %s", name, other.place)
+		g.errorf(s.declaredAt, "stage %q: name used twice, first at %s", name, other.declaredAt)
 	}
 	g.stages = append(g.stages, s)
 	return s
@@ -86,11 +86,11 @@ func (g *Graph) stageNamed(name string) *stage {
 	return nil
 }
 
-// fault notes what is wrong with the stage, at its own place.
-func (s *stage) fault(format string, args ...any) { s.faultAt(s.place, format, args...) }
+// errorf notes what is wrong with the stage, at its own place.
+func (s *stage) errorf(format string, args ...any) { s.errorfAt(s.declaredAt, format, args...) }
 
-func (s *stage) faultAt(place, format string, args ...any) {
-	s.graph.fault(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
+func (s *stage) errorfAt(place, format string, args ...any) {
+	s.graph.errorf(place, "stage %q: %w", s.name, fmt.Errorf(format, args...))
 }
 
 // slotKind is what the stage's Nodes occupy: as set, else a map slot for those
@@ -109,11 +109,11 @@ func (s *stage) slotKind() dag.SlotKind {
 func (g *Graph) link(l *link) bool {
 	switch {
 	case l.from == nil:
-		l.to.fault("a channel that no stage has made")
+		l.to.errorf("a channel that no stage has made")
 	case l.from.graph != g:
-		l.to.faultAt(l.place, "channel of stage %q, which belongs to another graph", l.from.name)
+		l.to.errorfAt(l.declaredAt, "channel of stage %q, which belongs to another graph", l.from.name)
 	case g.linked(l.from, l.to):
-		l.to.faultAt(l.place, "reads stage %q twice; put a stage between them, such as mr.Each with mr.IdentityMapper", l.from.name)
+		l.to.errorfAt(l.declaredAt, "reads stage %q twice; put a stage between them, such as mr.Each with mr.IdentityMapper", l.from.name)
 	default:
 		g.links = append(g.links, l)
 		l.from.read = true

@@ -28,7 +28,7 @@ type Channel[K, V any] struct {
 	machines   int
 	stored     bool
 	route      route[K, V]
-	place      string
+	declaredAt string
 }
 
 // Shuffle carries records by files, each key to one Node of the reader: what
@@ -49,14 +49,14 @@ func (s *Stage[K, V]) Stream(c Connection) Channel[K, V] { return s.Via(dag.Chan
 func (s *Stage[K, V]) PerMachine(machines int) Channel[K, V] {
 	c := s.Via(dag.ChannelFile, dag.PerMachine)
 	if c.machines = machines; machines < 1 {
-		s.faultAt(c.place, "per-machine for %d machines; at least 1", machines)
+		s.errorfAt(c.declaredAt, "per-machine for %d machines; at least 1", machines)
 	}
 	return c
 }
 
 // Via is any channel; the others are short for the usual ones.
 func (s *Stage[K, V]) Via(kind dag.Channel, c Connection) Channel[K, V] {
-	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), place: callerPlace()}
+	return Channel[K, V]{from: s, kind: kind, connection: c, route: newRoute[K, V](), declaredAt: callerPosition()}
 }
 
 // Stored keeps the files in the file system of the job's output until the job
@@ -73,7 +73,7 @@ func (c Channel[K, V]) Stored() Channel[K, V] {
 // one.
 func (c Channel[K, V]) Combine(r Reducer[K, V, K, V]) Channel[K, V] {
 	if c.kind != dag.ChannelFile && c.from != nil {
-		c.from.faultAt(callerPlace(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
+		c.from.errorfAt(callerPosition(), "combiner on a channel that is no file; combine in a stage of its own, whose output is one")
 	}
 	c.route.combiner = r
 	return c
@@ -90,7 +90,7 @@ func (c Channel[K, V]) Partition(f func(key K, partitions int) int) Channel[K, V
 // KeyCodec sets how keys are encoded, as Job.KeyCodec does. Channels that one
 // stage merges have the same codecs.
 func (c Channel[K, V]) KeyCodec(codec Codec[K]) Channel[K, V] {
-	c.route.keys, c.route.keyFault = codec, nil
+	c.route.keys, c.route.keyErr = codec, nil
 	return c
 }
 
@@ -107,7 +107,7 @@ func HashPartition(key []byte, partitions int) int { return shuffle.HashPartitio
 // connect makes a stage read channels; sorted says that it reads them by key.
 func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 	if len(in) == 0 {
-		to.fault("no input: give it channels of stages that it is to read")
+		to.errorf("no input: give it channels of stages that it is to read")
 	}
 	for i, c := range in {
 		l := c.link(to)
@@ -115,7 +115,7 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 			continue
 		}
 		to.reads = append(to.reads, l)
-		c.from.drains = append(c.from.drains, channelDrain[K, V]{to: to.name, route: &c.route})
+		c.from.targets = append(c.from.targets, channelTarget[K, V]{to: to.name, route: &c.route})
 		c.checkKeys(to, sorted)
 		if i > 0 {
 			c.checkLike(to, in[0])
@@ -125,7 +125,7 @@ func connect[K, V any](to *stage, sorted bool, in ...Channel[K, V]) {
 }
 
 func (c Channel[K, V]) link(to *stage) *link {
-	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, place: c.place}
+	l := &link{to: to, channel: c.kind, connection: c.connection, machines: c.machines, stored: c.stored, declaredAt: c.declaredAt}
 	if c.from != nil {
 		l.from = c.from.stage
 	}
@@ -135,7 +135,7 @@ func (c Channel[K, V]) link(to *stage) *link {
 // checkLike refuses a channel that is merged with one of other codecs.
 func (c Channel[K, V]) checkLike(to *stage, first Channel[K, V]) {
 	if reflect.TypeOf(c.route.keys) != reflect.TypeOf(first.route.keys) || reflect.TypeOf(c.route.values) != reflect.TypeOf(first.route.values) {
-		to.faultAt(c.place, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
+		to.errorfAt(c.declaredAt, "channels with different codecs: %s and %s", c.codecs(), first.codecs())
 	}
 }
 
@@ -145,8 +145,8 @@ func (c Channel[K, V]) codecs() string { return fmt.Sprintf("(%T, %T)", c.route.
 // to its end while another fills up would be the end of both.
 func (s *stage) checkLive() {
 	for _, l := range s.reads {
-		if l.live() && len(s.reads) > 1 {
-			s.faultAt(l.place, "a %v channel beside others; a stage reads files, or one stream or pipe", l.channel)
+		if l.isLive() && len(s.reads) > 1 {
+			s.errorfAt(l.declaredAt, "a %v channel beside others; a stage reads files, or one stream or pipe", l.channel)
 			return
 		}
 	}
@@ -155,7 +155,7 @@ func (s *stage) checkLive() {
 // checkKeys refuses a channel whose keys cannot be encoded where they have to be.
 func (c Channel[K, V]) checkKeys(to *stage, sorted bool) {
 	encoded := sorted || c.kind != dag.ChannelSHM || c.connection == dag.AllToAll
-	if encoded && c.route.keyFault != nil {
-		to.faultAt(c.place, "channel of stage %q: %w", c.from.name, c.route.keyFault)
+	if encoded && c.route.keyErr != nil {
+		to.errorfAt(c.declaredAt, "channel of stage %q: %w", c.from.name, c.route.keyErr)
 	}
 }

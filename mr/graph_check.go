@@ -5,11 +5,11 @@ import "errors"
 // check reports everything that is wrong with how the graph was built.
 func (g *Graph) check() error {
 	if len(g.stages) == 0 {
-		g.fault(g.place, "a graph without stages")
+		g.errorf(g.declaredAt, "a graph without stages")
 	}
 	for _, s := range g.stages {
 		if !s.read && !s.writes {
-			s.fault("nobody reads what it emits: Write it, with NullOutput to drop it")
+			s.errorf("nobody reads what it emits: Write it, with NullOutput to drop it")
 		}
 	}
 	for _, l := range g.links {
@@ -18,10 +18,10 @@ func (g *Graph) check() error {
 	for _, side := range g.sides {
 		side.check()
 	}
-	if len(g.faults) == 0 {
+	if len(g.errs) == 0 {
 		g.checkShape()
 	}
-	return errors.Join(g.faults...)
+	return errors.Join(g.errs...)
 }
 
 // someNodes stands for numbers that are not known yet.
@@ -35,6 +35,6 @@ func (g *Graph) checkShape() {
 		sources[s.name] = someNodes
 	}
 	if err := g.shape(sources, someNodes).Validate(); err != nil {
-		g.fault(g.place, "%w", err)
+		g.errorf(g.declaredAt, "%w", err)
 	}
 }

@@ -72,11 +72,11 @@ func (g *Graph) checkCounts(l *link) {
 	from, to := g.nodesOf(l.from), g.nodesOf(l.to)
 	switch {
 	case l.connection == dag.OneToOne && from != to:
-		l.to.faultAt(l.place, "one-to-one between %v of stage %q and %v", from, l.from.name, to)
+		l.to.errorfAt(l.declaredAt, "one-to-one between %v of stage %q and %v", from, l.from.name, to)
 	case l.connection == dag.Gather && to != (nodeCount{kind: isFixed, fixed: 1}):
-		l.to.faultAt(l.place, "gather into %v instead of 1", to)
+		l.to.errorfAt(l.declaredAt, "gather into %v instead of 1", to)
 	case l.channel == dag.ChannelSHM && l.connection != dag.OneToOne && (from.kind != isFixed || to.kind != isFixed):
-		l.to.faultAt(l.place, "%v within a process puts all nodes of both stages on one machine, which has to have slots for them: set how many with Nodes (stage %q has %v, this one %v), or use Pipe or Stream",
+		l.to.errorfAt(l.declaredAt, "%v within a process puts all nodes of both stages on one machine, which has to have slots for them: set how many with Nodes (stage %q has %v, this one %v), or use Pipe or Stream",
 			l.connection, l.from.name, from, to)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // Definition is a job whose shape is a graph of stages. It is run as a Job is.
 type Definition struct {
-	name   string
-	place  string // file:line of the call of Define
-	config *configType
-	build  func(g *Graph, config any)
-	fault  error // of Define itself
+	name       string
+	declaredAt string // file:line of the call of Define
+	config     *configType
+	build      func(g *Graph, config any)
+	err        error // of Define itself
 }
 
 // Define makes a job of a function that builds its graph. The function is
@@ -26,11 +26,11 @@ type Definition struct {
 // encoding/json can encode, struct{} for a job without configuration; tasks get
 // it with ConfigOf, too.
 func Define[C any](name string, defaults C, build func(g *Graph, config C)) *Definition {
-	d := &Definition{name: name, place: callerPlace()}
-	d.config, d.fault = newConfigType(defaults)
+	d := &Definition{name: name, declaredAt: callerPosition()}
+	d.config, d.err = newConfigType(defaults)
 	d.build = func(g *Graph, config any) { build(g, *config.(*C)) }
 	if name == "" {
-		d.fault = errors.Join(errors.New("a job without a name"), d.fault)
+		d.err = errors.Join(errors.New("a job without a name"), d.err)
 	}
 	return d
 }
@@ -48,7 +48,7 @@ func (d *Definition) graph(config []byte) (*Graph, any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Graph{name: d.name, place: d.place, properties: make(map[string]string), named: make(outputNames)}
+	g := &Graph{name: d.name, declaredAt: d.declaredAt, properties: make(map[string]string), named: make(outputNames)}
 	d.build(g, decoded)
 	return g, decoded, g.check()
 }
@@ -56,8 +56,8 @@ func (d *Definition) graph(config []byte) (*Graph, any, error) {
 // check implements anyJob. Defaults that are no configuration to run with, since
 // the user has to say something, show when they are run with.
 func (d *Definition) check() error {
-	if d.fault != nil {
-		return fmt.Errorf("%s: job %s: %w", d.place, d.name, d.fault)
+	if d.err != nil {
+		return fmt.Errorf("%s: job %s: %w", d.declaredAt, d.name, d.err)
 	}
 	if _, err := d.config.decode(nil); err != nil {
 		return nil
@@ -76,7 +76,7 @@ func (d *Definition) details(config []byte) (details, error) {
 	}
 	det := details{properties: g.properties, graph: g.shape}
 	for _, s := range g.stages {
-		det.bar(s.name, s.bars())
+		det.disallow(s.name, s.disallowedModes())
 		if s.source {
 			det.inputs = append(det.inputs, s.input)
 			det.readers = append(det.readers, s.name)

@@ -8,37 +8,37 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// drain is a place to which all that a stage emits goes: a channel or an output.
-type drain[K, V any] interface {
+// target is a place to which all that a stage emits goes: a channel or an output.
+type target[K, V any] interface {
 	// open opens it for one Node. What is open is the Node's to give up, should
 	// it fail.
-	open(t *Task, n *task.Node) (outlet[K, V], error)
+	open(t *Task, n *task.Node) (targetWriter[K, V], error)
 }
 
-// outlet is a drain of one Node.
-type outlet[K, V any] interface {
+// targetWriter is a drain of one Node.
+type targetWriter[K, V any] interface {
 	Emitter[K, V]
 	error() error          // the first one; what is emitted after it is lost
 	end(paused bool) error // ends it well, for now where its Node was paused, once all is emitted
 }
 
-// emission is what a Node emits to: all its outlets. It counts the records.
-type emission[K, V any] struct {
-	outlets   []outlet[K, V]
+// multiEmitter is what a Node emits to: all its outlets. It counts the records.
+type multiEmitter[K, V any] struct {
+	writers   []targetWriter[K, V]
 	count     int64
 	collected bool // the collector of an outlet counts, too
 }
 
 // open opens the drains of a stage for one Node.
-func (s *Stage[K, V]) open(t *Task, n *task.Node) (*emission[K, V], error) {
-	e := new(emission[K, V])
-	for _, d := range s.drains {
+func (s *Stage[K, V]) open(t *Task, n *task.Node) (*multiEmitter[K, V], error) {
+	e := new(multiEmitter[K, V])
+	for _, d := range s.targets {
 		out, err := d.open(t, n)
 		if err != nil {
 			return nil, err
 		}
-		e.outlets = append(e.outlets, out)
-		if _, ok := out.(collected[K, V]); ok {
+		e.writers = append(e.writers, out)
+		if _, ok := out.(collectorWriter[K, V]); ok {
 			e.collected = true
 		}
 	}
@@ -46,15 +46,15 @@ func (s *Stage[K, V]) open(t *Task, n *task.Node) (*emission[K, V], error) {
 }
 
 // Emit implements Emitter.
-func (e *emission[K, V]) Emit(key K, value V) {
+func (e *multiEmitter[K, V]) Emit(key K, value V) {
 	e.count++
-	for _, out := range e.outlets {
+	for _, out := range e.writers {
 		out.Emit(key, value)
 	}
 }
 
-func (e *emission[K, V]) error() error {
-	for _, out := range e.outlets {
+func (e *multiEmitter[K, V]) error() error {
+	for _, out := range e.writers {
 		if err := out.error(); err != nil {
 			return err
 		}
@@ -62,31 +62,31 @@ func (e *emission[K, V]) error() error {
 	return nil
 }
 
-func (e *emission[K, V]) end(paused bool) error {
+func (e *multiEmitter[K, V]) end(paused bool) error {
 	var faults []error
-	for _, out := range e.outlets {
+	for _, out := range e.writers {
 		faults = append(faults, out.end(paused))
 	}
 	return errors.Join(faults...)
 }
 
-// outputDrain writes to files of the job's output.
-type outputDrain[K, V any] struct {
+// outputTarget writes to files of the job's output.
+type outputTarget[K, V any] struct {
 	name   string
 	format Output[K, V]
 }
 
-func (o outputDrain[K, V]) open(t *Task, _ *task.Node) (outlet[K, V], error) {
+func (o outputTarget[K, V]) open(t *Task, _ *task.Node) (targetWriter[K, V], error) {
 	return openOutput(t, o.format, o.name)
 }
 
-// channelDrain is the writing end of a channel to the stage named to.
-type channelDrain[K, V any] struct {
+// channelTarget is the writing end of a channel to the stage named to.
+type channelTarget[K, V any] struct {
 	to    string
 	route *route[K, V]
 }
 
-func (c channelDrain[K, V]) open(t *Task, n *task.Node) (outlet[K, V], error) {
+func (c channelTarget[K, V]) open(t *Task, n *task.Node) (targetWriter[K, V], error) {
 	edge, err := edgeTo(n, c.to)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (c channelDrain[K, V]) open(t *Task, n *task.Node) (outlet[K, V], error) {
 		return nil, err
 	}
 	n.SetCollector(edge, collector)
-	return collected[K, V]{out, collector.Err}, nil
+	return collectorWriter[K, V]{out, collector.Err}, nil
 }
 
 func edgeTo(n *task.Node, to string) (task.Channel, error) {
@@ -131,11 +131,11 @@ func missingEdge(from, to string) error {
 	return &task.FatalError{Err: fmt.Errorf("no edge %s -> %s in the graph that was submitted", from, to)}
 }
 
-// collected is what a collector is fed by; the Node finishes it.
-type collected[K, V any] struct {
+// collectorWriter is what a collector is fed by; the Node finishes it.
+type collectorWriter[K, V any] struct {
 	Emitter[K, V]
 	err func() error
 }
 
-func (c collected[K, V]) error() error { return c.err() }
-func (collected[K, V]) end(bool) error { return nil }
+func (c collectorWriter[K, V]) error() error { return c.err() }
+func (collectorWriter[K, V]) end(bool) error { return nil }

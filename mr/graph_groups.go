@@ -11,19 +11,19 @@ import (
 
 // groupSource is where a Group has its records from.
 type groupSource[K any] interface {
-	attendant
+	groupAttempt
 	// Open waits for all records and has them by groups; nil, without an error,
 	// when the attempt is paused meanwhile.
 	Open() (*shuffle.Groups, error)
-	// Keep leaves what the Node is to go on from if the loop over groups was paused.
-	Keep() error
+	// SaveState leaves what the Node is to go on from if the loop over groups was paused.
+	SaveState() error
 	// Key decodes the key of a group.
 	Key(encoded []byte) (K, error)
 	Close()
 }
 
 func openGroups[K, V any](t *Task, n *task.Node, in []Channel[K, V]) groupSource[K] {
-	if in[0].live() {
+	if in[0].isLive() {
 		return &liveGroups[K, V]{Node: n, task: t, in: in[0]}
 	}
 	return fileGroups[K]{n.Reduce(inputNames(in)...), in[0].route.keys}
@@ -39,8 +39,8 @@ type fileGroups[K any] struct {
 // comes after this.
 func (g fileGroups[K]) Close() {}
 
-// Keep is the Node's own, too.
-func (g fileGroups[K]) Keep() error { return nil }
+// SaveState is the Node's own, too.
+func (g fileGroups[K]) SaveState() error { return nil }
 
 func (g fileGroups[K]) Open() (*shuffle.Groups, error) { return g.Groups(nil) }
 func (g fileGroups[K]) Key(encoded []byte) (K, error)  { return g.keys.Decode(encoded) }
@@ -54,8 +54,8 @@ func inputNames[K, V any](in []Channel[K, V]) []string {
 	return names
 }
 
-// live reports whether the two ends of the channel run at once.
-func (c Channel[K, V]) live() bool { return c.kind != dag.ChannelFile }
+// isLive reports whether the two ends of the channel run at once.
+func (c Channel[K, V]) isLive() bool { return c.kind != dag.ChannelFile }
 
 // eachValue makes a reducer of a mapper: it maps the values of a group one by
 // one. It ranges over all groups with one and the same function.

@@ -40,7 +40,7 @@ func runSource[KI, VI, K, V any](t *Task, n *task.Node, in Input[KI, VI], mapper
 	if !out.collected {
 		n.Counters.Add(counter.MapOutputRecords, out.count)
 	}
-	return out.end(n.Paused())
+	return out.end(n.Checkpointed())
 }
 
 // runGroup runs a Node of a stage made by Group. user is whose Setup and Close
@@ -61,17 +61,17 @@ func runGroup[K, V, KO, VO any](t *Task, n *task.Node, in []Channel[K, V], reduc
 	}
 	loop := &groupLoop[K, V, KO, VO]{
 		task: t, attempt: source, key: source.Key, value: in[0].route.values.Decode,
-		groups: groups, reducer: reducer, out: out, sunk: out.error,
+		groups: groups, reducer: reducer, out: out, outErr: out.error,
 	}
 	if _, err = loop.run(); err == nil {
-		err = source.Keep()
+		err = source.SaveState()
 	}
 	return finishStage(t, err, user, out)
 }
 
 // runEach runs a Node of a stage made by Each.
 func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper Mapper[K, V, KO, VO], s *Stage[KO, VO]) error {
-	if !in.live() {
+	if !in.isLive() {
 		return runGroup(t, n, []Channel[K, V]{in}, newEachValue(mapper), mapper, s)
 	}
 	out, err := s.open(t, n)
@@ -81,7 +81,7 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 	if err := setUp[KO, VO](t, mapper); err != nil {
 		return err
 	}
-	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, brake: newBrake(t)}
+	loop := &eachLoop[K, V, KO, VO]{task: t, node: n, mapper: mapper, out: out, throttle: newThrottle(t)}
 	err = receive(t, n, in, loop.record)
 	n.Counters.Add(counter.ReduceInputRecords, loop.records)
 	return finishStage(t, err, mapper, out)
@@ -89,8 +89,8 @@ func runEach[K, V, KO, VO any](t *Task, n *task.Node, in Channel[K, V], mapper M
 
 // finishStage ends what a stage writes when its loop is over, for now where it is to go
 // on in another attempt.
-func finishStage[KO, VO any](t *Task, err error, user any, out *emission[KO, VO]) error {
-	paused := t.node.Paused()
+func finishStage[KO, VO any](t *Task, err error, user any, out *multiEmitter[KO, VO]) error {
+	paused := t.node.Checkpointed()
 	if err == nil && !paused {
 		err = closeUser(t, user, out)
 	}
@@ -103,21 +103,21 @@ func finishStage[KO, VO any](t *Task, err error, user any, out *emission[KO, VO]
 
 // eachLoop hands records to the user's mapper as they come.
 type eachLoop[K, V, KO, VO any] struct {
-	task    *Task
-	node    *task.Node
-	mapper  Mapper[K, V, KO, VO]
-	out     *emission[KO, VO]
-	brake   *brake
-	records int64
+	task     *Task
+	node     *task.Node
+	mapper   Mapper[K, V, KO, VO]
+	out      *multiEmitter[KO, VO]
+	throttle *throttle
+	records  int64
 }
 
 func (l *eachLoop[K, V, KO, VO]) record(key K, value V) error {
 	if l.node.Signalled() {
-		if _, err := l.node.Attend(); err != nil {
+		if _, err := l.node.PollSignals(); err != nil {
 			return err
 		}
 	}
-	if err := l.brake.record(); err != nil {
+	if err := l.throttle.record(); err != nil {
 		return err
 	}
 	l.records++

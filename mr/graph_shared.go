@@ -33,23 +33,23 @@ func (b *batch[K, V]) each(record func(K, V) error) error {
 	return nil
 }
 
-// shared is the writing end of a channel in memory.
-type shared[K, V any] struct {
+// sharedWriters is the writing end of a channel in memory.
+type sharedWriters[K, V any] struct {
 	ctx     context.Context
 	route   *route[K, V]
-	deal    deal
-	key     keeper[K]
-	value   keeper[V]
+	choice  peerChoice
+	key     copyFunc[K]
+	value   copyFunc[V]
 	writers []*task.SharedWriter // by peer
 	open    []*batch[K, V]       // by peer
 	encoded []byte               // scratch
 	err     error                // sticks
 }
 
-func openShared[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (outlet[K, V], error) {
-	s := &shared[K, V]{ctx: t.Context(), route: r, key: keeperOf(r.keys), value: keeperOf(r.values)}
+func openShared[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
+	s := &sharedWriters[K, V]{ctx: t.Context(), route: r, key: copyFuncOf(r.keys), value: copyFuncOf(r.values)}
 	var err error
-	if s.deal, err = dealOf(t, edge, r); err != nil {
+	if s.choice, err = choosePeers(t, edge, r); err != nil {
 		return nil, err
 	}
 	for _, peer := range edge.Peers {
@@ -60,22 +60,22 @@ func openShared[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, 
 }
 
 // Emit implements Emitter.
-func (s *shared[K, V]) Emit(key K, value V) {
+func (s *sharedWriters[K, V]) Emit(key K, value V) {
 	switch {
-	case s.deal.all:
+	case s.choice.all:
 		for peer := range s.open {
 			s.add(peer, key, value)
 		}
-	case s.deal.pick != nil:
+	case s.choice.pick != nil:
 		s.encoded = s.route.keys.Append(s.encoded[:0], key)
-		s.add(s.deal.pick(s.encoded), key, value)
+		s.add(s.choice.pick(s.encoded), key, value)
 	default:
 		s.add(0, key, value)
 	}
 }
 
 // add puts a record into the batch for a peer, who gets a copy of its own.
-func (s *shared[K, V]) add(peer int, key K, value V) {
+func (s *sharedWriters[K, V]) add(peer int, key K, value V) {
 	b := s.open[peer]
 	if b.keys == nil {
 		b.keys, b.values = make([]K, 0, batchRecords), make([]V, 0, batchRecords)
@@ -88,7 +88,7 @@ func (s *shared[K, V]) add(peer int, key K, value V) {
 }
 
 // send sends a batch and begins another.
-func (s *shared[K, V]) send(peer int) {
+func (s *sharedWriters[K, V]) send(peer int) {
 	b := s.open[peer]
 	s.open[peer] = new(batch[K, V])
 	if len(b.keys) == 0 || s.err != nil {
@@ -97,9 +97,9 @@ func (s *shared[K, V]) send(peer int) {
 	s.err = s.writers[peer].Send(s.ctx, b)
 }
 
-func (s *shared[K, V]) error() error { return s.err }
+func (s *sharedWriters[K, V]) error() error { return s.err }
 
-func (s *shared[K, V]) end(paused bool) error {
+func (s *sharedWriters[K, V]) end(paused bool) error {
 	for peer := range s.open {
 		s.send(peer)
 	}

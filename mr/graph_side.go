@@ -13,17 +13,17 @@ import (
 // read: the small half of a join, the centres of the last round. With gives it
 // to a stage. It goes by files, whole to each Node that reads it.
 type Side[K, V any] struct {
-	from   *Stage[K, V]
-	route  *route[K, V]
-	place  string
-	stored bool
-	given  bool
+	from       *Stage[K, V]
+	route      *route[K, V]
+	declaredAt string
+	stored     bool
+	given      bool
 }
 
 // Broadcast makes what the stage emits a side for other stages.
 func (s *Stage[K, V]) Broadcast() *Side[K, V] {
 	r := newRoute[K, V]()
-	side := &Side[K, V]{from: s, route: &r, place: callerPlace()}
+	side := &Side[K, V]{from: s, route: &r, declaredAt: callerPosition()}
 	s.graph.sides = append(s.graph.sides, side)
 	return side
 }
@@ -42,7 +42,7 @@ func (s *Side[K, V]) Combine(r Reducer[K, V, K, V]) *Side[K, V] {
 
 // KeyCodec sets how keys are encoded, as Channel.KeyCodec does.
 func (s *Side[K, V]) KeyCodec(codec Codec[K]) *Side[K, V] {
-	s.route.keys, s.route.keyFault = codec, nil
+	s.route.keys, s.route.keyErr = codec, nil
 	return s
 }
 
@@ -61,23 +61,23 @@ type anySide interface {
 func (s *Side[K, V]) giveTo(to *stage) {
 	s.given = true
 	if to.source {
-		to.faultAt(callerPlace(), "a side for a stage that reads the job's input; give it to a stage behind a Pipe")
+		to.errorfAt(callerPosition(), "a side for a stage that reads the job's input; give it to a stage behind a Pipe")
 		return
 	}
-	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, place: callerPlace()}
+	l := &link{from: s.from.stage, to: to, channel: dag.ChannelFile, connection: dag.Broadcast, stored: s.stored, declaredAt: callerPosition()}
 	if to.graph.link(l) {
 		to.sides = append(to.sides, l)
-		s.from.drains = append(s.from.drains, channelDrain[K, V]{to: to.name, route: s.route})
+		s.from.targets = append(s.from.targets, channelTarget[K, V]{to: to.name, route: s.route})
 	}
 }
 
 // check refuses a side that nobody reads, or that has no order.
 func (s *Side[K, V]) check() {
 	if !s.given {
-		s.from.faultAt(s.place, "a side that no stage reads: give it to one by With")
+		s.from.errorfAt(s.declaredAt, "a side that no stage reads: give it to one by With")
 	}
-	if s.route.keyFault != nil {
-		s.from.faultAt(s.place, "%w", s.route.keyFault)
+	if s.route.keyErr != nil {
+		s.from.errorfAt(s.declaredAt, "%w", s.route.keyErr)
 	}
 }
 

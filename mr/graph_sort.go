@@ -87,8 +87,8 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 			return nil, err
 		}
 	}
-	if g.Paused() {
-		return nil, g.keep()
+	if g.Checkpointed() {
+		return nil, g.saveRuns()
 	}
 	merge, err := g.intake.Merge(g.Context())
 	if err != nil {
@@ -98,19 +98,19 @@ func (g *liveGroups[K, V]) merge(index *shuffle.Index) (*shuffle.Groups, error) 
 	return g.groups, nil
 }
 
-// Keep implements groupSource.
-func (g *liveGroups[K, V]) Keep() error {
-	if !g.Paused() {
+// SaveState implements groupSource.
+func (g *liveGroups[K, V]) SaveState() error {
+	if !g.Checkpointed() {
 		return nil
 	}
 	g.groups.Boundary()
 	if err := g.groups.Err(); err != nil {
 		return err
 	}
-	return g.keep()
+	return g.saveRuns()
 }
 
-func (g *liveGroups[K, V]) keep() error {
+func (g *liveGroups[K, V]) saveRuns() error {
 	runs, err := g.intake.State(g.Context())
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // channels by which other stages read it, and to its output if it has one.
 type Stage[K, V any] struct {
 	*stage
-	drains []drain[K, V]
+	targets []target[K, V]
 }
 
 // Read makes a stage that reads an input of the job: a map, one Node for each
@@ -19,12 +19,12 @@ type Stage[K, V any] struct {
 func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI, VI, K, V]) *Stage[K, V] {
 	s := &Stage[K, V]{stage: g.addStage(name)}
 	if in == nil {
-		s.fault("an input that is nil")
+		s.errorf("an input that is nil")
 	}
 	if m == nil {
-		s.fault("a mapper that is nil")
+		s.errorf("a mapper that is nil")
 	}
-	s.source, s.input, s.barred = true, in, bars[K, V](m)
+	s.source, s.input, s.disallowed = true, in, disallowedModes[K, V](m)
 	s.run = func(t *Task, n *task.Node) error { return runSource(t, n, in, instance(m), s) }
 	return s
 }
@@ -41,10 +41,10 @@ func Read[KI, VI, K, V any](g *Graph, name string, in Input[KI, VI], m Mapper[KI
 func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in ...Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if r == nil {
-		s.fault("a reducer that is nil")
+		s.errorf("a reducer that is nil")
 	}
 	connect(s.stage, true, in...)
-	s.barred = bars[KO, VO](r)
+	s.disallowed = disallowedModes[KO, VO](r)
 	s.run = func(t *Task, n *task.Node) error {
 		reducer := instance(r)
 		return runGroup(t, n, in, reducer, reducer, s)
@@ -58,10 +58,10 @@ func Group[K, V, KO, VO any](g *Graph, name string, r Reducer[K, V, KO, VO], in 
 func Each[K, V, KO, VO any](g *Graph, name string, m Mapper[K, V, KO, VO], in Channel[K, V]) *Stage[KO, VO] {
 	s := &Stage[KO, VO]{stage: g.addStage(name)}
 	if m == nil {
-		s.fault("a mapper that is nil")
+		s.errorf("a mapper that is nil")
 	}
 	connect(s.stage, false, in)
-	s.barred = bars[KO, VO](m)
+	s.disallowed = disallowedModes[KO, VO](m)
 	s.run = func(t *Task, n *task.Node) error { return runEach(t, n, in, instance(m), s) }
 	return s
 }
@@ -85,9 +85,9 @@ func Write[K, V any](s *Stage[K, V], out Output[K, V]) *Stage[K, V] {
 func WriteAs[K, V any](s *Stage[K, V], name string, out Output[K, V]) *Stage[K, V] {
 	s.claimOutput(name)
 	if out == nil {
-		s.faultAt(callerPlace(), "no output: use NullOutput to drop what it emits")
+		s.errorfAt(callerPosition(), "no output: use NullOutput to drop what it emits")
 	}
-	s.drains = append(s.drains, outputDrain[K, V]{name: name, format: out})
+	s.targets = append(s.targets, outputTarget[K, V]{name: name, format: out})
 	return s
 }
 
@@ -96,12 +96,12 @@ func (s *stage) claimOutput(name string) {
 	s.writes = true
 	if name != task.MainOutput {
 		if err := g.named.add(name, nil); err != nil {
-			s.faultAt(callerPlace(), "%w", err)
+			s.errorfAt(callerPosition(), "%w", err)
 		}
 		return
 	}
 	if g.main != nil {
-		s.faultAt(callerPlace(), "the job's output is written already, by stage %q; use WriteAs to give this one a name", g.main.name)
+		s.errorfAt(callerPosition(), "the job's output is written already, by stage %q; use WriteAs to give this one a name", g.main.name)
 		return
 	}
 	g.main = s
@@ -111,9 +111,9 @@ func (s *stage) claimOutput(name string) {
 func (s *Stage[K, V]) Nodes(n int) *Stage[K, V] {
 	switch {
 	case s.source:
-		s.faultAt(callerPlace(), "Nodes of a stage that reads the job's input: it has one for each split")
+		s.errorfAt(callerPosition(), "Nodes of a stage that reads the job's input: it has one for each split")
 	case n < 1:
-		s.faultAt(callerPlace(), "%d nodes; at least 1", n)
+		s.errorfAt(callerPosition(), "%d nodes; at least 1", n)
 	default:
 		s.nodes = n
 	}

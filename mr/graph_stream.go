@@ -8,13 +8,13 @@ import (
 	"github.com/hammr/hammr/internal/task"
 )
 
-// deal says which of the peers at the other end of a live channel get a record.
-type deal struct {
+// peerChoice says which of the peers at the other end of a live channel get a record.
+type peerChoice struct {
 	all  bool                 // each of them
 	pick func(key []byte) int // one; nil: the first
 }
 
-func dealOf[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d deal, err error) {
+func choosePeers[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d peerChoice, err error) {
 	switch edge.Connection {
 	case dag.Broadcast:
 		d.all = true
@@ -27,19 +27,19 @@ func dealOf[K, V any](t *Task, edge task.Channel, r *route[K, V]) (d deal, err e
 	return d, err
 }
 
-// streams is the writing end of a channel over TCP.
-type streams[K, V any] struct {
+// streamWriters is the writing end of a channel over TCP.
+type streamWriters[K, V any] struct {
 	encoder[K, V]
-	deal    deal
+	choice  peerChoice
 	writers []*task.StreamWriter // by peer
 	err     error                // sticks
 }
 
-func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (outlet[K, V], error) {
-	s := &streams[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
+func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K, V]) (targetWriter[K, V], error) {
+	s := &streamWriters[K, V]{encoder: encoder[K, V]{keys: r.keys, values: r.values}}
 	s.add = s.write
 	var err error
-	if s.deal, err = dealOf(t, edge, r); err != nil {
+	if s.choice, err = choosePeers(t, edge, r); err != nil {
 		return nil, err
 	}
 	for _, peer := range edge.Peers {
@@ -52,23 +52,23 @@ func openStreams[K, V any](t *Task, n *task.Node, edge task.Channel, r *route[K,
 	return s, nil
 }
 
-func (s *streams[K, V]) write(key, value []byte) {
+func (s *streamWriters[K, V]) write(key, value []byte) {
 	switch {
 	case s.err != nil:
-	case s.deal.all:
+	case s.choice.all:
 		for _, w := range s.writers {
 			s.err = errors.Join(s.err, w.Write(key, value))
 		}
-	case s.deal.pick != nil:
-		s.err = s.writers[s.deal.pick(key)].Write(key, value)
+	case s.choice.pick != nil:
+		s.err = s.writers[s.choice.pick(key)].Write(key, value)
 	default:
 		s.err = s.writers[0].Write(key, value)
 	}
 }
 
-func (s *streams[K, V]) error() error { return s.err }
+func (s *streamWriters[K, V]) error() error { return s.err }
 
-func (s *streams[K, V]) end(paused bool) error {
+func (s *streamWriters[K, V]) end(paused bool) error {
 	faults := []error{s.err}
 	for _, w := range s.writers {
 		faults = append(faults, w.End(paused))

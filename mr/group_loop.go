@@ -7,36 +7,36 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// attendant is how a group loop tells the attempt that it is part of what it has come
+// groupAttempt is how a group loop tells the attempt that it is part of what it has come
 // to. Whether there is something to attend to it asks the Node itself: that is inlined.
-type attendant interface {
-	Attend() (task.Action, error)
-	Sample()
+type groupAttempt interface {
+	PollSignals() (task.Action, error)
+	PollProgress()
 	CountGroup()
 }
 
 // groupLoop hands groups of equal keys to the user's reducer.
 type groupLoop[K, V, KO, VO any] struct {
 	task    *Task
-	attempt attendant
+	attempt groupAttempt
 	key     func(encoded []byte) (K, error)
 	value   func(encoded []byte) (V, error)
 	groups  *shuffle.Groups
 	reducer Reducer[K, V, KO, VO]
 	out     Emitter[KO, VO]
-	sunk    func() error // the first error of what out writes to
+	outErr  func() error // the first error of what out writes to
 
-	watch    task.Watch
-	decoding error // of a value; ends the group and the attempt
+	watch     task.SignalFlag
+	decodeErr error // of a value; ends the group and the attempt
 }
 
 // run goes through all groups. It reports whether it was stopped before the last.
 func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
-	values, brake := g.values, newBrake(g.task)
-	g.watch = g.task.node.Watch()
+	values, brake := g.values, newThrottle(g.task)
+	g.watch = g.task.node.SignalFlag()
 	for {
 		if g.watch.Signalled() {
-			if act, err := g.attempt.Attend(); act == task.Stop {
+			if act, err := g.attempt.PollSignals(); act == task.Stop {
 				return true, err
 			}
 		}
@@ -53,7 +53,7 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
 			return false, err
 		}
-		if err := g.fault(); err != nil {
+		if err := g.err(); err != nil {
 			return false, err
 		}
 		g.attempt.CountGroup()
@@ -64,11 +64,11 @@ func (g *groupLoop[K, V, KO, VO]) run() (paused bool, err error) {
 func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	for g.groups.NextValue() {
 		if g.watch.Signalled() {
-			g.attempt.Sample()
+			g.attempt.PollProgress()
 		}
 		v, err := g.value(g.groups.Value())
 		if err != nil {
-			g.decoding = fmt.Errorf("decoding a value: %w", err)
+			g.decodeErr = fmt.Errorf("decoding a value: %w", err)
 			return
 		}
 		if !yield(v) {
@@ -77,13 +77,13 @@ func (g *groupLoop[K, V, KO, VO]) values(yield func(V) bool) {
 	}
 }
 
-// fault is what went wrong behind the reducer's back.
-func (g *groupLoop[K, V, KO, VO]) fault() error {
-	if g.decoding != nil {
-		return g.decoding
+// err is what went wrong behind the reducer's back.
+func (g *groupLoop[K, V, KO, VO]) err() error {
+	if g.decodeErr != nil {
+		return g.decodeErr
 	}
 	if err := g.groups.Err(); err != nil {
 		return err
 	}
-	return g.sunk()
+	return g.outErr()
 }

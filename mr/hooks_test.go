@@ -128,7 +128,7 @@ func (h *hooks) groups(name string, n *task.Node, job *Job[[]byte, int64, []byte
 		}
 		g := &groupLoop[[]byte, int64, []byte, int64]{
 			task: t, attempt: &task.Reduce{Node: n}, key: job.route.keys.Decode, value: job.route.values.Decode, groups: merge.Groups(),
-			reducer: Sum[[]byte, int64](), out: new(nowhere), sunk: func() error { return nil },
+			reducer: Sum[[]byte, int64](), out: new(nowhere), outErr: func() error { return nil },
 		}
 		run = func() error {
 			loop := g.run
@@ -169,8 +169,8 @@ func (h *hooks) compare(name string, set func(bare bool) (run, end func() error,
 			wall, cpu = append(wall, w), append(cpu, c)
 		}
 	}
-	h.tell(name, "wall", wall)
-	h.tell(name, "cpu", cpu)
+	h.report(name, "wall", wall)
+	h.report(name, "cpu", cpu)
 	return nil
 }
 
@@ -197,9 +197,9 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// tell prints a line of the table, for these pairs and those of builds before this
+// report prints a line of the table, for these pairs and those of builds before this
 // one, and writes all of them.
-func (h *hooks) tell(name, kind string, pairs []bench.Pair) {
+func (h *hooks) report(name, kind string, pairs []bench.Pair) {
 	out := os.Getenv("HAMMR_HOOKS_OUT")
 	file := filepath.Join(out, "hooks-"+fileOf(name)+"-"+kind+".csv")
 	if out != "" {

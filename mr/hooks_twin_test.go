@@ -22,7 +22,7 @@ func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, 
 			}
 		}
 	}()
-	skipping, brake := m.Skipping(), newBrake(t)
+	skipping, brake := m.Skipping(), newThrottle(t)
 	each := skipping || brake != nil
 	for reader.Next() {
 		if each {
@@ -50,7 +50,7 @@ func mapRecordsBare[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, 
 
 // runBare is groupLoop.run likewise.
 func (g *groupLoop[K, V, KO, VO]) runBare() (paused bool, err error) {
-	values, brake := g.valuesBare, newBrake(g.task)
+	values, brake := g.valuesBare, newThrottle(g.task)
 	for {
 		if !g.groups.NextGroup() {
 			return false, g.groups.Err()
@@ -65,7 +65,7 @@ func (g *groupLoop[K, V, KO, VO]) runBare() (paused bool, err error) {
 		if err := g.reducer.Reduce(g.task, key, values, g.out); err != nil {
 			return false, err
 		}
-		if err := g.fault(); err != nil {
+		if err := g.err(); err != nil {
 			return false, err
 		}
 		g.attempt.CountGroup()
@@ -77,7 +77,7 @@ func (g *groupLoop[K, V, KO, VO]) valuesBare(yield func(V) bool) {
 	for g.groups.NextValue() {
 		v, err := g.value(g.groups.Value())
 		if err != nil {
-			g.decoding = fmt.Errorf("decoding a value: %w", err)
+			g.decodeErr = fmt.Errorf("decoding a value: %w", err)
 			return
 		}
 		if !yield(v) {

@@ -136,8 +136,8 @@ type located interface {
 	Location() (file string, offset int64)
 }
 
-// whereOf is how to learn where a reader stands.
-func whereOf(reader any) func() (string, int64) {
+// locationOf is how to learn where a reader stands.
+func locationOf(reader any) func() (string, int64) {
 	if l, ok := reader.(located); ok {
 		return l.Location
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/console"
 )
 
-// wantsKilled asks a user at a terminal whether to kill a job; a second Ctrl-C
+// confirmKill asks a user at a terminal whether to kill a job; a second Ctrl-C
 // says no, and so does the lack of a terminal.
-func (d *Driver) wantsKilled(id string) bool {
+func (d *Driver) confirmKill(id string) bool {
 	out, ok := d.Stderr.(*os.File)
 	if !ok || !console.IsTerminal(out) || !console.IsTerminal(os.Stdin) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -39,14 +39,14 @@ func TestNamesMeanTheSameEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := files.NewRouter(c, nil)
+	router, err := fsconf.NewRouter(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	given := []string{"in", "/abs/*.txt", "file:///x", "s3://not/known"}
 	spec := &wire.JobSpec{Inputs: given, Properties: map[string]string{conf.Files: "side, /etc/hosts#h"}}
 	d := &Driver{files: router}
-	if err := d.nameFully(context.Background(), spec); err != nil {
+	if err := d.qualifyNames(context.Background(), spec); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"file:" + dir + "/in", "file:/abs/*.txt", "file:/x", "s3://not/known"}; !slices.Equal(spec.Inputs, want) {

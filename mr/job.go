@@ -20,7 +20,7 @@ import (
 // changed after that; running it does not change it.
 type Job[K, V, KO, VO any] struct {
 	name       string
-	declared   string // file:line of the call that made it
+	declaredAt string // file:line of the call that made it
 	sources    []source[K, V, KO, VO]
 	reducer    Reducer[K, V, KO, VO] // nil in a map-only job
 	output     Output[KO, VO]
@@ -28,16 +28,16 @@ type Job[K, V, KO, VO any] struct {
 	properties map[string]string
 	config     *configType
 	named      outputNames
-	faults     []error
+	errs       []error
 }
 
 // source is one input of a job with its mapper; the types of its records are
 // hidden in the functions.
 type source[K, V, KO, VO any] struct {
-	input  splitter
-	mapAll func(j *Job[K, V, KO, VO], m *task.Map) error
-	sample func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
-	barred []string // ways to take slots that the mapper does not bear
+	input      splitter
+	mapAll     func(j *Job[K, V, KO, VO], m *task.Map) error
+	sample     func(ctx context.Context, j *Job[K, V, KO, VO], s *sampler) error
+	disallowed []string // ways to take slots that the mapper does not bear
 }
 
 // New makes a job with a reduce phase. A mapper whose output does not fit the
@@ -59,18 +59,18 @@ func MapOnly[KI, VI, KO, VO any](name string, in Input[KI, VI], m Mapper[KI, VI,
 }
 
 func (j *Job[K, V, KO, VO]) init(noReducer bool) {
-	j.declared = callerPlace()
+	j.declaredAt = callerPosition()
 	j.properties = make(map[string]string)
 	j.named = make(outputNames)
 	j.route = newRoute[K, V]()
 	if j.name == "" {
-		j.fault(errors.New("a job without a name"))
+		j.addErr(errors.New("a job without a name"))
 	}
 	if noReducer {
-		j.fault(errors.New("no reducer: use MapOnly for a job without reduce phase"))
+		j.addErr(errors.New("no reducer: use MapOnly for a job without reduce phase"))
 	}
 	if j.output == nil {
-		j.fault(errors.New("no output: use NullOutput for a job that writes nothing"))
+		j.addErr(errors.New("no output: use NullOutput for a job that writes nothing"))
 	}
 }
 
@@ -84,10 +84,10 @@ func AddInput[KI, VI, K, V, KO, VO any](j *Job[K, V, KO, VO], in Input[KI, VI], 
 
 func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
 	if noInput {
-		j.fault(errors.New("an input that is nil"))
+		j.addErr(errors.New("an input that is nil"))
 	}
 	if noMapper {
-		j.fault(errors.New("a mapper that is nil"))
+		j.addErr(errors.New("a mapper that is nil"))
 	}
 }
 
@@ -98,7 +98,7 @@ func (j *Job[K, V, KO, VO]) checkSource(noInput, noMapper bool) {
 // written out, maybe beside the mapper. Its Setup is called, Close is not.
 func (j *Job[K, V, KO, VO]) Combine(c Reducer[K, V, K, V]) *Job[K, V, KO, VO] {
 	if j.reducer == nil {
-		j.fault(errors.New("a combiner in a job without reduce phase"))
+		j.addErr(errors.New("a combiner in a job without reduce phase"))
 	}
 	j.route.combiner = c
 	return j
@@ -115,7 +115,7 @@ func (j *Job[K, V, KO, VO]) Partition(f func(key K, partitions int) int) *Job[K,
 // KeyCodec sets how keys are encoded. The order of the bytes is the order in
 // which the reducer gets its keys.
 func (j *Job[K, V, KO, VO]) KeyCodec(c Codec[K]) *Job[K, V, KO, VO] {
-	j.route.keys, j.route.keyFault = c, nil
+	j.route.keys, j.route.keyErr = c, nil
 	return j
 }
 
@@ -166,14 +166,14 @@ func (j *Job[K, V, KO, VO]) WithOutput(out Output[KO, VO]) *Job[K, V, KO, VO] {
 // Name is the job's name.
 func (j *Job[K, V, KO, VO]) Name() string { return j.name }
 
-func (j *Job[K, V, KO, VO]) fault(err error) { j.faults = append(j.faults, err) }
+func (j *Job[K, V, KO, VO]) addErr(err error) { j.errs = append(j.errs, err) }
 
 // check reports what is wrong with how the job was built, at the place where
 // that was done.
 func (j *Job[K, V, KO, VO]) check() error {
-	faults := j.faults
-	if j.reducer != nil && j.route.keyFault != nil {
-		faults = append(faults, j.route.keyFault)
+	faults := j.errs
+	if j.reducer != nil && j.route.keyErr != nil {
+		faults = append(faults, j.route.keyErr)
 	}
 	if j.route.groupFirst {
 		if _, ok := j.route.keys.(keys.Grouper); !ok {
@@ -183,7 +183,7 @@ func (j *Job[K, V, KO, VO]) check() error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: job %s: %w", j.declared, j.name, errors.Join(faults...))
+	return fmt.Errorf("%s: job %s: %w", j.declaredAt, j.name, errors.Join(faults...))
 }
 
 // Runnable is a job of any types, or a Program.
@@ -210,7 +210,7 @@ type details struct {
 	needReduce error // why it cannot run without reduces; nil when it can
 	totalOrder *sampling
 	properties map[string]string
-	barred     map[string][]string // by stage: ways to take slots that its functions do not bear
+	disallowed map[string][]string // by stage: ways to take slots that its functions do not bear
 
 	// graph is what the job is when the stages that read inputs have so many
 	// Nodes.
@@ -231,10 +231,10 @@ func (j *Job[K, V, KO, VO]) details([]byte) (details, error) {
 	for _, s := range j.sources {
 		d.inputs = append(d.inputs, s.input)
 		d.readers = append(d.readers, reader)
-		d.bar(reader, s.barred)
+		d.disallow(reader, s.disallowed)
 	}
 	if j.reducer != nil {
-		d.bar("reduce", bars[KO, VO](j.reducer))
+		d.disallow("reduce", disallowedModes[KO, VO](j.reducer))
 	}
 	return d, nil
 }

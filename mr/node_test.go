@@ -18,7 +18,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
@@ -46,7 +46,7 @@ type node struct {
 type trigger struct {
 	calls atomic.Int64 // left
 	order *taskproc.ToTask
-	conn  taskproc.NodeEnd
+	conn  taskproc.TasknodeEnd
 }
 
 // touch is called by the jobs under test at each record and group.
@@ -79,7 +79,7 @@ func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.files, err = files.NewRouter(c, nil); err != nil {
+	if n.files, err = fsconf.NewRouter(c, nil); err != nil {
 		t.Fatal(err)
 	}
 	n.server = &task.Server{Programs: task.Programs{job.Name(): job}, Files: n.files, Local: local.New(local.Options{})}
@@ -106,7 +106,7 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 	near, far := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- n.server.Serve(context.Background(), far) }()
-	conn := taskproc.NewNodeEnd(near)
+	conn := taskproc.NewTasknodeEnd(near)
 	defer conn.Close()
 	tr := &trigger{order: order, conn: conn}
 	tr.calls.Store(int64(at))
@@ -361,7 +361,7 @@ func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*t
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := files.NewRouter(c, nil)
+	router, err := fsconf.NewRouter(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

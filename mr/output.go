@@ -70,9 +70,9 @@ func openOutput[K, V any](t *Task, format Output[K, V], name string) (*writer[K,
 		return errors.Join(w.err, w.format.Close())
 	})
 	if r, ok := w.format.(resumable); ok && r.Framed() {
-		file.OnSuspend(func() ([]byte, error) {
+		file.OnCheckpoint(func() ([]byte, error) {
 			file.Records = w.count
-			return r.Suspend()
+			return r.Checkpoint()
 		})
 		return w, r.Resume(file.Pending())
 	}
@@ -105,7 +105,7 @@ type outputOwner interface {
 
 func (j *Job[K, V, KO, VO]) addOutput(name string, open func(*Task) error) {
 	if err := j.named.add(name, open); err != nil {
-		j.fault(err)
+		j.addErr(err)
 	}
 }
 

@@ -124,5 +124,5 @@ func (w *sequenceWriter[K, V]) Write(key K, value V) error {
 func (w *sequenceWriter[K, V]) Close() error { return w.out.Close() }
 
 func (w *sequenceWriter[K, V]) Framed() bool                { return true }
-func (w *sequenceWriter[K, V]) Suspend() ([]byte, error)    { return w.out.Suspend() }
+func (w *sequenceWriter[K, V]) Checkpoint() ([]byte, error) { return w.out.Checkpoint() }
 func (w *sequenceWriter[K, V]) Resume(pending []byte) error { return w.out.Resume(pending) }

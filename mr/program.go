@@ -78,8 +78,8 @@ func (p *Program) tasks(jobs map[string]anyJob) task.Programs {
 	return programs
 }
 
-// runOnly is the default Run.
-func runOnly(ctx context.Context, d *Driver) error {
+// runSingleJob is the default Run.
+func runSingleJob(ctx context.Context, d *Driver) error {
 	if len(d.Args) < 2 {
 		return ErrUsage
 	}

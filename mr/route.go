@@ -6,7 +6,7 @@ import "github.com/hammr/hammr/internal/keys"
 // them: how they are encoded, combined on the way, and dealt to the readers.
 type route[K, V any] struct {
 	keys       keys.Codec[K]
-	keyFault   error // why there is no codec for K; nil when there is one
+	keyErr     error // why there is no codec for K; nil when there is one
 	values     keys.Codec[V]
 	combiner   Reducer[K, V, K, V]             // nil: records go as they are
 	partition  func(key K, partitions int) int // nil: by hash
@@ -17,6 +17,6 @@ type route[K, V any] struct {
 // newRoute has the default codecs of its types.
 func newRoute[K, V any]() route[K, V] {
 	r := route[K, V]{values: valueCodec[V]()}
-	r.keys, r.keyFault = keyCodec[K]()
+	r.keys, r.keyErr = keyCodec[K]()
 	return r
 }

@@ -21,8 +21,8 @@ import (
 // killedByUser is the cause of jobs that the user ends.
 const killedByUser = "killed by the user"
 
-// submitAndFollow runs one job and returns its final status.
-func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
+// submitAndWatch runs one job and returns its final status.
+func (d *Driver) submitAndWatch(ctx context.Context, j anyJob, run JobRun) (*wire.JobStatus, error) {
 	spec, splits, err := d.prepare(ctx, j, run)
 	if err != nil {
 		return nil, err
@@ -45,18 +45,18 @@ func (d *Driver) submitAndFollow(ctx context.Context, j anyJob, run JobRun) (*wi
 		return nil, err
 	}
 	d.console.Running(id)
-	return d.followToEnd(ctx, engine, spec, id)
+	return d.watchToEnd(ctx, engine, spec, id)
 }
 
-// followToEnd follows a job that the end of ctx kills.
-func (d *Driver) followToEnd(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
+// watchToEnd follows a job that the end of ctx kills.
+func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.Kill(context.WithoutCancel(ctx), id, killedByUser)
 	})
 	defer stop()
 	// A killed job is followed to its end: only then is nothing of it left.
-	stopBar := d.console.Live()
-	status, err := c.Follow(context.WithoutCancel(ctx), id, d.telling())
+	stopBar := d.console.StartRefresh()
+	status, err := c.Watch(context.WithoutCancel(ctx), id, d.reportProgress())
 	stopBar()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 	if err != nil {
 		return nil, nil, err
 	}
-	splits, err := d.cut(ctx, det, c, run.In)
+	splits, err := d.cutSplits(ctx, det, c, run.In)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func (d *Driver) prepare(ctx context.Context, j anyJob, run JobRun) (*wire.JobSp
 		return nil, nil, fmt.Errorf("job %s: %w", j.Name(), err)
 	}
 	spec.Graph, spec.Fingerprint = taskproc.FromGraph(graph), graph.Fingerprint()
-	spec.Barred = det.barredIn(graph)
+	spec.Barred = det.disallowedIn(graph)
 	spec.Properties = c.Changed()
 	if c.IsSet(conf.JobQueue) { // who chooses the default one wants no other
 		spec.Properties[conf.JobQueue] = c.String(conf.JobQueue)
@@ -159,11 +159,11 @@ func groupName() string {
 	return g.Name
 }
 
-// cut cuts each source's inputs and numbers the files over all of them.
-func (d *Driver) cut(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
+// cutSplits cuts each source's inputs and numbers the files over all of them.
+func (d *Driver) cutSplits(ctx context.Context, det details, c *conf.Conf, in []string) ([]*taskproc.Split, error) {
 	var all []*taskproc.Split
 	var numbers numberer
-	for i, paths := range shares(in, len(det.inputs)) {
+	for i, paths := range assignPaths(in, len(det.inputs)) {
 		cuts, err := det.inputs[i].Splits(ctx, &InputEnv{Files: d.files, Paths: paths, conf: c})
 		if err != nil {
 			return nil, err
@@ -186,8 +186,8 @@ func (d *Driver) cut(ctx context.Context, det details, c *conf.Conf, in []string
 	return all, nil
 }
 
-// shares deals paths to n sources: one each, and what is left to the last.
-func shares(paths []string, n int) [][]string {
+// assignPaths deals paths to n sources: one each, and what is left to the last.
+func assignPaths(paths []string, n int) [][]string {
 	out := make([][]string, n)
 	for i, p := range paths {
 		s := min(i, n-1)
@@ -214,8 +214,8 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 	return err
 }
 
-// telling passes what happens to the console.
-func (d *Driver) telling() func(*wire.JobStatus) {
+// reportProgress passes what happens to the console.
+func (d *Driver) reportProgress() func(*wire.JobStatus) {
 	failures := 0
 	return func(s *wire.JobStatus) {
 		for ; failures < len(s.Failures); failures++ {

@@ -11,8 +11,8 @@ import (
 // where a property leaves the reducer out.
 func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, K, V]) source[K, V, KO, VO] {
 	return source[K, V, KO, VO]{
-		input:  in,
-		barred: bars[K, V](mapper),
+		input:      in,
+		disallowed: disallowedModes[K, V](mapper),
 		mapAll: func(j *Job[K, V, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
@@ -36,8 +36,8 @@ func shuffledSource[KI, VI, K, V, KO, VO any](in Input[KI, VI], mapper Mapper[KI
 // mapOnlySource is an input whose mapper writes the output.
 func mapOnlySource[KI, VI, KO, VO any](in Input[KI, VI], mapper Mapper[KI, VI, KO, VO]) source[KO, VO, KO, VO] {
 	return source[KO, VO, KO, VO]{
-		input:  in,
-		barred: bars[KO, VO](mapper),
+		input:      in,
+		disallowed: disallowedModes[KO, VO](mapper),
 		mapAll: func(j *Job[KO, VO, KO, VO], m *task.Map) error {
 			t, err := newTask(m.Node, j.config, j.named)
 			if err != nil {
@@ -87,13 +87,13 @@ func runMap[KI, VI, KO, VO any](t *Task, m *task.Map, in Input[KI, VI], mapper M
 		return err
 	}
 	defer reader.Close()
-	t.where = whereOf(reader)
+	t.location = locationOf(reader)
 	m.SetConsumed(consumedOf(reader))
 	if err := setUp[KO, VO](t, mapper); err != nil {
 		return err
 	}
 	stopped, err := mapRecords(t, m, reader, mapper, out, sunk)
-	if err != nil || stopped && m.Paused() {
+	if err != nil || stopped && m.Checkpointed() {
 		return err
 	}
 	if err := closeUser(t, mapper, out); err != nil {
@@ -116,15 +116,15 @@ func mapRecords[KI, VI, KO, VO any](t *Task, m *task.Map, reader Reader[KI, VI],
 			}
 		}
 	}()
-	skipping, brake := m.Skipping(), newBrake(t)
+	skipping, brake := m.Skipping(), newThrottle(t)
 	each := skipping || brake != nil // something is done at each record beside mapping it
-	watch := m.Watch().EachTime(each)
+	watch := m.SignalFlag().OrAlways(each)
 	for reader.Next() {
 		if watch.Signalled() {
 			if m.Signalled() {
 				m.CountRecords(records)
 				records = 0
-				if act, err := m.Attend(reader.Position()); act == task.Stop {
+				if act, err := m.PollSignals(reader.Position()); act == task.Stop {
 					return true, err
 				}
 			}

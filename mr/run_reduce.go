@@ -26,7 +26,7 @@ func (j *Job[K, V, KO, VO]) reduceAll(r *task.Reduce) error {
 	}
 	g := &groupLoop[K, V, KO, VO]{
 		task: t, attempt: r, key: j.route.keys.Decode, value: j.route.values.Decode,
-		groups: groups, reducer: reducer, out: out, sunk: out.error,
+		groups: groups, reducer: reducer, out: out, outErr: out.error,
 	}
 	paused, err := g.run()
 	if err != nil || paused {

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/internal/taskproc"
 )
@@ -61,7 +61,7 @@ func serveTasks(conn io.ReadWriteCloser, next *taskproc.Next, programs []Runnabl
 	jobs := sync.OnceValues(func() (map[string]anyJob, error) { return jobsOf(programs) })
 	for {
 		done, err := serveTask(taskproc.NewTaskEnd(conn), enter, jobs)
-		if err != nil || !done || next == nil || !asGoodAsNew(goroutines) {
+		if err != nil || !done || next == nil || !resetProcess(goroutines) {
 			return err
 		}
 		another, err := next.Await()
@@ -106,7 +106,7 @@ func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (
 	if err != nil {
 		return nil, err
 	}
-	router, err := files.NewRouter(c, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	router, err := fsconf.NewRouter(c, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func taskServer(start *taskproc.Start, jobs func() (map[string]anyJob, error)) (
 			return nil, fmt.Errorf("job %s: %w", start.Program, err)
 		}
 	}
-	return &task.Server{Programs: known, Files: router, Local: files.Local(c), Log: os.Stderr}, nil
+	return &task.Server{Programs: known, Files: router, Local: fsconf.Local(c), Log: os.Stderr}, nil
 }
 
 // jobsOf are the jobs of several programs, as tasks name them.

@@ -55,7 +55,7 @@ func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 func serve(t *testing.T, start *taskproc.Start, programs ...Runnable) *taskproc.FromTask {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	node, ended := taskproc.NewNodeEnd(ours), make(chan error)
+	node, ended := taskproc.NewTasknodeEnd(ours), make(chan error)
 	defer node.Close()
 	go func() { ended <- serveTasks(theirs, nil, programs) }()
 	if err := node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}); err != nil {

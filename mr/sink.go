@@ -64,8 +64,8 @@ func (s *sink) Close() error {
 	return s.flush()
 }
 
-// Suspend returns what is in no frame yet.
-func (s *sink) Suspend() ([]byte, error) { return s.z.Pending(), nil }
+// Checkpoint returns what is in no frame yet.
+func (s *sink) Checkpoint() ([]byte, error) { return s.z.Pending(), nil }
 
 // Resume takes over what Suspend returned in another attempt.
 func (s *sink) Resume(pending []byte) error {
@@ -81,7 +81,7 @@ func (s *sink) Framed() bool { return s.z != nil }
 // any record without a change to the bytes of the whole.
 type resumable interface {
 	Framed() bool
-	Suspend() (pending []byte, err error)
+	Checkpoint() (pending []byte, err error)
 	Resume(pending []byte) error
 }
 

@@ -35,38 +35,38 @@ func (t *Task) Sleep(d time.Duration) error {
 	}
 }
 
-// leastSleep is the least that is slept at once: timers are no more precise.
-const leastSleep = time.Millisecond
+// minSleep is the least that is slept at once: timers are no more precise.
+const minSleep = time.Millisecond
 
-// brake makes each record of an attempt take longer by what RecordSleep says.
+// throttle makes each record of an attempt take longer by what RecordSleep says.
 // Times that are too short for a timer are saved up over several records; what
 // a timer takes too long is taken off the following ones.
-type brake struct {
+type throttle struct {
 	task *Task
 	each time.Duration
 	owed time.Duration // to be slept; negative after a sleep that was too long
 }
 
-// newBrake is nil for an attempt whose records take as long as they do.
-func newBrake(t *Task) *brake {
+// newThrottle is nil for an attempt whose records take as long as they do.
+func newThrottle(t *Task) *throttle {
 	each := t.node.Conf.Duration(conf.RecordSleep)
 	if each == 0 {
 		return nil
 	}
-	return &brake{task: t, each: each}
+	return &throttle{task: t, each: each}
 }
 
 // record sleeps for one record. It is inlined, so that without a brake it is one
 // comparison.
-func (b *brake) record() error {
+func (b *throttle) record() error {
 	if b == nil {
 		return nil
 	}
-	return b.slow()
+	return b.wait()
 }
 
-func (b *brake) slow() error {
-	if b.owed += b.each; b.owed < leastSleep {
+func (b *throttle) wait() error {
+	if b.owed += b.each; b.owed < minSleep {
 		return nil
 	}
 	began := time.Now()

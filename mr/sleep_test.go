@@ -72,19 +72,19 @@ func TestBrake(t *testing.T) {
 		"1us": time.Microsecond, "130us": 130 * time.Microsecond, "1": time.Millisecond, "70ms": 70 * time.Millisecond, "2s": 2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBrake(detached(t, t.Context(), conf.RecordSleep, text))
+			b := newThrottle(detached(t, t.Context(), conf.RecordSleep, text))
 			began := time.Now()
 			for n := range time.Duration(5000) {
 				if err := b.record(); err != nil {
 					t.Fatal(err)
 				}
-				if late := (n+1)*each - time.Since(began); late < 0 || late >= leastSleep {
+				if late := (n+1)*each - time.Since(began); late < 0 || late >= minSleep {
 					t.Fatalf("%s: %d records took %v", text, n+1, time.Since(began))
 				}
 			}
 		})
 	}
-	if b := newBrake(detached(t, t.Context())); b != nil {
+	if b := newThrottle(detached(t, t.Context())); b != nil {
 		t.Error("a brake where no property asks for one")
 	}
 }
@@ -93,7 +93,7 @@ func TestBrake(t *testing.T) {
 // long: the records of that second are free.
 func TestBrakeTakesBackWhatTimersTakeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBrake(detached(t, t.Context(), conf.RecordSleep, "100ms"))
+		b := newThrottle(detached(t, t.Context(), conf.RecordSleep, "100ms"))
 		b.owed = -time.Second
 		began := time.Now()
 		for range 13 {
@@ -169,7 +169,7 @@ func TestBrakedJobIsKilled(t *testing.T) {
 
 // TestNoBrakeNoGarbage runs the map and reduce loops' call as they do.
 func TestNoBrakeNoGarbage(t *testing.T) {
-	var b *brake
+	var b *throttle
 	if n := testing.AllocsPerRun(100, func() { _ = b.record() }); n != 0 {
 		t.Errorf("%v allocations a record", n)
 	}

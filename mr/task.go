@@ -18,11 +18,11 @@ import (
 
 // Task is what user code knows of the attempt that it runs in.
 type Task struct {
-	node   *task.Node
-	stage  *stage // of a graph; nil in a Job
-	config any    // the decoded configuration, nil when the job has none
-	where  func() (file string, offset int64)
-	named  map[string]closer
+	node     *task.Node
+	stage    *stage // of a graph; nil in a Job
+	config   any    // the decoded configuration, nil when the job has none
+	location func() (file string, offset int64)
+	named    map[string]closer
 }
 
 // Counter is a number that the job adds up over all its tasks.
@@ -62,7 +62,7 @@ func (t *Task) SetStatus(format string, args ...any) {
 
 // Alive tells that the task is at work though the current record takes long:
 // mapreduce.task.timeout starts anew.
-func (t *Task) Alive() { t.node.Alive() }
+func (t *Task) Alive() { t.node.KeepAlive() }
 
 // Log writes to the task's log; its last lines are shown if the task fails.
 func (t *Task) Log() *slog.Logger { return t.node.Logger() }
@@ -74,10 +74,10 @@ func (t *Task) Property(name string) string { return t.node.Conf.String(name) }
 // Input names the file of the current record and the offset of its first byte,
 // -1 when that is unknown.
 func (t *Task) Input() (file string, offset int64) {
-	if t.where == nil {
+	if t.location == nil {
 		return "", -1
 	}
-	return t.where()
+	return t.location()
 }
 
 // OpenSide opens a side file of the job: one that was named with -files, by
@@ -114,7 +114,7 @@ func ConfigOf[T any](t *Task) *T {
 func WithConfig[T, K, V, KO, VO any](j *Job[K, V, KO, VO], defaults T) *Job[K, V, KO, VO] {
 	var err error
 	if j.config, err = newConfigType(defaults); err != nil {
-		j.fault(err)
+		j.addErr(err)
 	}
 	return j
 }

@@ -17,13 +17,13 @@ func setUp[KO, VO any](t *Task, user any) error {
 		return nil
 	}
 	if closesUnsaved[KO, VO](user) {
-		t.node.KeepsState()
+		t.node.NotCheckpointable()
 	}
 	s, ok := user.(Stateful)
 	if !ok {
 		return nil
 	}
-	t.node.OnPause(s.Save)
+	t.node.OnCheckpoint(s.Save)
 	if state := t.node.UserState(); state != nil {
 		return s.Load(state)
 	}

@@ -26,10 +26,10 @@ type Decision struct {
 	Slots int          // how many tasks get one, or do not; of bundles, how many bundles
 	Share float64      // of the slots of that kind, in slots
 
-	Place Place       // of a launch: how near the task is to its input
-	How   preempt.How // of a preemption
-	Until int64       // of a skip: when it will be looked at again though nothing changes, ms since the epoch
-	Cause string      // for people
+	Locality Locality     // of a launch: how near the task is to its input
+	Mode     preempt.Mode // of a preemption
+	Until    int64        // of a skip: when it will be looked at again though nothing changes, ms since the epoch
+	Cause    string       // for people
 }
 
 // DecisionKind is the verb of a decision.
@@ -51,32 +51,32 @@ const (
 	DecisionShare DecisionKind = "share"
 )
 
-// Place is how near a task is to its input, "" when that is of no interest.
-type Place string
+// Locality is how near a task is to its input, "" when that is of no interest.
+type Locality string
 
 const (
-	PlaceNode Place = "node"
-	PlaceRack Place = "rack"
+	MachineLocal Locality = "node"
+	RackLocal    Locality = "rack"
 )
 
 // decisionLine is a Decision as JSON. docs/formats/decisions.md describes it.
 type decisionLine struct {
-	At      int64        `json:"at"`
-	Kind    DecisionKind `json:"kind"`
-	Policy  string       `json:"policy,omitempty"`
-	Pool    string       `json:"pool,omitempty"`
-	Job     string       `json:"job,omitempty"`
-	Stage   string       `json:"stage,omitempty"`
-	Task    string       `json:"task,omitempty"`
-	Attempt string       `json:"attempt,omitempty"`
-	Machine string       `json:"machine,omitempty"`
-	Slot    string       `json:"slot"`
-	Slots   int          `json:"slots,omitempty"`
-	Share   *float64     `json:"share,omitempty"`
-	Place   Place        `json:"place,omitempty"`
-	How     preempt.How  `json:"how,omitempty"`
-	Until   int64        `json:"until,omitempty"`
-	Cause   string       `json:"cause,omitempty"`
+	At       int64        `json:"at"`
+	Kind     DecisionKind `json:"kind"`
+	Policy   string       `json:"policy,omitempty"`
+	Pool     string       `json:"pool,omitempty"`
+	Job      string       `json:"job,omitempty"`
+	Stage    string       `json:"stage,omitempty"`
+	Task     string       `json:"task,omitempty"`
+	Attempt  string       `json:"attempt,omitempty"`
+	Machine  string       `json:"machine,omitempty"`
+	Slot     string       `json:"slot"`
+	Slots    int          `json:"slots,omitempty"`
+	Share    *float64     `json:"share,omitempty"`
+	Locality Locality     `json:"place,omitempty"`
+	Mode     preempt.Mode `json:"how,omitempty"`
+	Until    int64        `json:"until,omitempty"`
+	Cause    string       `json:"cause,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler: the keys are always in the same order,
@@ -84,7 +84,7 @@ type decisionLine struct {
 func (d Decision) MarshalJSON() ([]byte, error) {
 	line := decisionLine{
 		At: d.At, Kind: d.Kind, Policy: d.Policy, Pool: d.Pool, Stage: d.Stage, Machine: d.Machine,
-		Slot: d.Slot.String(), Slots: d.Slots, Place: d.Place, How: d.How, Until: d.Until, Cause: d.Cause,
+		Slot: d.Slot.String(), Slots: d.Slots, Locality: d.Locality, Mode: d.Mode, Until: d.Until, Cause: d.Cause,
 	}
 	if d.Kind == DecisionShare {
 		line.Share = &d.Share

@@ -7,35 +7,35 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// hold keeps free slots for bundles that wait for more of them at once. Without
+// reservation keeps free slots for bundles that wait for more of them at once. Without
 // it a stream of small tasks would take every slot before there are enough.
 //
 // Running tasks may have to read what other tasks are still to write. When the
 // bundles wait for slots of such readers, their writers may take slots that are
 // held: else the readers would never end.
-type hold struct {
-	slots  []heldSlots
+type reservation struct {
+	slots  []machineSlots
 	exempt map[*cluster.Stage]bool
 }
 
-// heldSlots is slots of one machine.
-type heldSlots struct {
+// machineSlots is slots of one machine.
+type machineSlots struct {
 	machine string
 	slots   locality.Slots
 }
 
 // claim is bundles of a class that could start if enough slots were free.
 type claim struct {
-	job     *cluster.Job
-	class   *cluster.Bundle
-	need    locality.Slots // of each
-	bundles int            // at least 1
-	avoid   []string       // machines that are of no use to them
-	picky   bool           // some of their tasks avoid further machines
+	job        *cluster.Job
+	class      *cluster.Bundle
+	need       locality.Slots // of each
+	bundles    int            // at least 1
+	avoid      []string       // machines that are of no use to them
+	tasksAvoid bool           // some of their tasks avoid further machines
 }
 
 // count is how many slots are held.
-func (h *hold) count() (n int) {
+func (h *reservation) count() (n int) {
 	for _, held := range h.slots {
 		n += held.slots[cluster.MapSlot] + held.slots[cluster.ReduceSlot]
 	}
@@ -44,29 +44,29 @@ func (h *hold) count() (n int) {
 
 // countsOnly reports whether any slots will do, if they are enough.
 func (c *claim) countsOnly() bool {
-	return !c.picky && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
+	return !c.tasksAvoid && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
 		return s.Slots[cluster.MapSlot]+s.Slots[cluster.ReduceSlot] > 1
 	})
 }
 
-// hold keeps slots for bundles: as many as they need when any slots do, else all
+// reserve keeps slots for bundles: as many as they need when any slots do, else all
 // that may come to be of use on their machine. It holds slots of which there are
 // enough too, or they would be gone when the others are there.
-func (r *Round) hold(c *claim) {
-	h, need, count := new(hold), c.need, c.countsOnly()
+func (r *Round) reserve(c *claim) {
+	h, need, count := new(reservation), c.need, c.countsOnly()
 	var found locality.Slots
 	for m := range r.view.Machines() {
 		if slices.Contains(c.avoid, m.Name) {
 			continue
 		}
-		held := heldSlots{m.Name, r.freeOn(m)}
+		held := machineSlots{m.Name, r.freeOn(m)}
 		for kind := range need {
 			if count {
 				held.slots[kind] = min(held.slots[kind], need[kind]*c.bundles-found[kind])
 			} else if need[kind] == 0 {
 				held.slots[kind] = 0
 			} else {
-				held.slots[kind] -= r.spare(c, m, kind, held.slots[kind])
+				held.slots[kind] -= r.spareSlots(c, m, kind, held.slots[kind])
 			}
 			found[kind] += held.slots[kind]
 		}
@@ -75,16 +75,16 @@ func (r *Round) hold(c *claim) {
 		}
 	}
 	h.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
-	h.lay(r)
-	r.holds = append(r.holds, h)
+	h.apply(r)
+	r.reservations = append(r.reservations, h)
 }
 
-// holdWhere keeps what is free of slots that are needed on these very machines.
-func (r *Round) holdWhere(needs []heldSlots) {
-	h := new(hold)
+// reserveOn keeps what is free of slots that are needed on these very machines.
+func (r *Round) reserveOn(needs []machineSlots) {
+	h := new(reservation)
 	var lacks [2]bool
 	for _, need := range needs {
-		held := heldSlots{need.machine, r.freeOn(r.view.Machine(need.machine))}
+		held := machineSlots{need.machine, r.freeOn(r.view.Machine(need.machine))}
 		for kind, n := range need.slots {
 			held.slots[kind] = min(held.slots[kind], n)
 			lacks[kind] = lacks[kind] || held.slots[kind] < n
@@ -94,25 +94,25 @@ func (r *Round) holdWhere(needs []heldSlots) {
 		}
 	}
 	h.exempt = r.writersFor(func(kind int) bool { return lacks[kind] })
-	h.lay(r)
-	r.holds = append(r.holds, h)
+	h.apply(r)
+	r.reservations = append(r.reservations, h)
 }
 
-// spare is how many of the free slots of a machine are left over when it runs
+// spareSlots is how many of the free slots of a machine are left over when it runs
 // as many tasks of the bundles as it can.
-func (r *Round) spare(c *claim, m *cluster.Machine, kind, free int) int {
+func (r *Round) spareSlots(c *claim, m *cluster.Machine, kind, free int) int {
 	unit := locality.Slots(c.class.Stages[0].Slots)
 	for _, s := range c.class.Stages {
 		if locality.Slots(s.Slots) != unit {
 			return 0
 		}
 	}
-	others := m.Slots[kind] - free - r.heldBy(c, m)*unit[kind]
+	others := m.Slots[kind] - free - r.tasksOn(c, m)*unit[kind]
 	return min(free, max(m.Slots[kind]-unit.Times(m.Slots)*unit[kind]-others, 0))
 }
 
-// heldBy is how many tasks of the class a machine runs, or is to run.
-func (r *Round) heldBy(c *claim, m *cluster.Machine) (n int) {
+// tasksOn is how many tasks of the class a machine runs, or is to run.
+func (r *Round) tasksOn(c *claim, m *cluster.Machine) (n int) {
 	for _, a := range m.Attempts {
 		id := a.ID.Task
 		if id.Job == c.job.ID && slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage }) {
@@ -163,9 +163,9 @@ func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
 	}
 }
 
-// lift gives the slots back that the stages may take though they are held.
-func (r *Round) lift(stages ...*cluster.Stage) (lifted []*hold) {
-	for _, h := range r.holds {
+// release gives the slots back that the stages may take though they are held.
+func (r *Round) release(stages ...*cluster.Stage) (lifted []*reservation) {
+	for _, h := range r.reservations {
 		if slices.ContainsFunc(stages, func(s *cluster.Stage) bool { return h.exempt[s] }) {
 			lifted = append(lifted, h)
 		}
@@ -175,14 +175,14 @@ func (r *Round) lift(stages ...*cluster.Stage) (lifted []*hold) {
 	}
 	for _, h := range lifted {
 		for _, held := range h.slots {
-			r.remove(held.machine, locality.Slots{-held.slots[0], -held.slots[1]})
+			r.takeSlots(held.machine, locality.Slots{-held.slots[0], -held.slots[1]})
 		}
 	}
 	return lifted
 }
 
-// layAgain holds what is left of slots that were lifted.
-func (r *Round) layAgain(lifted []*hold) {
+// reapply holds what is left of slots that were lifted.
+func (r *Round) reapply(lifted []*reservation) {
 	for _, h := range lifted {
 		for i := range h.slots {
 			held := &h.slots[i]
@@ -191,13 +191,13 @@ func (r *Round) layAgain(lifted []*hold) {
 				held.slots[kind] = min(held.slots[kind], free[kind])
 			}
 		}
-		h.lay(r)
+		h.apply(r)
 	}
 }
 
-// lay takes the slots that are held.
-func (h *hold) lay(r *Round) {
+// apply takes the slots that are held.
+func (h *reservation) apply(r *Round) {
 	for _, held := range h.slots {
-		r.remove(held.machine, held.slots)
+		r.takeSlots(held.machine, held.slots)
 	}
 }

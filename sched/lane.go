@@ -8,30 +8,30 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// lane gives out the free slots of one kind, or sets of several slots on one
+// assigner gives out the free slots of one kind, or sets of several slots on one
 // machine that the tasks of one stage take. What follows calls such a set a slot
 // too.
-type lane struct {
-	placer  *Placer
-	now     int64
-	view    cluster.View
-	unit    locality.Slots // what a task takes
-	hurried bool           // nobody waits for a place
-	total   int            // slots that all machines have, free or not
+type assigner struct {
+	placer         *Placer
+	now            int64
+	view           cluster.View
+	unit           locality.Slots // what a task takes
+	noLocalityWait bool           // nobody waits for a place
+	total          int            // slots that all machines have, free or not
 
-	machines []*cluster.Machine // with free slots, and with patience those without too
-	free     []int              // beside machines
-	places   map[string]int     // of the machines by name; nil until it is needed
-	left     int                // sum of free, less what batch is to get
-	batch    []offer            // not placed yet
+	machines  []*cluster.Machine // with free slots, and with patience those without too
+	free      []int              // beside machines
+	byName    map[string]int     // of the machines by name; nil until it is needed
+	available int                // sum of free, less what batch is to get
+	batch     []offer            // not placed yet
 
-	starts  []Start
-	resumes []cluster.AttemptID
-	resumed map[cluster.AttemptID]bool // the same
-	taken   map[cluster.TaskID]bool    // those that have been placed
-	placed  map[*cluster.Stage]int     // how many of each stage
-	wake    int64
-	waits   map[*cluster.Stage]wait // stages that wait for machines; nil until some do
+	starts   []Start
+	resumes  []cluster.AttemptID
+	resumed  map[cluster.AttemptID]bool // the same
+	assigned map[cluster.TaskID]bool    // those that have been placed
+	placed   map[*cluster.Stage]int     // how many of each stage
+	wake     int64
+	waits    map[*cluster.Stage]wait // stages that wait for machines; nil until some do
 }
 
 // wait is what a stage waits for while slots are free.
@@ -42,107 +42,107 @@ type wait struct {
 
 // offer is slots for the tasks of one stage.
 type offer struct {
-	job   *cluster.Job
-	stage *cluster.Stage
-	most  int  // that it may get in this round
-	grant int  // at least 1, at most stage.Waiting() and most
-	upTo  int  // how many of the stage are placed when it has got its grant
-	now   bool // none of it waits for a place
+	job    *cluster.Job
+	stage  *cluster.Stage
+	most   int  // that it may get in this round
+	grant  int  // at least 1, at most stage.Waiting() and most
+	upTo   int  // how many of the stage are placed when it has got its grant
+	noWait bool // none of it waits for a place
 }
 
 // maxPatientMachines bounds how many machines are looked at beside those with
 // free slots. More cannot have jobs of several waves and maxPatientTasks.
 const maxPatientMachines = maxPatientTasks / 2
 
-// lane looks at the slots that are free on each machine.
-func (r *Round) lane(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *lane {
-	l := &lane{placer: r.placer, now: r.now, view: r.view, unit: unit, taken: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
-	if r.placer.patient() && r.placer.alive <= maxPatientMachines {
+// newAssigner looks at the slots that are free on each machine.
+func (r *Round) newAssigner(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *assigner {
+	l := &assigner{placer: r.placer, now: r.now, view: r.view, unit: unit, assigned: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
+	if r.placer.patient() && r.placer.live <= maxPatientMachines {
 		machines = r.view.Machines()
 	}
 	for m := range machines {
 		if l.capacity(m) > 0 {
 			n := unit.Times(free(m))
 			l.machines, l.free = append(l.machines, m), append(l.free, n)
-			l.left += n
+			l.available += n
 		}
 	}
 	return l
 }
 
 // capacity is how many slots a machine has, free or not.
-func (l *lane) capacity(m *cluster.Machine) int { return l.unit.Times(m.Slots) }
+func (l *assigner) capacity(m *cluster.Machine) int { return l.unit.Times(m.Slots) }
 
-// place is where a machine stands.
-func (l *lane) place(machine string) (i int, ok bool) {
-	if l.places == nil {
-		l.places = make(map[string]int, len(l.machines))
+// indexOf is where a machine stands.
+func (l *assigner) indexOf(machine string) (i int, ok bool) {
+	if l.byName == nil {
+		l.byName = make(map[string]int, len(l.machines))
 		for i, m := range l.machines {
-			l.places[m.Name] = i
+			l.byName[m.Name] = i
 		}
 	}
-	i, ok = l.places[machine]
+	i, ok = l.byName[machine]
 	return i, ok
 }
 
 // remaining is how many slots can still be offered.
-func (l *lane) remaining() int {
-	if l.left == 0 && len(l.batch) > 0 {
+func (l *assigner) remaining() int {
+	if l.available == 0 && len(l.batch) > 0 {
 		l.flush()
 	}
-	return l.left
+	return l.available
 }
 
 // offer gives up to so many slots to the tasks of a stage, which is ready; now
 // has none of them wait for a place.
-func (l *lane) offer(j *cluster.Job, stage *cluster.Stage, most int, now bool) {
+func (l *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, now bool) {
 	if l.placed[stage] > 0 || slices.ContainsFunc(l.batch, func(o offer) bool { return o.stage == stage }) {
 		l.flush()
 	}
 	before := l.placed[stage]
-	o := offer{job: j, stage: stage, now: now, most: most + before, grant: min(most, stage.Waiting()-before, l.remaining())}
+	o := offer{job: j, stage: stage, noWait: now, most: most + before, grant: min(most, stage.Waiting()-before, l.remaining())}
 	o.upTo = before + o.grant
 	method := l.placer.methodOf(j)
 	switch {
 	case o.grant <= 0:
-	case l.placer.alive == 1:
-		l.placeOnOne(o)
+	case l.placer.live == 1:
+		l.assignOnOnlyMachine(o)
 	case !stage.Located() || method == None:
 		l.flush()
-		l.spread(o)
+		l.assignEvenly(o)
 	case method == Delay && !now:
 		l.flush()
-		l.delay(o)
+		l.assignByDelay(o)
 	case l.isPatient(o):
 		l.batch = append(l.batch, o)
 		l.flush()
 	default:
 		l.batch = append(l.batch, o)
-		l.left -= o.grant
+		l.available -= o.grant
 	}
 }
 
-// take gives a slot of machine i to a task.
-func (l *lane) take(i int, t *cluster.Task, level locality.Level) {
+// assignTask gives a slot of machine i to a task.
+func (l *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
 	l.free[i]--
-	l.taken[t.ID] = true
+	l.assigned[t.ID] = true
 	l.starts = append(l.starts, newStart(t, l.machines[i].Name, level))
 }
 
-// resume gives slots to attempts of a stage that stand still, and returns how
+// resumeSuspended gives slots to attempts of a stage that stand still, and returns how
 // many. Those that began first go on first.
-func (l *lane) resume(stage *cluster.Stage, most int) (n int) {
+func (l *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
 	for _, a := range stage.Suspended() {
 		if n == most || l.remaining() == 0 {
 			break
 		}
-		if i, ok := l.place(a.Machine); ok && l.free[i] > 0 && !l.resumed[a.ID] {
+		if i, ok := l.indexOf(a.Machine); ok && l.free[i] > 0 && !l.resumed[a.ID] {
 			if l.resumed == nil {
 				l.resumed = make(map[cluster.AttemptID]bool)
 			}
 			l.resumed[a.ID] = true
 			l.free[i]--
-			l.left--
+			l.available--
 			l.resumes = append(l.resumes, a.ID)
 			n++
 		}
@@ -151,20 +151,20 @@ func (l *lane) resume(stage *cluster.Stage, most int) (n int) {
 }
 
 func newStart(t *cluster.Task, machine string, level locality.Level) Start {
-	return Start{Task: t.ID, Machine: machine, Local: level == locality.Node, RackLocal: level == locality.Rack}
+	return Start{Task: t.ID, Machine: machine, Local: level == locality.MachineLocal, RackLocal: level == locality.RackLocal}
 }
 
 // recount makes left what is free, when no batch waits.
-func (l *lane) recount() {
-	l.left = 0
+func (l *assigner) recount() {
+	l.available = 0
 	for _, n := range l.free {
-		l.left += n
+		l.available += n
 	}
 }
 
-// wakeAt notes when to look again at a stage that waits for machines so near to its
+// noteWait notes when to look again at a stage that waits for machines so near to its
 // input.
-func (l *lane) wakeAt(stage *cluster.Stage, at int64, level locality.Level) {
+func (l *assigner) noteWait(stage *cluster.Stage, at int64, level locality.Level) {
 	if l.waits == nil {
 		l.waits = make(map[*cluster.Stage]wait)
 	}
@@ -175,9 +175,9 @@ func (l *lane) wakeAt(stage *cluster.Stage, at int64, level locality.Level) {
 	l.wake = Earliest(l.wake, at)
 }
 
-// describe is the machines as locality knows them, without the free slots of
+// localityMachines is the machines as locality knows them, without the free slots of
 // those that are avoided or that keep does not want; nil keeps all.
-func (l *lane) describe(avoid []string, keep func(machine int) bool) []locality.Machine {
+func (l *assigner) localityMachines(avoid []string, keep func(machine int) bool) []locality.Machine {
 	out := make([]locality.Machine, len(l.machines))
 	for i, m := range l.machines {
 		out[i] = describe(m)
@@ -191,21 +191,21 @@ func (l *lane) describe(avoid []string, keep func(machine int) bool) []locality.
 
 // avoided are the machines on which no task of a job is to start; nil when
 // there is no other machine with slots.
-func (l *lane) avoided(j *cluster.Job) []string {
-	return l.unlessAll(l.view.Avoided(j, l.now))
+func (l *assigner) avoided(j *cluster.Job) []string {
+	return l.nilIfNoOther(l.view.Avoided(j, l.now))
 }
 
 // failedOn are the machines on which one task is not to start.
-func (l *lane) failedOn(t *cluster.Task) []string {
+func (l *assigner) failedOn(t *cluster.Task) []string {
 	if t.Charged == 0 {
 		return nil
 	}
-	return l.unlessAll(l.view.FailedOn(t))
+	return l.nilIfNoOther(l.view.FailedOn(t))
 }
 
-// unlessAll is names, or nil when no machine beside them has slots: a task that
+// nilIfNoOther is names, or nil when no machine beside them has slots: a task that
 // waits for a better one would wait for ever.
-func (l *lane) unlessAll(names []string) []string {
+func (l *assigner) nilIfNoOther(names []string) []string {
 	if len(names) == 0 {
 		return nil
 	}

@@ -12,8 +12,8 @@ const maxPatientTasks = 1024
 // isPatient reports whether tasks of a stage may wait for slots on machines that
 // hold their input while others are free. With work for one wave only they
 // start at once.
-func (l *lane) isPatient(o offer) bool {
-	return !l.hurried && !o.now && l.placer.patient() && l.placer.alive <= maxPatientMachines && o.stage.Located() &&
+func (l *assigner) isPatient(o offer) bool {
+	return !l.noLocalityWait && !o.noWait && l.placer.patient() && l.placer.live <= maxPatientMachines && o.stage.Located() &&
 		len(o.stage.Tasks) <= maxPatientTasks && len(o.stage.Tasks) > l.total
 }
 
@@ -21,7 +21,7 @@ func (l *lane) isPatient(o offer) bool {
 // runs more waves than the stage has when all slots are its own. Waiting within
 // that does not make the stage longer if its tasks are about as long as each
 // other.
-func (l *lane) quota(o offer) []int {
+func (l *assigner) quota(o offer) []int {
 	slots := l.total
 	waves := (len(o.stage.Tasks) + slots - 1) / slots
 	started := make(map[string]int)
@@ -40,15 +40,15 @@ func (l *lane) quota(o offer) []int {
 	return quota
 }
 
-// hurry gives slots that have been free for too long to any tasks of the offer,
+// assignOverdue gives slots that have been free for too long to any tasks of the offer,
 // and notes when the next one will have been.
-func (l *lane) hurry(o offer) {
-	patience := l.patience(o.stage)
+func (l *assigner) assignOverdue(o offer) {
+	patience := l.maxWait(o.stage)
 	if o.stage.Waiting()-l.placed[o.stage] == 1 {
 		patience = 0 // the last one waits for a slot beside it while others idle: the stage would only take longer
 	}
 	impatient := func(i int) bool { return l.free[i] > 0 && l.now-l.freeSince(o, i) >= patience }
-	rest, slots := l.rest(o), 0
+	rest, slots := l.remainingTasks(o), 0
 	if rest == 0 {
 		return
 	}
@@ -56,17 +56,17 @@ func (l *lane) hurry(o offer) {
 		if impatient(i) {
 			slots += n
 		} else if n > 0 {
-			l.wakeAt(o.stage, l.freeSince(o, i)+patience, locality.Node)
+			l.noteWait(o.stage, l.freeSince(o, i)+patience, locality.MachineLocal)
 		}
 	}
 	if o.grant = min(rest, slots); o.grant > 0 {
-		l.assign([]offer{o}, nil, impatient)
+		l.assignByFlow([]offer{o}, nil, impatient)
 	}
 }
 
-// patience is for how long a slot stays free for the stage: as the policy says,
+// maxWait is for how long a slot stays free for the stage: as the policy says,
 // but no longer than three of its tasks have taken so far.
-func (l *lane) patience(stage *cluster.Stage) int64 {
+func (l *assigner) maxWait(stage *cluster.Stage) int64 {
 	patience := l.placer.Patience
 	if ended := stage.Launched - stage.Running; ended > 0 {
 		patience = min(patience, 3*stage.SlotMillis/int64(ended))
@@ -76,7 +76,7 @@ func (l *lane) patience(stage *cluster.Stage) int64 {
 
 // freeSince is when a slot of machine i that is free now could have been given
 // to the offer first.
-func (l *lane) freeSince(o offer, i int) int64 {
+func (l *assigner) freeSince(o offer, i int) int64 {
 	since := o.job.StartedAt
 	for kind, n := range l.unit {
 		if n > 0 {
@@ -86,19 +86,19 @@ func (l *lane) freeSince(o offer, i int) int64 {
 	return since
 }
 
-// delay places an offer by delay scheduling.
-func (l *lane) delay(o offer) {
+// assignByDelay places an offer by delay scheduling.
+func (l *assigner) assignByDelay(o offer) {
 	d := l.placer.Delay
 	waited := l.waited(o)
 	allowed := make([]locality.Level, len(l.machines))
 	for i := range l.machines {
 		allowed[i] = d.Level(waited[i])
 	}
-	tasks := l.candidates(o, false)
-	demand := locality.Demand{Tasks: l.tasks(o.job, tasks), Grant: o.grant, Avoid: l.avoided(o.job)}
-	starts := l.placer.topology.Nearest(l.describe(nil, nil), allowed, demand)
+	tasks := l.candidateTasks(o, false)
+	demand := locality.Demand{Tasks: l.localityTasks(o.job, tasks), Grant: o.grant, Avoid: l.avoided(o.job)}
+	starts := l.placer.topology.Nearest(l.localityMachines(nil, nil), allowed, demand)
 	for _, s := range starts {
-		l.take(s.Machine, tasks[s.Task], s.Level)
+		l.assignTask(s.Machine, tasks[s.Task], s.Level)
 		l.placed[o.stage]++
 	}
 	l.recount()
@@ -109,9 +109,9 @@ func (l *lane) delay(o offer) {
 		if n == 0 {
 			continue
 		}
-		l.placer.passOver(o, l.now)
-		if left := d.Left(waited[i]); left > 0 {
-			l.wakeAt(o.stage, l.now+left, allowed[i])
+		l.placer.noteSkip(o, l.now)
+		if left := d.Remaining(waited[i]); left > 0 {
+			l.noteWait(o.stage, l.now+left, allowed[i])
 		}
 	}
 }
@@ -119,10 +119,10 @@ func (l *lane) delay(o offer) {
 // waited is for how long each machine has waited for tasks of an offer near to it:
 // as long as its slot is free, or as the job has let slots go by if none that is
 // free now has waited for that long itself.
-func (l *lane) waited(o offer) []int64 {
+func (l *assigner) waited(o offer) []int64 {
 	waited := make([]int64, len(l.machines))
 	var job int64
-	if since := l.placer.passedSince(o); since != 0 {
+	if since := l.placer.skippedSince(o); since != 0 {
 		job = l.now - since
 	}
 	for i, n := range l.free {

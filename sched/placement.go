@@ -64,7 +64,7 @@ const DefaultPatience = 30_000
 
 // DefaultDelay suits tasks of some seconds and more. Hadoop's fair scheduler
 // waits as long when machines report every three seconds.
-var DefaultDelay = locality.Delay{Node: 4500, Rack: 4500}
+var DefaultDelay = locality.Delay{MachineWait: 4500, RackWait: 4500}
 
 // DefaultPlacement is what a cluster of several machines begins with.
 func DefaultPlacement() Placement {

@@ -22,26 +22,26 @@ import (
 type Placer struct {
 	Placement
 
-	topology *locality.Topology          // nil when the machines are to be looked at again
-	alive    int                         // machines that are not lost
-	slots    [2]int                      // of each kind, on all machines
-	outputs  map[output]map[string]int64 // bytes by machine; missing when they are to be summed again
-	passed   map[output]int64            // since when stages of which tasks wait let slots go by, ms
+	topology    *locality.Topology            // nil when the machines are to be looked at again
+	live        int                           // machines that are not lost
+	slots       [2]int                        // of each kind, on all machines
+	outputBytes map[stageKey]map[string]int64 // bytes by machine; missing when they are to be summed again
+	skipped     map[stageKey]int64            // since when stages of which tasks wait let slots go by, ms
 }
 
 // patient reports whether slots may stay free for tasks that find their input
 // there later.
 func (p *Placer) patient() bool { return p.Patience > 0 }
 
-// output names what the tasks of a stage have written, and the stage.
-type output struct {
+// stageKey names what the tasks of a stage have written, and the stage.
+type stageKey struct {
 	job   cluster.JobID
 	stage string
 }
 
 // Reset forgets everything; the next round looks at the state afresh.
 func (p *Placer) Reset() {
-	p.outputs, p.passed, p.topology = nil, nil, nil
+	p.outputBytes, p.skipped, p.topology = nil, nil, nil
 }
 
 // Observe hears of one applied change.
@@ -51,11 +51,11 @@ func (p *Placer) Observe(view cluster.View, delta cluster.Delta) {
 	}
 	for _, ids := range [][]cluster.AttemptID{delta.Published, delta.Revoked} {
 		for _, id := range ids {
-			delete(p.outputs, output{id.Task.Job, id.Task.Stage})
+			delete(p.outputBytes, stageKey{id.Task.Job, id.Task.Stage})
 		}
 	}
 	for _, id := range delta.Started {
-		p.launched(id)
+		p.resetDelayClock(id)
 	}
 	for _, id := range delta.Jobs {
 		p.forget(view, id)
@@ -67,23 +67,23 @@ func (p *Placer) forget(view cluster.View, id cluster.JobID) {
 	if j := view.Job(id); j != nil && j.State < cluster.JobCommitting {
 		return
 	}
-	for o := range p.outputs {
+	for o := range p.outputBytes {
 		if o.job == id {
-			delete(p.outputs, o)
+			delete(p.outputBytes, o)
 		}
 	}
-	maps.DeleteFunc(p.passed, func(o output, _ int64) bool { return o.job == id })
+	maps.DeleteFunc(p.skipped, func(o stageKey, _ int64) bool { return o.job == id })
 }
 
 // survey looks at the machines.
 func (p *Placer) survey(view cluster.View) {
-	p.topology, p.alive, p.slots = locality.NewTopology(p.Racks), 0, [2]int{}
+	p.topology, p.live, p.slots = locality.NewTopology(p.Racks), 0, [2]int{}
 	for m := range view.Machines() {
-		p.topology.Join(describe(m))
+		p.topology.Add(describe(m))
 		if m.Lost {
 			continue
 		}
-		p.alive++
+		p.live++
 		for kind := range p.slots {
 			p.slots[kind] += m.Slots[kind]
 		}
@@ -97,8 +97,8 @@ func describe(m *cluster.Machine) locality.Machine {
 
 // outputOf is how many bytes of a stage's output lie on each machine.
 func (p *Placer) outputOf(j *cluster.Job, stage *cluster.Stage) map[string]int64 {
-	key := output{j.ID, stage.Code}
-	if known, ok := p.outputs[key]; ok {
+	key := stageKey{j.ID, stage.Code}
+	if known, ok := p.outputBytes[key]; ok {
 		return known
 	}
 	sum := make(map[string]int64)
@@ -107,9 +107,9 @@ func (p *Placer) outputOf(j *cluster.Job, stage *cluster.Stage) map[string]int64
 			sum[t.Winner.Machine] += t.Output.Bytes
 		}
 	}
-	if p.outputs == nil {
-		p.outputs = make(map[output]map[string]int64)
+	if p.outputBytes == nil {
+		p.outputBytes = make(map[stageKey]map[string]int64)
 	}
-	p.outputs[key] = sum
+	p.outputBytes[key] = sum
 	return sum
 }

@@ -2,9 +2,9 @@ package sched
 
 import "github.com/hammr/hammr/cluster"
 
-// Precedence is a policy that can tell whose claim to a slot is better. Chronos
+// JobComparer is a policy that can tell whose claim to a slot is better. Chronos
 // asks the policy that it wraps (section 4: the priority of jobs).
-type Precedence interface {
+type JobComparer interface {
 	// Precedes reports whether a slot of a kind that job b has should rather be
 	// a's: under FIFO because a was submitted first, under fair sharing because
 	// a is below its share and b above its own.

@@ -9,28 +9,28 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// made is what a stage, or a class of bundles, has been offered in a round.
-type made struct {
+// tracedOffer is what a stage, or a class of bundles, has been offered in a round.
+type tracedOffer struct {
 	job    *cluster.Job
 	stage  *cluster.Stage
 	bundle *cluster.Bundle // nil for tasks that start alone
 	count  int             // of tasks or bundles that could have had slots
 }
 
-// note remembers an offer, if it is traced. One stage may be offered slots again
+// traceOffer remembers an offer, if it is traced. One stage may be offered slots again
 // and again.
-func (r *Round) note(j *cluster.Job, stage *cluster.Stage, b *cluster.Bundle, most int) {
+func (r *Round) traceOffer(j *cluster.Job, stage *cluster.Stage, b *cluster.Bundle, most int) {
 	if !r.traced {
 		return
 	}
-	i := slices.IndexFunc(r.made, func(m *made) bool { return m.stage == stage })
+	i := slices.IndexFunc(r.tracedOffers, func(m *tracedOffer) bool { return m.stage == stage })
 	if i < 0 {
-		i, r.made = len(r.made), append(r.made, &made{job: j, stage: stage, bundle: b})
+		i, r.tracedOffers = len(r.tracedOffers), append(r.tracedOffers, &tracedOffer{job: j, stage: stage, bundle: b})
 	}
-	m := r.made[i]
+	m := r.tracedOffers[i]
 	wants := countAlone(j, stage)
 	if b != nil {
-		wants = waitingOf(j, b) + len(pausedOf(j, b)) + len(j.StandingStill(b))
+		wants = waitingBundles(j, b) + len(checkpointedGangs(j, b)) + len(j.SuspendedBundles(b))
 	}
 	m.count = min(m.count+min(most, wants), wants)
 }
@@ -41,15 +41,15 @@ func (r *Round) decisions(plan Plan) (out []Decision) {
 		return nil
 	}
 	got := r.grants(plan)
-	for _, m := range r.made {
+	for _, m := range r.tracedOffers {
 		d := Decision{
 			At: r.now, Kind: DecisionOffer, Pool: m.job.Spec.Pool, Job: m.job.ID, Stage: m.stage.Name,
 			Slot: m.stage.Slot, Slots: m.count,
 		}
 		out = append(out, d)
-		if d.Slots -= got[output{m.job.ID, m.stage.Code}]; d.Slots > 0 {
+		if d.Slots -= got[stageKey{m.job.ID, m.stage.Code}]; d.Slots > 0 {
 			d.Kind = DecisionSkip
-			d.Cause, d.Until = r.why(m)
+			d.Cause, d.Until = r.reason(m)
 			out = append(out, d)
 		}
 	}
@@ -58,53 +58,53 @@ func (r *Round) decisions(plan Plan) (out []Decision) {
 
 // grants is how many tasks of each stage a plan gives slots; of bundles, how many
 // bundles, under their first stage.
-func (r *Round) grants(plan Plan) map[output]int {
-	got := make(map[output]int)
+func (r *Round) grants(plan Plan) map[stageKey]int {
+	got := make(map[stageKey]int)
 	for _, s := range plan.Starts {
-		got[output{s.Task.Job, s.Task.Stage}]++
+		got[stageKey{s.Task.Job, s.Task.Stage}]++
 	}
 	for _, id := range plan.Resumes {
-		got[output{id.Task.Job, id.Task.Stage}]++
+		got[stageKey{id.Task.Job, id.Task.Stage}]++
 	}
 	for _, b := range plan.Bundles {
 		_, stage, _, _ := r.view.Task(b.Starts[0].Task)
-		got[output{b.Job, stage.Bundle.Stages[0].Code}]++
+		got[stageKey{b.Job, stage.Bundle.Stages[0].Code}]++
 	}
 	for _, b := range plan.BundleResumes {
 		_, stage, _, _ := r.view.Task(b.Attempts[0].Task)
-		got[output{b.Attempts[0].Task.Job, stage.Bundle.Stages[0].Code}]++
+		got[stageKey{b.Attempts[0].Task.Job, stage.Bundle.Stages[0].Code}]++
 	}
 	return got
 }
 
-// why tells why not all of an offer was taken, and when it will be looked at
+// reason tells why not all of an offer was taken, and when it will be looked at
 // again though nothing changes; 0 is never.
-func (r *Round) why(m *made) (cause string, until int64) {
-	l := r.lanes[m.stage.Slot]
+func (r *Round) reason(m *tracedOffer) (cause string, until int64) {
+	l := r.assigners[m.stage.Slot]
 	switch {
 	case l.waits[m.stage].until != 0:
 		return l.waits[m.stage].String(), l.waits[m.stage].until
-	case m.bundle != nil && waitingOf(m.job, m.bundle) == 0 && len(pausedOf(m.job, m.bundle)) == 0:
+	case m.bundle != nil && waitingBundles(m.job, m.bundle) == 0 && len(checkpointedGangs(m.job, m.bundle)) == 0:
 		return "goes on when there are slots for all of it on the machines where it stands still", 0
 	case m.bundle != nil:
 		need := m.bundle.Need()
-		if paused := pausedOf(m.job, m.bundle); len(paused) > 0 {
+		if paused := checkpointedGangs(m.job, m.bundle); len(paused) > 0 {
 			need = m.bundle.NeedOf(paused[0])
 		}
 		return fmt.Sprintf("needs %d map and %d reduce slots at once", need[cluster.MapSlot], need[cluster.ReduceSlot]), 0
-	case l.remaining() == 0 && len(r.holds) > 0:
+	case l.remaining() == 0 && len(r.reservations) > 0:
 		return "free slots are held for tasks that start together", 0
 	case l.remaining() == 0:
 		return "no slot is free", 0
 	case m.stage.Waiting() == 0 || !m.job.Ready(m.stage):
 		return "no slot is free where its attempts stand still", 0
 	}
-	return "avoids the machines with free slots: " + l.freeNames(), 0
+	return "avoids the machines with free slots: " + l.freeMachineNames(), 0
 }
 
 // String tells what is waited for.
 func (w wait) String() string {
-	if w.level == locality.Rack {
+	if w.level == locality.RackLocal {
 		return "waits for a slot in the rack of its input"
 	}
 	return "waits for a slot where its input is"
@@ -113,8 +113,8 @@ func (w wait) String() string {
 // maxNames bounds how many machines a cause names.
 const maxNames = 5
 
-// freeNames are the machines with free slots.
-func (l *lane) freeNames() string {
+// freeMachineNames are the machines with free slots.
+func (l *assigner) freeMachineNames() string {
 	var names []string
 	for i, n := range l.free {
 		if n > 0 {

@@ -23,55 +23,55 @@ import (
 // beside that.
 type View struct {
 	cluster.View
-	Facts Facts // nil: nothing is known
-	Trace bool  // somebody wants to know what is decided: plans have Decisions
+	SoftState SoftState // nil: nothing is known
+	Trace     bool      // somebody wants to know what is decided: plans have Decisions
 }
 
-// Facts are what machines have told and no log keeps: a new leader knows none of
+// SoftState are what machines have told and no log keeps: a new leader knows none of
 // them at first. What is unknown moves no policy to preempt anything.
-type Facts interface {
+type SoftState interface {
 	// Progress is how far a running attempt is, as it said last; ok is false
 	// when that is unknown.
 	Progress(id cluster.AttemptID) (p Progress, ok bool)
 }
 
-// ReducesFrom is the fraction at which a reduce begins with the user's function:
+// ReducePhaseStart is the fraction at which a reduce begins with the user's function:
 // copying and merging are a third of its work each, as in Hadoop.
-const ReducesFrom = 2.0 / 3
+const ReducePhaseStart = 2.0 / 3
 
 // Progress is how far an attempt is.
 type Progress struct {
-	At       int64   // when it said so, ms since the epoch
-	Fraction float64 // of its work done, in [0, 1]
+	ReportedAt int64   // when it said so, ms since the epoch
+	Fraction   float64 // of its work done, in [0, 1]
 
-	// Reducing is since when a reduce is known to run the user's function, its
-	// fraction being beyond ReducesFrom; 0 before that, and for maps.
-	Reducing int64
+	// ReducingSince is since when a reduce is known to run the user's function, its
+	// fraction being beyond ReducePhaseStart; 0 before that, and for maps.
+	ReducingSince int64
 
 	// Memory is what it holds in memory, in bytes; 0 when that is unknown. Unwritten
 	// is what of that it would have to write if it were to end early.
 	Memory, Unwritten int64
 }
 
-// Rooms are Facts that know of the memory of machines too.
-type Rooms interface {
-	// Room is the memory that a machine has for more, as it said last; ok is
+// MemReporter are Facts that know of the memory of machines too.
+type MemReporter interface {
+	// MemHeadroom is the memory that a machine has for more, as it said last; ok is
 	// false when that is unknown.
-	Room(machine string) (r preempt.Room, ok bool)
+	MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool)
 }
 
 // Progress is that of Facts, where there are any.
 func (v View) Progress(id cluster.AttemptID) (p Progress, ok bool) {
-	if v.Facts == nil {
+	if v.SoftState == nil {
 		return p, false
 	}
-	return v.Facts.Progress(id)
+	return v.SoftState.Progress(id)
 }
 
-// Room is that of Facts that know it.
-func (v View) Room(machine string) (r preempt.Room, ok bool) {
-	if rooms, knows := v.Facts.(Rooms); knows {
-		return rooms.Room(machine)
+// MemHeadroom is that of Facts that know it.
+func (v View) MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool) {
+	if rooms, knows := v.SoftState.(MemReporter); knows {
+		return rooms.MemHeadroom(machine)
 	}
 	return r, false
 }
@@ -114,8 +114,8 @@ type Plan struct {
 // Preempt takes its slot from a running attempt. It is not charged to its task.
 type Preempt struct {
 	Attempt cluster.AttemptID
-	How     preempt.How // not Wait
-	Cause   string      // for people: what the slot is needed for
+	Mode    preempt.Mode // not Wait
+	Cause   string       // for people: what the slot is needed for
 }
 
 // BundleStart gives slots to all tasks of a bundle.

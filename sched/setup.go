@@ -8,7 +8,7 @@ import (
 // Setup is what every policy is made with beside its own settings.
 type Setup struct {
 	Placement Placement
-	Means     preempt.Means // how slots may be taken from running tasks
+	Preempt   preempt.Config // how slots may be taken from running tasks
 
 	// Oracle knows how long all tasks of a job that take slots of a kind hold
 	// them together, in ms; ok is false for jobs that it does not know. Only a

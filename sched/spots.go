@@ -8,50 +8,50 @@ import (
 	"github.com/hammr/hammr/locality"
 )
 
-// Spot is a machine with room for a task.
-type Spot struct {
-	Machine string
-	Travel  locality.Travel
-	Level   locality.Level
-	Home    bool // it has what the task goes on from
-	Avoided bool // the task is not to start there
+// Candidate is a machine with room for a task.
+type Candidate struct {
+	Machine       string
+	Transfer      locality.Transfer
+	Level         locality.Level
+	HasCheckpoint bool // it has what the task goes on from
+	Avoided       bool // the task is not to start there
 }
 
-// Spots are the machines that have room for a task: first the one that has what it goes
+// Candidates are the machines that have room for a task: first the one that has what it goes
 // on from, then those to which its input travels least; avoided ones come last. It is for people who ask why a
 // task is not running: a round looks at many tasks together. Racks is the
 // operator's table, as in Placement.
-func Spots(now int64, view cluster.View, racks map[string]string, id cluster.TaskID) (spots []Spot) {
+func Candidates(now int64, view cluster.View, racks map[string]string, id cluster.TaskID) (spots []Candidate) {
 	j, stage, t, ok := view.Task(id)
 	if !ok {
 		return nil
 	}
 	topology := locality.NewTopology(racks)
 	for m := range view.Machines() {
-		topology.Join(describe(m))
+		topology.Add(describe(m))
 	}
 	task := taskOf(j, t)
 	avoided := append(slices.Clone(view.Avoided(j, now)), view.FailedOn(t)...)
 	for m := range view.Machines() {
-		if locality.Slots(stage.Slots).Times(freeOf(m)) > 0 {
+		if locality.Slots(stage.Slots).Times(freeSlotsOf(m)) > 0 {
 			here := describe(m)
-			spots = append(spots, Spot{
-				m.Name, topology.Travel(task, here), topology.LevelOf(task, here), m.Name == task.Home, slices.Contains(avoided, m.Name),
+			spots = append(spots, Candidate{
+				m.Name, topology.Transfer(task, here), topology.LevelOf(task, here), m.Name == task.CheckpointOn, slices.Contains(avoided, m.Name),
 			})
 		}
 	}
-	slices.SortStableFunc(spots, func(a, b Spot) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Travel.Cost(), b.Travel.Cost()))
+	slices.SortStableFunc(spots, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(candidateRank(a), candidateRank(b)), cmp.Compare(a.Transfer.Cost(), b.Transfer.Cost()))
 	})
 	return spots
 }
 
-// rank is lower for better spots, whatever travels.
-func rank(s Spot) int {
+// candidateRank is lower for better spots, whatever travels.
+func candidateRank(s Candidate) int {
 	switch {
 	case s.Avoided:
 		return 2
-	case s.Home:
+	case s.HasCheckpoint:
 		return 0
 	}
 	return 1

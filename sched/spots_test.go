@@ -40,9 +40,9 @@ func TestSpots(t *testing.T) {
 			id := w.Start(j, 0, 0, "c")
 			w.Apply(tt.then(id))
 			var got []string
-			for _, s := range sched.Spots(w.Now, w.View(), nil, id.Task) {
+			for _, s := range sched.Candidates(w.Now, w.View(), nil, id.Task) {
 				line := s.Machine
-				if s.Home {
+				if s.HasCheckpoint {
 					line += " home"
 				}
 				line += fmt.Sprintf(" %v", s.Level)

@@ -17,8 +17,8 @@ type Want struct {
 	Need  Slots // of each task or bundle
 	Count int   // how many of them wait or are suspended
 
-	Still  []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
-	Paused []*cluster.Task    // of a gang that goes on from checkpoints: those that have not finished
+	Suspended    []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
+	Checkpointed []*cluster.Task    // of a gang that goes on from checkpoints: those that have not finished
 }
 
 // Wants are those of a job that can have slots now, in the order of its stages. A
@@ -26,7 +26,7 @@ type Want struct {
 func Wants(j *cluster.Job) iter.Seq[Want] {
 	return func(yield func(Want) bool) {
 		for _, s := range j.Stages {
-			if !s.Alone() {
+			if !s.StartsAlone() {
 				if s.Bundle.Stages[0] == s && !wantBundles(j, s.Bundle, yield) {
 					return
 				}
@@ -53,29 +53,29 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 // then those that were paused.
 func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
-	for _, number := range j.StandingStill(b) {
-		w.Still = stillIn(b, number)
+	for _, number := range j.SuspendedBundles(b) {
+		w.Suspended = suspendedIn(b, number)
 		w.Need = Slots{}
-		for _, a := range w.Still {
+		for _, a := range w.Suspended {
 			w.Need = w.Need.Plus(Slots(stageOf(b, a.ID.Task).Slots))
 		}
 		if !yield(w) {
 			return false
 		}
 	}
-	w.Still = nil
-	for _, number := range pausedOf(j, b) {
-		w.Paused, w.Need = b.WaitingIn(number), b.NeedOf(number)
+	w.Suspended = nil
+	for _, number := range checkpointedGangs(j, b) {
+		w.Checkpointed, w.Need = b.WaitingIn(number), b.NeedOf(number)
 		if !yield(w) {
 			return false
 		}
 	}
-	count := waitingOf(j, b)
+	count := waitingBundles(j, b)
 	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: b.Need(), Count: count})
 }
 
-// stillIn are the attempts of a bundle that stand still, in order of tasks.
-func stillIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
+// suspendedIn are the attempts of a bundle that stand still, in order of tasks.
+func suspendedIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
 	for _, t := range b.TasksOf(number) {
 		for _, a := range t.Attempts {
 			if a.State == cluster.AttemptRunning && a.Suspended {
@@ -92,20 +92,20 @@ func stageOf(b *cluster.Bundle, id cluster.TaskID) *cluster.Stage {
 	return b.Stages[i]
 }
 
-// All is the slots that all of them need.
-func (w Want) All() Slots { return w.Need.Times(w.Count) }
+// TotalNeed is the slots that all of them need.
+func (w Want) TotalNeed() Slots { return w.Need.Times(w.Count) }
 
 // Offer offers slots for up to so many tasks or bundles. A class of bundles is
 // offered once in a round.
 func (w Want) Offer(r *Round, most int) {
 	switch {
-	case w.Still != nil:
+	case w.Suspended != nil:
 		if most > 0 {
-			r.offerStill(w)
+			r.offerSuspended(w)
 		}
-	case w.Paused != nil:
+	case w.Checkpointed != nil:
 		if most > 0 {
-			r.offerPaused(w)
+			r.offerCheckpointed(w)
 		}
 	case w.Bundle != nil:
 		r.OfferBundles(w.Job, w.Bundle, most)

@@ -110,9 +110,9 @@ func (b *batch) sorted() [][]entry {
 	return parts
 }
 
-// takeOver moves the records of c, which has no more memory, to b, which is
+// moveFrom moves the records of c, which has no more memory, to b, which is
 // empty.
-func (b *batch) takeOver(c *batch) {
+func (b *batch) moveFrom(c *batch) {
 	b.end, b.n = c.end, c.n
 	copy(b.mem, c.mem[:c.end])
 	copy(b.slots[len(b.slots)-b.n:], c.slots[len(c.slots)-c.n:])

@@ -28,8 +28,8 @@ func recoverTo(err *error) {
 	}
 }
 
-// combining runs a user's combiner and counts what goes through.
-type combining struct {
+// combinerRun runs a user's combiner and counts what goes through.
+type combinerRun struct {
 	combine Combiner
 	in, out int64
 	values  Values
@@ -42,15 +42,15 @@ type combining struct {
 	emit func(key, value []byte) // the same one for all groups
 }
 
-func newCombining(c Combiner) *combining {
-	cb := &combining{combine: c}
+func newCombinerRun(c Combiner) *combinerRun {
+	cb := &combinerRun{combine: c}
 	cb.emit = cb.add
 	cb.values.source = &cb.counted
 	return cb
 }
 
 // group is a groupWriter.
-func (c *combining) group(w *dataWriter, key []byte, values valueSource) error {
+func (c *combinerRun) group(w *dataWriter, key []byte, values valueSource) error {
 	c.w, c.key, c.err = w, key, nil
 	c.counted = countedValues{valueSource: values}
 	err := c.combine(key, &c.values, c.emit)
@@ -67,7 +67,7 @@ func (c *combining) group(w *dataWriter, key []byte, values valueSource) error {
 	return nil
 }
 
-func (c *combining) add(key, value []byte) {
+func (c *combinerRun) add(key, value []byte) {
 	if !bytes.Equal(key, c.key) {
 		if c.err == nil {
 			c.err = fmt.Errorf("key %q emitted while combining %q; only the same key may be emitted", clip(key), clip(c.key))

@@ -32,7 +32,7 @@ func CopyRest(ctx context.Context, open OpenRange, w io.Writer, run Run, from Ru
 			return Run{}, RunPosition{}, c.blame(ctx, err)
 		}
 	}
-	rest, err := c.rest()
+	rest, err := c.result()
 	if err != nil {
 		return Run{}, RunPosition{}, c.blame(ctx, err)
 	}
@@ -45,30 +45,30 @@ type restCopy struct {
 	open     OpenRange
 	run      Run
 	sink     io.Writer
-	failed   error // of the sink
+	sinkErr  error // of the sink
 	verifier runVerifier
 }
 
-// extentOfRun is bytes of a run, counted from its start.
-type extentOfRun struct{ start, end int64 }
+// byteRange is bytes of a run, counted from its start.
+type byteRange struct{ start, end int64 }
 
 // spans are the parts of the run that are wanted.
-func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]extentOfRun, error) {
+func (c *restCopy) spans(ctx context.Context, from RunPosition) ([]byteRange, error) {
 	run, at := c.run, from.BlockOffset
 	if run.Offset < 0 || run.Length < 0 || at < 0 || at > run.Length || from.Record < 0 {
 		return nil, fmt.Errorf("%w: no place %d bytes into it", storage.ErrCorrupt, at)
 	}
 	if at == 0 || !run.Tagged {
-		return []extentOfRun{{at, run.Length}}, nil
+		return []byteRange{{at, run.Length}}, nil
 	}
 	table, err := c.tableEnd(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if at <= table {
-		return []extentOfRun{{0, run.Length}}, nil
+		return []byteRange{{0, run.Length}}, nil
 	}
-	return []extentOfRun{{0, table}, {at, run.Length}}, nil
+	return []byteRange{{0, table}, {at, run.Length}}, nil
 }
 
 // tableEnd is where the first block ends.
@@ -82,15 +82,15 @@ func (c *restCopy) tableEnd(ctx context.Context) (int64, error) {
 	}
 	var head [blockHeaderSize]byte
 	_, err = io.ReadFull(in, head[:])
-	if err = errors.Join(cutShort(err), in.Close()); err != nil {
+	if err = errors.Join(earlyEOF(err), in.Close()); err != nil {
 		return 0, err
 	}
 	h, err := parseBlockHeader(head[:], c.run.Length-blockHeaderSize)
 	return int64(blockHeaderSize + h.stored), err
 }
 
-// cutShort makes an end that comes too early a fault of the data.
-func cutShort(err error) error {
+// earlyEOF makes an end that comes too early a fault of the data.
+func earlyEOF(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("%w: it ends early", storage.ErrCorrupt)
 	}
@@ -98,7 +98,7 @@ func cutShort(err error) error {
 }
 
 // copy verifies some of the run and then writes it.
-func (c *restCopy) copy(ctx context.Context, s extentOfRun) error {
+func (c *restCopy) copy(ctx context.Context, s byteRange) error {
 	if s.start == s.end {
 		return nil
 	}
@@ -116,13 +116,13 @@ func (c *restCopy) Write(b []byte) (int, error) {
 		return n, err
 	}
 	n, err := c.sink.Write(b)
-	c.failed = err
+	c.sinkErr = err
 	return n, err
 }
 
-// rest describes what was copied; all of a run is held against its entry in the
+// result describes what was copied; all of a run is held against its entry in the
 // index too.
-func (c *restCopy) rest() (Run, error) {
+func (c *restCopy) result() (Run, error) {
 	v := &c.verifier
 	rest := Run{Length: v.run.Length, RawLength: v.counts.raw, Records: v.counts.records, Checksum: v.counts.checksum, Tagged: c.run.Tagged}
 	v.run = rest
@@ -135,8 +135,8 @@ func (c *restCopy) rest() (Run, error) {
 // blame makes an error that is neither of the sink nor of ctx one of the run.
 func (c *restCopy) blame(ctx context.Context, err error) error {
 	switch {
-	case c.failed != nil:
-		return c.failed
+	case c.sinkErr != nil:
+		return c.sinkErr
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

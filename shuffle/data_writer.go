@@ -93,7 +93,7 @@ func (w *dataWriter) endRun() Run {
 func (w *dataWriter) reserve(n int) []byte {
 	at := len(w.buf)
 	if at+n > w.block+blockHeaderSize+blockRaw || at+n > cap(w.buf) {
-		w.makeRoom(n)
+		w.ensureSpace(n)
 		at = len(w.buf)
 	}
 	w.buf = w.buf[:at+n]
@@ -126,9 +126,9 @@ func (w *dataWriter) addTagged(tag int, record []byte) {
 	copy(dst[t:], record)
 }
 
-// makeRoom ends the open block where it is full and grows the buffer for a
+// ensureSpace ends the open block where it is full and grows the buffer for a
 // record that is longer than a block.
-func (w *dataWriter) makeRoom(n int) {
+func (w *dataWriter) ensureSpace(n int) {
 	if w.count > 0 {
 		w.sealBlock()
 		w.openBlock()

@@ -114,7 +114,7 @@ func (t *FoldTable[V]) mergeGroup(w *dataWriter, key []byte, values valueSource)
 // Finish writes what is in the table, merges the spills if they are many, and
 // returns the index. After an error no file is left.
 func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
-	if t.over {
+	if t.finished {
 		return nil, errors.New("collector: finished or aborted before")
 	}
 	t.drain()
@@ -137,7 +137,7 @@ func (t *FoldTable[V]) Finish(ctx context.Context) (*Index, error) {
 
 // Abort ends the collector and removes its files. After Finish it does nothing.
 func (t *FoldTable[V]) Abort() error {
-	if t.over {
+	if t.finished {
 		return nil
 	}
 	t.release()
@@ -147,7 +147,7 @@ func (t *FoldTable[V]) Abort() error {
 
 // release drops the table.
 func (t *FoldTable[V]) release() {
-	t.over = true
+	t.finished = true
 	t.entries, t.limit, t.used, t.long = nil, 0, 0, longKeys{}
 	arenas.give(t.arena)
 	t.arena = nil

@@ -42,17 +42,17 @@ type FoldTable[V any] struct {
 	long    longKeys
 	values  int64 // bytes of values, where owned is set
 
-	pending     [foldBatch]pendingFold[V]
-	held        int    // pending records
-	pendingLong []byte // their keys that do not fit into an entry
-	seeds       [2]uint64
-	touched     uint32 // keeps the touching pass from being optimised away
-	encoded     []byte // of one value
+	pending      [foldBatch]pendingFold[V]
+	pendingCount int    // pending records
+	pendingLong  []byte // their keys that do not fit into an entry
+	seeds        [2]uint64
+	touched      uint32 // keeps the touching pass from being optimised away
+	encoded      []byte // of one value
 
-	file  spillFile
-	stats Stats
-	err   error
-	over  bool
+	file     spillFile
+	stats    Stats
+	err      error
+	finished bool
 }
 
 const (
@@ -101,7 +101,7 @@ func NewFoldTable[V any](ctx context.Context, o Options, f Fold[V]) (*FoldTable[
 
 // Emit folds v into the value of key, which is copied. An error shows in Err.
 func (t *FoldTable[V]) Emit(key []byte, v V) {
-	p := &t.pending[t.held%foldBatch]
+	p := &t.pending[t.pendingCount%foldBatch]
 	if len(key) <= inlineKey {
 		p.a, p.b = loadKey(key)
 	} else {
@@ -113,8 +113,8 @@ func (t *FoldTable[V]) Emit(key []byte, v V) {
 		v = t.own(v)
 	}
 	p.v = v
-	t.held++
-	if t.held == foldBatch || len(t.pendingLong) > maxPendingLong {
+	t.pendingCount++
+	if t.pendingCount == foldBatch || len(t.pendingLong) > maxPendingLong {
 		t.drain()
 	}
 }
@@ -132,10 +132,10 @@ func (t *FoldTable[V]) own(v V) V {
 // error of the table: the record that is added meanwhile is not to blame.
 func (t *FoldTable[V]) drain() {
 	defer t.drained()
-	if t.used+t.held > t.limit || t.memory() > t.opts.Memory {
-		t.makeRoom()
+	if t.used+t.pendingCount > t.limit || t.memory() > t.opts.Memory {
+		t.growOrSpill()
 	}
-	pending := t.pending[:t.held]
+	pending := t.pending[:t.pendingCount]
 	t.stats.Records += int64(len(pending))
 	if t.err == nil {
 		t.touch(pending)
@@ -155,7 +155,7 @@ func (t *FoldTable[V]) drained() {
 	if v := recover(); v != nil {
 		t.fail(&PanicError{Value: v, Stack: debug.Stack()})
 	}
-	t.held, t.pendingLong = 0, t.pendingLong[:0]
+	t.pendingCount, t.pendingLong = 0, t.pendingLong[:0]
 	if cap(t.pendingLong) > 4*maxPendingLong {
 		t.pendingLong = nil
 	}
@@ -250,8 +250,8 @@ func (t *FoldTable[V]) memory() int64 {
 	return int64(len(t.entries))*t.slotBytes() + t.long.size + t.values
 }
 
-// makeRoom grows the table while memory lasts, else spills it.
-func (t *FoldTable[V]) makeRoom() {
+// growOrSpill grows the table while memory lasts, else spills it.
+func (t *FoldTable[V]) growOrSpill() {
 	most := (t.opts.Memory - t.long.size - t.values) / t.slotBytes()
 	slots := min(2*int64(len(t.entries)), most, 1<<31)
 	if slots < int64(len(t.entries))*5/4 {
@@ -323,7 +323,7 @@ func (t *FoldTable[V]) Err() error { return t.err }
 // Stats is what was done so far; records count once they are combined.
 func (t *FoldTable[V]) Stats() Stats { return t.stats }
 
-// Held implements Collector.
-func (t *FoldTable[V]) Held() int64 {
-	return int64(t.used+t.held)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.long.size + t.values
+// Buffered implements Collector.
+func (t *FoldTable[V]) Buffered() int64 {
+	return int64(t.used+t.pendingCount)*int64(unsafe.Sizeof(foldEntry[V]{})) + t.long.size + t.values
 }

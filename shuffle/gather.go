@@ -27,7 +27,7 @@ func (b *batch) gather(w *dataWriter, entries []entry) {
 }
 
 // combine runs the combiner over each group of equal keys.
-func (b *batch) combine(w *dataWriter, entries []entry, c *combining) error {
+func (b *batch) combine(w *dataWriter, entries []entry, c *combinerRun) error {
 	for len(entries) > 0 {
 		key := b.keyOf(entries[0].at)
 		n := 1

@@ -100,9 +100,9 @@ type IntakeStats struct {
 // whoever finds it full. The order of arrival does not show in what comes out.
 // An Intake that is closed takes nothing more.
 type Intake struct {
-	opts   IntakeOptions
-	limit  int64 // bytes of segments in memory
-	single int64 // bytes of one segment in memory
+	opts        IntakeOptions
+	memoryLimit int64 // bytes of segments in memory
+	maxSegment  int64 // bytes of one segment in memory
 
 	mu struct {
 		sync.Mutex
@@ -125,9 +125,9 @@ func NewIntake(o IntakeOptions) (*Intake, error) {
 		return nil, err
 	}
 	in := &Intake{opts: o}
-	in.limit = int64(float64(o.Memory) * o.InputBufferPercent)
-	in.single = int64(float64(in.limit) * o.MemoryLimitPercent)
-	in.mu.segments.size = in.limit
+	in.memoryLimit = int64(float64(o.Memory) * o.InputBufferPercent)
+	in.maxSegment = int64(float64(in.memoryLimit) * o.MemoryLimitPercent)
+	in.mu.segments.size = in.memoryLimit
 	in.mu.changed = make(chan struct{})
 	in.mu.made = make(map[string]bool)
 	return in, nil
@@ -157,7 +157,7 @@ func (in *Intake) countLocked(run Run) {
 func (in *Intake) enoughLocked() bool {
 	n := in.opts.InMemThreshold
 	return n > 0 && len(in.mu.memory) >= n ||
-		float64(storedBytes(in.mu.memory)) >= float64(in.limit)*in.opts.MergePercent
+		float64(storedBytes(in.mu.memory)) >= float64(in.memoryLimit)*in.opts.MergePercent
 }
 
 func storedBytes(sources []Source) int64 {

@@ -129,8 +129,8 @@ func (in *Intake) Stats() IntakeStats {
 	return in.mu.stats
 }
 
-// Held is how many bytes of runs are in memory, which a checkpoint would write.
-func (in *Intake) Held() int64 {
+// Buffered is how many bytes of runs are in memory, which a checkpoint would write.
+func (in *Intake) Buffered() int64 {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.mu.segments.used

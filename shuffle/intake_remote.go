@@ -44,16 +44,16 @@ func (in *Intake) AddRemote(ctx context.Context, runs []Run, ordinal Ordinal, op
 	if err != nil {
 		return err
 	}
-	if err := in.makeRoom(ctx); err != nil {
+	if err := in.flushIfFull(ctx); err != nil {
 		return err
 	}
-	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: total <= in.single}
+	a := arrival{in: in, ordinal: ordinal, open: open, inMemory: total <= in.maxSegment}
 	if a.inMemory {
-		if a.room, err = in.reserve(ctx, total); err != nil {
+		if a.reserved, err = in.reserve(ctx, total); err != nil {
 			return err
 		}
 	}
-	a.left = a.room
+	a.unused = a.reserved
 	for _, run := range runs {
 		if err := a.receive(ctx, run); err != nil {
 			return errors.Join(err, a.undo(ctx))
@@ -76,9 +76,9 @@ func totalBytes(runs []Run) (total int64, err error) {
 	return total, nil
 }
 
-// makeRoom merges to disk what has arrived in memory, if it has become enough
+// flushIfFull merges to disk what has arrived in memory, if it has become enough
 // and nobody else does.
-func (in *Intake) makeRoom(ctx context.Context) error {
+func (in *Intake) flushIfFull(ctx context.Context) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.mu.merging || !in.enoughLocked() {
@@ -94,8 +94,8 @@ type arrival struct {
 	ordinal  Ordinal
 	open     OpenRun
 	inMemory bool // each run gets a part of room; else a file
-	room     piece
-	left     piece // of room, for runs to come
+	reserved piece
+	unused   piece // of room, for runs to come
 	sources  []Source
 }
 
@@ -115,7 +115,7 @@ func (a *arrival) receive(ctx context.Context, run Run) error {
 	s := Source{FS: a.in.opts.FS, Run: run, Ordinal: a.ordinal, Sequence: run.Offset}
 	s.Run.Offset = 0
 	if a.inMemory {
-		err = receiveInMemory(&s, a.left.front(run.Length), body)
+		err = receiveInMemory(&s, a.unused.front(run.Length), body)
 	} else {
 		err = a.in.receiveOnDisk(ctx, &s, body)
 	}
@@ -139,7 +139,7 @@ func receiveInMemory(s *Source, p piece, body io.Reader) error {
 			return s.blame(bad)
 		}
 		if left = left[n:]; err != nil && len(left) > 0 {
-			return s.blame(noEOF(err))
+			return s.blame(unexpectedEOF(err))
 		}
 	}
 	if err := v.finish(); err != nil {
@@ -148,8 +148,8 @@ func receiveInMemory(s *Source, p piece, body io.Reader) error {
 	return nil
 }
 
-// noEOF makes of an end that comes too early an error that says so.
-func noEOF(err error) error {
+// unexpectedEOF makes of an end that comes too early an error that says so.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
@@ -233,7 +233,7 @@ func (a *arrival) undo(ctx context.Context) error {
 	}
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()
-	a.in.mu.segments.give(a.room.extent)
+	a.in.mu.segments.give(a.reserved.extent)
 	a.in.changedLocked()
 	return nil
 }

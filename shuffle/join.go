@@ -22,7 +22,7 @@ func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x 
 	x = &Index{Path: path, Partitions: make([][]Run, len(parts[0].Partitions))}
 	hash := xxhash.New()
 	for _, part := range parts {
-		if err := x.take(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
+		if err := x.appendPart(ctx, fsys, io.MultiWriter(w, hash), part); err != nil {
 			return nil, errors.Join(err, w.Abort())
 		}
 	}
@@ -36,8 +36,8 @@ func Join(ctx context.Context, fsys storage.FS, path string, parts []*Index) (x 
 	return x, nil
 }
 
-// take appends the data and the runs of part.
-func (x *Index) take(ctx context.Context, fsys storage.FS, w io.Writer, part *Index) error {
+// appendPart appends the data and the runs of part.
+func (x *Index) appendPart(ctx context.Context, fsys storage.FS, w io.Writer, part *Index) error {
 	if len(part.Partitions) != len(x.Partitions) {
 		return fmt.Errorf("data file %s: %d partitions, not %d", part.Path, len(part.Partitions), len(x.Partitions))
 	}

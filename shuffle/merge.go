@@ -22,7 +22,7 @@ type MergeOptions struct {
 // It is a loser tree: each inner node holds the head that lost there, so that
 // a new head is compared once a level on its way to the top.
 type Merge struct {
-	heads   []*runReader  // one a source
+	readers []*runReader  // one a source
 	starts  []RunPosition // where reading began
 	order   []rank        // of all sources, ascending
 	ranks   [][]uint32    // of each source, by tag: place in order; an untagged run has one
@@ -46,7 +46,7 @@ const exhausted = ^uint32(0)
 
 // NewMerge opens sources, each at its From. The Merge must be closed.
 func NewMerge(ctx context.Context, sources []Source, o MergeOptions) (*Merge, error) {
-	m := &Merge{opts: o, heads: make([]*runReader, 0, len(sources))}
+	m := &Merge{opts: o, readers: make([]*runReader, 0, len(sources))}
 	if err := m.open(ctx, sources); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -67,7 +67,7 @@ func (m *Merge) open(ctx context.Context, sources []Source) error {
 		if err != nil {
 			return err
 		}
-		m.heads = append(m.heads, r)
+		m.readers = append(m.readers, r)
 		m.starts = append(m.starts, s.From)
 	}
 	return nil
@@ -96,7 +96,7 @@ func (m *Merge) rankSources(sources []Source) {
 	var all []rank
 	own := make([][]rank, len(sources))
 	for i, s := range sources {
-		own[i] = m.heads[i].tags
+		own[i] = m.readers[i].tags
 		if !s.Run.Tagged {
 			own[i] = []rank{s.rank()}
 		}
@@ -125,7 +125,7 @@ func (m *Merge) Next() bool {
 		return false
 	}
 	m.advance(&m.top)
-	if len(m.heads) > 1 {
+	if len(m.readers) > 1 {
 		m.replay()
 	}
 	return m.top.rest != exhausted && m.err == nil
@@ -134,7 +134,7 @@ func (m *Merge) Next() bool {
 // start reads the first record of each source and plays the first round.
 func (m *Merge) start() bool {
 	m.started = true
-	n := len(m.heads)
+	n := len(m.readers)
 	if n == 0 {
 		m.top.rest = exhausted
 		return false
@@ -158,7 +158,7 @@ func (m *Merge) start() bool {
 
 // advance goes to the next record of a head's source.
 func (m *Merge) advance(h *head) {
-	r := m.heads[h.source]
+	r := m.readers[h.source]
 	if !r.advance() {
 		if r.err != nil && m.err == nil {
 			m.err = r.err
@@ -166,7 +166,7 @@ func (m *Merge) advance(h *head) {
 		h.prefix, h.rest = ^uint64(0), exhausted
 		return
 	}
-	if len(m.heads) > 1 {
+	if len(m.readers) > 1 {
 		h.prefix, h.rest = sortKey(r.key())
 	} else {
 		h.rest = 0
@@ -204,7 +204,7 @@ func (m *Merge) beforeRest(a, b *head) bool {
 		return a.source < b.source
 	}
 	if !wholeSortKey(a.rest) {
-		c := bytes.Compare(m.heads[a.source].key()[sortKeyBytes:], m.heads[b.source].key()[sortKeyBytes:])
+		c := bytes.Compare(m.readers[a.source].key()[sortKeyBytes:], m.readers[b.source].key()[sortKeyBytes:])
 		if c != 0 {
 			return c < 0
 		}
@@ -219,17 +219,17 @@ func (m *Merge) earlier(a, b uint32) bool {
 }
 
 // rankOf is the rank of a source's current record.
-func (m *Merge) rankOf(source uint32) uint32 { return m.ranks[source][m.heads[source].tag] }
+func (m *Merge) rankOf(source uint32) uint32 { return m.ranks[source][m.readers[source].tag] }
 
 // Key is the current record's key. It holds until Next.
-func (m *Merge) Key() []byte { return m.heads[m.top.source].key() }
+func (m *Merge) Key() []byte { return m.readers[m.top.source].key() }
 
 // Value is the current record's value. It holds until Next.
-func (m *Merge) Value() []byte { return m.heads[m.top.source].value() }
+func (m *Merge) Value() []byte { return m.readers[m.top.source].value() }
 
 // record is the current record's bytes, without a tag.
 func (m *Merge) record() []byte {
-	r := m.heads[m.top.source]
+	r := m.readers[m.top.source]
 	return r.data[r.cur.start:r.cur.end]
 }
 
@@ -244,8 +244,8 @@ func (m *Merge) Positions() []RunPosition {
 	if !m.started {
 		return slices.Clone(m.starts)
 	}
-	positions := make([]RunPosition, len(m.heads))
-	for i, r := range m.heads {
+	positions := make([]RunPosition, len(m.readers))
+	for i, r := range m.readers {
 		positions[i] = r.position()
 	}
 	return positions
@@ -254,7 +254,7 @@ func (m *Merge) Positions() []RunPosition {
 // Close closes the files. It may be called twice.
 func (m *Merge) Close() error {
 	var errs []error
-	for _, r := range m.heads {
+	for _, r := range m.readers {
 		r.close()
 	}
 	for _, f := range m.files {

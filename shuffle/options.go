@@ -82,8 +82,8 @@ type Collector interface {
 	// does nothing.
 	Abort() error
 	Stats() Stats
-	// Held is roughly how many bytes are in memory that Finish would write.
-	Held() int64
+	// Buffered is roughly how many bytes are in memory that Finish would write.
+	Buffered() int64
 }
 
 const (

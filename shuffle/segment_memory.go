@@ -21,7 +21,7 @@ type segmentMemory struct {
 	size   int64
 	used   int64  // bytes of all pieces; <= size
 	arena  []byte // nil before the first piece and after the last
-	free   extents
+	free   freeList
 	closed bool
 }
 
@@ -52,7 +52,7 @@ func (m *segmentMemory) take(n int64) (p piece, ok bool, err error) {
 		if m.arena, err = arenas.take(int(m.size)); err != nil {
 			return piece{}, false, err
 		}
-		m.free = extents{{0, m.size}}
+		m.free = freeList{{0, m.size}}
 	}
 	e, ok := m.free.take(n)
 	if !ok {

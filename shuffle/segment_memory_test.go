@@ -17,7 +17,7 @@ import (
 func TestExtentsGiveNothingTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(1, 200).Draw(t, "size")
-		free, taken := extents{{0, size}}, make([]bool, size)
+		free, taken := freeList{{0, size}}, make([]bool, size)
 		var out []extent
 		t.Repeat(map[string]func(*rapid.T){
 			"take": func(t *rapid.T) {
@@ -70,7 +70,7 @@ func firstRoom(taken []bool, n int64) int64 {
 	return -1
 }
 
-func freeRanges(taken []bool) (free extents) {
+func freeRanges(taken []bool) (free freeList) {
 	for i, t := range taken {
 		at := int64(i)
 		switch {
@@ -94,7 +94,7 @@ func TestExtentsRefuseWhatIsFree(t *testing.T) {
 					t.Errorf("%v given back though a part is free", e)
 				}
 			}()
-			free := extents{{0, 10}, {20, 30}}
+			free := freeList{{0, 10}, {20, 30}}
 			free.give(e)
 		}()
 	}

@@ -24,11 +24,11 @@ type SortBuffer struct {
 	side     *batch // nil when nothing happens in the background
 	cur      *batch // main or side
 	file     spillFile
-	combine  *combining
+	combine  *combinerRun
 	spilling chan error // of the goroutine that spills main; nil when there is none
 	stats    Stats
 	err      error
-	over     bool // Finish or Abort was called
+	finished bool // Finish or Abort was called
 }
 
 var _ Collector = (*SortBuffer)(nil)
@@ -56,7 +56,7 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 	}
 	b.cur = b.main
 	if o.Combine != nil {
-		b.combine = newCombining(o.Combine)
+		b.combine = newCombinerRun(o.Combine)
 	}
 	return b, nil
 }
@@ -64,7 +64,7 @@ func NewSortBuffer(ctx context.Context, o Options) (*SortBuffer, error) {
 // Emit copies one record. An error shows in Err, not here.
 func (b *SortBuffer) Emit(key, value []byte) {
 	n := recordLen(len(key), len(value))
-	if !b.cur.fits(n) && !b.makeRoom(n) {
+	if !b.cur.fits(n) && !b.ensureSpace(n) {
 		b.addLarge(key, value, n)
 		return
 	}
@@ -82,19 +82,19 @@ func (b *SortBuffer) refuse(partition int) {
 	b.fail(fmt.Errorf("partition %d of %d: the partitioner must stay within", partition, b.opts.Partitions))
 }
 
-// makeRoom spills until a record of n bytes fits; false when it never will, and
+// ensureSpace spills until a record of n bytes fits; false when it never will, and
 // after an error.
-func (b *SortBuffer) makeRoom(n int) bool {
+func (b *SortBuffer) ensureSpace(n int) bool {
 	for b.err == nil && b.main.canHold(n) {
 		switch {
 		case b.cur == b.side:
 			b.wait()
-			b.main.takeOver(b.side)
+			b.main.moveFrom(b.side)
 			b.cur = b.main
 		case b.side == nil:
 			b.spill(b.main)
 		default:
-			b.spillBehind()
+			b.spillInBackground()
 		}
 		if b.err == nil && b.cur.fits(n) {
 			return true
@@ -103,8 +103,8 @@ func (b *SortBuffer) makeRoom(n int) bool {
 	return false
 }
 
-// spillBehind begins to spill main and goes on with side, which is empty.
-func (b *SortBuffer) spillBehind() {
+// spillInBackground begins to spill main and goes on with side, which is empty.
+func (b *SortBuffer) spillInBackground() {
 	done := make(chan error, 1)
 	ctx, main := b.ctx, b.main
 	go func() { done <- b.write(ctx, main) }()
@@ -114,11 +114,11 @@ func (b *SortBuffer) spillBehind() {
 // wait waits for the spill of main.
 func (b *SortBuffer) wait() {
 	if b.spilling != nil {
-		b.ended(<-b.spilling)
+		b.spillEnded(<-b.spilling)
 	}
 }
 
-func (b *SortBuffer) ended(err error) {
+func (b *SortBuffer) spillEnded(err error) {
 	b.spilling = nil
 	b.fail(err)
 	b.main.reset()
@@ -158,7 +158,7 @@ func (b *SortBuffer) write(ctx context.Context, s *batch) (err error) {
 // addLarge writes a record that is larger than the memory as a spill of its own,
 // behind all that came before.
 func (b *SortBuffer) addLarge(key, value []byte, n int) {
-	if b.err != nil || b.over {
+	if b.err != nil || b.finished {
 		return
 	}
 	b.spillAll()
@@ -204,7 +204,7 @@ func (b *SortBuffer) Err() error {
 	if b.spilling != nil {
 		select {
 		case err := <-b.spilling:
-			b.ended(err)
+			b.spillEnded(err)
 		default:
 		}
 	}
@@ -214,7 +214,7 @@ func (b *SortBuffer) Err() error {
 // Finish writes what is in memory, merges the spills if they are many, and
 // returns the index. After an error no file is left.
 func (b *SortBuffer) Finish(ctx context.Context) (*Index, error) {
-	if b.over {
+	if b.finished {
 		return nil, errors.New("collector: finished or aborted before")
 	}
 	b.wait()
@@ -244,7 +244,7 @@ const minSpillsToCombine = 3
 
 // Abort ends the collector and removes its files. After Finish it does nothing.
 func (b *SortBuffer) Abort() error {
-	if b.over {
+	if b.finished {
 		return nil
 	}
 	b.wait()
@@ -255,7 +255,7 @@ func (b *SortBuffer) Abort() error {
 
 // release gives the memory back.
 func (b *SortBuffer) release() {
-	b.over = true
+	b.finished = true
 	arenas.give(b.mem)
 	b.mem, b.main, b.side = nil, new(batch), nil
 	b.cur = b.main
@@ -264,8 +264,8 @@ func (b *SortBuffer) release() {
 // Stats is what was done so far; spills count when they have ended.
 func (b *SortBuffer) Stats() Stats { return b.stats }
 
-// Held implements Collector.
-func (b *SortBuffer) Held() int64 {
+// Buffered implements Collector.
+func (b *SortBuffer) Buffered() int64 {
 	bytes := b.main.end
 	if b.side != nil {
 		bytes += b.side.end

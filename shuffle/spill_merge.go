@@ -20,8 +20,8 @@ type mergeLevel struct {
 	sum  uint64  // xxhash64
 }
 
-// most is the largest number of runs that a partition has.
-func (l *mergeLevel) most() int {
+// maxRuns is the largest number of runs that a partition has.
+func (l *mergeLevel) maxRuns() int {
 	n := 0
 	for _, runs := range l.runs {
 		n = max(n, len(runs))
@@ -34,11 +34,11 @@ func (l *mergeLevel) most() int {
 // copied anyway, the last pass publishes up to MaxRuns runs too, if that saves
 // a pass.
 func (f *spillFile) mergeAll(ctx context.Context, l mergeLevel, combine groupWriter) (mergeLevel, error) {
-	if l.most() <= f.opts.MaxRuns {
+	if l.maxRuns() <= f.opts.MaxRuns {
 		return l, nil
 	}
 	factor := mergeFactor(f.opts.Factor, f.opts.Memory, largestBlock(slices.Concat(l.runs...)))
-	for pass := 1; l.most() > f.opts.MaxRuns; pass++ {
+	for pass := 1; l.maxRuns() > f.opts.MaxRuns; pass++ {
 		path := fmt.Sprintf("%s.merge%d", f.opts.Path, pass)
 		next, err := f.mergePass(ctx, l, path, factor, combine)
 		if err != nil {
@@ -82,7 +82,7 @@ func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, fa
 	f.made = append(f.made, path)
 	next := mergeLevel{path: path, runs: make([][]Run, len(l.runs))}
 	for p, runs := range l.runs {
-		for _, part := range neighbourhoods(runs, factor) {
+		for _, part := range chunkRuns(runs, factor) {
 			run, err := mergeRuns(ctx, runSources(f.opts.FS, l.path, part), w, combine)
 			if err != nil {
 				return l, errors.Join(err, w.abort())
@@ -100,9 +100,9 @@ func (f *spillFile) mergePass(ctx context.Context, l mergeLevel, path string, fa
 	return next, nil
 }
 
-// neighbourhoods cuts runs into parts of at most factor, of nearly equal
+// chunkRuns cuts runs into parts of at most factor, of nearly equal
 // numbers.
-func neighbourhoods(runs []Run, factor int) [][]Run {
+func chunkRuns(runs []Run, factor int) [][]Run {
 	n := (len(runs) + factor - 1) / factor
 	parts := make([][]Run, 0, n)
 	for i := range n {

@@ -8,13 +8,13 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// unaccounted holds what attempts have done against what the state says of a job that
+// outputError holds what attempts have done against what the state says of a job that
 // has succeeded: the finished parts of each block cover it without gap or overlap, and
 // each reduce has one winner. It is "" when that is so.
-func (b *body) unaccounted(j *job, s *cluster.Job) string {
+func (b *body) outputError(j *job, s *cluster.Job) string {
 	for _, stage := range s.Stages[1:] {
 		for _, t := range stage.Tasks {
-			if t.Winner == nil || !b.has(t, t.Winner) {
+			if t.Winner == nil || !b.hasFinished(t, t.Winner) {
 				return fmt.Sprintf("nobody has finished %v", t.ID)
 			}
 		}
@@ -33,7 +33,7 @@ func (b *body) unaccounted(j *job, s *cluster.Job) string {
 		if t.Range.Start.Offset != at {
 			break
 		}
-		if !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return (t.Winner == a || j.revoked[a.ID]) && b.has(t, a) }) {
+		if !slices.ContainsFunc(t.Attempts, func(a *cluster.Attempt) bool { return (t.Winner == a || j.revoked[a.ID]) && b.hasFinished(t, a) }) {
 			return fmt.Sprintf("nobody has finished %v", t.ID)
 		}
 		at = t.Range.End.Offset
@@ -44,8 +44,8 @@ func (b *body) unaccounted(j *job, s *cluster.Job) string {
 	return ""
 }
 
-// has reports whether an attempt has done what its task is.
-func (b *body) has(t *cluster.Task, a *cluster.Attempt) bool {
-	did, finished := b.account.did[a.ID]
+// hasFinished reports whether an attempt has done what its task is.
+func (b *body) hasFinished(t *cluster.Task, a *cluster.Attempt) bool {
+	did, finished := b.account.finishedRanges[a.ID]
 	return finished && did == t.Range
 }

@@ -16,89 +16,89 @@ type attempt struct {
 	machine *machine
 	job     *job
 	rng     dag.Range
-	over    bool
+	ended   bool
 
-	own  int64 // ms of the task's work
-	done int64 // of them, that a checkpoint has and this attempt does not do again
-	work int64 // ms that it has to do: the rest, and what a map reads from afar; of a reduce, behind the copying
+	taskWork     int64 // ms of the task's work
+	restoredWork int64 // of them, that a checkpoint has and this attempt does not do again
+	ownWork      int64 // ms that it has to do: the rest, and what a map reads from afar; of a reduce, behind the copying
 
 	// How far it was at since. From then on it goes on, unless it stands.
-	since          int64
-	worked, copied int64 // ms of work, bytes of a reduce
-	stands         bool
-	suspended      bool // it stands because it has no slot
+	since            int64
+	workDone, copied int64 // ms of work, bytes of a reduce
+	stalled          bool
+	suspended        bool // it stands because it has no slot
 
 	// A reduce copies, as fast as it can, what maps have written. It is through
 	// some time after all maps have finished, at ready; 0 while that is not known.
-	bytes   int64
-	ready   int64
-	fetched bool // it has all of it, whatever becomes of the maps
+	bytes        int64
+	inputReadyAt int64
+	fetched      bool // it has all of it, whatever becomes of the maps
 
-	rate    int64 // bytes/s
-	pausing bool  // it does nothing but write what it has done
+	rate       int64 // bytes/s
+	preempting bool  // it does nothing but write what it has done
 
-	plan    int            // number of what was planned for it last: the rest does not count
-	next    func()         // what was planned last while it stood, by duePlan, for due
-	due     int64          // ms
-	duePlan int            // number of that
-	ice     ice            // its process is stopped
-	word    control.Event  // what it has ended with, nil before; it is repeated until it is in the log
-	base    int64          // from when on it reports every so often
-	told    sched.Progress // what had been heard of it at since
+	planned       int            // number of what was planned for it last: the rest does not count
+	next          func()         // what was planned last while it stood, by nextPlanned, for due
+	nextAt        int64          // ms
+	nextPlanned   int            // number of that
+	stopped       stoppedProcess // its process is stopped
+	pendingReport control.Event  // what it has ended with, nil before; it is repeated until it is in the log
+	reportsFrom   int64          // from when on it reports every so often
+	reported      sched.Progress // what had been heard of it at since
 }
 
-// reduces tells a reduce from a map.
-func (a *attempt) reduces() bool { return phaseOf(a.id) == cluster.ReduceSlot }
+// isReduce tells a reduce from a map.
+func (a *attempt) isReduce() bool { return phaseOf(a.id) == cluster.ReduceSlot }
 
-// start puts an attempt on its machine. A start that is ordered twice is one.
-func (b *body) start(m *machine, id cluster.AttemptID) {
+// startAttempt puts an attempt on its machine. A start that is ordered twice is one.
+func (b *body) startAttempt(m *machine, id cluster.AttemptID) {
 	j, t, known, ok := b.view.Attempt(id)
 	if !ok || known.State != cluster.AttemptRunning || b.attempts[id] != nil {
 		return
 	}
 	a := &attempt{
 		id: id, kind: known.Slot, machine: m, job: b.jobs[j.ID], rng: known.Range,
-		since: b.now, base: b.now, stands: true, rate: b.cfg.ShuffleRate,
+		since: b.now, reportsFrom: b.now, stalled: true, rate: b.cfg.ShuffleRate,
 	}
-	at := b.restore(a, t, m.room(a.kind, b.slotsOf(a.kind), b.now))
+	at := b.restore(a, t, m.slotFreeAt(a.kind, b.slotsOf(a.kind), b.now))
 	b.attempts[id] = a
 	m.running = append(m.running, a)
-	if a.reduces() {
+	if a.isReduce() {
 		in := a.job.in.Reduces[t.Part]
-		a.own, a.bytes = in.Millis, in.Bytes
-		a.work = a.own - a.done
+		a.taskWork, a.bytes = in.Millis, in.Bytes
+		a.ownWork = a.taskWork - a.restoredWork
 	} else {
 		b.measureMap(a, t, j.IsLocal(t, b.view.Machine(m.name)))
 	}
-	begin := func() { b.goOn(a) }
-	if b.cfg.Visited == nil {
-		b.later(a, at, begin)
+	begin := func() { b.proceed(a) }
+	if b.cfg.OnFailpoint == nil {
+		b.planNext(a, at, begin)
 		return
 	}
-	b.come(a, AtLaunch, func() { b.later(a, at, begin) })
+	b.reach(a, AtLaunch, func() { b.planNext(a, at, begin) })
 }
 
 // measureMap finds what there is to do of a map: its part of the block's time,
 // and to read what is left of its bytes when they are elsewhere.
 func (b *body) measureMap(a *attempt, t *cluster.Task, local bool) {
 	in := a.job.in.Maps[t.Part]
-	a.own = partOf(in, a.rng)
-	a.work = a.own - a.done
+	a.taskWork = millisOfRange(in, a.rng)
+	a.ownWork = a.taskWork - a.restoredWork
 	bytes := min(a.rng.End.Offset-a.rng.Start.Offset, in.Bytes)
-	if a.done > 0 {
-		bytes -= scale(bytes, a.done, a.own)
+	if a.restoredWork > 0 {
+		bytes -= scale(bytes, a.restoredWork, a.taskWork)
 	}
 	if !local {
-		a.work += scale(bytes, 1000, b.cfg.RemoteRate)
+		a.ownWork += scale(bytes, 1000, b.cfg.RemoteRate)
 	}
 }
 
-// later plans something for an attempt, in place of what was planned before.
-func (b *body) later(a *attempt, at int64, do func()) {
-	a.plan++
-	plan := a.plan
+// planNext plans something for an attempt, in place of what was planned before.
+func (b *body) planNext(a *attempt, at int64, do func()) {
+	a.planned++
+	plan := a.planned
 	act := func() {
-		if !a.over && a.plan == plan {
+		if !a.ended && a.planned == plan {
 			do()
 		}
 	}
@@ -106,85 +106,85 @@ func (b *body) later(a *attempt, at int64, do func()) {
 		act()
 		return
 	}
-	a.next, a.due, a.duePlan = do, at, plan
+	a.next, a.nextAt, a.nextPlanned = do, at, plan
 	b.queue.plan(at, act)
 }
 
-// goOn has an attempt begin, or go on where it is.
-func (b *body) goOn(a *attempt) {
-	b.settle(a)
-	a.base, a.stands = b.now, false
-	if a.reduces() {
+// proceed has an attempt begin, or go on where it is.
+func (b *body) proceed(a *attempt) {
+	b.updateProgress(a)
+	a.reportsFrom, a.stalled = b.now, false
+	if a.isReduce() {
 		a.job.copying = append(a.job.copying, a)
-		b.copyOn(a, b.view.Job(a.job.id).Stages[0].Complete())
+		b.updateCopy(a, b.view.Job(a.job.id).Stages[0].Complete())
 		return
 	}
-	b.finishAt(a, b.now+a.work-a.worked)
+	b.planFinish(a, b.now+a.ownWork-a.workDone)
 }
 
-// finishAt plans the end of an attempt.
-func (b *body) finishAt(a *attempt, at int64) {
-	a.plan++
-	plan := a.plan
+// planFinish plans the end of an attempt.
+func (b *body) planFinish(a *attempt, at int64) {
+	a.planned++
+	plan := a.planned
 	b.queue.plan(at, func() {
 		switch {
-		case a.over || a.plan != plan:
-		case b.cfg.Visited == nil:
+		case a.ended || a.planned != plan:
+		case b.cfg.OnFailpoint == nil:
 			b.finish(a, a.rng)
 		default:
-			b.come(a, AtEnd, func() { b.finish(a, a.rng) })
+			b.reach(a, AtEnd, func() { b.finish(a, a.rng) })
 		}
 	})
 }
 
 // finish ends an attempt that has done its work, or a part of it.
 func (b *body) finish(a *attempt, did dag.Range) {
-	if b.account.did != nil {
-		b.account.did[a.id] = did
+	if b.account.finishedRanges != nil {
+		b.account.finishedRanges[a.id] = did
 	}
-	b.end(a, control.AttemptFinished{Attempt: a.id, Range: did})
+	b.endAttempt(a, control.AttemptFinished{Attempt: a.id, Range: did})
 }
 
-// end takes an attempt from its machine and reports what became of it.
-func (b *body) end(a *attempt, ev control.Event) {
-	b.cease(a)
-	a.over, a.word = true, ev
+// endAttempt takes an attempt from its machine and reports what became of it.
+func (b *body) endAttempt(a *attempt, ev control.Event) {
+	b.stall(a)
+	a.ended, a.pendingReport = true, ev
 	a.machine.running = slices.DeleteFunc(a.machine.running, func(other *attempt) bool { return other == a })
 	b.report(a.machine, ev)
 }
 
-// cease has an attempt stand still.
-func (b *body) cease(a *attempt) {
-	b.settle(a)
-	a.stands, a.ready = true, 0
-	a.plan++
+// stall has an attempt stand still.
+func (b *body) stall(a *attempt) {
+	b.updateProgress(a)
+	a.stalled, a.inputReadyAt = true, 0
+	a.planned++
 	a.job.copying = slices.DeleteFunc(a.job.copying, func(other *attempt) bool { return other == a })
 }
 
-// settle takes down how far an attempt is, and what it has told of that.
-func (b *body) settle(a *attempt) {
-	a.told, _ = b.reported(a)
-	a.worked, a.copied, a.fetched = a.workedAt(b.now), a.copiedAt(b.now), a.fetchedAt(b.now)
+// updateProgress takes down how far an attempt is, and what it has told of that.
+func (b *body) updateProgress(a *attempt) {
+	a.reported, _ = b.progressOf(a)
+	a.workDone, a.copied, a.fetched = a.workDoneAt(b.now), a.copiedAt(b.now), a.fetchedAt(b.now)
 	a.since = b.now
-	if a.fetched && !a.stands {
-		a.ready = b.now
+	if a.fetched && !a.stalled {
+		a.inputReadyAt = b.now
 	}
 }
 
-// workedAt is how many ms of its work an attempt has done at a time from since on.
-func (a *attempt) workedAt(at int64) int64 {
+// workDoneAt is how many ms of its work an attempt has done at a time from since on.
+func (a *attempt) workDoneAt(at int64) int64 {
 	began := a.since
-	if a.reduces() {
-		began = max(began, a.ready)
+	if a.isReduce() {
+		began = max(began, a.inputReadyAt)
 	}
-	if a.stands || at < began || a.reduces() && a.ready == 0 {
-		return a.worked
+	if a.stalled || at < began || a.isReduce() && a.inputReadyAt == 0 {
+		return a.workDone
 	}
-	return min(a.worked+at-began, a.work)
+	return min(a.workDone+at-began, a.ownWork)
 }
 
-// doneAt is how many ms of its task's work are done at a time from since on, by
+// taskWorkDoneAt is how many ms of its task's work are done at a time from since on, by
 // it and before its checkpoint.
-func (a *attempt) doneAt(at int64) int64 {
-	return a.done + scale(a.own-a.done, a.workedAt(at), a.work)
+func (a *attempt) taskWorkDoneAt(at int64) int64 {
+	return a.restoredWork + scale(a.taskWork-a.restoredWork, a.workDoneAt(at), a.ownWork)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -29,7 +29,7 @@ func readTrace(t testing.TB, name string) *workload.Workload {
 
 func policyOf(t testing.TB, name string) sched.Policy {
 	t.Helper()
-	p, err := all.New(name, nil, sched.Setup{Placement: sched.DefaultPlacement()})
+	p, err := registry.New(name, nil, sched.Setup{Placement: sched.DefaultPlacement()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestTrace(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	w := readTrace(t, "hfsp_fb2009.csv")
-	r, err := Run(t.Context(), Config{Nodes: 100, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(t, "fifo")}, w)
+	r, err := Run(t.Context(), Config{Machines: 100, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(t, "fifo")}, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTrace(t *testing.T) {
 func benchmark(b *testing.B, policy string, nodes int, w *workload.Workload) {
 	var events, steps int64
 	for b.Loop() {
-		r, err := Run(b.Context(), Config{Nodes: nodes, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(b, policy)}, w)
+		r, err := Run(b.Context(), Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(b, policy)}, w)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func BenchmarkTargets(b *testing.B) {
 		{"fb2010", 100, time.Minute, func(b *testing.B) *workload.Workload { return readTrace(b, "hfsp_fb2010.csv") }},
 		{"large", 10_000, 2 * time.Minute, func(*testing.B) *workload.Workload { return regular(100, 1000, 13_000) }},
 	} {
-		for _, policy := range all.Names() {
+		for _, policy := range registry.Names() {
 			b.Run(c.name+"/"+policy, func(b *testing.B) {
 				benchmark(b, policy, c.nodes, c.prepare(b))
 				if each := b.Elapsed() / time.Duration(b.N); each > c.within {
@@ -109,7 +109,7 @@ func regular(jobs, maps int, gap int64) *workload.Workload {
 // BenchmarkGrowth tells what an event costs as jobs, machines, and jobs that wait
 // at a time become more, the rest staying as it is.
 func BenchmarkGrowth(b *testing.B) {
-	for _, policy := range all.Names() {
+	for _, policy := range registry.Names() {
 		for _, jobs := range []int{30, 100, 300, 1000} { // one after the other
 			b.Run(fmt.Sprintf("policy=%s/jobs=%d", policy, jobs), func(b *testing.B) { benchmark(b, policy, 20, regular(jobs, 100, 60_000)) })
 		}

@@ -27,21 +27,21 @@ type body struct {
 	now    int64 // of the state's clock
 	queue  queue
 	events []control.Event // that happened now
-	wake   int64           // when the controller is to be stepped at the latest; 0 for never
+	wakeAt int64           // when the controller is to be stepped at the latest; 0 for never
 
-	machines []*machine
-	byName   map[string]*machine
-	jobs     map[cluster.JobID]*job
-	order    []*job                         // as they were submitted
-	left     int                            // jobs that are not over
-	attempts map[cluster.AttemptID]*attempt // that have not left their machine, as far as the master knows
-	probes   []int64                        // when all attempts were asked how far they are, ascending
+	machines   []*machine
+	byName     map[string]*machine
+	jobs       map[cluster.JobID]*job
+	submitted  []*job                         // as they were submitted
+	unfinished int                            // jobs that are not over
+	attempts   map[cluster.AttemptID]*attempt // that have not left their machine, as far as the master knows
+	probes     []int64                        // when all attempts were asked how far they are, ascending
 
-	steps, happened int64 // of the controller, and in the world, so far
-	idle            int   // times that it was woken for nothing since anything happened
-	account         account
-	series          series
-	fault           error // that ends the run
+	steps, eventCount int64 // of the controller, and in the world, so far
+	idleWakes         int   // times that it was woken for nothing since anything happened
+	account           account
+	series            series
+	err               error // that ends the run
 }
 
 // Run plays a workload to its end. It fails when the configuration or the
@@ -50,7 +50,7 @@ type body struct {
 // too.
 func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error) {
 	cfg.ensureDefaults()
-	faults := errors.Join(cfg.check(), cfg.checkTriggers(w), w.Check())
+	faults := errors.Join(cfg.validate(), cfg.validateTriggers(w), w.Validate())
 	if cfg.Policy == nil {
 		faults = errors.Join(faults, errors.New("sim: no policy"))
 	}
@@ -58,7 +58,7 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 		return nil, faults
 	}
 	b := newBody(cfg, w)
-	err := b.play(ctx)
+	err := b.runToEnd(ctx)
 	if err != nil && !errors.Is(err, ErrStuck) {
 		return nil, err
 	}
@@ -68,38 +68,38 @@ func Run(ctx context.Context, cfg Config, w *workload.Workload) (*Result, error)
 // newBody is a cluster at the start of a run, by a configuration with its defaults.
 func newBody(cfg Config, w *workload.Workload) *body {
 	b := &body{
-		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch, left: len(w.Jobs),
+		cfg: cfg, workload: w, state: cluster.New("sim"), now: epoch, unfinished: len(w.Jobs),
 		byName: make(map[string]*machine), jobs: make(map[cluster.JobID]*job),
-		attempts: make(map[cluster.AttemptID]*attempt), account: account{asked: make(map[cluster.AttemptID]int)},
+		attempts: make(map[cluster.AttemptID]*attempt), account: account{pending: make(map[cluster.AttemptID]int)},
 	}
-	b.masters.away, b.masters.leads = make([]int, cfg.Masters), []int64{0}
-	if cfg.CheckInvariants || cfg.Disturb != nil {
-		b.account.did = make(map[cluster.AttemptID]dag.Range)
+	b.masters.isolated, b.masters.elections = make([]int, cfg.Masters), []int64{0}
+	if cfg.CheckInvariants || cfg.InjectFaults != nil {
+		b.account.finishedRanges = make(map[cluster.AttemptID]dag.Range)
 	}
 	b.view = b.state.View()
 	b.brain = control.New(b.view, cfg.Policy)
-	b.brain.Rely(b)
-	b.brain.Trace(cfg.Decisions != nil)
+	b.brain.UseSoftState(b)
+	b.brain.Trace(cfg.OnDecision != nil)
 	b.build()
 	return b
 }
 
 // build plans what comes from outside: machines, their failures, and jobs.
 func (b *body) build() {
-	b.hear(control.Leading{})
-	for n := range b.cfg.Nodes {
+	b.enqueue(control.Leading{})
+	for n := range b.cfg.Machines {
 		m := &machine{number: n, name: MachineName(n), rack: fmt.Sprintf("/r%d", n%b.cfg.Racks)}
-		m.phase = int64(noise(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.Heartbeat, 1)))
+		m.heartbeatOffset = int64(hashOf(b.cfg.Seed, "heartbeat", n, 0) % uint64(max(b.cfg.Heartbeat, 1)))
 		b.machines, b.byName[m.name] = append(b.machines, m), m
-		b.join(m)
+		b.startTasknode(m)
 	}
 	for _, f := range b.cfg.Failures {
 		if f.Job == "" {
-			b.queue.plan(epoch+f.At, func() { b.fail(b.machines[f.Node], f.Back, false) })
+			b.queue.plan(epoch+f.At, func() { b.failMachine(b.machines[f.Machine], f.BackAfter, false) })
 		}
 	}
-	if b.cfg.Disturb != nil {
-		b.queue.plan(b.now, b.disturb)
+	if b.cfg.InjectFaults != nil {
+		b.queue.plan(b.now, b.injectFaults)
 	}
 	pools := []string{cluster.DefaultPool}
 	for i := range b.workload.Jobs {
@@ -112,10 +112,10 @@ func (b *body) build() {
 	b.request(cluster.SetPools{Names: pools})
 }
 
-// hear notes an event for the controller's next step.
-func (b *body) hear(ev control.Event) { b.events = append(b.events, ev) }
+// enqueue notes an event for the controller's next step.
+func (b *body) enqueue(ev control.Event) { b.events = append(b.events, ev) }
 
-func (b *body) request(c cluster.Command) { b.hear(control.Requested{Command: c}) }
+func (b *body) request(c cluster.Command) { b.enqueue(control.Requested{Command: c}) }
 
 // maxRounds bounds how often the controller proposes something at one moment.
 const maxRounds = 1_000_000
@@ -124,23 +124,23 @@ const maxRounds = 1_000_000
 // those who watch are told.
 const checkEvery = 1024
 
-// play lets happen what is planned until all jobs are over.
-func (b *body) play(ctx context.Context) error {
-	for b.left > 0 {
+// runToEnd lets happen what is planned until all jobs are over.
+func (b *body) runToEnd(ctx context.Context) error {
+	for b.unfinished > 0 {
 		if err := b.step(); err != nil {
 			return err
 		}
-		if b.fault != nil {
-			return b.fault
+		if b.err != nil {
+			return b.err
 		}
 		if b.steps%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if b.steps%checkEvery == 0 && b.cfg.Watch != nil {
-			b.cfg.Watch(len(b.workload.Jobs)-b.left, b.time())
+		if b.steps%checkEvery == 0 && b.cfg.OnProgress != nil {
+			b.cfg.OnProgress(len(b.workload.Jobs)-b.unfinished, b.time())
 		}
-		if !b.moveOn() {
-			return b.stuck()
+		if !b.advance() {
+			return b.stuckError()
 		}
 	}
 	return nil
@@ -150,15 +150,15 @@ func (b *body) play(ctx context.Context) error {
 // and do nothing.
 const maxIdle = 10_000
 
-// moveOn lets the next things happen; false when nothing more would.
-func (b *body) moveOn() bool {
+// advance lets the next things happen; false when nothing more would.
+func (b *body) advance() bool {
 	at, planned := b.queue.next()
-	b.idle++
+	b.idleWakes++
 	if planned {
-		b.idle = 0
+		b.idleWakes = 0
 	}
-	if b.wake != 0 && (!planned || b.wake < at) {
-		at, planned = b.wake, b.idle < maxIdle
+	if b.wakeAt != 0 && (!planned || b.wakeAt < at) {
+		at, planned = b.wakeAt, b.idleWakes < maxIdle
 	}
 	if !planned {
 		return false
@@ -168,7 +168,7 @@ func (b *body) moveOn() bool {
 		b.now = at
 	}
 	for at, ok := b.queue.next(); ok && at <= b.now; at, ok = b.queue.next() {
-		b.happened++
+		b.eventCount++
 		b.queue.pop().do()
 	}
 	return true
@@ -177,7 +177,7 @@ func (b *body) moveOn() bool {
 // step has the controller deal with what has happened, and the world with what
 // it makes of it. What it proposes is in the log at once.
 func (b *body) step() error {
-	for rounds := 0; b.led(); rounds++ {
+	for rounds := 0; b.hasLeader(); rounds++ {
 		if rounds == maxRounds {
 			return fmt.Errorf("sim: at %d ms the policy proposes without end", b.time())
 		}
@@ -185,21 +185,21 @@ func (b *body) step() error {
 		b.events = nil
 		out := b.brain.Step(b.now, events)
 		b.steps++
-		b.wake = out.Wake
-		b.tell(out.Decisions)
+		b.wakeAt = out.Wake
+		b.reportDecisions(out.Decisions)
 		for _, o := range out.Orders {
-			b.obey(o)
+			b.deliver(o)
 		}
 		for _, w := range out.Work {
-			b.work(w)
+			b.perform(w)
 		}
 		if len(out.Commands) > 0 {
-			if err := b.write(out.Commands); err != nil {
+			if err := b.appendLog(out.Commands); err != nil {
 				return err
 			}
 		}
 		if b.masters.writing != nil {
-			b.wake = 0 // it proposes nothing before that is in the log
+			b.wakeAt = 0 // it proposes nothing before that is in the log
 		}
 		if len(b.events) == 0 {
 			return nil
@@ -212,10 +212,10 @@ func (b *body) step() error {
 func (b *body) apply(batch []cluster.Entry) error {
 	var done control.Applied
 	for _, e := range batch {
-		b.observe(e.Command)
+		b.notePreemptions(e.Command)
 		delta, err := b.state.Apply(e)
 		if err == nil {
-			b.follow(delta)
+			b.applyDelta(delta)
 		}
 		if b.cfg.CheckInvariants {
 			if fault := b.checkInvariants(); fault != nil {
@@ -224,15 +224,15 @@ func (b *body) apply(batch []cluster.Entry) error {
 		}
 		done.Results = append(done.Results, control.Result{Entry: e, Delta: delta, Err: err})
 	}
-	b.hear(done)
+	b.enqueue(done)
 	return nil
 }
 
 // time is the time since the start of the run, in ms.
 func (b *body) time() int64 { return b.now - epoch }
 
-// work does at once what the controller wants done for a job.
-func (b *body) work(w control.Work) {
+// perform does at once what the controller wants done for a job.
+func (b *body) perform(w control.Work) {
 	switch w.Kind {
 	case control.WorkSetUp:
 		if err := b.state.Load(w.Job, b.splits(b.jobs[w.Job])); err != nil {
@@ -240,7 +240,7 @@ func (b *body) work(w control.Work) {
 			return
 		}
 		if b.view.Job(w.Job).State != cluster.JobPrep {
-			b.hear(control.SplitsLoaded{Job: w.Job})
+			b.enqueue(control.SplitsLoaded{Job: w.Job})
 			return
 		}
 		b.request(cluster.StartJob{Job: w.Job})

@@ -41,12 +41,12 @@ func (c *chaos) preempts(view sched.View, plan sched.Plan) (preempts []sched.Pre
 	for _, p := range plan.Preempts {
 		taken[p.Attempt] = true
 	}
-	ways := []preempt.How{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}
+	ways := []preempt.Mode{preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Kill}
 	for m := range view.Machines() {
 		for n, a := range m.Attempts {
-			x := noise(c.seed, m.Name, int(c.now), n)
+			x := hashOf(c.seed, m.Name, int(c.now), n)
 			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended && !taken[a.ID] && x%3 == 0 {
-				preempts = append(preempts, sched.Preempt{Attempt: a.ID, How: ways[x/3%4], Cause: "chaos"})
+				preempts = append(preempts, sched.Preempt{Attempt: a.ID, Mode: ways[x/3%4], Cause: "chaos"})
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (c *chaos) NextWake() int64 {
 
 // TestChaos has every way of taking slots happen, and each work count once.
 func TestChaos(t *testing.T) {
-	cfg := quick(3, 3, 2)
+	cfg := configOf(3, 3, 2)
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks = &chaos{Policy: new(fifo.Policy), seed: 1}, true, true
 	cfg.Costs.TaskBytes, cfg.Costs.MemoryShort = 1e8, true
 	var jobs []workload.Job
@@ -73,7 +73,7 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ways := r.ByWay()
+	ways := r.ByMode()
 	if len(ways) != 4 || ways[preempt.Kill].Lost == 0 || ways[preempt.Split].Conserved == 0 || ways[preempt.Checkpoint].Conserved == 0 || ways[preempt.Suspend].Conserved == 0 {
 		t.Errorf("%+v", ways)
 	}

@@ -17,17 +17,17 @@ func (b *body) checkInvariants() error {
 			if !a.suspended {
 				busy[a.kind]++
 			}
-			if a.over || a.machine != m || b.attempts[a.id] != a {
+			if a.ended || a.machine != m || b.attempts[a.id] != a {
 				faults = append(faults, fmt.Errorf("%s runs %v, which is not there", m.name, a.id))
 			}
-			if a.worked < 0 || a.worked > a.work || a.copied > a.bytes || a.done > a.own {
+			if a.workDone < 0 || a.workDone > a.ownWork || a.copied > a.bytes || a.restoredWork > a.taskWork {
 				faults = append(faults, fmt.Errorf("%v has done %d of %d ms, before that %d of %d, and copied %d of %d bytes",
-					a.id, a.worked, a.work, a.done, a.own, a.copied, a.bytes))
+					a.id, a.workDone, a.ownWork, a.restoredWork, a.taskWork, a.copied, a.bytes))
 			}
 		}
 		known := b.view.Machine(m.name)
 		for kind, n := range busy {
-			moving := woken(known, cluster.Slot(kind))
+			moving := migrating(known, cluster.Slot(kind))
 			if n > b.slotsOf(cluster.Slot(kind))+moving {
 				faults = append(faults, fmt.Errorf("%s is at %d %vs", m.name, n, cluster.Slot(kind)))
 			}
@@ -39,9 +39,9 @@ func (b *body) checkInvariants() error {
 	return errors.Join(faults...)
 }
 
-// woken is how many attempts were woken on a machine to go on elsewhere, for which it
+// migrating is how many attempts were woken on a machine to go on elsewhere, for which it
 // may have no slot: they are about to end.
-func woken(m *cluster.Machine, kind cluster.Slot) (n int) {
+func migrating(m *cluster.Machine, kind cluster.Slot) (n int) {
 	if m == nil {
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 	j := workload.Job{ID: id, Submit: submit, SlowStart: 1}
 	for n := range maps {
-		j.Maps = append(j.Maps, workload.Task{Millis: 60_000 + int64(noise(1, id, n, 0)%12_000), Bytes: 256 << 20})
+		j.Maps = append(j.Maps, workload.Task{Millis: 60_000 + int64(hashOf(1, id, n, 0)%12_000), Bytes: 256 << 20})
 	}
 	for range reduces {
 		j.Reduces = append(j.Reduces, workload.Task{Millis: 20_000, Bytes: 24 << 20})
@@ -23,16 +23,16 @@ func wordCount(id string, submit int64, maps, reduces int) workload.Job {
 	return j
 }
 
-// paperRun has the cluster of the Chronos paper (section 5) run two word counts of
+// runPaperJobs has the cluster of the Chronos paper (section 5) run two word counts of
 // 17 and 56 GB, and machines fail when half of the first one's maps have finished.
-func paperRun(t *testing.T, policy sched.Policy, failures ...Failure) *Result {
+func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Result {
 	t.Helper()
 	for i := range failures {
 		failures[i].Job, failures[i].Phase, failures[i].Percent = "first", "map", 50
 	}
 	r, err := Run(t.Context(), Config{
-		Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 1 + len(failures),
-		Heartbeat: 300, Progress: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
+		Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 1 + len(failures),
+		Heartbeat: 300, ProgressInterval: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
 	}, workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +40,9 @@ func paperRun(t *testing.T, policy sched.Policy, failures ...Failure) *Result {
 	return r
 }
 
-// recovered is how long on average the maps of a job waited for their recovery, in
+// recoveriesOf is how long on average the maps of a job waited for their recovery, in
 // ms, and how many of how many started where their input is.
-func recovered(r *Result, job string) (wait int64, local, all int) {
+func recoveriesOf(r *Result, job string) (wait int64, local, all int) {
 	for _, one := range r.Recovered {
 		if one.Job != job {
 			continue
@@ -56,20 +56,20 @@ func recovered(r *Result, job string) (wait int64, local, all int) {
 	return wait / int64(max(all, 1)), local, all
 }
 
-// aroundFIFO is Chronos as in the paper.
-func aroundFIFO() sched.Policy {
+// chronosOverFIFO is Chronos as in the paper.
+func chronosOverFIFO() sched.Policy {
 	return chronos.New(chronos.Config{
-		Inner: fifo.New(sched.DefaultPlacement()),
-		Means: preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint},
+		Inner:   fifo.New(sched.DefaultPlacement()),
+		Preempt: preempt.Config{Map: preempt.Split, Reduce: preempt.Checkpoint},
 	})
 }
 
 func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
-	plain := paperRun(t, fifo.New(sched.DefaultPlacement()), Failure{Node: 3})
-	better := paperRun(t, aroundFIFO(), Failure{Node: 3})
+	plain := runPaperJobs(t, fifo.New(sched.DefaultPlacement()), Failure{Machine: 3})
+	better := runPaperJobs(t, chronosOverFIFO(), Failure{Machine: 3})
 
-	waited, localBefore, count := recovered(plain, "first")
-	waits, local, all := recovered(better, "first")
+	waited, localBefore, count := recoveriesOf(plain, "first")
+	waits, local, all := recoveriesOf(better, "first")
 	t.Logf("recovery of %d and %d maps waits for %d ms, then %d ms; local %d, then %d", count, all, waited, waits, localBefore, local)
 	for i, job := range []string{"first", "second"} {
 		t.Logf("%s: %d ms, then %d ms", job, plain.Jobs[i].Sojourn(), better.Jobs[i].Sojourn())
@@ -95,8 +95,8 @@ func TestChronosRecoversAtOnceAndLocally(t *testing.T) {
 // are being freed for what that one had (section 6.5).
 func TestChronosUnderTwoFailures(t *testing.T) {
 	for _, later := range []int64{0, 400, 1000} {
-		r := paperRun(t, aroundFIFO(), Failure{Node: 3}, Failure{Node: 4, At: later})
-		waits, local, all := recovered(r, "first")
+		r := runPaperJobs(t, chronosOverFIFO(), Failure{Machine: 3}, Failure{Machine: 4, At: later})
+		waits, local, all := recoveriesOf(r, "first")
 		lost := 0
 		for _, m := range r.Lost {
 			lost += m.Running + m.Outputs
@@ -110,7 +110,7 @@ func TestChronosUnderTwoFailures(t *testing.T) {
 // TestChronosCostsNothingWithoutFailure has the same run in every bit.
 func TestChronosCostsNothingWithoutFailure(t *testing.T) {
 	run := func(policy sched.Policy) *Result {
-		r, err := Run(t.Context(), Config{Policy: policy, Nodes: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},
+		r, err := Run(t.Context(), Config{Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},
 			workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
 		if err != nil {
 			t.Fatal(err)

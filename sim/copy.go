@@ -8,31 +8,31 @@ import (
 	"github.com/hammr/hammr/control"
 )
 
-// mapsChanged looks again at the reduces of a job that copy.
-func (b *body) mapsChanged(j *job) {
+// updateCopies looks again at the reduces of a job that copy.
+func (b *body) updateCopies(j *job) {
 	all := b.view.Job(j.id).Stages[0].Complete()
 	for _, a := range j.copying {
-		b.copyOn(a, all)
+		b.updateCopy(a, all)
 	}
 }
 
-// copyOn finds when a reduce that copies is through: some time after the last map
+// updateCopy finds when a reduce that copies is through: some time after the last map
 // has finished. What it copies until then, and whether that is there yet, is taken
 // to keep pace.
-func (b *body) copyOn(a *attempt, allMaps bool) {
+func (b *body) updateCopy(a *attempt, allMaps bool) {
 	switch {
-	case a.ready == 0 && (allMaps || a.fetched):
-		b.settle(a)
-		a.ready = b.now
+	case a.inputReadyAt == 0 && (allMaps || a.fetched):
+		b.updateProgress(a)
+		a.inputReadyAt = b.now
 		if !a.fetched {
-			a.ready += scale(a.bytes-a.copied, 1000, a.rate)
+			a.inputReadyAt += scale(a.bytes-a.copied, 1000, a.rate)
 		}
-		b.taste(a)
-		b.finishAt(a, a.ready+a.work-a.worked)
-	case a.ready > b.now && !allMaps: // output was lost that it had not copied
-		b.settle(a)
-		a.ready = 0
-		a.plan++
+		b.planCorruptRead(a)
+		b.planFinish(a, a.inputReadyAt+a.ownWork-a.workDone)
+	case a.inputReadyAt > b.now && !allMaps: // output was lost that it had not copied
+		b.updateProgress(a)
+		a.inputReadyAt = 0
+		a.planned++
 	}
 }
 
@@ -40,14 +40,14 @@ func (b *body) copyOn(a *attempt, allMaps bool) {
 // maps run, the last one's part at least is left.
 func (a *attempt) copiedAt(at int64) int64 {
 	switch {
-	case a.stands || a.bytes == 0:
+	case a.stalled || a.bytes == 0:
 		return a.copied
 	case a.fetchedAt(at):
 		return a.bytes
 	}
 	copied := a.copied + scale(at-a.since, a.rate, 1000)
 	most := a.bytes
-	if a.ready == 0 {
+	if a.inputReadyAt == 0 {
 		most -= a.bytes / int64(max(1, len(a.job.in.Maps)))
 	}
 	return max(a.copied, min(copied, most))
@@ -55,22 +55,22 @@ func (a *attempt) copiedAt(at int64) int64 {
 
 // fetchedAt reports whether a reduce has all its input at a time from since on.
 func (a *attempt) fetchedAt(at int64) bool {
-	return a.fetched || !a.stands && a.ready > 0 && a.ready <= at
+	return a.fetched || !a.stalled && a.inputReadyAt > 0 && a.inputReadyAt <= at
 }
 
-// damage has the output of a finished map on a machine be bad, if there is one that
+// corruptOutput has the output of a finished map on a machine be bad, if there is one that
 // may still be read, and reports whether there is.
-func (b *body) damage(m *machine) bool {
-	for _, j := range b.order {
+func (b *body) corruptOutput(m *machine) bool {
+	for _, j := range b.submitted {
 		s := b.view.Job(j.id)
 		if s == nil || s.State != cluster.JobRunning || len(s.Stages) < 2 {
 			continue
 		}
 		for _, t := range s.Stages[0].Tasks {
-			if w := t.Winner; w != nil && !w.Lost && w.Home() == m.name && !slices.Contains(j.bad, w.ID) {
-				j.bad = append(j.bad, w.ID)
+			if w := t.Winner; w != nil && !w.Lost && w.DataMachine() == m.name && !slices.Contains(j.corrupted, w.ID) {
+				j.corrupted = append(j.corrupted, w.ID)
 				for _, a := range j.copying {
-					b.taste(a)
+					b.planCorruptRead(a)
 				}
 				return true
 			}
@@ -79,21 +79,21 @@ func (b *body) damage(m *machine) bool {
 	return false
 }
 
-// taste has a reduce that is copying find out, when it has all its input, that some of
+// planCorruptRead has a reduce that is copying find out, when it has all its input, that some of
 // it is bad.
-func (b *body) taste(a *attempt) {
-	if len(a.job.bad) == 0 || a.fetched || a.ready == 0 || a.ready < b.now {
+func (b *body) planCorruptRead(a *attempt) {
+	if len(a.job.corrupted) == 0 || a.fetched || a.inputReadyAt == 0 || a.inputReadyAt < b.now {
 		return
 	}
-	plan, ready := a.since, a.ready
+	plan, ready := a.since, a.inputReadyAt
 	b.queue.plan(ready, func() {
-		if a.over || a.stands || a.since != plan || a.ready != ready {
+		if a.ended || a.stalled || a.since != plan || a.inputReadyAt != ready {
 			return
 		}
-		for _, id := range a.job.bad {
+		for _, id := range a.job.corrupted {
 			if _, t, w, ok := b.view.Attempt(id); ok && t.Winner == w {
 				failure := cluster.Failure{Cause: fmt.Sprintf("the output of %v is damaged", id), Offset: -1}
-				b.end(a, control.AttemptFailed{Attempt: a.id, Failure: failure, LostMap: id})
+				b.endAttempt(a, control.AttemptFailed{Attempt: a.id, Failure: failure, LostOutput: id})
 				return
 			}
 		}

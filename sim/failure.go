@@ -13,9 +13,9 @@ import (
 // done, the shuffle not counted. At 0 % that is when the first one starts. A job
 // that never comes so far fails no machine.
 type Failure struct {
-	Node int   // number of the machine, from 0
-	At   int64 // ms since the start of the run; with Job, since the job has come so far
-	Back int64 // ms after which it is back, empty; 0 for never
+	Machine   int   // number of the machine, from 0
+	At        int64 // ms since the start of the run; with Job, since the job has come so far
+	BackAfter int64 // ms after which it is back, empty; 0 for never
 
 	Job     string  // id in the workload, "" for none
 	Phase   string  // "map" or "reduce"; with Job only
@@ -24,21 +24,21 @@ type Failure struct {
 
 func (f Failure) String() string {
 	if f.Job == "" {
-		return fmt.Sprintf("failure of machine %s at %d ms for %d ms", MachineName(f.Node), f.At, f.Back)
+		return fmt.Sprintf("failure of machine %s at %d ms for %d ms", MachineName(f.Machine), f.At, f.BackAfter)
 	}
-	return fmt.Sprintf("failure of machine %s at %v %% of phase %q of job %q", MachineName(f.Node), f.Percent, f.Phase, f.Job)
+	return fmt.Sprintf("failure of machine %s at %v %% of phase %q of job %q", MachineName(f.Machine), f.Percent, f.Phase, f.Job)
 }
 
-// check holds a failure against the number of machines.
-func (f Failure) check(nodes int) error {
+// validate holds a failure against the number of machines.
+func (f Failure) validate(nodes int) error {
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("sim: %v: "+format, append([]any{f}, args...)...))
 	}
-	if f.Node < 0 || f.Node >= nodes {
+	if f.Machine < 0 || f.Machine >= nodes {
 		fault("there are machines %s to %s", MachineName(0), MachineName(nodes-1))
 	}
-	if f.At < 0 || f.Back < 0 {
+	if f.At < 0 || f.BackAfter < 0 {
 		fault("times may not be negative")
 	}
 	if f.Job == "" && (f.Phase != "" || f.Percent != 0) {
@@ -53,8 +53,8 @@ func (f Failure) check(nodes int) error {
 	return errors.Join(faults...)
 }
 
-// checkTriggers names the failures that wait for what no job of the workload has.
-func (c *Config) checkTriggers(w *workload.Workload) error {
+// validateTriggers names the failures that wait for what no job of the workload has.
+func (c *Config) validateTriggers(w *workload.Workload) error {
 	var faults []error
 	for _, f := range c.Failures {
 		if f.Job == "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-func TestFaultyFailures(t *testing.T) {
-	cfg := quick(2, 1, 1)
+func TestInvalidFailures(t *testing.T) {
+	cfg := configOf(2, 1, 1)
 	cfg.Failures = []Failure{
-		{Node: 2}, {At: -1}, {Back: -1}, {Phase: "map"}, {Percent: 3},
+		{Machine: 2}, {At: -1}, {BackAfter: -1}, {Phase: "map"}, {Percent: 3},
 		{Job: "a", Phase: "shuffle"}, {Job: "a", Phase: "map", Percent: 101}, {Job: "a", Phase: "map", Percent: math.NaN()},
 		{Job: "b", Phase: "map"}, {Job: "a", Phase: "reduce"},
 	}
-	err := cfg.CheckFor(workloadOf(jobOf("a", 0, 1, 0, 1)))
+	err := cfg.ValidateFor(workloadOf(jobOf("a", 0, 1, 0, 1)))
 	for _, want := range []string{
 		"machine n0003 at 0 ms for 0 ms: there are machines n0001 to n0002", "machine n0001 at -1 ms", "for -1 ms: times may not be negative",
 		`it names no job for phase "map" and 0 %`, `it names no job for phase "" and 3 %`,
@@ -27,13 +27,13 @@ func TestFaultyFailures(t *testing.T) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
-	if err := cfg.Check(); err == nil || strings.Contains(err.Error(), "no such job") {
+	if err := cfg.Validate(); err == nil || strings.Contains(err.Error(), "no such job") {
 		t.Errorf("without a workload: %v", err)
 	}
 }
 
-// TestFailuresWaitForJobs has a machine fail when a job has come so far.
-func TestFailuresWaitForJobs(t *testing.T) {
+// TestFailuresTriggeredByJobs has a machine fail when a job has come so far.
+func TestFailuresTriggeredByJobs(t *testing.T) {
 	for _, c := range []struct {
 		failure Failure
 		at      int64
@@ -46,8 +46,8 @@ func TestFailuresWaitForJobs(t *testing.T) {
 		{Failure{Job: "a", Phase: "reduce", Percent: 50}, 6800},  // copied at 6000, half done at 6750, seen at 6800
 		{Failure{Job: "a", Phase: "reduce", Percent: 100}, 7500}, // when the job is over
 	} {
-		cfg := quick(2, 1, 1)
-		c.failure.Node, c.failure.Back = 1, 100
+		cfg := configOf(2, 1, 1)
+		c.failure.Machine, c.failure.BackAfter = 1, 100
 		cfg.Failures, cfg.Replication, cfg.Expiry = []Failure{c.failure}, 2, 5000
 		a, b := jobOf("a", 0, 8, 1, 1000), jobOf("b", 0, 8, 0, 1000)
 		a.SlowStart, a.Reduces[0].Millis = 1, 1500
@@ -56,7 +56,7 @@ func TestFailuresWaitForJobs(t *testing.T) {
 			a.SlowStart, a.Reduces[0].Millis = 1, 1500
 		}
 		r := play(t, cfg, a, b)
-		if len(r.Lost) != 1 || r.Lost[0].At != c.at || r.Lost[0].Back != c.at+100 || r.Lost[0].Verdict != c.at+100 {
+		if len(r.Lost) != 1 || r.Lost[0].At != c.at || r.Lost[0].Back != c.at+100 || r.Lost[0].ExpiredAt != c.at+100 {
 			t.Errorf("%v: %+v, want it at %d", c.failure, r.Lost, c.at)
 		}
 	}
@@ -68,8 +68,8 @@ func TestFailuresWaitForJobs(t *testing.T) {
 func TestFetchedOutputDoesNotRunAgain(t *testing.T) {
 	for progress, outputs := range map[int64]int{1000: 0, 1_000_000: 3} {
 		for _, back := range []int64{0, 500} {
-			cfg := quick(2, 1, 1)
-			cfg.Failures, cfg.Expiry, cfg.Progress = []Failure{{Node: 1, At: 12_000, Back: back}}, 3000, progress
+			cfg := configOf(2, 1, 1)
+			cfg.Failures, cfg.Expiry, cfg.ProgressInterval = []Failure{{Machine: 1, At: 12_000, BackAfter: back}}, 3000, progress
 			j := jobOf("a", 0, 6, 1, 1000)
 			j.Reduces[0].Millis = 30_000
 			r := play(t, cfg, j)
@@ -80,13 +80,13 @@ func TestFetchedOutputDoesNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestWhatFailuresCost loses a machine in the midst of its second map, before a
+// TestCostOfFailures loses a machine in the midst of its second map, before a
 // reduce has copied the first one's output.
-func TestWhatFailuresCost(t *testing.T) {
-	cfg := quick(2, 1, 1)
-	cfg.Failures, cfg.Expiry, cfg.Tasks = []Failure{{Node: 1, At: 1400}}, 3000, true
+func TestCostOfFailures(t *testing.T) {
+	cfg := configOf(2, 1, 1)
+	cfg.Failures, cfg.Expiry, cfg.Tasks = []Failure{{Machine: 1, At: 1400}}, 3000, true
 	r := play(t, cfg, jobOf("a", 0, 6, 1, 1000))
-	want := LostMachine{Node: 1, At: 1400, Verdict: 4400, Back: -1, Running: 1, WorkLost: 400, Outputs: 1, Output: 1000}
+	want := LostMachine{Machine: 1, At: 1400, ExpiredAt: 4400, Back: -1, Running: 1, WorkLost: 400, Outputs: 1, Output: 1000}
 	if len(r.Lost) != 1 || r.Lost[0] != want {
 		t.Errorf("%+v, want %+v", r.Lost, want)
 	}
@@ -94,8 +94,8 @@ func TestWhatFailuresCost(t *testing.T) {
 		t.Fatalf("%+v", r.Recovered)
 	}
 	for i, want := range []Recovery{
-		{Job: "a", Kind: cluster.MapSlot, Verdict: 4400, Start: 4400, Attempt: 1, Local: true},
-		{Job: "a", Kind: cluster.MapSlot, Verdict: 4400, Start: 5400, Attempt: 1, Local: true},
+		{Job: "a", Kind: cluster.MapSlot, ExpiredAt: 4400, Start: 4400, Attempt: 1, Local: true},
+		{Job: "a", Kind: cluster.MapSlot, ExpiredAt: 4400, Start: 5400, Attempt: 1, Local: true},
 	} {
 		got := r.Recovered[i]
 		want.Task = got.Task
@@ -117,14 +117,14 @@ func TestWhatFailuresCost(t *testing.T) {
 
 // TestTwoFailuresOfOneMachine has it give up on the second one at the right time.
 func TestTwoFailuresOfOneMachine(t *testing.T) {
-	cfg := quick(1, 1, 1)
+	cfg := configOf(1, 1, 1)
 	cfg.Policy, cfg.CheckInvariants, cfg.Expiry = new(fifo.Policy), true, 2000
-	cfg.Failures = []Failure{{At: 1000, Back: 500}, {At: 2500, Back: 9000}}
+	cfg.Failures = []Failure{{At: 1000, BackAfter: 500}, {At: 2500, BackAfter: 9000}}
 	r, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 3000)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Lost) != 2 || r.Lost[0].Verdict != 1500 || r.Lost[1].Verdict != 4500 || r.Jobs[0].Finish != 14_500 {
+	if len(r.Lost) != 2 || r.Lost[0].ExpiredAt != 1500 || r.Lost[1].ExpiredAt != 4500 || r.Jobs[0].Finish != 14_500 {
 		t.Errorf("%+v, %+v", r.Lost, r.Jobs)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/workload"
 	"pgregory.net/rapid"
 )
@@ -35,9 +35,9 @@ func FuzzSim(f *testing.F) {
 func TestRandomRuns(t *testing.T) { rapid.Check(t, checkRun) }
 
 func checkRun(rt *rapid.T) {
-	policy := rapid.SampledFrom(all.Names()).Draw(rt, "policy")
+	policy := rapid.SampledFrom(registry.Names()).Draw(rt, "policy")
 	chaotic := rapid.Bool().Draw(rt, "chaos")
-	means := drawMeans(rt)
+	means := drawPreemption(rt)
 	cfg, w := drawConfig(rt), drawWorkload(rt)
 	cfg.Costs = means.Costs
 	cfg.Failures = drawFailures(rt, cfg, w)
@@ -52,9 +52,9 @@ func checkRun(rt *rapid.T) {
 	}
 }
 
-func drawMeans(rt *rapid.T) preempt.Means {
-	ways := rapid.SampledFrom(preempt.Ways)
-	return preempt.Means{
+func drawPreemption(rt *rapid.T) preempt.Config {
+	ways := rapid.SampledFrom(preempt.Modes)
+	return preempt.Config{
 		Map: ways.Draw(rt, "maps"), Reduce: ways.Draw(rt, "reduces"),
 		Costs: preempt.Costs{
 			TaskBytes: rapid.SampledFrom([]int64{1e6, 1e9}).Draw(rt, "memory"), MemoryShort: rapid.Bool().Draw(rt, "short"),
@@ -65,12 +65,12 @@ func drawMeans(rt *rapid.T) preempt.Means {
 
 func drawConfig(rt *rapid.T) Config {
 	return Config{
-		Nodes: rapid.IntRange(1, 5).Draw(rt, "nodes"), MapSlots: rapid.IntRange(1, 3).Draw(rt, "map slots"),
+		Machines: rapid.IntRange(1, 5).Draw(rt, "nodes"), MapSlots: rapid.IntRange(1, 3).Draw(rt, "map slots"),
 		ReduceSlots: rapid.IntRange(1, 2).Draw(rt, "reduce slots"), Racks: rapid.IntRange(1, 2).Draw(rt, "racks"),
 		SharedSlots: rapid.IntRange(0, 4).Draw(rt, "shared") == 0,
 		Replication: rapid.IntRange(1, 3).Draw(rt, "copies"), Seed: rapid.Uint64Range(0, 99).Draw(rt, "seed"),
 		Heartbeat: rapid.SampledFrom([]int64{0, 300}).Draw(rt, "heartbeat"), Latency: rapid.SampledFrom([]int64{-1, 5, 400}).Draw(rt, "latency"),
-		Progress: rapid.SampledFrom([]int64{-1, 700, 3000}).Draw(rt, "progress"), CheckInvariants: true, Tasks: true, Series: true,
+		ProgressInterval: rapid.SampledFrom([]int64{-1, 700, 3000}).Draw(rt, "progress"), CheckInvariants: true, Tasks: true, Series: true,
 	}
 }
 
@@ -83,7 +83,7 @@ func drawWorkload(rt *rapid.T) *workload.Workload {
 		millis := rapid.Int64Range(0, 40_000).Draw(rt, "millis")
 		for _, tasks := range [][]workload.Task{j.Maps, j.Reduces} {
 			for i := range tasks {
-				tasks[i].Millis = millis + int64(noise(0, j.ID, i, 0)%1000)
+				tasks[i].Millis = millis + int64(hashOf(0, j.ID, i, 0)%1000)
 				tasks[i].Bytes = rapid.SampledFrom([]int64{0, 1, 3, 1 << 20, 1 << 30}).Draw(rt, "bytes")
 			}
 		}
@@ -97,8 +97,8 @@ func drawWorkload(rt *rapid.T) *workload.Workload {
 func drawFailures(rt *rapid.T, cfg Config, w *workload.Workload) (failures []Failure) {
 	for range rapid.IntRange(0, 3).Draw(rt, "failures") {
 		f := Failure{
-			Node: rapid.IntRange(0, cfg.Nodes-1).Draw(rt, "node"), At: rapid.Int64Range(0, 30_000).Draw(rt, "at"),
-			Back: rapid.Int64Range(1, 20_000).Draw(rt, "back"),
+			Machine: rapid.IntRange(0, cfg.Machines-1).Draw(rt, "node"), At: rapid.Int64Range(0, 30_000).Draw(rt, "at"),
+			BackAfter: rapid.Int64Range(1, 20_000).Draw(rt, "back"),
 		}
 		if j := rapid.SampledFrom(w.Jobs).Draw(rt, "job"); rapid.Bool().Draw(rt, "of a job") {
 			f.Job, f.Phase, f.Percent, f.At = j.ID, "map", rapid.Float64Range(0, 100).Draw(rt, "percent"), 0
@@ -117,8 +117,8 @@ func conf(policy string) map[string]string {
 	if strings.HasSuffix(policy, "fair") {
 		c["mapred.fairscheduler.preemption"] = "true"
 	}
-	if all.HasPools(policy, nil) {
-		c[all.Allocations] = `<allocations><pool name="a"><weight>2</weight><minMaps>2</minMaps><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>` +
+	if registry.HasPools(policy, nil) {
+		c[registry.Allocations] = `<allocations><pool name="a"><weight>2</weight><minMaps>2</minMaps><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>` +
 			`<fairSharePreemptionTimeout>2</fairSharePreemptionTimeout></allocations>`
 	}
 	return c
@@ -127,8 +127,8 @@ func conf(policy string) map[string]string {
 // patience is for how long a run of so few tasks may take.
 const patience = 20 * time.Second
 
-func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Means, cfg Config, w *workload.Workload) *Result {
-	p, err := all.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
+func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Config, cfg Config, w *workload.Workload) *Result {
+	p, err := registry.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Preempt: means})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func runOnce(rt *rapid.T, policy string, chaotic bool, means preempt.Means, cfg 
 
 func jobsOf(rt *rapid.T, policy string, r *Result) []byte {
 	var out bytes.Buffer
-	if err := WriteJobs(&out, []Played{{policy, r}}); err != nil {
+	if err := WriteJobs(&out, []PolicyRun{{policy, r}}); err != nil {
 		rt.Fatal(err)
 	}
 	return out.Bytes()
@@ -180,7 +180,7 @@ func checkResult(rt *rapid.T, cfg Config, r *Result) {
 		}
 	}
 	for _, p := range r.Preempted {
-		if p.Lost > 0 && p.Conserved > 0 || p.Lost < 0 || p.Conserved < 0 || p.How == preempt.Kill && p.Conserved > 0 {
+		if p.Lost > 0 && p.Conserved > 0 || p.Lost < 0 || p.Conserved < 0 || p.Mode == preempt.Kill && p.Conserved > 0 {
 			rt.Fatalf("%+v", p)
 		}
 	}
@@ -212,7 +212,7 @@ func checkSeries(rt rapid.TB, cfg Config, series []Sample) {
 				rt.Fatalf("%+v", s)
 			}
 		}
-		maps, reduces := cfg.Nodes*cfg.MapSlots, cfg.Nodes*cfg.ReduceSlots
+		maps, reduces := cfg.Machines*cfg.MapSlots, cfg.Machines*cfg.ReduceSlots
 		if cfg.SharedSlots {
 			maps, reduces = maps-held[cluster.ReduceSlot], maps
 		}

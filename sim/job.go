@@ -14,27 +14,27 @@ import (
 type job struct {
 	in      *workload.Job
 	id      cluster.JobID
-	over    bool
+	ended   bool
 	copying []*attempt // reduces that run and do not stand, in order of start
 
-	saved    map[cluster.TaskID]saved   // what checkpoints hold
-	missing  map[cluster.TaskID]int64   // tasks that were lost with a machine and have not started again: since when
-	revoked  map[cluster.AttemptID]bool // finished ones whose output was lost
-	failures []Failure                  // that wait for it
-	polled   bool                       // its reduces are being looked at for those
-	commits  int                        // the lead that its output is committed under; 0 before
-	named    int                        // parts of its output that have their final names
-	bad      []cluster.AttemptID        // whose output is damaged
-	hungry   int64                      // since when it wants slots and has none; 0 when that is not so
+	checkpoints    map[cluster.TaskID]savedTask // what checkpoints hold
+	lostSince      map[cluster.TaskID]int64     // tasks that were lost with a machine and have not started again: since when
+	revoked        map[cluster.AttemptID]bool   // finished ones whose output was lost
+	failures       []Failure                    // that wait for it
+	polling        bool                         // its reduces are being looked at for those
+	commitTerm     int                          // the lead that its output is committed under; 0 before
+	partsCommitted int                          // parts of its output that have their final names
+	corrupted      []cluster.AttemptID          // whose output is damaged
+	starvingSince  int64                        // since when it wants slots and has none; 0 when that is not so
 
-	slots [2]Sample // by kind, as they are now
-	known [2]Sample // as the series has them
+	slots   [2]Sample // by kind, as they are now
+	sampled [2]Sample // as the series has them
 }
 
 // submit hands in a job.
 func (b *body) submit(in *workload.Job) {
-	j := &job{in: in, saved: make(map[cluster.TaskID]saved), missing: make(map[cluster.TaskID]int64)}
-	b.order = append(b.order, j)
+	j := &job{in: in, checkpoints: make(map[cluster.TaskID]savedTask), lostSince: make(map[cluster.TaskID]int64)}
+	b.submitted = append(b.submitted, j)
 	j.failures = slices.DeleteFunc(slices.Clone(b.cfg.Failures), func(f Failure) bool { return f.Job != in.ID })
 	slowStart := in.SlowStart
 	if slowStart < 0 {
@@ -44,15 +44,15 @@ func (b *body) submit(in *workload.Job) {
 		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
 		Graph:       b.graph(in),
 		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
-		MaxMachineFaults: maxMachineFaults, FaultDecayMillis: faultDecay,
+		MaxMachineFailures: maxMachineFailures, FailureDecayMillis: failureDecay,
 	}})
 }
 
 const (
-	defaultSlowStart = 0.05    // as mapreduce.job.reduce.slowstart.completedmaps
-	maxAttempts      = 4       // as mapreduce.map.maxattempts
-	maxMachineFaults = 3       // as mapreduce.job.maxtaskfailures.per.tracker
-	faultDecay       = 600_000 // ms, as hammr.job.fault.decay
+	defaultSlowStart   = 0.05    // as mapreduce.job.reduce.slowstart.completedmaps
+	maxAttempts        = 4       // as mapreduce.map.maxattempts
+	maxMachineFailures = 3       // as mapreduce.job.maxtaskfailures.per.tracker
+	failureDecay       = 600_000 // ms, as hammr.job.fault.decay
 )
 
 // graph is what the job looks like to the master.
@@ -82,7 +82,7 @@ func (b *body) replicas(job string, block int) (hosts []string) {
 	taken := make(map[int]bool)
 	var second *machine
 	for try := 0; len(hosts) < b.cfg.Replication; try++ {
-		m := b.machines[noise(b.cfg.Seed, job, block, try)%uint64(len(b.machines))]
+		m := b.machines[hashOf(b.cfg.Seed, job, block, try)%uint64(len(b.machines))]
 		misplaced := len(hosts) == 1 && m.rack == b.byName[hosts[0]].rack || len(hosts) == 2 && m.rack != second.rack
 		if taken[m.number] || misplaced && b.cfg.Racks > 1 && try < 100 {
 			continue
@@ -95,8 +95,8 @@ func (b *body) replicas(job string, block int) (hosts []string) {
 	return hosts
 }
 
-// noise is a number that is random in its arguments and nothing else.
-func noise(seed uint64, name string, a, b int) uint64 {
+// hashOf is a number that is random in its arguments and nothing else.
+func hashOf(seed uint64, name string, a, b int) uint64 {
 	h := fnv.New64a()
 	var head [24]byte
 	binary.LittleEndian.PutUint64(head[:], seed)

@@ -10,48 +10,48 @@ import (
 // masters are who decides. One of them leads, for as long as most of them are there;
 // the state is in the log of all.
 type masters struct {
-	away   []int // of each, how many troubles keep it from the others; 0 when it is there
-	leader int   // its number; -1 while nobody leads
-	since  int64 // when it began to lead
-	leads  []int64
+	isolated    []int // of each, how many troubles keep it from the others; 0 when it is there
+	leader      int   // its number; -1 while nobody leads
+	leaderSince int64 // when it began to lead
+	elections   []int64
 
-	waiting []func()        // for somebody to lead
-	writing []cluster.Entry // what the leader has proposed and is writing to a slow log
+	onLeader []func()        // for somebody to lead
+	writing  []cluster.Entry // what the leader has proposed and is writing to a slow log
 }
 
 // majority reports whether most masters are there.
 func (m *masters) majority() bool {
 	there := 0
-	for _, away := range m.away {
+	for _, away := range m.isolated {
 		if away == 0 {
 			there++
 		}
 	}
-	return 2*there > len(m.away)
+	return 2*there > len(m.isolated)
 }
 
-// led reports whether somebody decides.
-func (b *body) led() bool { return b.masters.leader >= 0 }
+// hasLeader reports whether somebody decides.
+func (b *body) hasLeader() bool { return b.masters.leader >= 0 }
 
 // term tells one lead from the next.
-func (b *body) term() int { return len(b.masters.leads) }
+func (b *body) term() int { return len(b.masters.elections) }
 
-// takeMaster has a master be gone. Nobody leads when it was the leader, or when most
+// isolateMaster has a master be gone. Nobody leads when it was the leader, or when most
 // are gone.
-func (b *body) takeMaster(i int) {
+func (b *body) isolateMaster(i int) {
 	m := &b.masters
-	m.away[i]++
-	if b.led() && (m.leader == i || !m.majority()) {
-		m.leader, b.wake = -1, 0
-		b.events = slices.DeleteFunc(b.events, func(ev control.Event) bool { return !fromClient(ev) })
-		b.askAgain(m.writing)
+	m.isolated[i]++
+	if b.hasLeader() && (m.leader == i || !m.majority()) {
+		m.leader, b.wakeAt = -1, 0
+		b.events = slices.DeleteFunc(b.events, func(ev control.Event) bool { return !isResubmitted(ev) })
+		b.resubmit(m.writing)
 		m.writing = nil
 	}
 	b.elect()
 }
 
-// askAgain has clients repeat what they have asked for and never got an answer to.
-func (b *body) askAgain(batch []cluster.Entry) {
+// resubmit has clients repeat what they have asked for and never got an answer to.
+func (b *body) resubmit(batch []cluster.Entry) {
 	for _, e := range batch {
 		if _, submits := e.Command.(cluster.SubmitJob); submits {
 			b.request(e.Command)
@@ -59,88 +59,88 @@ func (b *body) askAgain(batch []cluster.Entry) {
 	}
 }
 
-// fromClient reports whether an event is the word of somebody who repeats it until a
+// isResubmitted reports whether an event is the word of somebody who repeats it until a
 // master has answered. Tasknodes tell everything anew when they attach.
-func fromClient(ev control.Event) bool {
+func isResubmitted(ev control.Event) bool {
 	r, requested := ev.(control.Requested)
 	_, submits := r.Command.(cluster.SubmitJob)
 	return requested && submits
 }
 
-// returnMaster has a master be there again.
-func (b *body) returnMaster(i int) {
-	b.masters.away[i]--
+// rejoinMaster has a master be there again.
+func (b *body) rejoinMaster(i int) {
+	b.masters.isolated[i]--
 	b.elect()
 }
 
 // elect has a master lead some time later, if most are there then.
 func (b *body) elect() {
-	if b.led() || !b.masters.majority() {
+	if b.hasLeader() || !b.masters.majority() {
 		return
 	}
-	b.queue.plan(b.now+b.cfg.Election, func() {
-		if !b.led() && b.masters.majority() {
-			b.lead(slices.Index(b.masters.away, 0))
+	b.queue.plan(b.now+b.cfg.ElectionTime, func() {
+		if !b.hasLeader() && b.masters.majority() {
+			b.becomeLeader(slices.Index(b.masters.isolated, 0))
 		}
 	})
 }
 
-// lead has a master lead whose controller knows nothing but the state. Tasknodes attach
+// becomeLeader has a master lead whose controller knows nothing but the state. Tasknodes attach
 // to it; those that do not in time are given up.
-func (b *body) lead(i int) {
+func (b *body) becomeLeader(i int) {
 	m := &b.masters
-	m.leader, m.since = i, b.now
-	m.leads = append(m.leads, b.time())
+	m.leader, m.leaderSince = i, b.now
+	m.elections = append(m.elections, b.time())
 	b.brain = control.New(b.view, b.cfg.Policy)
-	b.brain.Rely(b)
-	b.brain.Trace(b.cfg.Decisions != nil)
-	b.events = append([]control.Event{control.Leading{}}, slices.DeleteFunc(b.events, func(ev control.Event) bool { return !fromClient(ev) })...)
+	b.brain.UseSoftState(b)
+	b.brain.Trace(b.cfg.OnDecision != nil)
+	b.events = append([]control.Event{control.Leading{}}, slices.DeleteFunc(b.events, func(ev control.Event) bool { return !isResubmitted(ev) })...)
 	for _, node := range b.machines {
-		if node.quiet == 0 {
+		if node.silentSince == 0 {
 			b.attach(node)
 		} else {
-			b.giveUpLater(node)
+			b.planExpiry(node)
 		}
 	}
-	for _, do := range m.waiting {
+	for _, do := range m.onLeader {
 		do()
 	}
-	m.waiting = nil
+	m.onLeader = nil
 }
 
-// write puts a batch into the log. It is not there when the leader is lost while it
+// appendLog puts a batch into the log. It is not there when the leader is lost while it
 // writes it; one whose disk is slow goes on meanwhile.
-func (b *body) write(batch []cluster.Entry) error {
+func (b *body) appendLog(batch []cluster.Entry) error {
 	var delay int64
-	if b.cfg.Visited != nil {
-		delay = b.visitAppend(len(batch))
+	if b.cfg.OnFailpoint != nil {
+		delay = b.hitAppend(len(batch))
 	}
 	switch {
-	case !b.led():
-		b.askAgain(batch)
+	case !b.hasLeader():
+		b.resubmit(batch)
 	case delay == 0:
 		return b.apply(batch)
 	default:
 		term := b.term()
 		b.masters.writing = batch
 		b.queue.plan(b.now+delay, func() {
-			if b.led() && b.term() == term {
+			if b.hasLeader() && b.term() == term {
 				b.masters.writing = nil
-				b.fault = b.apply(batch)
+				b.err = b.apply(batch)
 			}
 		})
 	}
 	return nil
 }
 
-// visitAppend has all masters come to their logs, and returns how long the leader
+// hitAppend has all masters come to their logs, and returns how long the leader
 // takes.
-func (b *body) visitAppend(entries int) (delay int64) {
-	for i, away := range b.masters.away {
+func (b *body) hitAppend(entries int) (delay int64) {
+	for i, away := range b.masters.isolated {
 		if away > 0 {
 			continue
 		}
-		effect := b.visit(Visit{Place: AtAppend, Master: i, Entries: entries})
+		effect := b.hitFailpoint(FailpointHit{Failpoint: AtAppend, Master: i, Entries: entries})
 		if i == b.masters.leader {
 			delay = effect.Delay
 		}
@@ -151,24 +151,24 @@ func (b *body) visitAppend(entries int) (delay int64) {
 // commit gives the parts of a job's output their final names, one by one. Who begins to
 // lead meanwhile does it again, as far as it is left to do.
 func (b *body) commit(j *job) {
-	if b.cfg.Commit == 0 && b.cfg.Visited == nil {
+	if b.cfg.CommitTime == 0 && b.cfg.OnFailpoint == nil {
 		b.request(cluster.CommitJob{Job: j.id})
 		return
 	}
-	if j.commits == b.term() {
+	if j.commitTerm == b.term() {
 		return
 	}
-	j.commits = b.term()
+	j.commitTerm = b.term()
 	b.commitStep(j, AtCommitBegin, 0)
 }
 
 // commitStep does what comes next in a commit: it begins, names a part, or ends.
-func (b *body) commitStep(j *job, place Place, part int) {
+func (b *body) commitStep(j *job, place Failpoint, part int) {
 	term := b.term()
-	effect := b.visit(Visit{Place: place, Master: b.masters.leader})
+	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Master: b.masters.leader})
 	next := func(after int64, do func()) {
 		b.queue.plan(b.now+after, func() {
-			if b.led() && b.term() == term {
+			if b.hasLeader() && b.term() == term {
 				do()
 			}
 		})
@@ -178,7 +178,7 @@ func (b *body) commitStep(j *job, place Place, part int) {
 		parts = len(j.in.Maps)
 	}
 	switch {
-	case !b.led():
+	case !b.hasLeader():
 	case effect.Fail != "":
 		b.request(cluster.FailJob{Job: j.id, Cause: effect.Fail})
 	case place == AtCommitEnd:
@@ -186,8 +186,8 @@ func (b *body) commitStep(j *job, place Place, part int) {
 	case place == AtCommitBegin:
 		next(effect.Delay, func() { b.commitStep(j, AtCommitFile, 0) })
 	default:
-		next(effect.Delay+b.cfg.Commit, func() {
-			j.named = max(j.named, part+1)
+		next(effect.Delay+b.cfg.CommitTime, func() {
+			j.partsCommitted = max(j.partsCommitted, part+1)
 			if part+1 < parts {
 				b.commitStep(j, AtCommitFile, part+1)
 				return

@@ -9,27 +9,27 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// led plays a job on three machines and three masters, while somebody breaks things.
-func led(t *testing.T, change func(*Config)) *Result {
+// playWithMasters plays a job on three machines and three masters, while somebody breaks things.
+func playWithMasters(t *testing.T, change func(*Config)) *Result {
 	t.Helper()
-	cfg := quick(3, 2, 1)
+	cfg := configOf(3, 2, 1)
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks = new(fifo.Policy), true, true
-	cfg.Masters, cfg.Heartbeat, cfg.Latency, cfg.Expiry, cfg.Commit = 3, 70, 10, 2000, 50
+	cfg.Masters, cfg.Heartbeat, cfg.Latency, cfg.Expiry, cfg.CommitTime = 3, 70, 10, 2000, 50
 	change(&cfg)
 	j := jobOf("a", 0, 10, 3, 700)
 	r, err := Run(t.Context(), cfg, workloadOf(j))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j := r.Jobs[0]; j.State != cluster.JobSucceeded || j.Wrong != "" {
+	if j := r.Jobs[0]; j.State != cluster.JobSucceeded || j.OutputError != "" {
 		t.Fatalf("%+v", j)
 	}
 	return r
 }
 
 // at has something happen at a time.
-func at(ms int64, do func(w *World)) func(*World) int64 {
-	return func(w *World) int64 {
+func at(ms int64, do func(w *Simulation)) func(*Simulation) int64 {
+	return func(w *Simulation) int64 {
 		if w.Time() < ms {
 			return ms - w.Time()
 		}
@@ -38,38 +38,38 @@ func at(ms int64, do func(w *World)) func(*World) int64 {
 	}
 }
 
-// TestNewControllerRunsNothingAgain has another master lead at any time, with attempts
+// TestNewLeaderRerunsNothing has another master lead at any time, with attempts
 // that begin, run, end and are committed meanwhile.
-func TestNewControllerRunsNothingAgain(t *testing.T) {
-	end := led(t, func(*Config) {}).End
+func TestNewLeaderRerunsNothing(t *testing.T) {
+	end := playWithMasters(t, func(*Config) {}).End
 	for when := int64(0); when < end; when += 13 {
-		r := led(t, func(c *Config) {
-			c.Election = 1 + when%7*150
-			c.Disturb = at(when, func(w *World) { w.TakeMaster(w.Leader()) })
+		r := playWithMasters(t, func(c *Config) {
+			c.ElectionTime = 1 + when%7*150
+			c.InjectFaults = at(when, func(w *Simulation) { w.IsolateMaster(w.Leader()) })
 		})
-		if len(r.Leads) != 2 || r.Leads[1] <= when || len(r.Tasks) != 13 {
-			t.Fatalf("at %d: leads %v, %d attempts", when, r.Leads, len(r.Tasks))
+		if len(r.Elections) != 2 || r.Elections[1] <= when || len(r.Tasks) != 13 {
+			t.Fatalf("at %d: leads %v, %d attempts", when, r.Elections, len(r.Tasks))
 		}
 	}
 }
 
-// TestLeaderIsLostAtEveryEntry has the leader be gone whenever it is about to write
+// TestLeaderLostAtEveryEntry has the leader be gone whenever it is about to write
 // something, and nothing of that is lost or done twice.
-func TestLeaderIsLostAtEveryEntry(t *testing.T) {
+func TestLeaderLostAtEveryEntry(t *testing.T) {
 	for n := 1; ; n++ {
 		batches := 0
-		r := led(t, func(c *Config) {
-			c.Visited = func(w *World, v Visit) Effect {
-				if v.Place != AtAppend || v.Master != w.Leader() {
+		r := playWithMasters(t, func(c *Config) {
+			c.OnFailpoint = func(w *Simulation, v FailpointHit) Effect {
+				if v.Failpoint != AtAppend || v.Master != w.Leader() {
 					return Effect{}
 				}
 				if batches++; batches == n {
-					end := w.TakeMaster(v.Master)
+					end := w.IsolateMaster(v.Master)
 					w.After(300, end)
 				}
 				return Effect{}
 			}
-			c.Disturb = func(*World) int64 { return 0 }
+			c.InjectFaults = func(*Simulation) int64 { return 0 }
 		})
 		if batches < n {
 			if n < 10 {
@@ -77,63 +77,63 @@ func TestLeaderIsLostAtEveryEntry(t *testing.T) {
 			}
 			return
 		}
-		if len(r.Leads) != 2 || len(r.Tasks) != 13 {
-			t.Fatalf("before batch %d: leads %v, %d attempts", n, r.Leads, len(r.Tasks))
+		if len(r.Elections) != 2 || len(r.Tasks) != 13 {
+			t.Fatalf("before batch %d: leads %v, %d attempts", n, r.Elections, len(r.Tasks))
 		}
 	}
 }
 
-// TestNobodyDecidesWithoutAMajority takes followers, and then one too many.
-func TestNobodyDecidesWithoutAMajority(t *testing.T) {
-	r := led(t, func(c *Config) {
-		c.Disturb = at(500, func(w *World) { w.TakeMaster(1) })
+// TestNoDecisionsWithoutMajority takes followers, and then one too many.
+func TestNoDecisionsWithoutMajority(t *testing.T) {
+	r := playWithMasters(t, func(c *Config) {
+		c.InjectFaults = at(500, func(w *Simulation) { w.IsolateMaster(1) })
 	})
-	if len(r.Leads) != 1 || r.Jobs[0].Finish != led(t, func(*Config) {}).Jobs[0].Finish {
-		t.Errorf("without one follower: %v", r.Leads)
+	if len(r.Elections) != 1 || r.Jobs[0].Finish != playWithMasters(t, func(*Config) {}).Jobs[0].Finish {
+		t.Errorf("without one follower: %v", r.Elections)
 	}
-	r = led(t, func(c *Config) {
-		c.Disturb = at(500, func(w *World) {
-			w.TakeMaster(1)
-			w.After(4000, w.TakeMaster(2))
+	r = playWithMasters(t, func(c *Config) {
+		c.InjectFaults = at(500, func(w *Simulation) {
+			w.IsolateMaster(1)
+			w.After(4000, w.IsolateMaster(2))
 		})
 	})
-	if !slices.Equal(r.Leads, []int64{0, 5500}) || len(r.Tasks) != 13 {
-		t.Errorf("without both: %v, %d attempts", r.Leads, len(r.Tasks))
+	if !slices.Equal(r.Elections, []int64{0, 5500}) || len(r.Tasks) != 13 {
+		t.Errorf("without both: %v, %d attempts", r.Elections, len(r.Tasks))
 	}
 }
 
-// TestCommitIsDecidedOnce loses the leader at each step of a commit.
-func TestCommitIsDecidedOnce(t *testing.T) {
+// TestOutputCommittedOnce loses the leader at each step of a commit.
+func TestOutputCommittedOnce(t *testing.T) {
 	for step := range 5 { // it begins, names three parts, and ends
 		steps := 0
-		r := led(t, func(c *Config) {
-			c.Visited = func(w *World, v Visit) Effect {
-				if v.Place < AtCommitBegin {
+		r := playWithMasters(t, func(c *Config) {
+			c.OnFailpoint = func(w *Simulation, v FailpointHit) Effect {
+				if v.Failpoint < AtCommitBegin {
 					return Effect{}
 				}
 				if steps++; steps == step+1 {
-					w.TakeMaster(v.Master)
+					w.IsolateMaster(v.Master)
 				}
 				return Effect{}
 			}
 		})
-		if steps != 5+step+1 || len(r.Leads) != 2 || len(r.Tasks) != 13 {
-			t.Errorf("step %d: %d steps, leads %v", step, steps, r.Leads)
+		if steps != 5+step+1 || len(r.Elections) != 2 || len(r.Tasks) != 13 {
+			t.Errorf("step %d: %d steps, leads %v", step, steps, r.Elections)
 		}
 	}
 }
 
-// TestSilence has a tasknode be silent for less and for more than it takes to be given
+// TestPartitionedTasknode has a tasknode be silent for less and for more than it takes to be given
 // up. What it has finished meanwhile counts.
-func TestSilence(t *testing.T) {
+func TestPartitionedTasknode(t *testing.T) {
 	for _, c := range []struct {
 		silent int64
 		lost   int
 	}{{300, 0}, {1900, 0}, {2500, 1}} {
 		restored := 0 // tasks that ran again in vain
 		for when := int64(0); when < 3000; when += 53 {
-			r := led(t, func(cfg *Config) {
-				cfg.Disturb = at(when, func(w *World) { w.After(c.silent, w.Silence(1)) })
+			r := playWithMasters(t, func(cfg *Config) {
+				cfg.InjectFaults = at(when, func(w *Simulation) { w.After(c.silent, w.Partition(1)) })
 			})
 			for _, again := range r.Tasks {
 				if again.Attempt == 1 && again.Outcome == Killed {
@@ -155,10 +155,10 @@ func TestSilence(t *testing.T) {
 func TestRestartedTasknodeKeepsItsOutput(t *testing.T) {
 	for _, back := range []int64{300, 4000} { // before it is given up, and behind that
 		running := 0
-		r := led(t, func(c *Config) {
-			c.Disturb = at(1000, func(w *World) {
-				running = len(w.Running(0))
-				w.Lose(0, back)
+		r := playWithMasters(t, func(c *Config) {
+			c.InjectFaults = at(1000, func(w *Simulation) {
+				running = len(w.AttemptsOn(0))
+				w.FailMachine(0, back)
 			})
 		})
 		if r.Lost[0].Running != running || running == 0 || back < 2000 && (r.Lost[0].Outputs != 0 || len(r.Tasks) != 13+running) {
@@ -170,8 +170,8 @@ func TestRestartedTasknodeKeepsItsOutput(t *testing.T) {
 // TestDamagedOutputRunsAgain damages the output of a map while reduces copy.
 func TestDamagedOutputRunsAgain(t *testing.T) {
 	damaged := false
-	r := led(t, func(c *Config) {
-		c.Disturb = at(1000, func(w *World) { damaged = w.Damage(0) })
+	r := playWithMasters(t, func(c *Config) {
+		c.InjectFaults = at(1000, func(w *Simulation) { damaged = w.CorruptOutput(0) })
 	})
 	outcomes := make(map[Outcome]int)
 	for _, a := range r.Tasks {
@@ -182,14 +182,14 @@ func TestDamagedOutputRunsAgain(t *testing.T) {
 	}
 }
 
-// TestFrozenAttempt stands still for as long as it is frozen, in whatever it does.
-func TestFrozenAttempt(t *testing.T) {
-	plain := led(t, func(*Config) {})
+// TestStoppedProcess stands still for as long as it is frozen, in whatever it does.
+func TestStoppedProcess(t *testing.T) {
+	plain := playWithMasters(t, func(*Config) {})
 	for when := int64(0); when < 2500; when += 31 {
-		r := led(t, func(c *Config) {
-			c.Disturb = at(when, func(w *World) {
-				for _, id := range w.Running(0) {
-					w.After(5000, w.Freeze(id))
+		r := playWithMasters(t, func(c *Config) {
+			c.InjectFaults = at(when, func(w *Simulation) {
+				for _, id := range w.AttemptsOn(0) {
+					w.After(5000, w.StopProcess(id))
 				}
 			})
 		})
@@ -199,10 +199,10 @@ func TestFrozenAttempt(t *testing.T) {
 	}
 }
 
-func TestFaultyMasters(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	cfg.Masters, cfg.Commit = -1, -1
-	if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), "-1 masters") {
+func TestInvalidMasters(t *testing.T) {
+	cfg := configOf(1, 1, 1)
+	cfg.Masters, cfg.CommitTime = -1, -1
+	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "-1 masters") {
 		t.Error(err)
 	}
 }

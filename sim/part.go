@@ -32,14 +32,14 @@ func scale(x, of, all int64) int64 {
 // position all the same.
 func lengthOf(in workload.Task) int64 { return max(in.Bytes, 1) }
 
-// partOf is how many ms of a block's time fall to a range of it. Those of ranges
+// millisOfRange is how many ms of a block's time fall to a range of it. Those of ranges
 // that lie end to end add up to the whole.
-func partOf(in workload.Task, r dag.Range) int64 {
+func millisOfRange(in workload.Task, r dag.Range) int64 {
 	return scale(in.Millis, r.End.Offset, lengthOf(in)) - scale(in.Millis, r.Start.Offset, lengthOf(in))
 }
 
-// cutOf is the place up to which a range has been read when so much of all its
+// splitPosition is the place up to which a range has been read when so much of all its
 // time has passed.
-func cutOf(r dag.Range, of, all int64) dag.Position {
+func splitPosition(r dag.Range, of, all int64) dag.Position {
 	return dag.Position{Offset: r.Start.Offset + scale(r.End.Offset-r.Start.Offset, of, all)}
 }

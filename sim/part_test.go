@@ -27,8 +27,8 @@ func TestScale(t *testing.T) {
 	})
 }
 
-// TestPartsAddUp cuts a block again and again where so much of its time has passed.
-func TestPartsAddUp(t *testing.T) {
+// TestRangesAddUp cuts a block again and again where so much of its time has passed.
+func TestRangesAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := workload.Task{
 			Millis: rapid.Int64Range(0, workload.MaxMillis).Draw(rt, "millis"), Bytes: rapid.Int64Range(0, workload.MaxBytes).Draw(rt, "bytes"),
@@ -36,17 +36,17 @@ func TestPartsAddUp(t *testing.T) {
 		rest := dag.Range{End: dag.Position{Offset: lengthOf(in)}}
 		sum := int64(0)
 		for range rapid.IntRange(0, 5).Draw(rt, "cuts") {
-			own := partOf(in, rest)
+			own := millisOfRange(in, rest)
 			done := rapid.Int64Range(0, own).Draw(rt, "done")
-			cut := cutOf(rest, done, max(own, 1))
-			part := partOf(in, dag.Range{Start: rest.Start, End: cut})
+			cut := splitPosition(rest, done, max(own, 1))
+			part := millisOfRange(in, dag.Range{Start: rest.Start, End: cut})
 			if part > done || cut.Less(rest.Start) || rest.End.Less(cut) {
 				rt.Fatalf("cut at %v, a part of %d ms is done in %d", cut, part, done)
 			}
 			sum += part
 			rest.Start = cut
 		}
-		if sum += partOf(in, rest); sum != in.Millis {
+		if sum += millisOfRange(in, rest); sum != in.Millis {
 			rt.Fatalf("parts take %d ms of %d", sum, in.Millis)
 		}
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// long is a job of one map that takes ten seconds, and after it perhaps a reduce
+// oneMapJob is a job of one map that takes ten seconds, and after it perhaps a reduce
 // that copies for one and works for ten.
-func long(id string, reduces int) workload.Job {
+func oneMapJob(id string, reduces int) workload.Job {
 	j := jobOf(id, 0, 1, reduces, 10_000)
 	j.Maps[0].Bytes = 1000
 	return j
@@ -20,10 +20,10 @@ func long(id string, reduces int) workload.Job {
 func TestPreemption(t *testing.T) {
 	for _, c := range []struct {
 		name            string
-		how             preempt.How
+		how             preempt.Mode
 		costs           preempt.Costs
 		finish          int64
-		done            preempt.How
+		done            preempt.Mode
 		lost, conserved int64
 	}{
 		{name: "kill", how: preempt.Kill, finish: 6000 + 10_000, lost: 4000},
@@ -35,15 +35,15 @@ func TestPreemption(t *testing.T) {
 		{name: "small checkpoint", how: preempt.Checkpoint, costs: preempt.Costs{TaskBytes: 1e7}, finish: 6000 + 100 + 6000, conserved: 4000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := quick(1, 1, 1)
+			cfg := configOf(1, 1, 1)
 			cfg.Costs = c.costs
-			r := perform(t, cfg, &script{how: c.how, victim: "m_000000", at: 4000, until: 6000}, long("a", 0))
+			r := perform(t, cfg, &script{how: c.how, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 0))
 			j := r.Jobs[0]
 			if j.Finish != c.finish || j.Preemptions != 1 || j.WorkLost != c.lost || j.WorkConserved != c.conserved || j.LocalMaps != 1 {
 				t.Errorf("%+v, want it to end at %d", j, c.finish)
 			}
-			want := Preemption{At: 4000, Job: "a", How: c.how, Lost: c.lost, Conserved: c.conserved}
-			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByWay()[c.how] != (Cost{1, c.lost, c.conserved}) {
+			want := Preemption{At: 4000, Job: "a", Mode: c.how, Lost: c.lost, Conserved: c.conserved}
+			if len(r.Preempted) != 1 || r.Preempted[0] != want || r.ByMode()[c.how] != (Cost{1, c.lost, c.conserved}) {
 				t.Errorf("%+v", r.Preempted)
 			}
 		})
@@ -55,7 +55,7 @@ func TestPreemption(t *testing.T) {
 func TestPreemptionOfReduces(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		how       preempt.How
+		how       preempt.Mode
 		at        int64
 		finish    int64
 		conserved int64
@@ -68,9 +68,9 @@ func TestPreemptionOfReduces(t *testing.T) {
 		{"working, killed", preempt.Kill, 14_000, 16_000 + 11_000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := quick(1, 1, 1)
+			cfg := configOf(1, 1, 1)
 			cfg.Costs.TaskBytes = 1e7
-			r := perform(t, cfg, &script{how: c.how, victim: "r_000000", at: c.at, until: c.at + 2000}, long("a", 1))
+			r := perform(t, cfg, &script{how: c.how, victim: "r_000000", at: c.at, until: c.at + 2000}, oneMapJob("a", 1))
 			if j := r.Jobs[0]; j.Finish != c.finish || j.WorkConserved != c.conserved || j.ReduceStart != 10_000 || j.ReduceFinish != c.finish {
 				t.Errorf("%+v, want it to end at %d", j, c.finish)
 			}
@@ -78,32 +78,32 @@ func TestPreemptionOfReduces(t *testing.T) {
 	}
 }
 
-// TestSwappedSlotIsLate has another job get the slot of a task that is being
+// TestSwappedOutSlotIsFreedLate has another job get the slot of a task that is being
 // written to the disk.
-func TestSwappedSlotIsLate(t *testing.T) {
-	cfg := quick(1, 1, 1)
+func TestSwappedOutSlotIsFreedLate(t *testing.T) {
+	cfg := configOf(1, 1, 1)
 	cfg.Costs.MemoryShort = true
 	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 60_000, othersMay: true}
-	r := perform(t, cfg, s, long("a", 0), long("b", 0))
+	r := perform(t, cfg, s, oneMapJob("a", 0), oneMapJob("b", 0))
 	if a, b := r.Jobs[0], r.Jobs[1]; b.Start != 4000 || b.Finish != 4000+10_000+10_000 || a.Finish != 60_000+10_000+6000 {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 }
 
-// TestPartsOfMaps cuts a map whose input is elsewhere: both parts read their own
+// TestRepeatedSplits cuts a map whose input is elsewhere: both parts read their own
 // bytes only.
-func TestPartsOfMaps(t *testing.T) {
-	cfg := quick(1, 1, 1)
+func TestRepeatedSplits(t *testing.T) {
+	cfg := configOf(1, 1, 1)
 	cfg.RemoteRate = 100 // 10 s for the whole block
 	cfg.Costs.SplitMillis = 1000
-	w := long("a", 0)
+	w := oneMapJob("a", 0)
 	cfg.Replication = -1 // nowhere at all
-	if cfg.Check() == nil {
+	if cfg.Validate() == nil {
 		t.Error("a negative number of copies is taken")
 	}
-	cfg.Replication, cfg.Nodes, cfg.Seed = 1, 2, 1
+	cfg.Replication, cfg.Machines, cfg.Seed = 1, 2, 1
 	s := &script{how: preempt.Split, victim: "m_000000", at: 5000, until: 6000}
-	r := perform(t, cfg, s, w, long("b", 0))
+	r := perform(t, cfg, s, w, oneMapJob("b", 0))
 	for _, j := range r.Jobs {
 		t.Logf("%+v", j)
 	}
@@ -126,46 +126,46 @@ func TestPartsOfMaps(t *testing.T) {
 	}
 }
 
-// TestSplitOfNothing tells a map to end that has done nothing.
-func TestSplitOfNothing(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, long("a", 0))
+// TestSplitBeforeFirstRecord tells a map to end that has done nothing.
+func TestSplitBeforeFirstRecord(t *testing.T) {
+	cfg := configOf(1, 1, 1)
+	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 0, until: 2000, wakes: []int64{1}}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 12_000 || j.WorkLost != 0 || j.WorkConserved != 0 || len(r.Tasks) != 2 || r.Tasks[0].Outcome != Killed {
 		t.Errorf("%+v\n%+v", j, r.Tasks)
 	}
 }
 
-// TestCheckpointIsLostWithItsMachine pauses a map, and then its machine fails.
-func TestCheckpointIsLostWithItsMachine(t *testing.T) {
-	cfg := quick(1, 1, 1)
+// TestCheckpointLostWithMachine pauses a map, and then its machine fails.
+func TestCheckpointLostWithMachine(t *testing.T) {
+	cfg := configOf(1, 1, 1)
 	cfg.Costs.TaskBytes = 1e7
-	cfg.Failures = []Failure{{Node: 0, At: 5000, Back: 1000}}
-	r := perform(t, cfg, &script{how: preempt.Checkpoint, victim: "m_000000", at: 4000, until: 7000}, long("a", 0))
+	cfg.Failures = []Failure{{Machine: 0, At: 5000, BackAfter: 1000}}
+	r := perform(t, cfg, &script{how: preempt.Checkpoint, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 17_000 {
 		t.Errorf("%+v", j)
 	}
 }
 
-// TestSuspendedAttemptIsLostWithItsMachine does the same with one that stands.
-func TestSuspendedAttemptIsLostWithItsMachine(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	cfg.Failures = []Failure{{Node: 0, At: 5000, Back: 1000}}
-	r := perform(t, cfg, &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 7000}, long("a", 0))
+// TestSuspendedAttemptLostWithMachine does the same with one that stands.
+func TestSuspendedAttemptLostWithMachine(t *testing.T) {
+	cfg := configOf(1, 1, 1)
+	cfg.Failures = []Failure{{Machine: 0, At: 5000, BackAfter: 1000}}
+	r := perform(t, cfg, &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 7000}, oneMapJob("a", 0))
 	if j := r.Jobs[0]; j.Finish != 17_000 || r.Lost[0].WorkLost != 4000 {
 		t.Errorf("%+v, %+v", j, r.Lost)
 	}
 }
 
-// TestWhoLeavesHoldsNoSlot suspends a map whose slot another job then keeps. After
+// TestMigratingAttemptHoldsNoSlot suspends a map whose slot another job then keeps. After
 // half a minute it is woken to end early, since a machine is idle, and that is given
 // to a third job meanwhile: still no more slots than there are count as held.
-func TestWhoLeavesHoldsNoSlot(t *testing.T) {
-	cfg := quick(2, 1, 1)
+func TestMigratingAttemptHoldsNoSlot(t *testing.T) {
+	cfg := configOf(2, 1, 1)
 	cfg.Costs.SplitMillis = 5000
 	b := jobOf("b", 3000, 2, 0, 100_000)
 	b.Maps[0].Millis = 2000 // beside a, which makes room for the long one
 	suspend := &script{how: preempt.Suspend, victim: "1_m_000000", at: 4000, until: 20_000, othersMay: true}
-	r := perform(t, cfg, suspend, long("a", 0), b, jobOf("c", 35_000, 1, 0, 10_000))
+	r := perform(t, cfg, suspend, oneMapJob("a", 0), b, jobOf("c", 35_000, 1, 0, 10_000))
 	checkSeries(t, cfg, r.Series)
 	a, c := r.Tasks[0], r.Tasks[len(r.Tasks)-1]
 	if a.Outcome != SplitOff || a.Suspended != 30_000 || a.End != 39_000 || c.Job != "c" || c.Start != 35_000 {

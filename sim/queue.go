@@ -5,12 +5,12 @@ import "container/heap"
 // queue holds what is to happen, by time, and among equal times in the order in
 // which it was planned.
 type queue struct {
-	items happenings
+	items actionHeap
 	count uint64 // planned so far
 }
 
-// happening is something that comes to pass at a time.
-type happening struct {
+// plannedAction is something that comes to pass at a time.
+type plannedAction struct {
 	at    int64
 	order uint64
 	do    func()
@@ -18,7 +18,7 @@ type happening struct {
 
 // plan has do called at a time.
 func (q *queue) plan(at int64, do func()) {
-	heap.Push(&q.items, happening{at, q.count, do})
+	heap.Push(&q.items, plannedAction{at, q.count, do})
 	q.count++
 }
 
@@ -30,20 +30,20 @@ func (q *queue) next() (at int64, ok bool) {
 	return q.items[0].at, true
 }
 
-func (q *queue) pop() happening { return heap.Pop(&q.items).(happening) }
+func (q *queue) pop() plannedAction { return heap.Pop(&q.items).(plannedAction) }
 
-type happenings []happening
+type actionHeap []plannedAction
 
-func (h happenings) Len() int { return len(h) }
-func (h happenings) Less(i, j int) bool {
+func (h actionHeap) Len() int { return len(h) }
+func (h actionHeap) Less(i, j int) bool {
 	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].order < h[j].order
 }
-func (h happenings) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *happenings) Push(x any)   { *h = append(*h, x.(happening)) }
-func (h *happenings) Pop() any {
+func (h actionHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *actionHeap) Push(x any)   { *h = append(*h, x.(plannedAction)) }
+func (h *actionHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]
-	old[len(old)-1] = happening{}
+	old[len(old)-1] = plannedAction{}
 	*h = old[:len(old)-1]
 	return last
 }

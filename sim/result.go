@@ -18,7 +18,7 @@ type Result struct {
 	Preempted []Preemption  // in order of time
 	Lost      []LostMachine // in the order in which they failed
 	Recovered []Recovery    // in order of start
-	Leads     []int64       // when masters began to lead
+	Elections []int64       // when masters began to lead
 
 	Tasks  []TaskResult // with Config.Tasks, in order of job, phase, task and attempt
 	Series []Sample     // with Config.Series, in order of time
@@ -46,9 +46,9 @@ type JobResult struct {
 	// likewise for reduces, one phase behind the other.
 	Alone int64
 
-	// Wrong is, of a job that has succeeded, what of its work is in its output not
+	// OutputError is, of a job that has succeeded, what of its work is in its output not
 	// once; "" for nothing. It is looked for with Config.CheckInvariants.
-	Wrong string
+	OutputError string
 }
 
 // Sojourn is the time from submission to the end, in ms.
@@ -61,23 +61,23 @@ func (r *JobResult) Slowdown() float64 { return float64(r.Sojourn()) / float64(m
 func (b *body) result() *Result {
 	b.sample()
 	r := &Result{
-		End: b.time(), Steps: b.steps, Events: b.happened,
+		End: b.time(), Steps: b.steps, Events: b.eventCount,
 		Preempted: b.account.preempted, Recovered: b.account.recovered, Series: b.series.samples,
-		Leads: b.masters.leads,
+		Elections: b.masters.elections,
 	}
 	for _, l := range b.account.lost {
 		r.Lost = append(r.Lost, *l)
 	}
-	place := make(map[string]int, len(b.order))
-	for i, j := range b.order {
+	place := make(map[string]int, len(b.submitted))
+	for i, j := range b.submitted {
 		place[j.in.ID] = i
 		if b.view.Job(j.id) == nil {
 			r.Jobs = append(r.Jobs, JobResult{ID: j.in.ID, Submit: j.in.Submit, Start: -1, Finish: -1})
 			continue
 		}
-		r.Jobs = append(r.Jobs, b.resultOf(j))
+		r.Jobs = append(r.Jobs, b.jobResult(j))
 		if b.cfg.Tasks {
-			r.Tasks = append(r.Tasks, b.tasksOf(j)...)
+			r.Tasks = append(r.Tasks, b.taskResults(j)...)
 		}
 	}
 	for _, p := range r.Preempted {
@@ -90,28 +90,28 @@ func (b *body) result() *Result {
 	return r
 }
 
-func (b *body) resultOf(j *job) JobResult {
+func (b *body) jobResult(j *job) JobResult {
 	s := b.view.Job(j.id)
 	out := JobResult{
 		ID: j.in.ID, Pool: s.Spec.Pool, Class: j.in.Class, State: s.State,
-		Submit: s.SubmittedAt - epoch, Start: -1, Finish: since(s.FinishedAt),
+		Submit: s.SubmittedAt - epoch, Start: -1, Finish: sinceStart(s.FinishedAt),
 		Maps: len(j.in.Maps), Reduces: len(j.in.Reduces), LocalMaps: b.localMaps(j), Alone: b.alone(j),
 		ReduceStart: -1, ReduceFinish: -1,
 	}
-	out.MapStart, out.MapFinish = since(s.Stages[0].StartedAt), since(j.lastOf(s.Stages[0]))
+	out.MapStart, out.MapFinish = sinceStart(s.Stages[0].StartedAt), sinceStart(j.lastFinish(s.Stages[0]))
 	if len(s.Stages) > 1 {
-		out.ReduceStart, out.ReduceFinish = since(s.Stages[1].StartedAt), since(j.lastOf(s.Stages[1]))
+		out.ReduceStart, out.ReduceFinish = sinceStart(s.Stages[1].StartedAt), sinceStart(j.lastFinish(s.Stages[1]))
 	}
 	out.Start = out.MapStart
 	if b.cfg.CheckInvariants && s.State == cluster.JobSucceeded {
-		out.Wrong = b.unaccounted(j, s)
+		out.OutputError = b.outputError(j, s)
 	}
 	return out
 }
 
-// lastOf is when the last task of a stage finished, whatever became of its output;
+// lastFinish is when the last task of a stage finished, whatever became of its output;
 // 0 for none.
-func (j *job) lastOf(stage *cluster.Stage) (at int64) {
+func (j *job) lastFinish(stage *cluster.Stage) (at int64) {
 	for _, t := range stage.Tasks {
 		for _, a := range t.Attempts {
 			if a == t.Winner || j.revoked[a.ID] {
@@ -122,8 +122,8 @@ func (j *job) lastOf(stage *cluster.Stage) (at int64) {
 	return at
 }
 
-// since is a time of the state in ms since the start of the run, -1 for never.
-func since(at int64) int64 {
+// sinceStart is a time of the state in ms since the start of the run, -1 for never.
+func sinceStart(at int64) int64 {
 	if at == 0 {
 		return -1
 	}
@@ -160,7 +160,7 @@ func (c *Config) Alone(j *workload.Job) int64 {
 		for _, t := range tasks {
 			sum, longest = sum+t.Millis, max(longest, t.Millis)
 		}
-		return max(longest, sum/int64(max(1, slots*c.Nodes)))
+		return max(longest, sum/int64(max(1, slots*c.Machines)))
 	}
 	reduceSlots := c.ReduceSlots
 	if c.SharedSlots {

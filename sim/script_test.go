@@ -17,7 +17,7 @@ import (
 type script struct {
 	fifo.Policy
 
-	how       preempt.How
+	how       preempt.Mode
 	victim    string // text of its task's end, such as "m_000000"
 	at, until int64
 	othersMay bool // other jobs go on meanwhile
@@ -40,10 +40,10 @@ func (s *script) Decide(now int64, view sched.View) sched.Plan {
 	}
 	if id, found := s.find(view); found && !s.told {
 		s.told, s.job = true, id.Task.Job
-		return sched.Plan{Preempts: []sched.Preempt{{Attempt: id, How: s.how, Cause: "the script says so"}}}
+		return sched.Plan{Preempts: []sched.Preempt{{Attempt: id, Mode: s.how, Cause: "the script says so"}}}
 	}
 	if now < s.until+epoch {
-		return s.others(view)
+		return s.startOthers(view)
 	}
 	return plan
 }
@@ -60,8 +60,8 @@ func (s *script) find(view sched.View) (id cluster.AttemptID, found bool) {
 	return id, false
 }
 
-// others starts a map of another job, if it may.
-func (s *script) others(view sched.View) (plan sched.Plan) {
+// startOthers starts a map of another job, if it may.
+func (s *script) startOthers(view sched.View) (plan sched.Plan) {
 	for j := range view.Jobs() {
 		if !s.othersMay || j.ID == s.job || !j.Ready(j.Stages[0]) {
 			continue

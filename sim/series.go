@@ -19,53 +19,53 @@ type Sample struct {
 // series is how the slots of jobs have changed.
 type series struct {
 	samples []Sample
-	counted map[cluster.AttemptID]standing
+	uses    map[cluster.AttemptID]slotUse
 	changed []*job // since the last sample, maybe more than once
 }
 
-// standing is what an attempt has of its machine.
-type standing int
+// slotUse is what an attempt has of its machine.
+type slotUse int
 
 const (
-	gone standing = iota
-	running
-	suspended
+	usesNothing slotUse = iota
+	usesSlot
+	usesMemory
 )
 
-// count follows an attempt that has changed.
-func (b *body) count(j *job, id cluster.AttemptID) {
+// countSlots follows an attempt that has changed.
+func (b *body) countSlots(j *job, id cluster.AttemptID) {
 	if !b.cfg.Series {
 		return
 	}
 	_, _, a, _ := b.view.Attempt(id)
-	is := gone
+	is := usesNothing
 	switch {
-	case a.HoldsSlot() && !leaves(a):
-		is = running
+	case a.HoldsSlot() && !isMigrating(a):
+		is = usesSlot
 	case a.OnMachine:
-		is = suspended
+		is = usesMemory
 	}
-	if b.series.counted == nil {
-		b.series.counted = make(map[cluster.AttemptID]standing)
+	if b.series.uses == nil {
+		b.series.uses = make(map[cluster.AttemptID]slotUse)
 	}
 	slots := &j.slots[phaseOf(id)]
-	slots.add(b.series.counted[id], -1)
+	slots.add(b.series.uses[id], -1)
 	slots.add(is, 1)
 	b.series.changed = append(b.series.changed, j)
-	if b.series.counted[id] = is; is == gone {
-		delete(b.series.counted, id)
+	if b.series.uses[id] = is; is == usesNothing {
+		delete(b.series.uses, id)
 	}
 }
 
-// leaves reports whether an attempt that stood still was woken to write what it has
+// isMigrating reports whether an attempt that stood still was woken to write what it has
 // for another machine. That is in a slot more than its own has, and it gets no further.
-func leaves(a *cluster.Attempt) bool { return a.Pausing && a.PausingAt == a.ResumedAt }
+func isMigrating(a *cluster.Attempt) bool { return a.Pausing && a.PreemptRequestedAt == a.ResumedAt }
 
-func (s *Sample) add(is standing, n int) {
+func (s *Sample) add(is slotUse, n int) {
 	switch is {
-	case running:
+	case usesSlot:
 		s.Running += n
-	case suspended:
+	case usesMemory:
 		s.Suspended += n
 	}
 }
@@ -75,10 +75,10 @@ func (b *body) sample() {
 	for _, j := range b.series.changed {
 		for kind := range j.slots {
 			now := j.slots[kind]
-			if now == j.known[kind] {
+			if now == j.sampled[kind] {
 				continue
 			}
-			j.known[kind] = now
+			j.sampled[kind] = now
 			now.At, now.Job, now.Kind = b.time(), j.in.ID, cluster.Slot(kind)
 			now.Pool = b.view.Job(j.id).Spec.Pool
 			b.series.samples = append(b.series.samples, now)

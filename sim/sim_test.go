@@ -37,28 +37,28 @@ func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
 	return r
 }
 
-// quick is a cluster without delays of its own.
-func quick(nodes, mapSlots, reduceSlots int) Config {
-	return Config{Nodes: nodes, MapSlots: mapSlots, ReduceSlots: reduceSlots, Latency: -1}
+// configOf is a cluster without delays of its own.
+func configOf(nodes, mapSlots, reduceSlots int) Config {
+	return Config{Machines: nodes, MapSlots: mapSlots, ReduceSlots: reduceSlots, Latency: -1}
 }
 
-// TestTimesOfMaps has three maps on two slots, all of them local.
-func TestTimesOfMaps(t *testing.T) {
-	r := play(t, quick(1, 2, 1), jobOf("a", 100, 3, 0, 1000))
+// TestMapTimes has three maps on two slots, all of them local.
+func TestMapTimes(t *testing.T) {
+	r := play(t, configOf(1, 2, 1), jobOf("a", 100, 3, 0, 1000))
 	j := r.Jobs[0]
 	if j.Submit != 100 || j.Start != 100 || j.Finish != 2100 || j.LocalMaps != 3 || j.Alone != 1500 || j.State != cluster.JobSucceeded {
 		t.Errorf("%+v", j)
 	}
 }
 
-// TestTimesOfReduces copies 50 MB in a second, the last quarter of it when the
+// TestReduceTimes copies 50 MB in a second, the last quarter of it when the
 // last map has finished, and works for another second.
-func TestTimesOfReduces(t *testing.T) {
-	j := play(t, quick(1, 1, 1), jobOf("a", 0, 4, 1, 1000)).Jobs[0]
+func TestReduceTimes(t *testing.T) {
+	j := play(t, configOf(1, 1, 1), jobOf("a", 0, 4, 1, 1000)).Jobs[0]
 	if j.Finish != 4000+250+1000 {
 		t.Errorf("%+v", j)
 	}
-	cfg := quick(1, 4, 1)
+	cfg := configOf(1, 4, 1)
 	if j := play(t, cfg, jobOf("a", 0, 4, 1, 1000)).Jobs[0]; j.Finish != 1000+1000+1000 {
 		t.Errorf("a reduce that starts behind the maps: %+v", j)
 	}
@@ -67,7 +67,7 @@ func TestTimesOfReduces(t *testing.T) {
 // TestSharedSlots has a reduce that waits for the slots of maps: a second to copy,
 // one of its own.
 func TestSharedSlots(t *testing.T) {
-	cfg := quick(1, 2, -1)
+	cfg := configOf(1, 2, -1)
 	cfg.SharedSlots = true
 	j := play(t, cfg, jobOf("a", 0, 4, 1, 1000)).Jobs[0]
 	if j.MapFinish != 2000 || j.ReduceStart != 2000 || j.Finish != 4000 || j.Alone != 3000 {
@@ -77,7 +77,7 @@ func TestSharedSlots(t *testing.T) {
 
 // TestRemoteInputTakesLonger has one copy of each block and maps elsewhere.
 func TestRemoteInputTakesLonger(t *testing.T) {
-	cfg := quick(2, 1, 1)
+	cfg := configOf(2, 1, 1)
 	cfg.Replication, cfg.RemoteRate = 1, 1<<20
 	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
 	if want := int64(1000 * (3 - j.LocalMaps)); j.LocalMaps < 1 || j.Finish != want {
@@ -85,9 +85,9 @@ func TestRemoteInputTakesLonger(t *testing.T) {
 	}
 }
 
-// TestMessagesTakeTheirTime adds a heartbeat and the way there and back.
-func TestMessagesTakeTheirTime(t *testing.T) {
-	cfg := Config{Nodes: 1, MapSlots: 1, Latency: 10, Heartbeat: 300}
+// TestMessageLatency adds a heartbeat and the way there and back.
+func TestMessageLatency(t *testing.T) {
+	cfg := Config{Machines: 1, MapSlots: 1, Latency: 10, Heartbeat: 300}
 	j := play(t, cfg, jobOf("a", 0, 2, 0, 1000)).Jobs[0]
 	if j.Finish < 2040 || j.Finish > 2640 {
 		t.Errorf("%+v", j)
@@ -96,13 +96,13 @@ func TestMessagesTakeTheirTime(t *testing.T) {
 
 // TestLostMachine loses the only copies of finished maps while a reduce waits.
 func TestLostMachine(t *testing.T) {
-	cfg := quick(2, 1, 1)
-	cfg.Failures, cfg.Expiry = []Failure{{Node: 0, At: 1500}}, 1000
+	cfg := configOf(2, 1, 1)
+	cfg.Failures, cfg.Expiry = []Failure{{Machine: 0, At: 1500}}, 1000
 	j := play(t, cfg, jobOf("a", 0, 6, 1, 1000)).Jobs[0]
 	if j.State != cluster.JobSucceeded || j.Finish < 7000 {
 		t.Errorf("%+v: the lost half was not run again", j)
 	}
-	cfg.Failures[0].Back = 200 // before anybody has noticed
+	cfg.Failures[0].BackAfter = 200 // before anybody has noticed
 	if back := play(t, cfg, jobOf("a", 0, 6, 1, 1000)).Jobs[0]; back.Finish >= j.Finish {
 		t.Errorf("%+v where the machine is back, %+v where it is not", back, j)
 	}
@@ -110,7 +110,7 @@ func TestLostMachine(t *testing.T) {
 
 // TestStuck has reduces and no slots for them.
 func TestStuck(t *testing.T) {
-	cfg := quick(1, 1, -1)
+	cfg := configOf(1, 1, -1)
 	cfg.Policy = new(fifo.Policy)
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
 	if err == nil || !strings.Contains(err.Error(), "a: RUNNING, map: 0 wait, 0 run, 2 of 2 finished, reduce: 1 wait") {
@@ -118,8 +118,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-func TestFaultyConfiguration(t *testing.T) {
-	_, err := Run(t.Context(), Config{Racks: -1, Failures: []Failure{{Node: 3}}}, workloadOf(jobOf("a", -1, 1, 0, 1)))
+func TestInvalidConfig(t *testing.T) {
+	_, err := Run(t.Context(), Config{Racks: -1, Failures: []Failure{{Machine: 3}}}, workloadOf(jobOf("a", -1, 1, 0, 1)))
 	for _, want := range []string{"no policy", "0 machines", "-1 racks", "failure of machine n0004"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -127,10 +127,10 @@ func TestFaultyConfiguration(t *testing.T) {
 	}
 }
 
-func TestEndOfTheContext(t *testing.T) {
+func TestContextCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	cfg := quick(1, 1, 1)
+	cfg := configOf(1, 1, 1)
 	cfg.Policy = new(fifo.Policy)
 	if _, err := Run(ctx, cfg, workloadOf(jobOf("a", 0, 10_000, 0, 1))); err != context.Canceled {
 		t.Error(err)

@@ -8,28 +8,28 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// watch looks whether a job wants slots and has none, and for how long.
-func (b *body) watch(j *job) {
-	if b.cfg.Starve == 0 || j.id == (cluster.JobID{}) {
+// watchStarvation looks whether a job wants slots and has none, and for how long.
+func (b *body) watchStarvation(j *job) {
+	if b.cfg.StarvationLimit == 0 || j.id == (cluster.JobID{}) {
 		return
 	}
-	hungry := b.hungry(b.view.Job(j.id))
-	if hungry == (j.hungry > 0) {
+	hungry := b.isStarving(b.view.Job(j.id))
+	if hungry == (j.starvingSince > 0) {
 		return
 	}
-	if j.hungry = 0; !hungry {
+	if j.starvingSince = 0; !hungry {
 		return
 	}
-	j.hungry = b.now
-	b.queue.plan(b.now+b.cfg.Starve+1, func() {
-		if j.hungry > 0 && b.now-j.hungry > b.cfg.Starve && b.fault == nil {
-			b.fault = b.starved(j)
+	j.starvingSince = b.now
+	b.queue.plan(b.now+b.cfg.StarvationLimit+1, func() {
+		if j.starvingSince > 0 && b.now-j.starvingSince > b.cfg.StarvationLimit && b.err == nil {
+			b.err = b.starvationError(j)
 		}
 	})
 }
 
-// hungry reports whether tasks of a job could go on, and none of them has a slot.
-func (b *body) hungry(j *cluster.Job) bool {
+// isStarving reports whether tasks of a job could go on, and none of them has a slot.
+func (b *body) isStarving(j *cluster.Job) bool {
 	wants, standing := false, 0
 	for _, stage := range j.Stages {
 		wants = wants || stage.Waiting() > 0 && j.Ready(stage) || len(stage.Suspended()) > 0
@@ -38,10 +38,10 @@ func (b *body) hungry(j *cluster.Job) bool {
 	return wants && j.Occupied == standing
 }
 
-// starved tells of a job that gets no slots.
-func (b *body) starved(j *job) error {
+// starvationError tells of a job that gets no slots.
+func (b *body) starvationError(j *job) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "sim: at %d ms job %s has had no slot since %d ms, and wants some", b.time(), j.in.ID, j.hungry-epoch)
+	fmt.Fprintf(&text, "sim: at %d ms job %s has had no slot since %d ms, and wants some", b.time(), j.in.ID, j.starvingSince-epoch)
 	b.describe(&text, j)
 	text.WriteString("\nthe slots are held by")
 	b.describeHolders(&text)
@@ -51,21 +51,21 @@ func (b *body) starved(j *job) error {
 // ErrStuck is why a run ends whose jobs will never be over.
 var ErrStuck = errors.New("nothing more happens")
 
-// stuck tells of jobs that will never end.
-func (b *body) stuck() error {
+// stuckError tells of jobs that will never end.
+func (b *body) stuckError() error {
 	var text strings.Builder
-	for _, j := range b.order {
+	for _, j := range b.submitted {
 		if s := b.view.Job(j.id); s != nil && !s.State.Final() {
 			b.describe(&text, j)
 		}
 	}
 	text.WriteString("\nthe slots are held by")
 	b.describeHolders(&text)
-	return fmt.Errorf("sim: at %d ms %w, and %d jobs are not over:%s", b.time(), ErrStuck, b.left, text.String())
+	return fmt.Errorf("sim: at %d ms %w, and %d jobs are not over:%s", b.time(), ErrStuck, b.unfinished, text.String())
 }
 
-// maxTold is how many attempts or machines are told of one by one.
-const maxTold = 10
+// maxDescribed is how many attempts or machines are told of one by one.
+const maxDescribed = 10
 
 // describe tells what a job waits for.
 func (b *body) describe(text *strings.Builder, j *job) {
@@ -78,10 +78,10 @@ func (b *body) describe(text *strings.Builder, j *job) {
 		case !s.Ready(stage):
 			text.WriteString(" (not ready: too few of what it reads have finished)")
 		default:
-			fmt.Fprintf(text, " (%d %v slots are free)", b.free(stage.Slot), stage.Slot)
+			fmt.Fprintf(text, " (%d %v slots are free)", b.freeSlots(stage.Slot), stage.Slot)
 		}
 		for i, a := range stage.Suspended() {
-			if i == maxTold {
+			if i == maxDescribed {
 				fmt.Fprintf(text, ", and %d more", len(stage.Suspended())-i)
 				break
 			}
@@ -92,8 +92,8 @@ func (b *body) describe(text *strings.Builder, j *job) {
 	}
 }
 
-// free is how many slots of a kind could be given out.
-func (b *body) free(kind cluster.Slot) (n int) {
+// freeSlots is how many slots of a kind could be given out.
+func (b *body) freeSlots(kind cluster.Slot) (n int) {
 	for m := range b.view.Machines() {
 		n += max(m.Free(kind), 0)
 	}
@@ -103,7 +103,7 @@ func (b *body) free(kind cluster.Slot) (n int) {
 // describeHolders tells which jobs have how many slots, those with the most first.
 func (b *body) describeHolders(text *strings.Builder) {
 	none := true
-	for _, j := range b.order {
+	for _, j := range b.submitted {
 		s := b.view.Job(j.id)
 		if s == nil || s.Occupied == 0 {
 			continue

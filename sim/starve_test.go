@@ -10,10 +10,10 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestStarved has a job wait behind another for six seconds.
-func TestStarved(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	cfg.Policy, cfg.Starve = new(fifo.Policy), 5999
+// TestStarvation has a job wait behind another for six seconds.
+func TestStarvation(t *testing.T) {
+	cfg := configOf(1, 1, 1)
+	cfg.Policy, cfg.StarvationLimit = new(fifo.Policy), 5999
 	jobs := workloadOf(jobOf("a", 0, 7, 0, 1000), jobOf("b", 1000, 3, 0, 1000))
 	_, err := Run(t.Context(), cfg, jobs)
 	for _, want := range []string{
@@ -24,28 +24,28 @@ func TestStarved(t *testing.T) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
-	cfg.Starve++
+	cfg.StarvationLimit++
 	if _, err := Run(t.Context(), cfg, jobs); err != nil {
 		t.Error(err)
 	}
 }
 
-// sleeper gives out nothing, and has itself woken again and again.
-type sleeper struct {
+// wakingPolicy gives out nothing, and has itself woken again and again.
+type wakingPolicy struct {
 	fifo.Policy
 	now int64
 }
 
-func (s *sleeper) Decide(now int64, _ sched.View) (plan sched.Plan) {
+func (s *wakingPolicy) Decide(now int64, _ sched.View) (plan sched.Plan) {
 	s.now = now
 	return plan
 }
 
-func (s *sleeper) NextWake() int64 { return s.now + 1000 }
+func (s *wakingPolicy) NextWake() int64 { return s.now + 1000 }
 
-func TestStuckThoughThePolicyWakes(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	cfg.Policy = new(sleeper)
+func TestStuckWhilePolicyWakes(t *testing.T) {
+	cfg := configOf(1, 1, 1)
+	cfg.Policy = new(wakingPolicy)
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 2, 1, 1000)))
 	for _, want := range []string{"nothing more happens", "map: 2 wait, 0 run, 0 of 2 finished (1 map slots are free)", "1 wait, 0 run, 0 of 1 finished (not ready", "held by nobody"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -54,9 +54,9 @@ func TestStuckThoughThePolicyWakes(t *testing.T) {
 	}
 }
 
-// TestStuckThoughSuspended never has a suspended attempt go on.
-func TestStuckThoughSuspended(t *testing.T) {
-	cfg := quick(1, 1, 1)
+// TestStuckWithSuspendedAttempts never has a suspended attempt go on.
+func TestStuckWithSuspendedAttempts(t *testing.T) {
+	cfg := configOf(1, 1, 1)
 	cfg.Policy = &script{how: preempt.Suspend, victim: "m_000000", at: 400, until: never}
 	_, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 1000)))
 	if want := "m_000000_0 stands since 400 ms and waits for one of the 1 map slots of n0001 (1 free)"; err == nil || !strings.Contains(err.Error(), want) {
@@ -67,7 +67,7 @@ func TestStuckThoughSuspended(t *testing.T) {
 // TestSeries follows a map that is suspended for another job's.
 func TestSeries(t *testing.T) {
 	s := &script{how: preempt.Suspend, victim: "m_000000", at: 4000, until: 10_000, othersMay: true}
-	r := perform(t, quick(1, 1, 1), s, long("a", 0), long("b", 0))
+	r := perform(t, configOf(1, 1, 1), s, oneMapJob("a", 0), oneMapJob("b", 0))
 	want := []Sample{
 		{0, "a", cluster.DefaultPool, cluster.MapSlot, 1, 0}, {4000, "a", cluster.DefaultPool, cluster.MapSlot, 0, 1},
 		{4000, "b", cluster.DefaultPool, cluster.MapSlot, 1, 0}, {14_000, "a", cluster.DefaultPool, cluster.MapSlot, 1, 0},

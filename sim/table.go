@@ -16,14 +16,14 @@ var columns = []string{
 	"local_maps", "preemptions", "work_lost_s", "work_conserved_s",
 }
 
-// Played is what one policy made of a workload.
-type Played struct {
+// PolicyRun is what one policy made of a workload.
+type PolicyRun struct {
 	Policy string
 	Result *Result
 }
 
 // WriteJobs writes a line for each job and policy, as CSV with a heading.
-func WriteJobs(w io.Writer, all []Played) error {
+func WriteJobs(w io.Writer, all []PolicyRun) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{columns}
 	for _, p := range all {
@@ -54,7 +54,7 @@ func seconds(ms int64) string {
 }
 
 // WriteSummary writes a table for people, a line for each policy.
-func WriteSummary(w io.Writer, all []Played) error {
+func WriteSummary(w io.Writer, all []PolicyRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "POLICY\tJOBS\tMEAN SOJOURN\tP50\tP95\tP99\tMEAN SLOWDOWN\tLOCAL MAPS\tPREEMPTED\tWORK LOST\tCONSERVED\tALL OVER AFTER\t")
 	for _, p := range all {

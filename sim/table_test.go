@@ -9,8 +9,8 @@ import (
 )
 
 func TestTables(t *testing.T) {
-	r := play(t, quick(1, 2, 1), jobOf("a", 0, 3, 0, 1000), jobOf("b", 500, 1, 0, 1000))
-	all := []Played{{"fifo", r}}
+	r := play(t, configOf(1, 2, 1), jobOf("a", 0, 3, 0, 1000), jobOf("b", 500, 1, 0, 1000))
+	all := []PolicyRun{{"fifo", r}}
 	var jobs, summary bytes.Buffer
 	if err := WriteJobs(&jobs, all); err != nil {
 		t.Fatal(err)
@@ -30,10 +30,10 @@ func TestTables(t *testing.T) {
 }
 
 func TestTasks(t *testing.T) {
-	cfg := quick(1, 1, 1)
-	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, long("a", 1))
+	cfg := configOf(1, 1, 1)
+	r := perform(t, cfg, &script{how: preempt.Split, victim: "m_000000", at: 4000, until: 6000}, oneMapJob("a", 1))
 	var tasks bytes.Buffer
-	if err := WriteTasks(&tasks, []Played{{"fifo", r}}); err != nil {
+	if err := WriteTasks(&tasks, []PolicyRun{{"fifo", r}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "policy,jobid,phase,task,attempt,machine,start_s,end_s,suspended_s,local,outcome,fraction\n" +

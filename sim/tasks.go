@@ -37,15 +37,15 @@ const (
 	OutputLost   Outcome = "output lost" // it finished, and its output was lost, or found damaged, while it was needed
 )
 
-// tasksOf are the attempts of a job.
-func (b *body) tasksOf(j *job) (list []TaskResult) {
+// taskResults are the attempts of a job.
+func (b *body) taskResults(j *job) (list []TaskResult) {
 	s := b.view.Job(j.id)
 	for _, stage := range s.Stages {
 		for _, t := range stage.Tasks {
 			for _, a := range t.Attempts {
 				r := TaskResult{
 					Job: j.in.ID, Kind: phaseOf(a.ID), Task: t.ID.Number, Attempt: a.ID.Number, Machine: b.byName[a.Machine].number,
-					Start: a.StartedAt - epoch, End: since(a.EndedAt), Suspended: a.SuspendedMillis,
+					Start: a.StartedAt - epoch, End: sinceStart(a.EndedAt), Suspended: a.SuspendedMillis,
 					Local: j.isLocal(s, t, b.view.Machine(a.Machine)), Outcome: j.outcome(a), Fraction: j.fractionOf(t, a),
 				}
 				list = append(list, r)
@@ -65,7 +65,7 @@ func (j *job) outcome(a *cluster.Attempt) Outcome {
 		return SplitOff
 	case a.State == cluster.AttemptSucceeded:
 		return Finished
-	case a.Kept():
+	case a.WorkKept():
 		return Checkpointed
 	case j.revoked[a.ID]:
 		return OutputLost
@@ -94,7 +94,7 @@ var taskColumns = []string{
 
 // WriteTasks writes a line for each attempt and policy, as CSV with a heading. It
 // has what was played with Config.Tasks.
-func WriteTasks(w io.Writer, all []Played) error {
+func WriteTasks(w io.Writer, all []PolicyRun) error {
 	out := csv.NewWriter(w)
 	err := out.Write(taskColumns)
 	for _, p := range all {

@@ -6,8 +6,8 @@ import "github.com/hammr/hammr/cluster"
 // failures wait, in ms.
 const pollEvery = 100
 
-// trigger lets machines fail for which a job has come far enough.
-func (b *body) trigger(j *job) {
+// fireFailures lets machines fail for which a job has come far enough.
+func (b *body) fireFailures(j *job) {
 	if len(j.failures) == 0 {
 		return
 	}
@@ -17,22 +17,22 @@ func (b *body) trigger(j *job) {
 			wait = append(wait, f)
 			continue
 		}
-		b.queue.plan(b.now+f.At, func() { b.fail(b.machines[f.Node], f.Back, false) })
+		b.queue.plan(b.now+f.At, func() { b.failMachine(b.machines[f.Machine], f.BackAfter, false) })
 	}
 	j.failures = wait
-	b.poll(j)
+	b.pollReduces(j)
 }
 
-// poll looks again soon while reduces run: they get further without telling.
-func (b *body) poll(j *job) {
+// pollReduces looks again soon while reduces run: they get further without telling.
+func (b *body) pollReduces(j *job) {
 	stages := b.view.Job(j.id).Stages
-	if j.polled || j.over || len(j.failures) == 0 || len(stages) < 2 || stages[1].StartedAt == 0 {
+	if j.polling || j.ended || len(j.failures) == 0 || len(stages) < 2 || stages[1].StartedAt == 0 {
 		return
 	}
-	j.polled = true
+	j.polling = true
 	b.queue.plan(b.now+pollEvery, func() {
-		j.polled = false
-		b.trigger(j)
+		j.polling = false
+		b.fireFailures(j)
 	})
 }
 
@@ -43,24 +43,24 @@ func (b *body) reached(j *job, f Failure) bool {
 		return stage.StartedAt > 0 && float64(stage.Finished)*100 >= f.Percent*float64(len(stage.Tasks))
 	}
 	stage = b.view.Job(j.id).Stages[1]
-	done, all := b.reduced(j, stage)
+	done, all := b.reduceProgress(j, stage)
 	return stage.StartedAt > 0 && float64(done)*100 >= f.Percent*float64(all)
 }
 
-// reduced is how much of the work of its reduces a job has done, and how much that
+// reduceProgress is how much of the work of its reduces a job has done, and how much that
 // is in all, in ms; a task without any counts as one.
-func (b *body) reduced(j *job, stage *cluster.Stage) (done, all int64) {
+func (b *body) reduceProgress(j *job, stage *cluster.Stage) (done, all int64) {
 	for n, t := range stage.Tasks {
 		own := max(j.in.Reduces[n].Millis, 1)
 		all += own
 		switch t.State {
 		case cluster.TaskSucceeded:
 			done += own
-		case cluster.TaskPaused:
-			done += j.saved[t.ID].done
+		case cluster.TaskCheckpointed:
+			done += j.checkpoints[t.ID].done
 		case cluster.TaskRunning:
 			if a := b.attempts[t.Attempts[len(t.Attempts)-1].ID]; a != nil {
-				done += min(a.doneAt(b.now), own)
+				done += min(a.taskWorkDoneAt(b.now), own)
 			}
 		}
 	}

@@ -34,8 +34,8 @@ type Config struct {
 	// Dirs are the directories for local files of attempts, the node's alone:
 	// what it finds there of jobs is its own. There is no default.
 	Dirs []string
-	// Places says in which of Dirs an attempt goes; default always the first.
-	Places Places
+	// DirChooser says in which of Dirs an attempt goes; default always the first.
+	DirChooser DirChooser
 	// Launcher starts tasks; there is no default.
 	Launcher Launcher
 	// Link finds the jobmaster; there is no default.
@@ -46,14 +46,14 @@ type Config struct {
 	// ProgressDelay is how long the progress of attempts may wait to be told
 	// together with that of others; default not at all.
 	ProgressDelay time.Duration
-	// Vitals is what a heartbeat tells of the machine; default nothing.
-	Vitals func() *wire.Report_Heartbeat
-	// KeepLogs keeps the logs of an attempt that has ended, whose local files go
-	// with the job; default nobody does. *LogKeeper has one.
-	KeepLogs func(context.Context, *taskproc.Start) error
-	// JobOver hears of jobs that are over, so that nothing on the machine waits
+	// MachineStatus is what a heartbeat tells of the machine; default nothing.
+	MachineStatus func() *wire.Report_Heartbeat
+	// AggregateLogs keeps the logs of an attempt that has ended, whose local files go
+	// with the job; default nobody does. *LogAggregator has one.
+	AggregateLogs func(context.Context, *taskproc.Start) error
+	// OnRemoveJob hears of jobs that are over, so that nothing on the machine waits
 	// for more of them; it may hear of one twice. Default nobody does.
-	JobOver func(jobID string)
+	OnRemoveJob func(jobID string)
 	// KillGrace is how long a task that is told to end may take; default 5 s.
 	KillGrace time.Duration
 	// Logger hears what the node does; default nobody.
@@ -65,17 +65,17 @@ func (c *Config) EnsureDefaults() {
 	if c.Instance == "" {
 		c.Instance = rand.Text()
 	}
-	if c.Places == nil && len(c.Dirs) > 0 {
-		c.Places = firstPlace(c.Dirs[0])
+	if c.DirChooser == nil && len(c.Dirs) > 0 {
+		c.DirChooser = singleDir(c.Dirs[0])
 	}
-	if c.KeepLogs == nil {
-		c.KeepLogs = func(context.Context, *taskproc.Start) error { return nil }
+	if c.AggregateLogs == nil {
+		c.AggregateLogs = func(context.Context, *taskproc.Start) error { return nil }
 	}
-	if c.JobOver == nil {
-		c.JobOver = func(string) {}
+	if c.OnRemoveJob == nil {
+		c.OnRemoveJob = func(string) {}
 	}
-	if c.Vitals == nil {
-		c.Vitals = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
+	if c.MachineStatus == nil {
+		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }
 	}
 	if c.KillGrace == 0 {
 		c.KillGrace = 5 * time.Second
@@ -101,22 +101,22 @@ func (c *Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Places are the local directories as attempts see them; *disks.Set is some.
+// DirChooser are the local directories as attempts see them; *disks.Set is some.
 // Its methods do not wait for a disk.
-type Places interface {
-	// Take picks a directory for an attempt, which calls release once it runs
+type DirChooser interface {
+	// Acquire picks a directory for an attempt, which calls release once it runs
 	// no more. The error is why none takes attempts.
-	Take() (dir string, release func(), err error)
+	Acquire() (dir string, release func(), err error)
 	// Check reports why none takes attempts, nil when one does. While it does,
 	// the node has no slots to offer.
 	Check() error
 }
 
-// firstPlace is one directory with room for everything.
-type firstPlace string
+// singleDir is one directory with room for everything.
+type singleDir string
 
-func (p firstPlace) Take() (string, func(), error) { return string(p), func() {}, nil }
-func (p firstPlace) Check() error                  { return nil }
+func (p singleDir) Acquire() (string, func(), error) { return string(p), func() {}, nil }
+func (p singleDir) Check() error                     { return nil }
 
 // Launcher starts tasks.
 type Launcher interface {
@@ -129,8 +129,8 @@ type Launcher interface {
 type Task interface {
 	// Conn is the node's end of the connection to the task.
 	Conn() io.ReadWriteCloser
-	// Gone is closed when the task is no more.
-	Gone() <-chan struct{}
+	// Exited is closed when the task is no more.
+	Exited() <-chan struct{}
 	// Err is why the task is gone, nil when it ended by itself and in order;
 	// *Crash when its code crashed. It holds once Gone is closed.
 	Err() error

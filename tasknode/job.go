@@ -9,46 +9,46 @@ import (
 
 // job is what a node knows of a job.
 type job struct {
-	written map[int32]*written // by place in the graph's edges
-	removed bool               // the job is over and goes with its last attempt
-	busy    int                // attempts that run, whose logs are not kept yet, or whose files are copied or removed
+	outputs map[int32]*edgeOutputs // by place in the graph's edges
+	removed bool                   // the job is over and goes with its last attempt
+	busy    int                    // attempts that run, whose logs are not kept yet, or whose files are copied or removed
 }
 
-// written is where the outputs are that finished tasks wrote for an edge that is
+// edgeOutputs is where the outputs are that finished tasks wrote for an edge that is
 // a file.
-type written struct {
+type edgeOutputs struct {
 	outputs  []*taskproc.MapOutput // that can be read, one a writing Node
 	revision uint64                // of the jobmaster's log up to which outputs goes
 	complete bool
 }
 
-func (n *Node) job(id string) *job {
+func (n *Daemon) job(id string) *job {
 	j := n.jobs[id]
 	if j == nil {
-		j = &job{written: make(map[int32]*written)}
+		j = &job{outputs: make(map[int32]*edgeOutputs)}
 		n.jobs[id] = j
 	}
 	return j
 }
 
-// of is what is known of an edge.
-func (j *job) of(edge int32) *written {
-	w := j.written[edge]
+// outputsOf is what is known of an edge.
+func (j *job) outputsOf(edge int32) *edgeOutputs {
+	w := j.outputs[edge]
 	if w == nil {
-		w = new(written)
-		j.written[edge] = w
+		w = new(edgeOutputs)
+		j.outputs[edge] = w
 	}
 	return w
 }
 
-// publish takes in a part of the log of an edge and passes it on to those who
+// addOutputs takes in a part of the log of an edge and passes it on to those who
 // read it.
-func (n *Node) publish(o *wire.Order_Outputs) {
-	w := n.job(o.JobId).of(o.Edge)
+func (n *Daemon) addOutputs(o *wire.Order_Outputs) {
+	w := n.job(o.JobId).outputsOf(o.Edge)
 	revoked := o.Revoked
 	switch o.Revision {
 	case 0: // a master begins anew
-		revoked = append(revoked, gone(w.outputs, o.Outputs)...)
+		revoked = append(revoked, missingAttempts(w.outputs, o.Outputs)...)
 		w.outputs = nil
 	case w.revision:
 	default:
@@ -66,8 +66,8 @@ func (n *Node) publish(o *wire.Order_Outputs) {
 	}
 }
 
-// gone are the attempts whose outputs are in before and not in now.
-func gone(before, now []*taskproc.MapOutput) (attempts []string) {
+// missingAttempts are the attempts whose outputs are in before and not in now.
+func missingAttempts(before, now []*taskproc.MapOutput) (attempts []string) {
 	there := make(map[string]bool, len(now))
 	for _, m := range now {
 		there[m.Attempt] = true
@@ -80,10 +80,10 @@ func gone(before, now []*taskproc.MapOutput) (attempts []string) {
 	return attempts
 }
 
-// tellAll tells an attempt all that is known of the edges that it reads.
-func (j *job) tellAll(a *attempt) {
+// sendKnownOutputs tells an attempt all that is known of the edges that it reads.
+func (j *job) sendKnownOutputs(a *attempt) {
 	for _, edge := range a.reads {
-		w := j.of(edge)
+		w := j.outputsOf(edge)
 		a.inbox.Put(outputsMessage(&taskproc.Outputs{Edge: edge, Outputs: slices.Clone(w.outputs), Complete: w.complete}))
 	}
 }

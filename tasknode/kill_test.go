@@ -8,11 +8,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// TestAKillThatComesBeforeTheStartIsAnswered as for a task that ran, or its slot would be
+// TestKillBeforeStartIsReported as for a task that ran, or its slot would be
 // held for ever: a master that has just begun to lead cannot give the start yet, and by
 // then the attempt may not be wanted any more. It never starts, and is killed once.
-func TestAKillThatComesBeforeTheStartIsAnswered(t *testing.T) {
-	run(t, func(b *bench) {
+func TestKillBeforeStartIsReported(t *testing.T) {
+	run(t, func(b *rig) {
 		b.kill()
 		if r := <-b.reports; r.AttemptId != attemptID || r.GetKilled().GetCause() != "enough" {
 			t.Errorf("report is %v", r)

@@ -14,10 +14,10 @@ var ErrRefused = errors.New("tasknode: refused by the jobmaster")
 
 // Link finds the master that leads.
 type Link interface {
-	// Attend attaches the node to the master that leads. hello is its Joined
+	// Connect attaches the node to the master that leads. hello is its Joined
 	// report. An error that wraps ErrRefused is for good; after any other the
 	// node tries again.
-	Attend(ctx context.Context, hello *wire.Report) (Session, error)
+	Connect(ctx context.Context, hello *wire.Report) (Session, error)
 }
 
 // Session is an attachment to one master.
@@ -38,14 +38,14 @@ const (
 	lastRetry  = 2 * time.Second
 )
 
-// attend keeps the node attached to whichever master leads, until ctx ends or
+// stayConnected keeps the node attached to whichever master leads, until ctx ends or
 // the node is refused. The loop hears of orders and of changes.
-func (n *Node) attend(ctx context.Context) error {
+func (n *Daemon) stayConnected(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		session, err := n.cfg.Link.Attend(ctx, n.hello())
+		session, err := n.cfg.Link.Connect(ctx, n.joinReport())
 		if err == nil {
 			wait = firstRetry
-			err = n.serve(ctx, session)
+			err = n.serveSession(ctx, session)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -62,11 +62,11 @@ func (n *Node) attend(ctx context.Context) error {
 	}
 }
 
-// serve passes the orders of one session on to the loop.
-func (n *Node) serve(ctx context.Context, session Session) error {
+// serveSession passes the orders of one session on to the loop.
+func (n *Daemon) serveSession(ctx context.Context, session Session) error {
 	defer session.Close()
-	n.inbox.Put(attached{session})
-	defer n.inbox.Put(detached{session})
+	n.inbox.Put(connected{session})
+	defer n.inbox.Put(disconnected{session})
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
@@ -76,9 +76,9 @@ func (n *Node) serve(ctx context.Context, session Session) error {
 	}
 }
 
-// hello is the report that begins a session. The loop answers it.
-func (n *Node) hello() *wire.Report {
+// joinReport is the report that begins a session. The loop answers it.
+func (n *Daemon) joinReport() *wire.Report {
 	answer := make(chan *wire.Report, 1)
-	n.inbox.Put(greeting{answer})
+	n.inbox.Put(joinRequest{answer})
 	return <-answer
 }

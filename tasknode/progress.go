@@ -9,18 +9,18 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// progress is how far attempts are, as the jobmaster has not been told yet: the
+// pendingProgress is how far attempts are, as the jobmaster has not been told yet: the
 // latest report of each. It is told together, so that a master of many tasks
 // does not wake up for each by itself.
-type progress struct {
+type pendingProgress struct {
 	latest map[string]*wire.Report // by attempt
 	due    <-chan time.Time        // when it is to be told; nil while there is none
-	asked  map[string]bool         // attempts whose progress is told as soon as it is known
+	probed map[string]bool         // attempts whose progress is told as soon as it is known
 }
 
-// put takes in what replaces earlier progress of the attempt. It is told within
+// add takes in what replaces earlier progress of the attempt. It is told within
 // that time.
-func (p *progress) put(r *wire.Report, within time.Duration) {
+func (p *pendingProgress) add(r *wire.Report, within time.Duration) {
 	if p.latest == nil {
 		p.latest = make(map[string]*wire.Report)
 	}
@@ -42,18 +42,18 @@ func keepFetched(earlier, later *wire.Report) {
 	}
 }
 
-// ask has the next progress of an attempt told as soon as it is known.
-func (p *progress) ask(attempt string) {
-	if p.asked == nil {
-		p.asked = make(map[string]bool)
+// expect has the next progress of an attempt told as soon as it is known.
+func (p *pendingProgress) expect(attempt string) {
+	if p.probed == nil {
+		p.probed = make(map[string]bool)
 	}
-	p.asked[attempt] = true
+	p.probed[attempt] = true
 }
 
-// answers reports whether progress of an attempt is awaited. It replaces what was
+// isProbed reports whether progress of an attempt is awaited. It replaces what was
 // to be told of the attempt later.
-func (p *progress) answers(attempt string) bool {
-	if !p.asked[attempt] {
+func (p *pendingProgress) isProbed(attempt string) bool {
+	if !p.probed[attempt] {
 		return false
 	}
 	p.drop(attempt)
@@ -61,21 +61,21 @@ func (p *progress) answers(attempt string) bool {
 }
 
 // drop forgets the progress of an attempt, which has ended or been told.
-func (p *progress) drop(attempt string) {
+func (p *pendingProgress) drop(attempt string) {
 	delete(p.latest, attempt)
-	delete(p.asked, attempt)
+	delete(p.probed, attempt)
 }
 
 // probe asks every attempt how far it is.
-func (n *Node) probe() {
+func (n *Daemon) probe() {
 	for id, a := range n.attempts {
-		n.progress.ask(id)
+		n.pending.expect(id)
 		a.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Probe{Probe: new(taskproc.Probe)}})
 	}
 }
 
-// tell sends all progress, in the order of attempts.
-func (p *progress) tell(send func(*wire.Report)) {
+// flush sends all progress, in the order of attempts.
+func (p *pendingProgress) flush(send func(*wire.Report)) {
 	for _, id := range slices.Sorted(maps.Keys(p.latest)) {
 		send(p.latest[id])
 	}

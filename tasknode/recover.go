@@ -11,10 +11,10 @@ import (
 // logsDir is the directory, in that of a job, for what its attempts print.
 const logsDir = "logs"
 
-// recover finds what an earlier start of the daemon has left in the local
+// recoverRetained finds what an earlier start of the daemon has left in the local
 // directories: of finished attempts it takes charge again, the rest is removed.
 // Jobs that are over meanwhile are removed when the jobmaster says so.
-func (n *Node) recover() {
+func (n *Daemon) recoverRetained() {
 	for _, dir := range n.cfg.Dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +29,7 @@ func (n *Node) recover() {
 }
 
 // recoverJob goes through a directory of one job.
-func (n *Node) recoverJob(id, dir string) {
+func (n *Daemon) recoverJob(id, dir string) {
 	n.job(id)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *Node) recoverJob(id, dir string) {
 	}
 	held := make(map[string]bool)
 	for _, e := range entries {
-		if attempt, is := strings.CutSuffix(e.Name(), heldSuffix); is && n.recoverAttempt(id, filepath.Join(dir, attempt)) {
+		if attempt, is := strings.CutSuffix(e.Name(), recordSuffix); is && n.recoverAttempt(id, filepath.Join(dir, attempt)) {
 			held[attempt], held[e.Name()] = true, true
 		}
 	}
@@ -47,28 +47,28 @@ func (n *Node) recoverJob(id, dir string) {
 			orphans = append(orphans, filepath.Join(dir, e.Name()))
 		}
 	}
-	n.workers.Go(func() { n.reap(orphans) })
+	n.workers.Go(func() { n.removeFiles(orphans) })
 }
 
 // recoverAttempt takes charge of what a finished attempt has left, and reports
 // whether it is all there.
-func (n *Node) recoverAttempt(job, dir string) bool {
-	last, err := readHeld(dir + heldSuffix)
+func (n *Daemon) recoverAttempt(job, dir string) bool {
+	last, err := readRecord(dir + recordSuffix)
 	if err == nil {
-		err = checkHeld(dir, last)
+		err = checkRecord(dir, last)
 	}
 	if err != nil {
 		n.cfg.Logger.Warn("what an attempt left before the restart is of no use", "attempt", filepath.Base(dir), "error", err)
 		return false
 	}
-	n.seen[last.AttemptId] = job
-	n.held[last.AttemptId] = dir + heldSuffix
+	n.known[last.AttemptId] = job
+	n.retained[last.AttemptId] = dir + recordSuffix
 	n.cfg.Logger.Info("what an attempt left before the restart is there", "attempt", last.AttemptId)
 	return true
 }
 
-// reap removes what nobody will ask for.
-func (n *Node) reap(orphans []string) {
+// removeFiles removes what nobody will ask for.
+func (n *Daemon) removeFiles(orphans []string) {
 	for _, path := range orphans {
 		if err := removeTree(path); err != nil {
 			n.cfg.Logger.Warn("local files of an earlier start stay", "path", path, "error", err)
@@ -76,13 +76,13 @@ func (n *Node) reap(orphans []string) {
 	}
 }
 
-// repeat tells again how a finished attempt ended.
-func (n *Node) repeat(attempt string) {
-	path, held := n.held[attempt]
+// resendReport tells again how a finished attempt ended.
+func (n *Daemon) resendReport(attempt string) {
+	path, held := n.retained[attempt]
 	if !held {
 		return
 	}
-	last, err := readHeld(path)
+	last, err := readRecord(path)
 	if err != nil {
 		n.cfg.Logger.Warn("segments cannot be offered again", "attempt", attempt, "error", err)
 		return

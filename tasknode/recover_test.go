@@ -18,15 +18,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// lives plays several lives of a node's daemon on one directory.
-func lives(t *testing.T, play ...func(b *bench, joined *wire.Report_Joined)) {
+// restarts plays several lives of a node's daemon on one directory.
+func restarts(t *testing.T, play ...func(b *rig, joined *wire.Report_Joined)) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{
+		b := &rig{
 			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
 			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
 		}
 		for _, life := range play {
-			b.live(func(joined *wire.Report_Joined) { life(b, joined) })
+			b.run(func(joined *wire.Report_Joined) { life(b, joined) })
 			for len(b.reports) > 0 {
 				<-b.reports
 			}
@@ -35,7 +35,7 @@ func lives(t *testing.T, play ...func(b *bench, joined *wire.Report_Joined)) {
 }
 
 // finishMap runs a map that leaves segments.
-func (b *bench) finishMap() (dir string) {
+func (b *rig) finishMap() (dir string) {
 	b.t.Helper()
 	task := b.start(taskproc.Kind_MAP)
 	dir = filepath.Join(b.dir, "job_1_0001", attemptID)
@@ -63,13 +63,13 @@ func writeSegments(t testing.TB, dir string) *taskproc.MapOutput {
 	return &taskproc.MapOutput{Attempt: attemptID, Path: data, IndexChecksum: index.Checksum}
 }
 
-func TestRestartedNodeOffersItsSegmentsAgain(t *testing.T) {
-	lives(t, func(b *bench, joined *wire.Report_Joined) {
+func TestRestartedDaemonOffersItsSegmentsAgain(t *testing.T) {
+	restarts(t, func(b *rig, joined *wire.Report_Joined) {
 		if len(joined.Held)+len(joined.Jobs) != 0 {
 			t.Errorf("joined at first with %v", joined)
 		}
 		b.finishMap()
-	}, func(b *bench, joined *wire.Report_Joined) {
+	}, func(b *rig, joined *wire.Report_Joined) {
 		if !slices.Equal(joined.Held, []string{attemptID}) || !slices.Equal(joined.Jobs, []string{"job_1_0001"}) || len(joined.Attempts) != 0 {
 			t.Errorf("joined with %v", joined)
 		}
@@ -83,15 +83,15 @@ func TestRestartedNodeOffersItsSegmentsAgain(t *testing.T) {
 		if got := b.files(); len(got)+len(b.reports) != 0 {
 			t.Errorf("left are %v and %d reports", got, len(b.reports))
 		}
-	}, func(_ *bench, joined *wire.Report_Joined) {
+	}, func(_ *rig, joined *wire.Report_Joined) {
 		if len(joined.Held)+len(joined.Jobs) != 0 {
 			t.Errorf("joined after the job with %v", joined)
 		}
 	})
 }
 
-func TestRestartedNodeReapsWhatIsOrphaned(t *testing.T) {
-	lives(t, func(b *bench, _ *wire.Report_Joined) {
+func TestRestartedDaemonRemovesOrphans(t *testing.T) {
+	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		dir := b.finishMap()
 		for _, orphan := range []string{"attempt_1_0001_m_000001_0/spill", "attempt_1_0001_m_000002_0.held.tmp", "attempt_1_0001_m_000003_0.held"} {
 			name := filepath.Join(filepath.Dir(dir), orphan)
@@ -105,7 +105,7 @@ func TestRestartedNodeReapsWhatIsOrphaned(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(b.dir, "somebody's"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}, func(b *bench, joined *wire.Report_Joined) {
+	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
 		want := []string{
 			"job_1_0001", "job_1_0001/" + attemptID, "job_1_0001/" + attemptID + "/map.out",
@@ -117,7 +117,7 @@ func TestRestartedNodeReapsWhatIsOrphaned(t *testing.T) {
 	})
 }
 
-func TestSegmentsThatAreNotWhatTheyWereAreNotOffered(t *testing.T) {
+func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no data":   func(dir string) error { return os.Remove(dir + "/map.out") },
 		"data cut":  func(dir string) error { return os.Truncate(dir+"/map.out", 3) },
@@ -134,11 +134,11 @@ func TestSegmentsThatAreNotWhatTheyWereAreNotOffered(t *testing.T) {
 		"no file": func(dir string) error { return errors.Join(os.Remove(dir+"/map.out"), os.Mkdir(dir+"/map.out", 0o700)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			lives(t, func(b *bench, _ *wire.Report_Joined) {
+			restarts(t, func(b *rig, _ *wire.Report_Joined) {
 				if err := spoil(b.finishMap()); err != nil {
 					t.Fatal(err)
 				}
-			}, func(b *bench, joined *wire.Report_Joined) {
+			}, func(b *rig, joined *wire.Report_Joined) {
 				synctest.Wait()
 				if len(joined.Held) != 0 {
 					t.Errorf("held are %v", joined.Held)
@@ -151,9 +151,9 @@ func TestSegmentsThatAreNotWhatTheyWereAreNotOffered(t *testing.T) {
 	}
 }
 
-func TestCheckpointsStayOverARestart(t *testing.T) {
-	checkpoint := func(b *bench) string { return filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint") }
-	lives(t, func(b *bench, _ *wire.Report_Joined) {
+func TestCheckpointsSurviveARestart(t *testing.T) {
+	checkpoint := func(b *rig) string { return filepath.Join(b.dir, "job_1_0001", attemptID, "checkpoint") }
+	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		task := b.start(taskproc.Kind_MAP)
 		if err := os.WriteFile(checkpoint(b), []byte("abc"), 0o600); err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestCheckpointsStayOverARestart(t *testing.T) {
 		}
 		task.end(nil)
 		<-b.reports
-	}, func(b *bench, joined *wire.Report_Joined) {
+	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
 		if _, err := os.Stat(checkpoint(b)); err != nil || !slices.Equal(joined.Held, []string{attemptID}) {
 			t.Errorf("checkpoint: %v; held: %v", err, joined.Held)
@@ -173,48 +173,48 @@ func TestCheckpointsStayOverARestart(t *testing.T) {
 	})
 }
 
-func TestRecordOfAnAttemptComesBack(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Done{Done: &taskproc.Done{OutputBytes: 5}}}
-	encoded, err := encodeHeld(want)
+	encoded, err := encodeRecord(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decodeHeld(encoded); err != nil || !proto.Equal(got, want) {
+	if got, err := decodeRecord(encoded); err != nil || !proto.Equal(got, want) {
 		t.Errorf("came back as %v, %v", got, err)
 	}
 	for i := range encoded {
 		bad := bytes.Clone(encoded)
 		bad[i] ^= 0x10
-		if _, err := decodeHeld(bad); !errors.Is(err, errHeld) {
+		if _, err := decodeRecord(bad); !errors.Is(err, errBadRecord) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
-		if _, err := decodeHeld(encoded[:i]); !errors.Is(err, errHeld) {
+		if _, err := decodeRecord(encoded[:i]); !errors.Is(err, errBadRecord) {
 			t.Errorf("%d bytes of it: %v", i, err)
 		}
 	}
 }
 
-func FuzzDecodeHeld(f *testing.F) {
+func FuzzDecodeRecord(f *testing.F) {
 	for n := range 3 {
-		encoded, err := encodeHeld(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
+		encoded, err := encodeRecord(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(encoded)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		last, err := decodeHeld(data)
+		last, err := decodeRecord(data)
 		if err != nil {
-			if !errors.Is(err, errHeld) {
+			if !errors.Is(err, errBadRecord) {
 				t.Errorf("error %v", err)
 			}
 			return
 		}
-		again, err := encodeHeld(last)
+		again, err := encodeRecord(last)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := decodeHeld(again); err != nil || !proto.Equal(back, last) {
+		if back, err := decodeRecord(again); err != nil || !proto.Equal(back, last) {
 			t.Errorf("%v came back as %v, %v", last, back, err)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -14,7 +14,7 @@ func TestSojournsComeFromHistories(t *testing.T) {
 	job := func(id, name string, state wire.JobState, submitted, finished int64) *wire.JobStatus {
 		return &wire.JobStatus{JobId: id, Name: name, State: state, SubmitTime: submitted, FinishTime: finished}
 	}
-	r := &real.Run{Jobs: []*wire.JobStatus{
+	r := &live.Run{Jobs: []*wire.JobStatus{
 		job("job_1_0001", "long", wire.JobState_SUCCEEDED, 1000, 9500), job("job_1_0002", "short", wire.JobState_SUCCEEDED, 2000, 3000),
 	}}
 	got, err := sojourns(r, "fair")
@@ -35,15 +35,15 @@ func TestErrorsOfPredictions(t *testing.T) {
 		{Policy: "fifo", Job: "a", Real: 10 * time.Second, Replay: 11 * time.Second, Forecast: 10 * time.Second},
 		{Policy: "fifo", Job: "b", Real: 20 * time.Second, Replay: 15 * time.Second, Forecast: 20 * time.Second},
 	}
-	e := ErrorOf(outcomes, Replayed)
+	e := ErrorOf(outcomes, ReplayOf)
 	if math.Abs(e.Mean-0.175) > 1e-12 || e.Worst != .25 || math.Abs(e.Bias+4./30) > 1e-12 {
 		t.Errorf("replay: %+v", e)
 	}
-	if e := ErrorOf(outcomes, Forecasted); e != (Error{}) {
+	if e := ErrorOf(outcomes, ForecastOf); e != (Error{}) {
 		t.Errorf("forecast without error: %+v", e)
 	}
 	var table, lines strings.Builder
-	if err := WriteTable(&table, real.Plan{Name: "p", About: "two jobs"}, outcomes); err != nil {
+	if err := WriteTable(&table, live.Plan{Name: "p", About: "two jobs"}, outcomes); err != nil {
 		t.Fatal(err)
 	}
 	const want = `p: two jobs
@@ -65,7 +65,7 @@ func TestErrorsOfPredictions(t *testing.T) {
 // slots can do at once, by jobs that differ.
 func TestSleepingPlan(t *testing.T) {
 	last := time.Duration(0)
-	for _, j := range Sleeping().Jobs {
+	for _, j := range SleepingPlan().Jobs {
 		if j.At < last || j.Args[0] != "sleep" {
 			t.Errorf("job %+v behind one at %v", j, last)
 		}

@@ -5,18 +5,18 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 )
 
-// shape is a job of tasks that sleep.
-type shape struct {
+// jobShape is a job of tasks that sleep.
+type jobShape struct {
 	at, maps, mapMillis, reduces, reduceMillis int
 }
 
-// sleeping is a mixed workload for six map slots and three reduce slots: long jobs
+// sleepingJobs is a mixed workload for six map slots and three reduce slots: long jobs
 // with shorter ones that come behind them. Its tasks sleep for each record, so
 // that slots are what jobs compete for, and not the cores of this machine.
-var sleeping = []shape{
+var sleepingJobs = []jobShape{
 	{at: 0, maps: 36, mapMillis: 3000, reduces: 3, reduceMillis: 4000},
 	{at: 2, maps: 2, mapMillis: 1500, reduces: 1, reduceMillis: 1000},
 	{at: 4, maps: 12, mapMillis: 2000, reduces: 2, reduceMillis: 2000},
@@ -29,12 +29,12 @@ var sleeping = []shape{
 	{at: 26, maps: 2, mapMillis: 3000},
 }
 
-// Sleeping is a plan of jobs whose tasks sleep.
-func Sleeping() real.Plan {
-	p := real.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
-	for i, s := range sleeping {
+// SleepingPlan is a plan of jobs whose tasks sleep.
+func SleepingPlan() live.Plan {
+	p := live.Plan{Name: "sleeping", About: "tasks that sleep for each record"}
+	for i, s := range sleepingJobs {
 		name := fmt.Sprintf("sleep%02d", i)
-		p.Jobs = append(p.Jobs, real.Job{
+		p.Jobs = append(p.Jobs, live.Job{
 			Name: name, At: time.Duration(s.at) * time.Second,
 			Args: []string{
 				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
@@ -45,13 +45,13 @@ func Sleeping() real.Plan {
 	return p
 }
 
-// Busy is the control: jobs that count the words of a text and are bound by the
+// ComputePlan is the control: jobs that count the words of a text and are bound by the
 // cores of this machine, of which all slots have a part. Their output goes to directories of their names.
-func Busy(text string) real.Plan {
-	p := real.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
+func ComputePlan(text string) live.Plan {
+	p := live.Plan{Name: "busy", About: "tasks that keep the cores of this machine busy"}
 	for i, at := range []int{0, 1, 3, 6} {
 		name := fmt.Sprintf("count%02d", i)
-		p.Jobs = append(p.Jobs, real.Job{
+		p.Jobs = append(p.Jobs, live.Job{
 			Name: name, At: time.Duration(at) * time.Second,
 			Args: []string{
 				"wordcount", "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.reduces=2",

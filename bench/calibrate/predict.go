@@ -7,29 +7,29 @@ import (
 
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// confOf is what policies are set to, here and there: slots are waited for.
-func confOf(policy string) map[string]string {
+// settingsOf is what policies are set to, here and there: slots are waited for.
+func settingsOf(policy string) map[string]string {
 	if policy == "hfsp" {
 		return map[string]string{"mapred.hfsp-scheduler.preemption-strategy": "wait"}
 	}
 	return nil
 }
 
-// predict plays a workload under a policy on a cluster like the real one, and
+// simulate plays a workload under a policy on a cluster like the real one, and
 // returns the sojourn time of each job by its name.
-func predict(ctx context.Context, cfg Config, w *workload.Workload, policy string) (map[string]time.Duration, error) {
-	p, err := all.New(policy, confOf(policy), sched.Setup{
-		Placement: sched.DefaultPlacement(), Means: preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait},
+func simulate(ctx context.Context, cfg Config, w *workload.Workload, policy string) (map[string]time.Duration, error) {
+	p, err := registry.New(policy, settingsOf(policy), sched.Setup{
+		Placement: sched.DefaultPlacement(), Preempt: preempt.Config{Map: preempt.Wait, Reduce: preempt.Wait},
 	})
 	if err != nil {
 		return nil, err
 	}
-	r, err := sim.Run(ctx, sim.Config{Policy: p, Nodes: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots}, w)
+	r, err := sim.Run(ctx, sim.Config{Policy: p, Machines: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots}, w)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s in sim: %w", policy, err)
 	}

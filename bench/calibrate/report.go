@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 )
 
 // columns are those of calibration.csv; times are seconds.
@@ -55,24 +55,24 @@ func ErrorOf(outcomes []Outcome, prediction func(Outcome) time.Duration) (e Erro
 	return e
 }
 
-// Replayed and Forecast are the two predictions.
-func Replayed(o Outcome) time.Duration { return o.Replay }
+// ReplayOf and Forecast are the two predictions.
+func ReplayOf(o Outcome) time.Duration { return o.Replay }
 
-// Forecasted is what was predicted from the run of the first policy.
-func Forecasted(o Outcome) time.Duration { return o.Forecast }
+// ForecastOf is what was predicted from the run of the first policy.
+func ForecastOf(o Outcome) time.Duration { return o.Forecast }
 
 // WriteTable writes a line for each policy, for people.
-func WriteTable(w io.Writer, plan real.Plan, outcomes []Outcome) error {
+func WriteTable(w io.Writer, plan live.Plan, outcomes []Outcome) error {
 	fmt.Fprintf(w, "%s: %s\n", plan.Name, plan.About)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "POLICY\tJOBS\tREAL MEAN\tREPLAY MEAN\tERROR\tWORST\tFORECAST MEAN\tERROR\tWORST\t")
 	for _, policy := range policiesOf(outcomes) {
 		of := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return o.Policy != policy })
-		replay, forecast := ErrorOf(of, Replayed), ErrorOf(of, Forecasted)
+		replay, forecast := ErrorOf(of, ReplayOf), ErrorOf(of, ForecastOf)
 		fmt.Fprintf(t, "%s\t%d\t%.2f s\t%.2f s\t%.1f %%\t%.1f %%\t%.2f s\t%.1f %%\t%.1f %%\t\n", policy, len(of),
 			mean(of, func(o Outcome) time.Duration { return o.Real }),
-			mean(of, Replayed), replay.Mean*100, replay.Worst*100,
-			mean(of, Forecasted), forecast.Mean*100, forecast.Worst*100)
+			mean(of, ReplayOf), replay.Mean*100, replay.Worst*100,
+			mean(of, ForecastOf), forecast.Mean*100, forecast.Worst*100)
 	}
 	return t.Flush()
 }

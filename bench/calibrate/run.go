@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Hammr    string // file of the hammr program
 	Work     string // directory for clusters, which is made; each is removed again
-	Plan     real.Plan
+	Plan     live.Plan
 	Policies []string // in the order in which they run; the forecasts rest on the first
 
 	Nodes, MapSlots, ReduceSlots int
@@ -40,7 +40,7 @@ func Run(ctx context.Context, cfg Config, tell func(format string, args ...any))
 	var first *workload.Workload
 	for _, policy := range cfg.Policies {
 		tell("%s under %s: %d jobs on %d tasknodes", cfg.Plan.Name, policy, len(cfg.Plan.Jobs), cfg.Nodes)
-		w, observed, err := observe(ctx, cfg, policy)
+		w, observed, err := runOnCluster(ctx, cfg, policy)
 		if err != nil {
 			return nil, fmt.Errorf("calibrate: %s under %s: %w", cfg.Plan.Name, policy, err)
 		}
@@ -54,11 +54,11 @@ func Run(ctx context.Context, cfg Config, tell func(format string, args ...any))
 	return outcomes, nil
 }
 
-// observe runs the plan on a cluster and returns its history and how long each
+// runOnCluster runs the plan on a cluster and returns its history and how long each
 // job was there.
-func observe(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
-	c, err := real.Start(ctx, real.Config{
-		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: confOf(policy),
+func runOnCluster(ctx context.Context, cfg Config, policy string) (w *workload.Workload, outcomes []Outcome, err error) {
+	c, err := live.Start(ctx, live.Config{
+		Hammr: cfg.Hammr, Dir: filepath.Join(cfg.Work, policy), Policy: policy, Conf: settingsOf(policy),
 		Nodes: cfg.Nodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
 	})
 	if err != nil {
@@ -85,11 +85,11 @@ func observe(ctx context.Context, cfg Config, policy string) (w *workload.Worklo
 
 // appendOutcomes adds predictions to what was observed.
 func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed []Outcome, w, first *workload.Workload) ([]Outcome, error) {
-	replay, err := predict(ctx, cfg, w, policy)
+	replay, err := simulate(ctx, cfg, w, policy)
 	if err != nil {
 		return nil, err
 	}
-	forecast, err := predict(ctx, cfg, first, policy)
+	forecast, err := simulate(ctx, cfg, first, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func appendOutcomes(ctx context.Context, cfg Config, policy string, to, observed
 }
 
 // sojourns are how long the jobs of a run were there. All have succeeded.
-func sojourns(r *real.Run, policy string) (outcomes []Outcome, err error) {
+func sojourns(r *live.Run, policy string) (outcomes []Outcome, err error) {
 	for _, j := range r.Jobs {
 		if j.State != wire.JobState_SUCCEEDED {
 			return nil, fmt.Errorf("job %s (%s) is %v: %s", j.Name, j.JobId, j.State, j.Cause)

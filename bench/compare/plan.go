@@ -62,11 +62,11 @@ func Arms() []Arm {
 const nodes = 100
 
 func clusterOf(n int) sim.Config {
-	return sim.Config{Nodes: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
+	return sim.Config{Machines: n, MapSlots: 4, ReduceSlots: 2, Replication: 3}
 }
 
-// known are all workloads, by the names of their files.
-var known = []struct {
+// allLoads are all workloads, by the names of their files.
+var allLoads = []struct {
 	name, file string
 	swim       workload.SWIM
 	length     time.Duration
@@ -80,7 +80,7 @@ var known = []struct {
 
 // Names are those of all workloads.
 func Names() (names []string) {
-	for _, l := range known {
+	for _, l := range allLoads {
 		names = append(names, l.name)
 	}
 	return names
@@ -88,7 +88,7 @@ func Names() (names []string) {
 
 // Loads are the workloads that are compared.
 func Loads(o Options) (loads []Load, err error) {
-	for _, l := range known {
+	for _, l := range allLoads {
 		if o.Only != "" && o.Only != l.name {
 			continue
 		}
@@ -102,7 +102,7 @@ func Loads(o Options) (loads []Load, err error) {
 			},
 		}
 		if o.Short {
-			return []Load{load.thin()}, nil
+			return []Load{load.sampled()}, nil
 		}
 		loads = append(loads, load)
 	}
@@ -112,9 +112,9 @@ func Loads(o Options) (loads []Load, err error) {
 	return loads, nil
 }
 
-// thin is a smaller load like l.
-func (l Load) thin() Load {
-	l.cluster, l.source = clusterOf(nodes/paper.Thinning), paper.Thinned(l.source)
+// sampled is a smaller load like l.
+func (l Load) sampled() Load {
+	l.cluster, l.source = clusterOf(nodes/paper.SampleEvery), paper.Sampled(l.source)
 	return l
 }
 
@@ -130,20 +130,20 @@ func (l *Load) failures() (list []sim.Failure) {
 	const stride = 37 // prime to the number of machines: no machine fails twice before all have
 	for n := 0; time.Duration(n)*failEvery < l.length; n++ {
 		list = append(list, sim.Failure{
-			Node: n * stride % l.cluster.Nodes,
-			At:   (time.Duration(n)*failEvery + failEvery/2).Milliseconds(), Back: failFor.Milliseconds(),
+			Machine: n * stride % l.cluster.Machines,
+			At:      (time.Duration(n)*failEvery + failEvery/2).Milliseconds(), BackAfter: failFor.Milliseconds(),
 		})
 	}
 	return list
 }
 
-// means let each policy take slots in the cheapest way.
-var means = preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}
+// preemption let each policy take slots in the cheapest way.
+var preemption = preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
 
 func (l *Load) trial(a Arm, failing bool, seed uint64) paper.Trial {
 	t := paper.Trial{
 		Experiment: l.Name, Arm: a.Name, Seed: seed, Policy: a.policy, Conf: a.conf,
-		Setup:   sched.Setup{Placement: sched.DefaultPlacement(), Means: means},
+		Setup:   sched.Setup{Placement: sched.DefaultPlacement(), Preempt: preemption},
 		Cluster: l.cluster, Workload: l.source,
 	}
 	if failing {

@@ -56,8 +56,8 @@ func sojourns(o *Outcome, class string) (times []float64) {
 // localMaps is the part of the maps that ran where their input is, in %.
 func localMaps(o *Outcome) float64 { return 100 * o.Summary().Local }
 
-// held is how many slots of a kind those of the series that belong hold, as steps.
-func held(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
+// slotsUsed is how many slots of a kind those of the series that belong hold, as steps.
+func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) steps {
 	var s steps
 	last := make(map[string]int)
 	total := 0

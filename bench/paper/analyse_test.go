@@ -31,9 +31,9 @@ func TestSteps(t *testing.T) {
 
 // TestServe holds the fluid cluster against steps of a millisecond.
 func TestServe(t *testing.T) {
-	jobs := []capped{{"a", 0, 0.6, 8}, {"b", 1, 0.3, 5}, {"c", 1, 0.9, 2}, {"d", 12, 1, 1}}
+	jobs := []cappedJob{{"a", 0, 0.6, 8}, {"b", 1, 0.3, 5}, {"c", 1, 0.9, 2}, {"d", 12, 1, 1}}
 	order := inOrder(func(i int) float64 { return []float64{3, 2, 1, 0}[i] })
-	for name, d := range map[string]discipline{"sharing": sharing, "in order": order} {
+	for name, d := range map[string]discipline{"sharing": processorSharing, "in order": order} {
 		got, want := serve(jobs, d), stepwise(jobs, d)
 		for i := range jobs {
 			if math.Abs(got[i]-want[i]) > 0.01 {
@@ -44,7 +44,7 @@ func TestServe(t *testing.T) {
 }
 
 // stepwise is serve, in steps of a millisecond.
-func stepwise(jobs []capped, d discipline) []float64 {
+func stepwise(jobs []cappedJob, d discipline) []float64 {
 	const dt = 0.001
 	left, out := make([]float64, len(jobs)), make([]float64, len(jobs))
 	for i, j := range jobs {

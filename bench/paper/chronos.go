@@ -44,94 +44,94 @@ func planChronos(o Options) ([]Experiment, error) {
 
 // The names of arms.
 const (
-	underFIFO    = "fifo"
-	withChronos  = "chronos"
-	withKill     = "chronos, kill"
-	alsoSameJob  = "chronos*"
-	withoutFault = "no failure"
+	fifoOnly    = "fifo"
+	withChronos = "chronos"
+	withKill    = "chronos, kill"
+	alsoSameJob = "chronos*"
+	noFailure   = "no failure"
 )
 
-// asItComes is how Hadoop places maps without delay scheduling: a machine that has
+// noDelay is how Hadoop places maps without delay scheduling: a machine that has
 // a free slot takes a task of the job whose turn it is, one that is local to it if
 // there is any. The paper's plain policies do so.
-var asItComes = sched.Placement{Method: sched.Delay}
+var noDelay = sched.Placement{Method: sched.Delay}
 
-// plain is a policy that knows nothing of failures.
-func plain(policy string) Arm {
-	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: asItComes}}
+// plainArm is a policy that knows nothing of failures.
+func plainArm(policy string) Arm {
+	return Arm{Name: policy, Policy: policy, Setup: sched.Setup{Placement: noDelay}}
 }
 
-// chronosOver has chronos around a policy.
-func chronosOver(name, policy string, means preempt.Means, conf map[string]string) Arm {
+// chronosArm has chronos around a policy.
+func chronosArm(name, policy string, means preempt.Config, conf map[string]string) Arm {
 	a := Arm{Name: name, Policy: "chronos", Conf: map[string]string{chronosBase: policy}}
 	maps.Copy(a.Conf, conf)
-	a.Setup = sched.Setup{Placement: asItComes, Means: means}
+	a.Setup = sched.Setup{Placement: noDelay, Preempt: means}
 	return a
 }
 
-// light is a task that has 200 MB in memory, all that Hadoop gives it by default.
-var light = preempt.Costs{TaskBytes: 200e6}
+// lightTask is a task that has 200 MB in memory, all that Hadoop gives it by default.
+var lightTask = preempt.Costs{TaskBytes: 200e6}
 
-// keeping are the paper's means: nothing is lost.
-var keeping = preempt.Means{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: light}
+// workConserving are the paper's means: nothing is lost.
+var workConserving = preempt.Config{Map: preempt.Split, Reduce: preempt.Checkpoint, Costs: lightTask}
 
-// unharmed is a policy on machines that do not fail.
-func unharmed(policy string) Arm {
-	a := plain(policy)
-	a.Name, a.Set = withoutFault, func(t *Trial) { t.Cluster.Failures = nil }
+// noFailureArm is a policy on machines that do not fail.
+func noFailureArm(policy string) Arm {
+	a := plainArm(policy)
+	a.Name, a.Set = noFailure, func(t *Trial) { t.Cluster.Failures = nil }
 	return a
 }
 
 // threeArms are a policy, chronos around it, and the policy without failures.
 func threeArms(policy string) []Arm {
-	return []Arm{plain(policy), chronosOver(withChronos, policy, keeping, nil), unharmed(policy)}
+	return []Arm{plainArm(policy), chronosArm(withChronos, policy, workConserving, nil), noFailureArm(policy)}
 }
 
 // paperCluster is that of section 5.
 func paperCluster(nodes int) sim.Config {
 	return sim.Config{
-		Nodes: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, Progress: 1000, Expiry: 25_000,
-		RemoteRate: 100e6, ShuffleRate: 30e6, Costs: light,
+		Machines: nodes, MapSlots: 8, ReduceSlots: 4, Replication: 2, Heartbeat: 300, ProgressInterval: 1000, Expiry: 25_000,
+		RemoteRate: 100e6, ShuffleRate: 30e6, Costs: lightTask,
 	}
 }
 
-// failing has machines fail when a job is so far: one, or the next ones as well.
-func failing(machines int, job, phase string, percent float64) func(*Trial) {
+// failMachines has machines fail when a job is so far: one, or the next ones as well.
+func failMachines(machines int, job, phase string, percent float64) func(*Trial) {
 	return func(t *Trial) {
 		t.Cluster.Failures = nil
 		for i := range machines {
-			node := (int(t.Seed) + i) % t.Cluster.Nodes
-			t.Cluster.Failures = append(t.Cluster.Failures, sim.Failure{Node: node, Job: job, Phase: phase, Percent: percent})
+			node := (int(t.Seed) + i) % t.Cluster.Machines
+			t.Cluster.Failures = append(t.Cluster.Failures, sim.Failure{Machine: node, Job: job, Phase: phase, Percent: percent})
 		}
 	}
 }
 
-// failingAt is a point without a name at which one machine fails.
-func failingAt(job, phase string, percent float64) []Point {
-	return []Point{{Set: failing(1, job, phase, percent)}}
+// failOneAt is a point without a name at which one machine fails.
+func failOneAt(job, phase string, percent float64) []Point {
+	return []Point{{Set: failMachines(1, job, phase, percent)}}
 }
 
 const (
-	block = 256 << 20
-	small = 68  // blocks in 17 GB
-	large = 224 // blocks in 56 GB
+	block          = 256 << 20
+	smallJobBlocks = 68  // blocks in 17 GB
+	largeJobBlocks = 224 // blocks in 56 GB
 )
 
 // wordcount is a job with many maps and light reduces.
-func wordcount(id string, at float64, blocks, reduces int) mixed {
-	return mixed{id: id, at: at, afterAllMaps: true, maps: batch{n: blocks, seconds: 66, bytes: block}, reduces: batch{n: reduces, seconds: 20, bytes: 24 << 20}}
+func wordcount(id string, at float64, blocks, reduces int) jobSpec {
+	return jobSpec{id: id, at: at, afterAllMaps: true, maps: taskBatch{n: blocks, seconds: 66, bytes: block}, reduces: taskBatch{n: reduces, seconds: 20, bytes: 24 << 20}}
 }
 
 // sorting is a job with heavy reduces: all of its input is shuffled.
-func sorting(id string, at float64, blocks int, reduceSeconds float64) mixed {
+func sorting(id string, at float64, blocks int, reduceSeconds float64) jobSpec {
 	const reduces = 32
-	return mixed{id: id, at: at, maps: batch{n: blocks, seconds: 25, bytes: block},
-		reduces: batch{n: reduces, seconds: reduceSeconds, bytes: int64(blocks) * block / reduces}}
+	return jobSpec{id: id, at: at, maps: taskBatch{n: blocks, seconds: 25, bytes: block},
+		reduces: taskBatch{n: reduces, seconds: reduceSeconds, bytes: int64(blocks) * block / reduces}}
 }
 
 // twoWordcounts are the jobs of most experiments.
-func twoWordcounts() mix {
-	return mix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []mixed{wordcount("job 1", 0, small, 32), wordcount("job 2", 1, large, 32)}}
+func twoWordcounts() jobMix {
+	return jobMix{name: "word counts of 17 and 56 GB", sigma: 0.1, jobs: []jobSpec{wordcount("job 1", 0, smallJobBlocks, 32), wordcount("job 2", 1, largeJobBlocks, 32)}}
 }
 
 // recoveries are the maps or reduces of a job that were started anew; of all jobs
@@ -155,9 +155,9 @@ func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	return mean(waits)
 }
 
-// wrongFor is how long after the verdict the last lost map of a job starts, s: for
+// misscheduledFor is how long after the verdict the last lost map of a job starts, s: for
 // so long others have slots that it has the better claim to.
-func wrongFor(o *Outcome, job string) float64 {
+func misscheduledFor(o *Outcome, job string) float64 {
 	longest := 0.
 	for _, r := range recoveries(o, cluster.MapSlot, job) {
 		longest = max(longest, seconds(r.Wait()))
@@ -177,21 +177,21 @@ func jobLocality(o *Outcome, job string) float64 {
 	return 100 * float64(j.LocalMaps) / float64(j.Maps)
 }
 
-// change is by how much a job takes longer under one arm than under another, in %.
-func change(from, to, job string) func(Repeat) float64 {
+// relativeChange is by how much a job takes longer under one arm than under another, in %.
+func relativeChange(from, to, job string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return 100 * (sojourn(r.Of(to), job)/sojourn(r.Of(from), job) - 1) }
 }
 
-// changes are measures of both jobs of an experiment, chronos against a policy.
-func changes(policy string, papers [2]float64, why string) (list []Measure) {
+// changeMeasures are measures of both jobs of an experiment, chronos against a policy.
+func changeMeasures(policy string, papers [2]float64, why string) (list []Measure) {
 	for i, paper := range papers {
 		job, why := fmt.Sprintf("job %d", i+1), why
 		if i > 0 {
 			why = whyNoGain
 		}
 		list = append(list,
-			Measure{What: job + " takes longer by, chronos against " + policy, Unit: "%", Paper: paper, Of: change(policy, withChronos, job), Why: why},
-			Measure{What: job + " takes longer by, " + policy + " against no failure", Unit: "%", Of: change(withoutFault, policy, job)},
+			Measure{Name: job + " takes longer by, chronos against " + policy, Unit: "%", Paper: paper, Of: relativeChange(policy, withChronos, job), Reason: why},
+			Measure{Name: job + " takes longer by, " + policy + " against no failure", Unit: "%", Of: relativeChange(noFailure, policy, job)},
 		)
 	}
 	return list

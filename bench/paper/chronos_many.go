@@ -14,12 +14,12 @@ const whyTotals = "the paper does not say which of the jobs have 17 and which 56
 const whyMean = "job 1 is the one that gains, as its are the tasks that are lost, and here it is one of many"
 
 // wordcounts are so many jobs, of 17 and 56 GB in turn.
-func wordcounts(n, reduces int) mix {
-	m := mix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
+func wordcounts(n, reduces int) jobMix {
+	m := jobMix{name: fmt.Sprintf("%d word counts", n), sigma: 0.1}
 	for i := range n {
-		blocks := small
+		blocks := smallJobBlocks
 		if i%2 == 1 {
-			blocks = large
+			blocks = largeJobBlocks
 		}
 		m.jobs = append(m.jobs, wordcount(fmt.Sprintf("job %d", i+1), float64(i), blocks, reduces))
 	}
@@ -35,12 +35,12 @@ type row struct {
 
 // table is an experiment with a point for each row.
 func table(id, title, setup string, rows []row) Experiment {
-	e := Experiment{ID: id, Title: title, Setup: setup, Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: mix{}.source()}
+	e := Experiment{ID: id, Title: title, Setup: setup, Arms: threeArms("fifo"), Cluster: paperCluster(16), Workload: jobMix{}.source()}
 	for _, line := range rows {
 		workload := wordcounts(line.jobs, 32).source()
 		e.Points = append(e.Points, Point{Name: line.name, Set: func(t *Trial) {
-			t.Workload, t.Cluster.Nodes = workload, line.workers
-			failing(1, "job 1", "map", 50)(t)
+			t.Workload, t.Cluster.Machines = workload, line.workers
+			failMachines(1, "job 1", "map", 50)(t)
 		}})
 		average := func(arm string) func(Repeat) float64 {
 			return func(r Repeat) float64 { return r.At(arm, line.name).Summary().Mean }
@@ -49,16 +49,16 @@ func table(id, title, setup string, rows []row) Experiment {
 			return func(r Repeat) float64 { return r.At(arm, line.name).Summary().End }
 		}
 		less := func(of func(arm string) func(Repeat) float64) func(Repeat) float64 {
-			return func(r Repeat) float64 { return 100 * (of(withChronos)(r)/of(underFIFO)(r) - 1) }
+			return func(r Repeat) float64 { return 100 * (of(withChronos)(r)/of(fifoOnly)(r) - 1) }
 		}
 		e.Measures = append(e.Measures,
-			Measure{What: line.name + ": mean time of a job, fifo", Unit: "s", Paper: line.mean, Of: average(underFIFO), Why: whyTotals},
-			Measure{What: line.name + ": mean time of a job, chronos", Unit: "s", Paper: line.meanBy, Of: average(withChronos), Why: whyTotals},
-			Measure{What: line.name + ": mean time of a job, change", Unit: "%", Paper: 100 * (line.meanBy/line.mean - 1), Of: less(average), Why: whyMean},
-			Measure{What: line.name + ": all jobs, fifo", Unit: "s", Paper: line.total, Of: total(underFIFO), Why: whyTotals},
-			Measure{What: line.name + ": all jobs, chronos", Unit: "s", Paper: line.totalBy, Of: total(withChronos), Why: whyTotals},
-			Measure{What: line.name + ": all jobs, change", Unit: "%", Paper: 100 * (line.totalBy/line.total - 1), Of: less(total), Why: whyNoGain},
-			Measure{What: line.name + ": mean time of a job, no failure", Unit: "s", Of: average(withoutFault)},
+			Measure{Name: line.name + ": mean time of a job, fifo", Unit: "s", Paper: line.mean, Of: average(fifoOnly), Reason: whyTotals},
+			Measure{Name: line.name + ": mean time of a job, chronos", Unit: "s", Paper: line.meanBy, Of: average(withChronos), Reason: whyTotals},
+			Measure{Name: line.name + ": mean time of a job, change", Unit: "%", Paper: 100 * (line.meanBy/line.mean - 1), Of: less(average), Reason: whyMean},
+			Measure{Name: line.name + ": all jobs, fifo", Unit: "s", Paper: line.total, Of: total(fifoOnly), Reason: whyTotals},
+			Measure{Name: line.name + ": all jobs, chronos", Unit: "s", Paper: line.totalBy, Of: total(withChronos), Reason: whyTotals},
+			Measure{Name: line.name + ": all jobs, change", Unit: "%", Paper: 100 * (line.totalBy/line.total - 1), Of: less(total), Reason: whyNoGain},
+			Measure{Name: line.name + ": mean time of a job, no failure", Unit: "s", Of: average(noFailure)},
 		)
 	}
 	return e
@@ -110,8 +110,8 @@ const whyNoLoss = "in the paper the reduces of job 2 that are paused wait for sl
 
 // chronosMoments is Fig. 11.
 func chronosMoments() Experiment {
-	m := mix{name: "three word counts", sigma: 0.1, jobs: []mixed{
-		wordcount("job 1", 0, small, 64), wordcount("job 2", 1, large, 64), wordcount("job 3", 2, large, 64),
+	m := jobMix{name: "three word counts", sigma: 0.1, jobs: []jobSpec{
+		wordcount("job 1", 0, smallJobBlocks, 64), wordcount("job 2", 1, largeJobBlocks, 64), wordcount("job 3", 2, largeJobBlocks, 64),
 	}}
 	for i := range m.jobs {
 		m.jobs[i].afterAllMaps = false
@@ -125,7 +125,7 @@ have slots for. Reduces start when 5 % of a job's maps have finished.`,
 	jobs := []string{"job 1", "job 2", "job 3"}
 	papers := map[string]float64{"at half of job 1's reduces job 1": -40, "at half of job 1's reduces job 2": 10}
 	for _, at := range moments {
-		e.Points = append(e.Points, Point{Name: at.name, Set: failing(1, "job 1", at.phase, at.percent)})
+		e.Points = append(e.Points, Point{Name: at.name, Set: failMachines(1, "job 1", at.phase, at.percent)})
 		for _, job := range jobs {
 			against := func(from, to string) func(Repeat) float64 {
 				return func(r Repeat) float64 {
@@ -140,18 +140,18 @@ have slots for. Reduces start when 5 % of a job's maps have finished.`,
 				says = "shorter, most of all jobs"
 			}
 			e.Measures = append(e.Measures,
-				Measure{What: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Says: says, Of: against(underFIFO, withChronos), Why: why},
-				Measure{What: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: against(withoutFault, underFIFO)},
+				Measure{Name: at.name + ": " + job + " takes longer by, chronos against fifo", Unit: "%", Paper: paper, Quote: says, Of: against(fifoOnly, withChronos), Reason: why},
+				Measure{Name: at.name + ": " + job + " takes longer by, fifo against no failure", Unit: "%", Of: against(noFailure, fifoOnly)},
 			)
 		}
 		for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
-			for _, arm := range []string{underFIFO, withChronos} {
-				e.Measures = append(e.Measures, Measure{What: fmt.Sprintf("%s: recovery wait of job 1's %vs, %s", at.name, kind, arm), Unit: "s",
+			for _, arm := range []string{fifoOnly, withChronos} {
+				e.Measures = append(e.Measures, Measure{Name: fmt.Sprintf("%s: recovery wait of job 1's %vs, %s", at.name, kind, arm), Unit: "s",
 					Of: func(r Repeat) float64 { return recoveryWait(r.At(arm, at.name), kind, "job 1") }})
 			}
 		}
 		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("moments-%s-%.0f", at.phase, at.percent), Caption: "Times of the jobs, failure " + at.name, Draw: func(all []Repeat) *plot.Figure {
-			return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{underFIFO, withChronos, withoutFault}, jobs,
+			return bars(plot.Axes{Y: "sojourn time [s]"}, all, []string{fifoOnly, withChronos, noFailure}, jobs,
 				func(r Repeat, arm, job string) float64 { return sojourn(r.At(arm, at.name), job) })
 		}})
 	}

@@ -21,17 +21,17 @@ func chronosMaps(policy string) Experiment {
 	figures := map[string]struct {
 		title   string
 		changes [2]float64
-		waits   [2]quoted
-		wrong   quoted
+		waits   [2]quotedNumber
+		wrong   quotedNumber
 		locally float64
 	}{
 		"fifo": {
-			title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, waits: [2]quoted{{51, ""}, {1.5, ""}},
-			wrong: quoted{51, "for as long as recoveries wait"}, locally: 15,
+			title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, waits: [2]quotedNumber{{51, ""}, {1.5, ""}},
+			wrong: quotedNumber{51, "for as long as recoveries wait"}, locally: 15,
 		},
 		"fair": {
-			title: "Fig. 5(b) and 6(b)", changes: [2]float64{-14, -2}, waits: [2]quoted{{46, "46 to 51 s in Fig. 1(a), 51 s of it under fifo"}, {1.5, "under fifo"}},
-			wrong: quoted{48, ""}, locally: 22,
+			title: "Fig. 5(b) and 6(b)", changes: [2]float64{-14, -2}, waits: [2]quotedNumber{{46, "46 to 51 s in Fig. 1(a), 51 s of it under fifo"}, {1.5, "under fifo"}},
+			wrong: quotedNumber{48, ""}, locally: 22,
 		},
 	}
 	f := figures[policy]
@@ -39,41 +39,41 @@ func chronosMaps(policy string) Experiment {
 		ID: policy + "-maps", Title: fmt.Sprintf("Map-heavy jobs under %s (section 6.1, %s)", policy, f.title),
 		Setup: `Word counts of 17 and 56 GB, with 32 reduces each of 20 s, on 8 machines. A machine
 fails when half of the first job's maps have finished.`,
-		Arms: threeArms(policy), Points: failingAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
-		Measures: changes(policy, f.changes, whyChange),
+		Arms: threeArms(policy), Points: failOneAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Measures: changeMeasures(policy, f.changes, whyChange),
 	}
-	e.Measures = append(e.Measures, waits(policy, cluster.MapSlot, f.waits)...)
+	e.Measures = append(e.Measures, waitMeasures(policy, cluster.MapSlot, f.waits)...)
 	e.Measures = append(e.Measures,
-		Measure{What: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong.number, Says: f.wrong.says, Of: func(r Repeat) float64 { return wrongFor(r.Of(policy), "job 1") }, Why: whyWaits},
-		Measure{What: "time until scheduling is correct again, chronos", Unit: "s", Paper: 2, Of: func(r Repeat) float64 { return wrongFor(r.Of(withChronos), "job 1") }, Why: whyChronos},
-		Measure{Blocks: true, What: "recovered maps of job 1 that are local, " + policy, Unit: "%", Paper: 12.5, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(policy), "job 1") },
-			Why: "the first slots that come free are on any of the seven machines that are left, and with two copies two of seven hold the input; how many slots come free at a time, and so can be chosen from, is a matter of the times of tasks"},
-		Measure{Blocks: true, What: "recovered maps of job 1 that are local, chronos", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "job 1") },
-			Why: "free slots come first, and where the only machine with a copy runs nothing that may be preempted, another machine has to do"},
-		Measure{Blocks: true, What: "local maps of job 1, chronos over " + policy, Unit: "x", Paper: 1 + f.locally/100, Within: 0.05,
+		Measure{Name: "time until scheduling is correct again, " + policy, Unit: "s", Paper: f.wrong.number, Quote: f.wrong.quote, Of: func(r Repeat) float64 { return misscheduledFor(r.Of(policy), "job 1") }, Reason: whyWaits},
+		Measure{Name: "time until scheduling is correct again, chronos", Unit: "s", Paper: 2, Of: func(r Repeat) float64 { return misscheduledFor(r.Of(withChronos), "job 1") }, Reason: whyChronos},
+		Measure{NeedsBlocks: true, Name: "recovered maps of job 1 that are local, " + policy, Unit: "%", Paper: 12.5, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(policy), "job 1") },
+			Reason: "the first slots that come free are on any of the seven machines that are left, and with two copies two of seven hold the input; how many slots come free at a time, and so can be chosen from, is a matter of the times of tasks"},
+		Measure{NeedsBlocks: true, Name: "recovered maps of job 1 that are local, chronos", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "job 1") },
+			Reason: "free slots come first, and where the only machine with a copy runs nothing that may be preempted, another machine has to do"},
+		Measure{NeedsBlocks: true, Name: "local maps of job 1, chronos over " + policy, Unit: "x", Paper: 1 + f.locally/100, Within: 0.05,
 			Of: func(r Repeat) float64 {
 				return jobLocality(r.Of(withChronos), "job 1") / jobLocality(r.Of(policy), "job 1")
 			},
-			Why: "only the recovered maps differ, and how many those are of the job's depends on the moment of the failure"},
+			Reason: "only the recovered maps differ, and how many those are of the job's depends on the moment of the failure"},
 	)
 	e.Notes = []string{`Scheduling is taken to be correct again when the last recovery of the first job has
 started: until then the second one has slots to which the first has the better claim.`}
-	e.Charts = []Chart{e.jobBars([]string{policy, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	e.Charts = []Chart{e.jobBars([]string{policy, withChronos, noFailure}, []string{"job 1", "job 2"})}
 	return e
 }
 
-// quoted is a number of the paper, and what it says where it does not give it as such.
-type quoted struct {
+// quotedNumber is a number of the paper, and what it says where it does not give it as such.
+type quotedNumber struct {
 	number float64
-	says   string
+	quote  string
 }
 
-// waits are measures of the recovery waits of job 1, under the plain policy and under chronos.
-func waits(policy string, kind cluster.Slot, paper [2]quoted) (list []Measure) {
+// waitMeasures are measures of the recovery waits of job 1, under the plain policy and under chronos.
+func waitMeasures(policy string, kind cluster.Slot, paper [2]quotedNumber) (list []Measure) {
 	for i, arm := range []string{policy, withChronos} {
 		list = append(list, Measure{
-			What: fmt.Sprintf("recovery wait of job 1's %vs, %s", kind, arm), Unit: "s", Paper: paper[i].number, Says: paper[i].says,
-			Of: func(r Repeat) float64 { return recoveryWait(r.Of(arm), kind, "job 1") }, Why: []string{whyWaits, whyChronos}[i],
+			Name: fmt.Sprintf("recovery wait of job 1's %vs, %s", kind, arm), Unit: "s", Paper: paper[i].number, Quote: paper[i].quote,
+			Of: func(r Repeat) float64 { return recoveryWait(r.Of(arm), kind, "job 1") }, Reason: []string{whyWaits, whyChronos}[i],
 		})
 	}
 	return list
@@ -88,7 +88,7 @@ func (e *Experiment) jobBars(arms, jobs []string) Chart {
 
 // chronosReduces is Fig. 7.
 func chronosReduces() Experiment {
-	m := mix{name: "sorts of 17 and 56 GB", sigma: 0.03, jobs: []mixed{sorting("job 1", 0, small, 120), sorting("job 2", 1, large, 280)}}
+	m := jobMix{name: "sorts of 17 and 56 GB", sigma: 0.03, jobs: []jobSpec{sorting("job 1", 0, smallJobBlocks, 120), sorting("job 2", 1, largeJobBlocks, 280)}}
 	e := Experiment{
 		ID: "fifo-reduces", Title: "Reduce-heavy jobs under fifo (section 6.2, Fig. 7)",
 		Setup: `Sorts of 17 and 56 GB with 32 reduces each, which take all reduce slots of the 8
@@ -98,11 +98,11 @@ verdict the others have finished, and the second job has their slots. **The mome
 spread and the 280 s are fitted to the paper's wait of 325 s under fifo**, so that this wait
 agrees says nothing; with sigma 0.1 and 400 s the other reduces were still ending at the
 verdict, fifo waited for 1 s, and chronos gained nothing. What is found is the rest.`,
-		Arms: threeArms("fifo"), Points: failingAt("job 1", "reduce", 90), Cluster: paperCluster(8), Workload: m.source(),
-		Measures: changes("fifo", [2]float64{-55, -11}, whyChange),
+		Arms: threeArms("fifo"), Points: failOneAt("job 1", "reduce", 90), Cluster: paperCluster(8), Workload: m.source(),
+		Measures: changeMeasures("fifo", [2]float64{-55, -11}, whyChange),
 	}
-	e.Measures = append(e.Measures, waits("fifo", cluster.ReduceSlot, [2]quoted{{325, ""}, {2, ""}})...)
-	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	e.Measures = append(e.Measures, waitMeasures("fifo", cluster.ReduceSlot, [2]quotedNumber{{325, ""}, {2, ""}})...)
+	e.Charts = []Chart{e.jobBars([]string{fifoOnly, withChronos, noFailure}, []string{"job 1", "job 2"})}
 	return e
 }
 
@@ -111,22 +111,22 @@ func chronosKill() Experiment {
 	points := []Point{
 		{Name: "maps", Set: func(t *Trial) {
 			t.Workload = twoWordcounts().source()
-			failing(1, "job 1", "map", 50)(t)
+			failMachines(1, "job 1", "map", 50)(t)
 		}},
-		{Name: "reduces", Set: failing(1, "job 1", "reduce", 90)},
+		{Name: "reduces", Set: failMachines(1, "job 1", "reduce", 90)},
 	}
 	e := Experiment{
 		ID: "kill", Title: "Ending early against killing (section 6.3, Fig. 8)",
 		Setup: `The map-heavy and the reduce-heavy jobs as above, under fifo. Chronos splits maps and
 pauses reduces, or kills both.`,
 		Arms: []Arm{
-			chronosOver(withChronos, "fifo", keeping, nil),
-			chronosOver(withKill, "fifo", preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill, Costs: light}, nil),
+			chronosArm(withChronos, "fifo", workConserving, nil),
+			chronosArm(withKill, "fifo", preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill, Costs: lightTask}, nil),
 		},
 		Points: points, Cluster: paperCluster(8), Workload: chronosReduces().Workload,
 	}
 	for _, p := range points {
-		e.killed(p.Name)
+		e.addKillMeasures(p.Name)
 		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *plot.Figure {
 			var samples []plot.Sample
 			for _, arm := range []string{withChronos, withKill} {
@@ -138,27 +138,27 @@ pauses reduces, or kills both.`,
 	return e
 }
 
-// killed are measures of what killing costs at a point.
-func (e *Experiment) killed(point string) {
+// addKillMeasures are measures of what killing costs at a point.
+func (e *Experiment) addKillMeasures(point string) {
 	for i, job := range []string{"job 1", "job 2"} {
-		m := Measure{What: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Says: "similar",
+		m := Measure{Name: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Quote: "similar",
 			Of: func(r Repeat) float64 {
 				return 100 * (sojourn(r.At(withKill, point), job)/sojourn(r.At(withChronos, point), job) - 1)
 			}}
 		if i == 1 {
-			m.Paper, m.Says = 12.5, ""
-			m.Why = "what is killed runs again, which costs what the victims had run, and only if the job waits for them in the end: both depend on the times of tasks, which are ours"
+			m.Paper, m.Quote = 12.5, ""
+			m.Reason = "what is killed runs again, which costs what the victims had run, and only if the job waits for them in the end: both depend on the times of tasks, which are ours"
 		}
 		e.Measures = append(e.Measures, m)
 	}
 	e.Measures = append(e.Measures,
-		Measure{What: point + ": killed tasks that had run for 60 s or more", Unit: "%", Says: "more than 50 %",
-			Why: "victims had started at the failure or behind it, so 25 s before the verdict or a little more; in the paper they had been longer at work",
+		Measure{Name: point + ": killed tasks that had run for 60 s or more", Unit: "%", Quote: "more than 50 %",
+			Reason: "victims had started at the failure or behind it, so 25 s before the verdict or a little more; in the paper they had been longer at work",
 			Of: func(r Repeat) float64 {
 				return 100 * fraction(workLost(r.At(withKill, point)), func(s float64) bool { return s >= 60 })
 			}},
-		Measure{What: point + ": work lost, chronos", Unit: "s", Says: "none", Of: func(r Repeat) float64 { return r.At(withChronos, point).Summary().Lost }},
-		Measure{What: point + ": work lost, kill", Unit: "s", Of: func(r Repeat) float64 { return r.At(withKill, point).Summary().Lost }},
+		Measure{Name: point + ": work lost, chronos", Unit: "s", Quote: "none", Of: func(r Repeat) float64 { return r.At(withChronos, point).Summary().Lost }},
+		Measure{Name: point + ": work lost, kill", Unit: "s", Of: func(r Repeat) float64 { return r.At(withKill, point).Summary().Lost }},
 	)
 }
 
@@ -175,33 +175,33 @@ func chronosTwo() Experiment {
 	e := Experiment{
 		ID: "double", Title: "Two failures at once (section 6.5, Fig. 10)",
 		Setup: "As the first experiment with three copies of each block; two machines fail at the same moment.",
-		Arms:  threeArms("fifo"), Points: []Point{{Set: failing(2, "job 1", "map", 50)}}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
-		Measures: changes("fifo", [2]float64{-22, -13}, whyChange),
+		Arms:  threeArms("fifo"), Points: []Point{{Set: failMachines(2, "job 1", "map", 50)}}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Measures: changeMeasures("fifo", [2]float64{-22, -13}, whyChange),
 	}
 	e.Cluster.Replication = 3
-	e.Measures = append(e.Measures, waits("fifo", cluster.MapSlot, [2]quoted{})...)
-	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, withoutFault}, []string{"job 1", "job 2"})}
+	e.Measures = append(e.Measures, waitMeasures("fifo", cluster.MapSlot, [2]quotedNumber{})...)
+	e.Charts = []Chart{e.jobBars([]string{fifoOnly, withChronos, noFailure}, []string{"job 1", "job 2"})}
 	return e
 }
 
 // chronosSame is Fig. 12.
 func chronosSame() Experiment {
-	star := chronosOver(alsoSameJob, "fifo", keeping, map[string]string{chronosSameJob: "true"})
+	star := chronosArm(alsoSameJob, "fifo", workConserving, map[string]string{chronosSameJob: "true"})
 	e := Experiment{
 		ID: "same-job", Title: "Chronos*: preempting tasks of the same job (section 6.8, Fig. 12)",
 		Setup: "As the first experiment with links of 256 Mbit/s: a map that reads from another machine takes 8.4 s longer.",
-		Arms:  append(threeArms("fifo"), star), Points: failingAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Arms:  append(threeArms("fifo"), star), Points: failOneAt("job 1", "map", 50), Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 		Measures: []Measure{
-			{What: "job 1 takes longer by, chronos* against chronos", Unit: "%", Says: "similar", Of: change(withChronos, alsoSameJob, "job 1")},
-			{What: "job 2 takes longer by, chronos* against chronos", Unit: "%", Paper: 17, Of: change(withChronos, alsoSameJob, "job 2"),
-				Why: "splitting a map costs half a second with us and nothing is read twice, so a job that preempts itself loses next to nothing; the paper does not say where its 17 % come from"},
-			{What: "recovered maps that are local, chronos", Unit: "%", Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "") }},
-			{What: "recovered maps that are local, chronos*", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(alsoSameJob), "") },
-				Why: "a free slot on another machine is taken before anything is preempted"},
+			{Name: "job 1 takes longer by, chronos* against chronos", Unit: "%", Quote: "similar", Of: relativeChange(withChronos, alsoSameJob, "job 1")},
+			{Name: "job 2 takes longer by, chronos* against chronos", Unit: "%", Paper: 17, Of: relativeChange(withChronos, alsoSameJob, "job 2"),
+				Reason: "splitting a map costs half a second with us and nothing is read twice, so a job that preempts itself loses next to nothing; the paper does not say where its 17 % come from"},
+			{Name: "recovered maps that are local, chronos", Unit: "%", Of: func(r Repeat) float64 { return recoveredLocally(r.Of(withChronos), "") }},
+			{Name: "recovered maps that are local, chronos*", Unit: "%", Paper: 100, Of: func(r Repeat) float64 { return recoveredLocally(r.Of(alsoSameJob), "") },
+				Reason: "a free slot on another machine is taken before anything is preempted"},
 		},
 	}
 	e.Cluster.RemoteRate, e.Cluster.ShuffleRate = 32e6, 8e6
-	e.Charts = []Chart{e.jobBars([]string{underFIFO, withChronos, alsoSameJob, withoutFault}, []string{"job 1", "job 2"})}
+	e.Charts = []Chart{e.jobBars([]string{fifoOnly, withChronos, alsoSameJob, noFailure}, []string{"job 1", "job 2"})}
 	return e
 }
 
@@ -210,11 +210,11 @@ func chronosOverhead() Experiment {
 	e := Experiment{
 		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",
 		Setup: "As the first experiment, and no machine fails.",
-		Arms:  []Arm{plain("fifo"), chronosOver(withChronos, "fifo", keeping, nil)}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
+		Arms:  []Arm{plainArm("fifo"), chronosArm(withChronos, "fifo", workConserving, nil)}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 	}
 	for _, job := range []string{"job 1", "job 2"} {
-		e.Measures = append(e.Measures, Measure{What: job + " takes longer by, chronos against fifo", Unit: "%", Says: "negligible",
-			Of: change(underFIFO, withChronos, job)})
+		e.Measures = append(e.Measures, Measure{Name: job + " takes longer by, chronos against fifo", Unit: "%", Quote: "negligible",
+			Of: relativeChange(fifoOnly, withChronos, job)})
 	}
 	return e
 }

@@ -35,15 +35,15 @@ free slot. The latter stands in for it.`,
 
 // The arms, and when production comes, s.
 const (
-	original   = "fair, no preemption"
-	preemptive = "disco, preemptive"
-	discoLate  = 20
+	original          = "fair, no preemption"
+	preemptive        = "disco, preemptive"
+	productionArrival = 20
 )
 
 func discoJobs() Experiment {
-	m := mix{name: "research and production", sigma: 0.03, jobs: []mixed{
-		{id: "research", maps: batch{n: 25, seconds: 79}, reduces: batch{n: 5, seconds: 6, bytes: 8 << 20}, afterAllMaps: true},
-		{id: "production", at: discoLate, maps: batch{n: 25, seconds: 2.4}, reduces: batch{n: 5, seconds: 3, bytes: 8 << 20}, afterAllMaps: true},
+	m := jobMix{name: "research and production", sigma: 0.03, jobs: []jobSpec{
+		{id: "research", maps: taskBatch{n: 25, seconds: 79}, reduces: taskBatch{n: 5, seconds: 6, bytes: 8 << 20}, afterAllMaps: true},
+		{id: "production", at: productionArrival, maps: taskBatch{n: 25, seconds: 2.4}, reduces: taskBatch{n: 5, seconds: 3, bytes: 8 << 20}, afterAllMaps: true},
 	}}
 	ratio := func(job string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return sojourn(r.Of(original), job) / sojourn(r.Of(preemptive), job) }
@@ -68,19 +68,19 @@ Lognormal spread, sigma 0.03. Preemption kills.`,
 		Arms: []Arm{
 			{Name: original, Policy: "fair"},
 			{Name: preemptive, Policy: "disco", Conf: map[string]string{"hammr.disco.transition.hold": "10000"},
-				Setup: sched.Setup{Means: preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill}}},
+				Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill}}},
 		},
-		Cluster: sim.Config{Nodes: 5, MapSlots: 2, ReduceSlots: -1, SharedSlots: true, Progress: 1000, Series: true}, Workload: m.source(),
+		Cluster: sim.Config{Machines: 5, MapSlots: 2, ReduceSlots: -1, SharedSlots: true, ProgressInterval: 1000, Series: true}, Workload: m.source(),
 		Measures: []Measure{
-			{What: "production, original over preemptive", Unit: "x", Paper: 8.4, Of: ratio("production"), Why: "the original policy makes production wait twice in the paper, and once with us: see the wait between maps and shuffle. How long a wait is depends on research's maps"},
-			{What: "research takes longer by", Unit: "%", Paper: 4, Why: "what was killed runs again, and whether that costs a wave of 79 s or hides in the last one, which is half full, depends on the spread of times",
+			{Name: "production, original over preemptive", Unit: "x", Paper: 8.4, Of: ratio("production"), Reason: "the original policy makes production wait twice in the paper, and once with us: see the wait between maps and shuffle. How long a wait is depends on research's maps"},
+			{Name: "research takes longer by", Unit: "%", Paper: 4, Reason: "what was killed runs again, and whether that costs a wave of 79 s or hides in the last one, which is half full, depends on the spread of times",
 				Of: func(r Repeat) float64 { return 100 * (1/ratio("research")(r) - 1) }},
-			{What: "production starts after, " + original, Unit: "s", Paper: 60, Of: startWait(original), Why: times},
-			{What: "production starts after, " + preemptive, Unit: "s", Says: "almost no waiting", Of: startWait(preemptive), Why: "a policy spares attempts of which it knows nothing, and they tell once a second how far they are"},
-			{What: "from the last map to the first of the shuffle, " + original, Unit: "s", Paper: 61, Of: transition(original), Why: "our master gives the slot of the last map to the next stage in the same step; in Disco the end of a stage takes a moment, in which research gets the slot"},
-			{What: "from the last map to the first of the shuffle, " + preemptive, Unit: "s", Says: "no waiting", Of: transition(preemptive), Why: "slots are held for a job between two stages"},
-			{What: "work lost, " + preemptive, Unit: "s", Paper: 100, Of: func(r Repeat) float64 { return r.Of(preemptive).Summary().Lost },
-				Why: "5 slots that had worked for 20 s, and what it takes to end them"},
+			{Name: "production starts after, " + original, Unit: "s", Paper: 60, Of: startWait(original), Reason: times},
+			{Name: "production starts after, " + preemptive, Unit: "s", Quote: "almost no waiting", Of: startWait(preemptive), Reason: "a policy spares attempts of which it knows nothing, and they tell once a second how far they are"},
+			{Name: "from the last map to the first of the shuffle, " + original, Unit: "s", Paper: 61, Of: transition(original), Reason: "our master gives the slot of the last map to the next stage in the same step; in Disco the end of a stage takes a moment, in which research gets the slot"},
+			{Name: "from the last map to the first of the shuffle, " + preemptive, Unit: "s", Quote: "no waiting", Of: transition(preemptive), Reason: "slots are held for a job between two stages"},
+			{Name: "work lost, " + preemptive, Unit: "s", Paper: 100, Of: func(r Repeat) float64 { return r.Of(preemptive).Summary().Lost },
+				Reason: "5 slots that had worked for 20 s, and what it takes to end them"},
 		},
 		Charts: []Chart{
 			{Name: "slots-original", Caption: "Running tasks: " + original + " (Fig. 5)", Draw: drawDisco(original)},
@@ -100,13 +100,13 @@ func discoBusy() Experiment {
 	e.ID, e.Title = "busy", "Control: the same on two slots, with maps that compute"
 	e.Setup = `One machine with 2 slots, and 5 maps of each job instead of 25. All else is as above.
 The figures of the paper are those of 5 machines. The simulator has a core for each slot.`
-	e.Cluster.Nodes, e.Charts = 1, nil
-	e.Workload = mix{name: "research and production, small", sigma: 0.03, jobs: []mixed{
-		{id: "research", maps: batch{n: 5, seconds: 79}, reduces: batch{n: 1, seconds: 6}, afterAllMaps: true},
-		{id: "production", at: discoLate, maps: batch{n: 5, seconds: 2.4}, reduces: batch{n: 1, seconds: 3}, afterAllMaps: true},
+	e.Cluster.Machines, e.Charts = 1, nil
+	e.Workload = jobMix{name: "research and production, small", sigma: 0.03, jobs: []jobSpec{
+		{id: "research", maps: taskBatch{n: 5, seconds: 79}, reduces: taskBatch{n: 1, seconds: 6}, afterAllMaps: true},
+		{id: "production", at: productionArrival, maps: taskBatch{n: 5, seconds: 2.4}, reduces: taskBatch{n: 1, seconds: 3}, afterAllMaps: true},
 	}}.source()
 	e.Measures = append(e.Measures[:len(e.Measures)-1:len(e.Measures)-1], Measure{
-		What: "research, " + original, Unit: "s", Why: "on a real cluster it tells how much longer maps take that share cores with each other and with daemons",
+		Name: "research, " + original, Unit: "s", Reason: "on a real cluster it tells how much longer maps take that share cores with each other and with daemons",
 		Of: func(r Repeat) float64 { return sojourn(r.Of(original), "research") },
 	})
 	return e
@@ -116,7 +116,7 @@ func drawDisco(arm string) func([]Repeat) *plot.Figure {
 	return func(all []Repeat) *plot.Figure {
 		of := make(map[string]steps)
 		for _, job := range []string{"research", "production"} {
-			of[job] = held(all[0].Of(arm), cluster.MapSlot, ofJob(job))
+			of[job] = slotsUsed(all[0].Of(arm), cluster.MapSlot, ofJob(job))
 		}
 		return stacked(plot.Axes{X: "time [s]", Y: "running tasks"}, []string{"research", "production"}, of)
 	}

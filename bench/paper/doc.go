@@ -11,7 +11,7 @@
 //	         (data)          arm×point×seed        by seed      median, 95 %
 //
 // A Runner is where trials are run: Simulator does so in virtual time, bit for bit
-// the same each time; bench/real has one for clusters of processes, which brings
+// the same each time; bench/live has one for clusters of processes, which brings
 // back the same Outcome from their histories.
 //
 //	report, err := paper.Run(ctx, "hfsp", paper.Options{Runs: 20, Seed: 1, WorkloadDir: dir}, paper.Simulator{})

@@ -27,7 +27,7 @@ type Experiment struct {
 // Arm is a policy with its settings.
 type Arm struct {
 	Name   string // for people, unique in the experiment
-	Policy string // as sched/all knows it
+	Policy string // as sched/registry knows it
 	Conf   map[string]string
 	Setup  sched.Setup
 	Set    func(*Trial) // what else is its own; nil for nothing. Points come first
@@ -49,18 +49,18 @@ type Source func(seed uint64) (*workload.Workload, error)
 
 // Measure is a number that the experiment finds, and what the paper says.
 type Measure struct {
-	What string
+	Name string
 	Unit string // "s", "%", "x" for ratios; may be ""
 
 	Paper  float64 // the paper's number; 0 when it has none
-	Says   string  // what it says instead, or in its own words; may be ""
+	Quote  string  // what it says instead, or in its own words; may be ""
 	Within float64 // by which part of Paper ours may differ without a reason; 0 is a tenth. Of %, by how many points; 0 is 2
 
 	// Of is the number in one repetition; NaN when it has none.
-	Of  func(Repeat) float64
-	Why string // ours may differ from the paper's
+	Of     func(Repeat) float64
+	Reason string // ours may differ from the paper's
 
-	Blocks bool // it is about where input lies, which jobs without input cannot tell
+	NeedsBlocks bool // it is about where input lies, which jobs without input cannot tell
 }
 
 // Chart is a picture of an experiment.

@@ -11,23 +11,23 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Thinning is by how much the short form has fewer tasks and machines.
-const Thinning = 10
+// SampleEvery is by how much the short form has fewer tasks and machines.
+const SampleEvery = 10
 
 // TaskSigma is the spread of the times of tasks that a model makes.
 const TaskSigma = 0.2
 
 // traces are the two workloads of the HFSP paper.
 type traces struct {
-	files map[string]string // by fb2009 and fb2010; a name as workload.ReadFile takes it
-	note  string            // on where they come from
-	thin  bool
+	files   map[string]string // by fb2009 and fb2010; a name as workload.ReadFile takes it
+	note    string            // on where they come from
+	sampled bool
 }
 
 // facebook finds the workloads: the files of a directory, or the presets that
 // stand in for them when none is named.
 func facebook(o Options) (t traces, err error) {
-	t = traces{files: make(map[string]string), thin: o.Short}
+	t = traces{files: make(map[string]string), sampled: o.Short}
 	for _, name := range []string{"fb2009", "fb2010"} {
 		if o.WorkloadDir == "" {
 			t.files[name] = workload.SpecPrefix + name
@@ -57,21 +57,21 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 	read := func(seed uint64) (*workload.Workload, error) {
 		return workload.ReadFile(t.files[name], workload.Options{Model: workload.Model{BlockTime: blockTime, Sigma: TaskSigma, Seed: seed}})
 	}
-	if t.thin {
-		return Thinned(read)
+	if t.sampled {
+		return Sampled(read)
 	}
 	return read
 }
 
-// Thinned is a workload with a part of its tasks, one in Thinning.
-func Thinned(s Source) Source {
+// Sampled is a workload with a part of its tasks, one in Thinning.
+func Sampled(s Source) Source {
 	return func(seed uint64) (*workload.Workload, error) {
 		w, err := s(seed)
 		if err != nil {
 			return nil, err
 		}
 		for i := range w.Jobs {
-			w.Jobs[i].Maps, w.Jobs[i].Reduces = thin(w.Jobs[i].Maps), thin(w.Jobs[i].Reduces)
+			w.Jobs[i].Maps, w.Jobs[i].Reduces = sample(w.Jobs[i].Maps), sample(w.Jobs[i].Reduces)
 		}
 		return w, nil
 	}
@@ -91,9 +91,9 @@ func mapsOnly(s Source) Source {
 	}
 }
 
-// thin leaves some of the tasks, at least one of any.
-func thin(tasks []workload.Task) (some []workload.Task) {
-	for i := 0; i < len(tasks); i += Thinning {
+// sample leaves some of the tasks, at least one of any.
+func sample(tasks []workload.Task) (some []workload.Task) {
+	for i := 0; i < len(tasks); i += SampleEvery {
 		some = append(some, tasks[i])
 	}
 	return some

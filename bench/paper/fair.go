@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/plot"
 )
@@ -53,7 +53,7 @@ func allocations(fairAfter int, pools ...poolSpec) map[string]string {
 		b.WriteString("</pool>\n")
 	}
 	b.WriteString("</allocations>\n")
-	return map[string]string{all.AllocationFile: "fair-scheduler.xml", all.Allocations: b.String()}
+	return map[string]string{registry.AllocationFile: "fair-scheduler.xml", registry.Allocations: b.String()}
 }
 
 // vector is one of the unit tests of fair shares.
@@ -76,12 +76,12 @@ var vectors = []vector{
 // point has a vector's pools fill an empty cluster, one job for each.
 func (v vector) point() Point {
 	var demands, shares []string
-	m := mix{name: "vector"}
+	m := jobMix{name: "vector"}
 	pools := make([]poolSpec, len(v.pools))
 	for i, p := range v.pools {
 		p.name = fmt.Sprintf("pool%d", i)
 		pools[i] = p
-		m.jobs = append(m.jobs, mixed{id: p.name, pool: p.name, maps: batch{n: p.demand, seconds: 60}})
+		m.jobs = append(m.jobs, jobSpec{id: p.name, pool: p.name, maps: taskBatch{n: p.demand, seconds: 60}})
 		text := fmt.Sprint(p.demand)
 		if p.min > 0 {
 			text += fmt.Sprintf(" min %d", p.min)
@@ -94,7 +94,7 @@ func (v vector) point() Point {
 	name := fmt.Sprintf("%s on %d slots: %s", strings.Join(demands, ", "), v.slots, strings.Join(shares, ", "))
 	return Point{Name: name, Set: func(t *Trial) {
 		t.Workload, t.Conf = m.source(), allocations(0, pools...)
-		t.Cluster.Nodes, t.Cluster.MapSlots = v.slots, 1
+		t.Cluster.Machines, t.Cluster.MapSlots = v.slots, 1
 	}}
 }
 
@@ -103,7 +103,7 @@ func (v vector) point() Point {
 func (v vector) agree(o *Outcome) float64 {
 	same := 0
 	for i, share := range v.shares {
-		if held(o, cluster.MapSlot, ofPool(fmt.Sprintf("pool%d", i))).at(30) == float64(share) {
+		if slotsUsed(o, cluster.MapSlot, ofPool(fmt.Sprintf("pool%d", i))).at(30) == float64(share) {
 			same++
 		}
 	}
@@ -117,13 +117,13 @@ func fairShares() Experiment {
 pool's demand, and nothing finishes in the meantime. The numbers are demands,
 minimum shares and weights, then the slots that each pool is to have.`,
 		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
-		Cluster: sim.Config{ReduceSlots: -1, Series: true}, Workload: mix{}.source(), Runs: 1,
+		Cluster: sim.Config{ReduceSlots: -1, Series: true}, Workload: jobMix{}.source(), Runs: 1,
 	}
 	for _, v := range vectors {
 		p := v.point()
 		e.Points = append(e.Points, p)
 		e.Measures = append(e.Measures, Measure{
-			What: p.Name, Unit: "pools", Paper: float64(len(v.shares)),
+			Name: p.Name, Unit: "pools", Paper: float64(len(v.shares)),
 			Of: func(r Repeat) float64 { return v.agree(r.At("fair", p.Name)) },
 		})
 	}
@@ -139,9 +139,9 @@ const (
 
 // fairTimeouts has a job that fills the cluster, and one that comes later.
 func fairTimeouts() Experiment {
-	m := mix{name: "production beside research", sigma: 0.2, jobs: []mixed{
-		{id: "research", pool: "research", maps: batch{n: 400, seconds: 600}},
-		{id: "production", pool: "production", at: productionAt, maps: batch{n: 30, seconds: 60}},
+	m := jobMix{name: "production beside research", sigma: 0.2, jobs: []jobSpec{
+		{id: "research", pool: "research", maps: taskBatch{n: 400, seconds: 600}},
+		{id: "production", pool: "production", at: productionAt, maps: taskBatch{n: 30, seconds: 60}},
 	}}
 	e := Experiment{
 		ID: "timeouts", Title: "The two preemption time-outs (sections 2.3 and 3.5)",
@@ -150,7 +150,7 @@ so end at about the same time. At %d s production comes with 30 maps of 60 s and
 minimum share of %d slots. It may take slots after it was below its minimum for the
 first time-out, or below half of its fair share (20 slots) for the second.`, productionAt, productionMin),
 		Arms:    []Arm{{Name: "fair", Policy: "fair"}},
-		Cluster: sim.Config{Nodes: 10, MapSlots: 4, ReduceSlots: -1, Series: true}, Workload: m.source(),
+		Cluster: sim.Config{Machines: 10, MapSlots: 4, ReduceSlots: -1, Series: true}, Workload: m.source(),
 	}
 	e.add("wait", 0, 0, 0, 0)
 	for _, s := range []int{15, 30, 60} {
@@ -169,18 +169,18 @@ func (e *Experiment) add(name string, minAfter, fairAfter, expected, slots int) 
 	e.Points = append(e.Points, Point{Name: name, Set: func(t *Trial) {
 		t.Conf = allocations(fairAfter, poolSpec{name: "research"}, poolSpec{name: "production", min: productionMin, minAfter: minAfter})
 		t.set("mapred.fairscheduler.preemption", fmt.Sprint(expected > 0))
-		t.Setup.Means = preempt.Means{Map: preempt.Kill}
+		t.Setup.Preempt = preempt.Config{Map: preempt.Kill}
 	}})
 	says := ""
 	if expected == 0 {
 		says, slots = "when tasks end", productionMin
 	}
 	e.Measures = append(e.Measures, Measure{
-		What: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Says: says,
+		Name: fmt.Sprintf("%s: production has %d slots after", name, slots), Unit: "s", Paper: float64(expected), Quote: says,
 		Of: func(r Repeat) float64 {
-			return held(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
+			return slotsUsed(r.At("fair", name), cluster.MapSlot, ofPool("production")).first(productionAt, atLeast(float64(slots))) - productionAt
 		},
-		Why: "research's maps of 600 s began 100 s before production came",
+		Reason: "research's maps of 600 s began 100 s before production came",
 	})
 }
 
@@ -188,7 +188,7 @@ func drawTimeouts(all []Repeat) *plot.Figure {
 	var lines []plot.Line
 	for _, p := range []string{"minimum, 30 s", "half of the fair share, 30 s", "wait"} {
 		line := plot.Line{Name: p, Steps: true, Points: []plot.Point{{}}}
-		for _, s := range held(all[0].At("fair", p), cluster.MapSlot, ofPool("production")) {
+		for _, s := range slotsUsed(all[0].At("fair", p), cluster.MapSlot, ofPool("production")) {
 			line.Points = append(line.Points, plot.Point{X: s.from, Y: s.value})
 		}
 		lines = append(lines, line)
@@ -202,9 +202,9 @@ func fairDelay(o Options) Experiment {
 	if o.Short {
 		nodes, jobs = 30, 30
 	}
-	m := mix{name: "small jobs", sigma: 0.2}
+	m := jobMix{name: "small jobs", sigma: 0.2}
 	for i := range jobs {
-		m.jobs = append(m.jobs, mixed{id: fmt.Sprintf("j%03d", i), at: float64(i) * 4, maps: batch{n: 3 + i%10*nodes/50, seconds: 20, bytes: 128 << 20}})
+		m.jobs = append(m.jobs, jobSpec{id: fmt.Sprintf("j%03d", i), at: float64(i) * 4, maps: taskBatch{n: 3 + i%10*nodes/50, seconds: 20, bytes: 128 << 20}})
 	}
 	arm := Arm{Name: "delay", Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay}}}
 	flow := Arm{Name: "flow", Policy: "fair", Once: true, Setup: sched.Setup{Placement: sched.DefaultPlacement()}}
@@ -216,11 +216,11 @@ copies of each block. A map that reads from another machine takes 5 s longer
 Machines report every second. Arm *flow* is our own min-cost flow, which knows no
 such delay.`, jobs, nodes),
 		Arms:    []Arm{arm, flow},
-		Cluster: sim.Config{Nodes: nodes, MapSlots: 2, ReduceSlots: -1, Heartbeat: 1000, RemoteRate: 25e6}, Workload: m.source(),
+		Cluster: sim.Config{Machines: nodes, MapSlots: 2, ReduceSlots: -1, Heartbeat: 1000, RemoteRate: 25e6}, Workload: m.source(),
 	}
 	for _, s := range []float64{0, 1, 2, 5, 10, 20} {
 		e.Points = append(e.Points, Point{Name: fmt.Sprintf("%g s", s), Value: s, Set: func(t *Trial) {
-			t.Setup.Placement.Delay = locality.Delay{Node: int64(s * 1000), Rack: int64(s * 1000)}
+			t.Setup.Placement.Delay = locality.Delay{MachineWait: int64(s * 1000), RackWait: int64(s * 1000)}
 		}})
 	}
 	names := []string{"delay", "flow"}
@@ -229,10 +229,10 @@ such delay.`, jobs, nodes),
 		if p.Value == 5 {
 			says = "a few seconds raise it drastically"
 		}
-		e.Measures = append(e.Measures, Measure{What: "local maps, delay " + p.Name, Unit: "%", Says: says,
+		e.Measures = append(e.Measures, Measure{Name: "local maps, delay " + p.Name, Unit: "%", Quote: says,
 			Of: func(r Repeat) float64 { return localMaps(r.At("delay", p.Name)) }})
 	}
-	e.Measures = append(e.Measures, Measure{What: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})
+	e.Measures = append(e.Measures, Measure{Name: "local maps, flow", Unit: "%", Of: func(r Repeat) float64 { return localMaps(r.At("flow", "0 s")) }})
 	e.Charts = []Chart{
 		{Name: "delay-locality", Caption: "Maps that run where their input is", Draw: func(all []Repeat) *plot.Figure {
 			return curves(plot.Axes{X: "delay [s]", Y: "local maps [%]", Max: 100}, all, names, e.Points, localMaps)

@@ -46,14 +46,14 @@ func (f *Finding) differs() bool {
 // paper is what the paper has, for people.
 func (f *Finding) paper() string {
 	switch {
-	case f.Paper == 0 && f.Says == "":
+	case f.Paper == 0 && f.Quote == "":
 		return "–"
 	case f.Paper == 0:
-		return f.Says
-	case f.Says == "":
+		return f.Quote
+	case f.Quote == "":
 		return quantity(f.Paper, f.Unit)
 	}
-	return quantity(f.Paper, f.Unit) + " (" + f.Says + ")"
+	return quantity(f.Paper, f.Unit) + " (" + f.Quote + ")"
 }
 
 // verdict is how ours is to the paper's number, for people: the ratio, or the

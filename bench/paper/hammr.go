@@ -34,8 +34,8 @@ const (
 const HadoopFair = "hadoop fair, delay"
 
 func hammrLocality() Experiment {
-	m := mix{name: "26 maps of 512 MB", sigma: 0.1, jobs: []mixed{{
-		id: "wordcount", maps: batch{n: 26, seconds: 105, bytes: 512 << 20}, reduces: batch{n: 8, seconds: 25, bytes: 64 << 20},
+	m := jobMix{name: "26 maps of 512 MB", sigma: 0.1, jobs: []jobSpec{{
+		id: "wordcount", maps: taskBatch{n: 26, seconds: 105, bytes: 512 << 20}, reduces: taskBatch{n: 8, seconds: 25, bytes: 64 << 20},
 	}}}
 	local := ofArm(func(o *Outcome) float64 { return float64(o.Jobs[0].LocalMaps) })
 	minutes := ofArm(func(o *Outcome) float64 { return sojourn(o, "wordcount") })
@@ -50,19 +50,19 @@ fair scheduler waits 4.5 s for a local task, and as long again for one in the ra
 		Arms: []Arm{
 			{Name: withFlow, Policy: "hammr", Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
 			{Name: withoutFlow, Policy: "hammr", Conf: map[string]string{"hammr.scheduler.locality": "false"}, Setup: sched.Setup{Placement: sched.DefaultPlacement()}},
-			{Name: HadoopFair, Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 4500, Rack: 4500}}}},
+			{Name: HadoopFair, Policy: "fair", Setup: sched.Setup{Placement: sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 4500, RackWait: 4500}}}},
 		},
-		Cluster: sim.Config{Nodes: 4, MapSlots: 2, ReduceSlots: 2, Replication: 1, RemoteRate: 50e6}, Workload: m.source(),
+		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, Replication: 1, RemoteRate: 50e6}, Workload: m.source(),
 		Measures: []Measure{
-			{What: "local maps of 26, " + withFlow, Paper: 20, Of: local(withFlow), Within: 0.05,
-				Why: "blocks lie at random, so some machine has more than the 6.5 that it can read while others do theirs; flow leaves a slot free for a local map only as long as no machine gets more waves than the job has anyway. How many of the 26 can be local then depends on the draw, and on how far slots may wait, which the paper's never do"},
-			{What: "local maps of 26, " + withoutFlow, Paper: 6.3, Of: local(withoutFlow), Within: 0.05, Why: "chance: 26 blocks on 4 machines give 6.5 on the average"},
-			{What: "local maps of 26, " + HadoopFair, Paper: 20.6, Of: local(HadoopFair), Within: 0.05,
-				Why: "Hadoop's job waits again for each task; so does ours"},
-			{What: "whole job, " + withFlow, Unit: "s", Paper: 501, Of: minutes(withFlow), Why: slow},
-			{What: "whole job, " + withoutFlow, Unit: "s", Paper: 554, Of: minutes(withoutFlow), Why: slow},
-			{What: "whole job, " + HadoopFair, Unit: "s", Paper: 570, Of: minutes(HadoopFair), Why: slow + ". Hadoop's own start of jobs and tasks is not modelled: all arms have our master"},
-			{What: "time without locality over time with it", Unit: "x", Paper: 554. / 501, Within: 0.05, Why: slow,
+			{Name: "local maps of 26, " + withFlow, Paper: 20, Of: local(withFlow), Within: 0.05,
+				Reason: "blocks lie at random, so some machine has more than the 6.5 that it can read while others do theirs; flow leaves a slot free for a local map only as long as no machine gets more waves than the job has anyway. How many of the 26 can be local then depends on the draw, and on how far slots may wait, which the paper's never do"},
+			{Name: "local maps of 26, " + withoutFlow, Paper: 6.3, Of: local(withoutFlow), Within: 0.05, Reason: "chance: 26 blocks on 4 machines give 6.5 on the average"},
+			{Name: "local maps of 26, " + HadoopFair, Paper: 20.6, Of: local(HadoopFair), Within: 0.05,
+				Reason: "Hadoop's job waits again for each task; so does ours"},
+			{Name: "whole job, " + withFlow, Unit: "s", Paper: 501, Of: minutes(withFlow), Reason: slow},
+			{Name: "whole job, " + withoutFlow, Unit: "s", Paper: 554, Of: minutes(withoutFlow), Reason: slow},
+			{Name: "whole job, " + HadoopFair, Unit: "s", Paper: 570, Of: minutes(HadoopFair), Reason: slow + ". Hadoop's own start of jobs and tasks is not modelled: all arms have our master"},
+			{Name: "time without locality over time with it", Unit: "x", Paper: 554. / 501, Within: 0.05, Reason: slow,
 				Of: func(r Repeat) float64 { return minutes(withoutFlow)(r) / minutes(withFlow)(r) }},
 		},
 		Charts: []Chart{{Name: "locality", Caption: "Local maps of 26", Draw: func(all []Repeat) *plot.Figure {
@@ -87,17 +87,17 @@ func ofArm(number func(*Outcome) float64) func(arm string) func(Repeat) float64 
 // hammrPools are the pools of Fig. 5, each with a job of six maps.
 var hammrPools = []poolSpec{{name: "A", weight: 1}, {name: "B", weight: 2}, {name: "C", weight: 3}}
 
-// hammrLate is when pool C comes, s.
-const hammrLate = 5
+// poolCArrival is when pool C comes, s.
+const poolCArrival = 5
 
 func hammrShares() Experiment {
-	m := mix{name: "three pools", sigma: 0.05}
+	m := jobMix{name: "three pools", sigma: 0.05}
 	for _, p := range hammrPools {
 		at := 0.
 		if p.name == "C" {
-			at = hammrLate
+			at = poolCArrival
 		}
-		m.jobs = append(m.jobs, mixed{id: "job " + p.name, pool: p.name, at: at, maps: batch{n: 6, seconds: 28}, reduces: batch{n: 1, seconds: 5, bytes: 1 << 20}})
+		m.jobs = append(m.jobs, jobSpec{id: "job " + p.name, pool: p.name, at: at, maps: taskBatch{n: 6, seconds: 28}, reduces: taskBatch{n: 1, seconds: 5, bytes: 1 << 20}})
 	}
 	conf := allocations(0, hammrPools...)
 	conf["hammr.scheduler.preemption.timeout"] = "1000"
@@ -108,26 +108,26 @@ for reduces. Each has a word count of 6 maps, of 28 s, and one reduce; that of C
 5 s after the others. A pool takes slots by kill when it was below two thirds of its
 share for 1 s; the paper gives neither the threshold nor the grace.`,
 		Arms:    []Arm{{Name: "hammr", Policy: "hammr", Conf: conf}},
-		Cluster: sim.Config{Nodes: 1, MapSlots: 6, ReduceSlots: 1, Progress: 500, Series: true}, Workload: m.source(),
+		Cluster: sim.Config{Machines: 1, MapSlots: 6, ReduceSlots: 1, ProgressInterval: 500, Series: true}, Workload: m.source(),
 		Notes: []string{"Later on a pool wants less than its share, and the others have what it leaves, as in the paper from its 55th second on."},
 	}
 	for i, p := range hammrPools {
 		e.Measures = append(e.Measures, Measure{
-			What: "slots of pool " + p.name + " while all want their shares", Unit: "slots", Paper: float64(i + 1), Within: 0.05,
-			Of:  func(r Repeat) float64 { return poolMean(r.Of("hammr"), p.name) },
-			Why: "between the end of a task and the start of the next a slot is nobody's for a moment, and weights hold in whole tasks",
+			Name: "slots of pool " + p.name + " while all want their shares", Unit: "slots", Paper: float64(i + 1), Within: 0.05,
+			Of:     func(r Repeat) float64 { return poolMean(r.Of("hammr"), p.name) },
+			Reason: "between the end of a task and the start of the next a slot is nobody's for a moment, and weights hold in whole tasks",
 		})
 	}
 	e.Measures = append(e.Measures, Measure{
-		What: "pool C has 3 slots after", Unit: "s", Says: "at once, by preemption", Why: "it waits for the time-out of 1 s, and for what is to be killed to have told how far it is",
+		Name: "pool C has 3 slots after", Unit: "s", Quote: "at once, by preemption", Reason: "it waits for the time-out of 1 s, and for what is to be killed to have told how far it is",
 		Of: func(r Repeat) float64 {
-			return held(r.Of("hammr"), cluster.MapSlot, ofPool("C")).first(hammrLate, atLeast(3)) - hammrLate
+			return slotsUsed(r.Of("hammr"), cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3)) - poolCArrival
 		},
 	})
 	e.Charts = []Chart{{Name: "shares", Caption: "Slots of three pools of weights 1, 2 and 3", Draw: func(all []Repeat) *plot.Figure {
 		of := make(map[string]steps)
 		for _, p := range hammrPools {
-			of["pool "+p.name] = held(all[0].Of("hammr"), cluster.MapSlot, ofPool(p.name))
+			of["pool "+p.name] = slotsUsed(all[0].Of("hammr"), cluster.MapSlot, ofPool(p.name))
 		}
 		return stacked(plot.Axes{X: "time [s]", Y: "map slots"}, []string{"pool A", "pool B", "pool C"}, of)
 	}}}
@@ -137,11 +137,11 @@ share for 1 s; the paper gives neither the threshold nor the grace.`,
 // poolMean is how many map slots a pool has, on the average, from when pool C has
 // its share until some pool has fewer maps left than its share is slots.
 func poolMean(o *Outcome, pool string) float64 {
-	from := held(o, cluster.MapSlot, ofPool("C")).first(hammrLate, atLeast(3))
+	from := slotsUsed(o, cluster.MapSlot, ofPool("C")).first(poolCArrival, atLeast(3))
 	to := math.Inf(1)
 	for i, p := range hammrPools {
-		full := held(o, cluster.MapSlot, ofPool(p.name))
+		full := slotsUsed(o, cluster.MapSlot, ofPool(p.name))
 		to = min(to, full.first(from, func(v float64) bool { return v < float64(i+1) }))
 	}
-	return held(o, cluster.MapSlot, ofPool(pool)).mean(from, to)
+	return slotsUsed(o, cluster.MapSlot, ofPool(pool)).mean(from, to)
 }

@@ -50,17 +50,17 @@ const (
 
 var compared = []string{fairArm, hfspArm}
 
-// patient waits for local tasks, as Hadoop does.
-var patient = sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 4500, Rack: 4500}}
+// delayPlacement waits for local tasks, as Hadoop does.
+var delayPlacement = sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 4500, RackWait: 4500}}
 
-// pausing are the paper's means: maps are never preempted.
-var pausing = preempt.Means{Map: preempt.Wait, Reduce: preempt.Suspend}
+// suspendReduces are the paper's means: maps are never preempted.
+var suspendReduces = preempt.Config{Map: preempt.Wait, Reduce: preempt.Suspend}
 
 func hfspArms() []Arm {
 	return []Arm{
-		{Name: fifoArm, Policy: "fifo", Setup: sched.Setup{Placement: patient}},
-		{Name: fairArm, Policy: "fair", Setup: sched.Setup{Placement: patient}},
-		{Name: hfspArm, Policy: "hfsp", Setup: sched.Setup{Placement: patient, Means: pausing}},
+		{Name: fifoArm, Policy: "fifo", Setup: sched.Setup{Placement: delayPlacement}},
+		{Name: fairArm, Policy: "fair", Setup: sched.Setup{Placement: delayPlacement}},
+		{Name: hfspArm, Policy: "hfsp", Setup: sched.Setup{Placement: delayPlacement, Preempt: suspendReduces}},
 	}
 }
 
@@ -68,7 +68,7 @@ func hfspArms() []Arm {
 func hfspCluster(o Options) sim.Config {
 	nodes := 100
 	if o.Short {
-		nodes /= Thinning
+		nodes /= SampleEvery
 	}
-	return sim.Config{Nodes: nodes, MapSlots: 4, ReduceSlots: 2, Heartbeat: 1000}
+	return sim.Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, Heartbeat: 1000}
 }

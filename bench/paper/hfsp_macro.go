@@ -25,20 +25,20 @@ func hfspSmall(o Options, t traces) Experiment {
 		for _, c := range classes {
 			e.byClass(p.Name, c)
 		}
-		e.Measures = append(e.Measures, Measure{What: p.Name + ": all, mean under fair over hfsp", Unit: "x",
+		e.Measures = append(e.Measures, Measure{Name: p.Name + ": all, mean under fair over hfsp", Unit: "x",
 			Of: func(r Repeat) float64 {
 				return r.At(fairArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean
 			}})
 		e.Measures = append(e.Measures, Measure{
-			What: p.Name + ": all, mean under fifo over hfsp", Unit: "x", Says: "5 to 10, by workload",
+			Name: p.Name + ": all, mean under fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload",
 			Of: func(r Repeat) float64 {
 				return r.At(fifoArm, p.Name).Summary().Mean / r.At(hfspArm, p.Name).Summary().Mean
 			},
-			Why: "how far jobs get in each other's way depends on the load, which is a matter of the times of tasks",
+			Reason: "how far jobs get in each other's way depends on the load, which is a matter of the times of tasks",
 		})
 		for i, arm := range compared {
-			e.Measures = append(e.Measures, Measure{Blocks: true, What: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i], Within: 0.5,
-				Of: func(r Repeat) float64 { return localMaps(r.At(arm, p.Name)) }, Why: whyLocal})
+			e.Measures = append(e.Measures, Measure{NeedsBlocks: true, Name: p.Name + ": local maps, " + arm, Unit: "%", Paper: []float64{98, 100}[i], Within: 0.5,
+				Of: func(r Repeat) float64 { return localMaps(r.At(arm, p.Name)) }, Reason: whyLocal})
 		}
 	}
 	for _, c := range classes {
@@ -48,10 +48,10 @@ func hfspSmall(o Options, t traces) Experiment {
 	return e
 }
 
-// class is one of the sizes of FB2009's jobs, with what the paper says of HFSP there.
-type class struct{ name, says, why string }
+// jobClass is one of the sizes of FB2009's jobs, with what the paper says of HFSP there.
+type jobClass struct{ name, says, why string }
 
-var classes = []class{
+var classes = []jobClass{
 	{"small", "slightly better", "most of it is the wait for local slots: maps of small jobs are samples, which start at once under hfsp, while fair lets slots go by for 4.5 s, longer than such maps take"},
 	{"medium", "clearly better", ""},
 	{"big", "clearly better", "the largest jobs are served last, and gain what is left when the others have gone: less where the load is below 1"},
@@ -61,15 +61,15 @@ var classes = []class{
 const whyLocal = "the paper does not say how long it waits for local slots. Samples of ours do not wait: of the small jobs, whose maps are all samples, not half are local at 60 s a block. So hfsp is behind fair in this at 60 s a block, and hardly ahead at 30 s"
 
 // byClass are measures of the jobs of a class at a point.
-func (e *Experiment) byClass(point string, c class) {
+func (e *Experiment) byClass(point string, c jobClass) {
 	at := func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return mean(sojourns(r.At(arm, point), c.name)) }
 	}
 	for _, arm := range []string{fifoArm, fairArm, hfspArm} {
-		e.Measures = append(e.Measures, Measure{What: fmt.Sprintf("%s: %s jobs, mean, %s", point, c.name, arm), Unit: "s", Of: at(arm)})
+		e.Measures = append(e.Measures, Measure{Name: fmt.Sprintf("%s: %s jobs, mean, %s", point, c.name, arm), Unit: "s", Of: at(arm)})
 	}
 	e.Measures = append(e.Measures, Measure{
-		What: fmt.Sprintf("%s: %s jobs, fair over hfsp", point, c.name), Unit: "x", Says: c.says, Why: c.why,
+		Name: fmt.Sprintf("%s: %s jobs, fair over hfsp", point, c.name), Unit: "x", Quote: c.says, Reason: c.why,
 		Of: func(r Repeat) float64 { return at(fairArm)(r) / at(hfspArm)(r) },
 	})
 }
@@ -96,24 +96,24 @@ func hfspLarge(o Options, t traces) Experiment {
 	}
 	const load = "both have done more with us after an hour. Of the paper's jobs only the classes are known: they were larger than those of the trace that we take for them, or their tasks took longer than 60 s a block, which is ours"
 	for i, arm := range compared {
-		e.Measures = append(e.Measures, Measure{What: "jobs done after an hour, " + arm, Unit: "%", Paper: []float64{1, 20}[i],
-			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(arm), hour) }, Why: load})
+		e.Measures = append(e.Measures, Measure{Name: "jobs done after an hour, " + arm, Unit: "%", Paper: []float64{1, 20}[i],
+			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(arm), hour) }, Reason: load})
 	}
 	e.Measures = append(e.Measures,
-		Measure{What: "jobs done under fair when hfsp has done 80 %", Unit: "%", Paper: 15, Why: load,
+		Measure{Name: "jobs done under fair when hfsp has done 80 %", Unit: "%", Paper: 15, Reason: load,
 			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 0.8)) }},
-		Measure{What: "median of the map phase, fair over hfsp", Unit: "x", Says: "more than 2",
+		Measure{Name: "median of the map phase, fair over hfsp", Unit: "x", Quote: "more than 2",
 			Of: func(r Repeat) float64 { return median(mapPhases(r.Of(fairArm))) / median(mapPhases(r.Of(hfspArm))) }},
-		Measure{What: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Why: "a reduce phase is counted from its first reduce on, which waits for the last map: so it is as long as maps take, and their times are ours",
+		Measure{Name: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Reason: "a reduce phase is counted from its first reduce on, which waits for the last map: so it is as long as maps take, and their times are ours",
 			Of: func(r Repeat) float64 {
 				return (median(reducePhases(r.Of(fairArm))) - median(reducePhases(r.Of(hfspArm)))) / 60
 			}},
-		Measure{What: "mean, fair over hfsp", Unit: "x", Of: func(r Repeat) float64 { return r.Of(fairArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
-		Measure{What: "mean, fifo over hfsp", Unit: "x", Says: "5 to 10, by workload", Why: "with several hours of work in the queue all the time, fifo does no worse than sharing; the paper does not say which workload has which",
+		Measure{Name: "mean, fair over hfsp", Unit: "x", Of: func(r Repeat) float64 { return r.Of(fairArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
+		Measure{Name: "mean, fifo over hfsp", Unit: "x", Quote: "5 to 10, by workload", Reason: "with several hours of work in the queue all the time, fifo does no worse than sharing; the paper does not say which workload has which",
 			Of: func(r Repeat) float64 { return r.Of(fifoArm).Summary().Mean / r.Of(hfspArm).Summary().Mean }},
-		Measure{What: "tasks that are suspended and resumed, hfsp", Unit: "%", Says: "at most 10 %", Of: func(r Repeat) float64 { return 100 * suspended(r.Of(hfspArm)).ofTasks }, Why: whySuspended},
-		Measure{What: "reduces that are suspended and resumed, hfsp", Unit: "%", Of: func(r Repeat) float64 { return 100 * suspended(r.Of(hfspArm)).ofReduces }},
-		Measure{What: "jobs of which reduces are suspended, hfsp", Paper: 10, Of: func(r Repeat) float64 { return suspended(r.Of(hfspArm)).jobs }, Why: whySuspended},
+		Measure{Name: "tasks that are suspended and resumed, hfsp", Unit: "%", Quote: "at most 10 %", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofTasks }, Reason: whySuspended},
+		Measure{Name: "reduces that are suspended and resumed, hfsp", Unit: "%", Of: func(r Repeat) float64 { return 100 * suspendedParts(r.Of(hfspArm)).ofReduces }},
+		Measure{Name: "jobs of which reduces are suspended, hfsp", Paper: 10, Of: func(r Repeat) float64 { return suspendedParts(r.Of(hfspArm)).jobs }, Reason: whySuspended},
 	)
 	phases := []struct {
 		name, what string
@@ -174,17 +174,17 @@ func reducePhases(o *Outcome) (times []float64) {
 // whySuspended is why more or fewer tasks are suspended than in the paper.
 const whySuspended = "the paper has 10 % of \"running tasks\", by its logs, and does not say whether maps are among them, which are never suspended. Which jobs are in each other's way at their reduces depends on the times of tasks, which are ours"
 
-// share is how much of a workload was suspended, each task and job counted once.
-type share struct{ ofTasks, ofReduces, jobs float64 }
+// suspendedShare is how much of a workload was suspended, each task and job counted once.
+type suspendedShare struct{ ofTasks, ofReduces, jobs float64 }
 
-func suspended(o *Outcome) share {
+func suspendedParts(o *Outcome) suspendedShare {
 	type task struct {
 		job    string
 		number int
 	}
 	reduces, jobs := make(map[task]bool), make(map[string]bool)
 	for _, p := range o.Preempted {
-		if p.How == preempt.Suspend { // which maps never are
+		if p.Mode == preempt.Suspend { // which maps never are
 			reduces[task{p.Job, p.Task}], jobs[p.Job] = true, true
 		}
 	}
@@ -194,7 +194,7 @@ func suspended(o *Outcome) share {
 		all += o.Jobs[i].Maps + o.Jobs[i].Reduces
 	}
 	n := float64(len(reduces))
-	return share{n / float64(all), n / float64(ofAll), float64(len(jobs))}
+	return suspendedShare{n / float64(all), n / float64(ofAll), float64(len(jobs))}
 }
 
 // hfspNodes is Fig. 5.
@@ -210,11 +210,11 @@ func hfspNodes(o Options, t traces) Experiment {
 	for n := step; n <= 100; n += step {
 		nodes := n
 		if o.Short {
-			nodes /= Thinning
+			nodes /= SampleEvery
 		}
 		name := fmt.Sprintf("%d machines", n)
-		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Nodes = nodes }})
-		e.Measures = append(e.Measures, Measure{What: name + ": mean, fair over hfsp", Unit: "x", Says: "more than 1, most on few machines", Why: whyMachines,
+		e.Points = append(e.Points, Point{Name: name, Value: float64(n), Set: func(t *Trial) { t.Cluster.Machines = nodes }})
+		e.Measures = append(e.Measures, Measure{Name: name + ": mean, fair over hfsp", Unit: "x", Quote: "more than 1, most on few machines", Reason: whyMachines,
 			Of: func(r Repeat) float64 { return r.At(fairArm, name).Summary().Mean / r.At(hfspArm, name).Summary().Mean }})
 	}
 	e.Charts = []Chart{{Name: "fig5", Caption: "FB2009: mean sojourn time against the number of machines", Draw: func(all []Repeat) *plot.Figure {
@@ -255,12 +255,12 @@ func hfspErrors(o Options, t traces) Experiment {
 				sizeError(tr, a)
 			}
 		}})
-		e.Measures = append(e.Measures, Measure{What: name + ": mean, hfsp", Unit: "s", Of: func(r Repeat) float64 { return r.At(hfspArm, name).Summary().Mean }})
+		e.Measures = append(e.Measures, Measure{Name: name + ": mean, hfsp", Unit: "s", Of: func(r Repeat) float64 { return r.At(hfspArm, name).Summary().Mean }})
 		if a > 0 {
-			e.Measures = append(e.Measures, Measure{What: name + ": mean over that at a = 0", Unit: "x", Says: "close to 1, but for the largest errors", Of: ratio(name)})
+			e.Measures = append(e.Measures, Measure{Name: name + ": mean over that at a = 0", Unit: "x", Quote: "close to 1, but for the largest errors", Of: ratio(name)})
 		}
 	}
-	e.Measures = append(e.Measures, Measure{What: "mean, fair", Unit: "s", Of: func(r Repeat) float64 { return r.At(fairArm, "a = 0").Summary().Mean }})
+	e.Measures = append(e.Measures, Measure{Name: "mean, fair", Unit: "s", Of: func(r Repeat) float64 { return r.At(fairArm, "a = 0").Summary().Mean }})
 	e.Charts = []Chart{{Name: "fig6", Caption: "Mean sojourn time against errors of sizes", Draw: func(all []Repeat) *plot.Figure {
 		return curves(plot.Axes{X: "error a", Y: "mean sojourn time [s]"}, all, compared, e.Points, func(o *Outcome) float64 { return o.Summary().Mean })
 	}}}

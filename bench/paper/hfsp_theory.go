@@ -35,10 +35,10 @@ func hfspSingle() (Experiment, error) {
 // hfspCapped is Fig. 2: jobs that cannot use the whole cluster.
 func hfspCapped() Experiment {
 	const machines, slots = 20, 5
-	jobs := []capped{{"job 1", 0, 1, 30}, {"job 2", 10, 0.55, 10}, {"job 3", 13, 0.35, 10}}
-	m := mix{name: "three jobs of one wave"}
+	jobs := []cappedJob{{"job 1", 0, 1, 30}, {"job 2", 10, 0.55, 10}, {"job 3", 13, 0.35, 10}}
+	m := jobMix{name: "three jobs of one wave"}
 	for _, j := range jobs {
-		m.jobs = append(m.jobs, mixed{id: j.id, at: j.arrival, maps: batch{n: int(j.demand * machines * slots), seconds: j.seconds}})
+		m.jobs = append(m.jobs, jobSpec{id: j.id, at: j.arrival, maps: taskBatch{n: int(j.demand * machines * slots), seconds: j.seconds}})
 	}
 	e := Experiment{
 		ID: "fig2", Title: "Many processors: PS against FSP (Fig. 2)",
@@ -47,10 +47,10 @@ and 13 s. *ps* and *fsp* are a cluster that can be divided at will; *hfsp* is ou
 machines of %d slots: 100, 55 and 35 maps of 30, 10 and 10 s, whose times it is told (oracle),
 and which are suspended.`, machines, slots),
 		Arms: []Arm{{Name: hfspArm, Policy: "hfsp", Conf: map[string]string{hfspEstimator: "oracle"},
-			Setup: sched.Setup{Means: preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend}}}},
-		Cluster: sim.Config{Nodes: machines, MapSlots: slots, ReduceSlots: -1, Progress: 200, Latency: -1, Series: true}, Workload: m.source(), Runs: 1,
+			Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Suspend, Reduce: preempt.Suspend}}}},
+		Cluster: sim.Config{Machines: machines, MapSlots: slots, ReduceSlots: -1, ProgressInterval: 200, Latency: -1, Series: true}, Workload: m.source(), Runs: 1,
 	}
-	ps, fsp := serve(jobs, sharing), fairSojourn(jobs)
+	ps, fsp := serve(jobs, processorSharing), fspSojourns(jobs)
 	papers := [][]float64{{39, 14.5, 10.5, 64. / 3}, {39, 10, 10, 59. / 3}}
 	e.sojourns("ps", append(ps, mean(ps)), papers[0])
 	e.sojourns("fsp", append(fsp, mean(fsp)), papers[1])
@@ -61,8 +61,8 @@ and which are suspended.`, machines, slots),
 			what = jobs[i].id
 			of = func(r Repeat) float64 { return sojourn(r.Of(hfspArm), what) }
 		}
-		e.Measures = append(e.Measures, Measure{What: "hfsp, " + what, Unit: "s", Paper: paper, Of: of,
-			Why: "a suspended task goes on where it stands, on its own slot, so the first job cannot spread over all slots at the end; and a task is preempted only when it has told how far it is"})
+		e.Measures = append(e.Measures, Measure{Name: "hfsp, " + what, Unit: "s", Paper: paper, Of: of,
+			Reason: "a suspended task goes on where it stands, on its own slot, so the first job cannot spread over all slots at the end; and a task is preempted only when it has told how far it is"})
 	}
 	e.Charts = []Chart{{Name: "fig2-hfsp", Caption: "Slots of the three jobs under hfsp", Draw: func(all []Repeat) *plot.Figure {
 		return jobAreas(all[0].Of(hfspArm), cluster.MapSlot, []string{"job 1", "job 2", "job 3"})
@@ -77,7 +77,7 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 		if i == len(ours)-1 {
 			what = arm + ", mean"
 		}
-		e.Measures = append(e.Measures, Measure{What: what, Unit: "s", Paper: papers[i], Of: func(Repeat) float64 { return ours[i] }})
+		e.Measures = append(e.Measures, Measure{Name: what, Unit: "s", Paper: papers[i], Of: func(Repeat) float64 { return ours[i] }})
 	}
 }
 
@@ -85,31 +85,31 @@ func (e *Experiment) sojourns(arm string, ours, papers []float64) {
 func jobAreas(o *Outcome, kind cluster.Slot, jobs []string) *plot.Figure {
 	of := make(map[string]steps)
 	for _, j := range jobs {
-		of[j] = held(o, kind, ofJob(j))
+		of[j] = slotsUsed(o, kind, ofJob(j))
 	}
 	return stacked(plot.Axes{X: "time [s]", Y: kind.String() + " slots"}, jobs, of)
 }
 
 // The arms of Fig. 7.
 const (
-	eager = "eager (suspend)"
-	later = "wait"
-	lossy = "kill"
+	armSuspend = "eager (suspend)"
+	armWait    = "wait"
+	armKill    = "kill"
 )
 
 // hfspPreemption is Fig. 7.
 func hfspPreemption() Experiment {
-	m := mix{name: "one large and four small", sigma: 0.02, jobs: []mixed{{id: "j1", at: 140, maps: batch{n: 1, seconds: 1}, reduces: batch{n: 11, seconds: 500}}}}
+	m := jobMix{name: "one large and four small", sigma: 0.02, jobs: []jobSpec{{id: "j1", at: 140, maps: taskBatch{n: 1, seconds: 1}, reduces: taskBatch{n: 11, seconds: 500}}}}
 	jobs := []string{"j1", "j2", "j3", "j4", "j5"}
 	for i, id := range jobs[1:] {
 		n := 1
 		if i == 0 {
 			n = 2
 		}
-		m.jobs = append(m.jobs, mixed{id: id, at: 150, maps: batch{n: 1, seconds: 1}, reduces: batch{n: n, seconds: 350}})
+		m.jobs = append(m.jobs, jobSpec{id: id, at: 150, maps: taskBatch{n: 1, seconds: 1}, reduces: taskBatch{n: n, seconds: 350}})
 	}
-	arm := func(name string, how preempt.How) Arm {
-		return Arm{Name: name, Policy: "hfsp", Setup: sched.Setup{Means: preempt.Means{Map: preempt.Wait, Reduce: how}}}
+	arm := func(name string, how preempt.Mode) Arm {
+		return Arm{Name: name, Policy: "hfsp", Setup: sched.Setup{Preempt: preempt.Config{Map: preempt.Wait, Reduce: how}}}
 	}
 	average := func(arm string) func(Repeat) float64 {
 		return func(r Repeat) float64 { return r.Of(arm).Summary().Mean / 60 }
@@ -121,20 +121,20 @@ func hfspPreemption() Experiment {
 2 reduces and j3, j4 and j5 with one come at 150 s, reduces of 350 s (sigma 0.02). Each has
 one map of 1 s. **The 350 s are fitted**: the paper says only that they are shorter than
 500 s, and 350 s bring both of its means about; one number is fitted to two.`,
-		Arms:    []Arm{arm(eager, preempt.Suspend), arm(later, preempt.Wait), arm(lossy, preempt.Kill)},
-		Cluster: sim.Config{Nodes: 4, MapSlots: 2, ReduceSlots: 2, Heartbeat: 1000, Series: true}, Workload: m.source(),
+		Arms:    []Arm{arm(armSuspend, preempt.Suspend), arm(armWait, preempt.Wait), arm(armKill, preempt.Kill)},
+		Cluster: sim.Config{Machines: 4, MapSlots: 2, ReduceSlots: 2, Heartbeat: 1000, Series: true}, Workload: m.source(),
 		Measures: []Measure{
-			{What: "mean sojourn time, " + eager, Unit: "min", Paper: 9, Of: average(eager), Why: why},
-			{What: "mean sojourn time, " + later, Unit: "min", Paper: 15, Of: average(later), Why: why},
-			{What: "mean sojourn time, " + lossy, Unit: "min", Says: "j1 takes longer than with suspend", Of: average(lossy), Why: why},
-			{What: "j1 with kill over j1 with suspend", Unit: "x", Says: "longer", Of: func(r Repeat) float64 { return sojourn(r.Of(lossy), "j1") / sojourn(r.Of(eager), "j1") },
-				Why: "what is killed is young, and j1's last tasks have slots to spare: what they do twice costs j1 little or nothing"},
-			{What: "tasks of j1 that are killed", Unit: "tasks", Paper: 6, Of: func(r Repeat) float64 { return float64(r.Of(lossy).Summary().Preemptions) },
-				Why: "four jobs with five tasks need five slots; the paper's text has six"},
-			{What: "work lost, " + lossy, Unit: "s", Of: func(r Repeat) float64 { return r.Of(lossy).Summary().Lost }},
+			{Name: "mean sojourn time, " + armSuspend, Unit: "min", Paper: 9, Of: average(armSuspend), Reason: why},
+			{Name: "mean sojourn time, " + armWait, Unit: "min", Paper: 15, Of: average(armWait), Reason: why},
+			{Name: "mean sojourn time, " + armKill, Unit: "min", Quote: "j1 takes longer than with suspend", Of: average(armKill), Reason: why},
+			{Name: "j1 with kill over j1 with suspend", Unit: "x", Quote: "longer", Of: func(r Repeat) float64 { return sojourn(r.Of(armKill), "j1") / sojourn(r.Of(armSuspend), "j1") },
+				Reason: "what is killed is young, and j1's last tasks have slots to spare: what they do twice costs j1 little or nothing"},
+			{Name: "tasks of j1 that are killed", Unit: "tasks", Paper: 6, Of: func(r Repeat) float64 { return float64(r.Of(armKill).Summary().Preemptions) },
+				Reason: "four jobs with five tasks need five slots; the paper's text has six"},
+			{Name: "work lost, " + armKill, Unit: "s", Of: func(r Repeat) float64 { return r.Of(armKill).Summary().Lost }},
 		},
 	}
-	for i, arm := range []string{eager, later, lossy} {
+	for i, arm := range []string{armSuspend, armWait, armKill} {
 		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("fig7%c", 'a'+i), Caption: "Reduce slots, " + arm, Draw: func(all []Repeat) *plot.Figure {
 			return jobAreas(all[0].Of(arm), cluster.ReduceSlot, jobs)
 		}})

@@ -14,12 +14,12 @@ func (r *Report) writeMarkdown(w io.Writer) error {
 	fmt.Fprintf(&b, "Made by\n\n    %s\n\nwith %s.\n\n", r.Command, r.Versions)
 	fmt.Fprintf(&b, "%s\n\n%s\n", r.Paper.Intro, r.repetitions())
 	if r.Real != nil {
-		r.besideMarkdown(&b)
+		r.comparisonMarkdown(&b)
 	}
 	for i := range r.Sections {
 		r.Sections[i].markdown(&b)
 	}
-	r.leftMarkdown(&b)
+	r.skippedMarkdown(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -61,7 +61,7 @@ func (s *Section) markdown(b *strings.Builder) {
 	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.What, f.paper(), f.Ours.text(f.Unit), f.verdict())
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.Name, f.paper(), f.Ours.text(f.Unit), f.verdict())
 	}
 	s.reasons(b)
 	for _, note := range s.Experiment.Notes {
@@ -78,13 +78,13 @@ func (s *Section) reasons(b *strings.Builder) {
 	about := make(map[string][]string)
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if f.Why == "" || !f.differs() {
+		if f.Reason == "" || !f.differs() {
 			continue
 		}
-		if about[f.Why] == nil {
-			order = append(order, f.Why)
+		if about[f.Reason] == nil {
+			order = append(order, f.Reason)
 		}
-		about[f.Why] = append(about[f.Why], f.What)
+		about[f.Reason] = append(about[f.Reason], f.Name)
 	}
 	if len(order) > 0 {
 		b.WriteString("\nWhy:\n\n")

@@ -32,9 +32,9 @@ func short(t *testing.T, name string) *Report {
 			t.Errorf("the report says nothing of %q", s.Experiment.Title)
 		}
 		for _, f := range s.Findings {
-			reason := f.Why != "" && strings.Contains(string(text), f.Why)
+			reason := f.Reason != "" && strings.Contains(string(text), f.Reason)
 			if f.Paper != 0 && f.differs() && !reason {
-				t.Errorf("%s, %s: %s in the paper and %s here, and no reason", s.Experiment.ID, f.What, f.paper(), f.Ours.text(f.Unit))
+				t.Errorf("%s, %s: %s in the paper and %s here, and no reason", s.Experiment.ID, f.Name, f.paper(), f.Ours.text(f.Unit))
 			}
 		}
 		for _, c := range s.Experiment.Charts {
@@ -61,7 +61,7 @@ func hold(t *testing.T, r *Report, claims []claim) {
 		found := false
 		for _, s := range r.Sections {
 			for _, f := range s.Findings {
-				if s.Experiment.ID != c.experiment || f.What != c.what {
+				if s.Experiment.ID != c.experiment || f.Name != c.what {
 					continue
 				}
 				found = true

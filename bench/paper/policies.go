@@ -3,12 +3,12 @@ package paper
 import (
 	"strconv"
 
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 )
 
-// Settings of policies, as sched/all calls them.
+// Settings of policies, as sched/registry calls them.
 const (
-	chronosBase    = all.ChronosPolicy
+	chronosBase    = registry.ChronosPolicy
 	chronosSameJob = "hammr.chronos.same-job"
 	hfspEstimator  = "hammr.hfsp.estimator"
 )

@@ -8,15 +8,15 @@ type Repeat struct {
 	Run  int
 	Seed uint64
 
-	outcomes map[place]*Outcome
+	outcomes map[armAndPoint]*Outcome
 }
 
-type place struct{ arm, point string }
+type armAndPoint struct{ arm, point string }
 
 // At is the outcome of an arm at a point. An experiment knows its own arms: one
 // that is not there is a fault of the program.
 func (r Repeat) At(arm, point string) *Outcome {
-	o := r.outcomes[place{arm, point}]
+	o := r.outcomes[armAndPoint{arm, point}]
 	if o == nil {
 		panic(fmt.Sprintf("paper: no outcome of arm %q at point %q", arm, point))
 	}
@@ -25,7 +25,7 @@ func (r Repeat) At(arm, point string) *Outcome {
 
 // Has reports whether an arm was run, in an experiment without points. Those that a
 // Runner leaves out were not.
-func (r Repeat) Has(arm string) bool { return r.outcomes[place{arm, ""}] != nil }
+func (r Repeat) Has(arm string) bool { return r.outcomes[armAndPoint{arm, ""}] != nil }
 
 // Of is the outcome of an arm in an experiment without points.
 func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
@@ -35,9 +35,9 @@ func (r Repeat) Of(arm string) *Outcome { return r.At(arm, "") }
 func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat) {
 	for i, t := range trials {
 		if t.Run == len(list) {
-			list = append(list, Repeat{Run: t.Run, Seed: t.Seed, outcomes: make(map[place]*Outcome)})
+			list = append(list, Repeat{Run: t.Run, Seed: t.Seed, outcomes: make(map[armAndPoint]*Outcome)})
 		}
-		list[t.Run].outcomes[place{t.Arm, t.Point}] = outcomes[i]
+		list[t.Run].outcomes[armAndPoint{t.Arm, t.Point}] = outcomes[i]
 	}
 	if len(list) == 0 {
 		return []Repeat{{}}
@@ -45,16 +45,16 @@ func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat
 	for _, a := range e.Arms {
 		for _, p := range e.points() {
 			if a.Once {
-				e.share(list, a.Name, p.Name)
+				e.shareOutcome(list, a.Name, p.Name)
 			}
 		}
 	}
 	return list
 }
 
-// share has a point of an arm that is run once have the outcome of the first.
-func (e *Experiment) share(list []Repeat, arm, point string) {
+// shareOutcome has a point of an arm that is run once have the outcome of the first.
+func (e *Experiment) shareOutcome(list []Repeat, arm, point string) {
 	for _, r := range list {
-		r.outcomes[place{arm, point}] = r.outcomes[place{arm, e.points()[0].Name}]
+		r.outcomes[armAndPoint{arm, point}] = r.outcomes[armAndPoint{arm, e.points()[0].Name}]
 	}
 }

@@ -15,7 +15,7 @@ type Report struct {
 	Command  string // that made it, for people who want to make it again
 	Versions string // of what made it
 	Sections []Section
-	Left     []Left // experiments that were not run
+	Skipped  []Skipped // experiments that were not run
 
 	// Real is what came of the same trials on a real cluster, nil when they were
 	// run in the simulator only.
@@ -23,18 +23,18 @@ type Report struct {
 	Environment string // of Real, Markdown
 }
 
-// Left is an experiment that was not run.
-type Left struct{ Title, Why string }
+// Skipped is an experiment that was not run.
+type Skipped struct{ Title, Reason string }
 
-// leave notes the experiments that are not run, and returns the others.
-func (r *Report) leave(plan []Experiment) (run []Experiment) {
+// skipExperiments notes the experiments that are not run, and returns the others.
+func (r *Report) skipExperiments(plan []Experiment) (run []Experiment) {
 	for i := range plan {
 		why := ""
-		if r.Options.Leave != nil {
-			why = r.Options.Leave(&plan[i])
+		if r.Options.Skip != nil {
+			why = r.Options.Skip(&plan[i])
 		}
 		if why != "" {
-			r.Left = append(r.Left, Left{plan[i].Title, why})
+			r.Skipped = append(r.Skipped, Skipped{plan[i].Title, why})
 			continue
 		}
 		run = append(run, plan[i])
@@ -59,7 +59,7 @@ func sectionOf(e *Experiment, trials []Trial, outcomes []*Outcome) Section {
 // WriteTable writes the paper's figures beside ours, for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	if r.Real != nil {
-		return r.writeBeside(w)
+		return r.writeComparison(w)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s\n", r.Paper.Name, r.Paper.Title)
@@ -68,7 +68,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintln(t, "\t\tPAPER\tOURS\tOURS TO PAPER")
 		for i := range s.Findings {
 			f := &s.Findings[i]
-			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", f.What, f.paper(), f.Ours.text(f.Unit), f.verdict())
+			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", f.Name, f.paper(), f.Ours.text(f.Unit), f.verdict())
 		}
 	}
 	return t.Flush()

@@ -25,11 +25,11 @@ type Options struct {
 	// workload presets in their place when it is "".
 	WorkloadDir string
 
-	// Leave says why an experiment is not run, "" for one that is; nil leaves none.
-	Leave func(*Experiment) (why string)
-	// Reads says whether the jobs of an experiment read input on the real cluster;
+	// Skip says why an experiment is not run, "" for one that is; nil leaves none.
+	Skip func(*Experiment) (why string)
+	// ReadsBlocks says whether the jobs of an experiment read input on the real cluster;
 	// nil is that none do. Measures of local tasks are left out where they do not.
-	Reads func(*Experiment) bool
+	ReadsBlocks func(*Experiment) bool
 	// Controls adds experiments that make sense beside a real cluster only.
 	Controls bool
 	// Workers is how many trials run at a time; 0 is as many as there are
@@ -87,12 +87,12 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}
 	r := &Report{Paper: p, Options: o}
-	plan = r.leave(plan)
+	plan = r.skipExperiments(plan)
 	var trials []Trial
 	for i := range plan {
 		trials = append(trials, plan[i].trials(o)...)
 	}
-	outcomes, err := runAll(ctx, trials, &leaving{Runner: on, report: r}, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
+	outcomes, err := runAll(ctx, trials, &skipRecorder{Runner: on, report: r}, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("paper %s: %w", name, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 )
 
@@ -43,7 +43,7 @@ func (Simulator) Run(ctx context.Context, t Trial) (*Outcome, error) {
 	cfg := t.Cluster
 	cfg.Seed = t.Seed
 	t.Setup.Oracle = sim.Oracle(w)
-	if cfg.Policy, err = all.New(t.Policy, t.Conf, t.Setup); err != nil {
+	if cfg.Policy, err = registry.New(t.Policy, t.Conf, t.Setup); err != nil {
 		return nil, err
 	}
 	return sim.Run(ctx, cfg, w)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// slack is what a task takes beside its footprint, and the kernel for both, in bytes.
-const slack = 64 << 20
+// overheadBytes is what a task takes beside its footprint, and the kernel for both, in bytes.
+const overheadBytes = 64 << 20
 
 // Cage is where tasks run: a control group that can be made too small for two of
 // them, and a swap file.
@@ -56,9 +56,9 @@ func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 // Measure suspends and resumes one task of a footprint.
 func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
 	s = Sample{Footprint: footprint, Pressed: pressed}
-	room := 2*footprint + 2*slack
+	room := 2*footprint + 2*overheadBytes
 	if pressed {
-		room = footprint + slack
+		room = footprint + overheadBytes
 	}
 	if err := c.group.restrict(room); err != nil {
 		return s, err
@@ -75,10 +75,10 @@ func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sa
 		{&s.Alone, first.next},
 		{&s.Before, first.next},
 		{&s.Stop, first.stop},
-		{&s.Beside, func() (time.Duration, error) { return c.another(ctx, footprint) }},
+		{&s.Beside, func() (time.Duration, error) { return c.runAnother(ctx, footprint) }},
 		{&s.After, func() (time.Duration, error) {
 			s.Swapped = first.swapped()
-			if err := first.goOn(); err != nil {
+			if err := first.resume(); err != nil {
 				return 0, err
 			}
 			return first.next()
@@ -91,8 +91,8 @@ func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sa
 	return s, nil
 }
 
-// another runs a task to its end, and is how long it took to fill its memory.
-func (c *Cage) another(ctx context.Context, footprint int64) (time.Duration, error) {
+// runAnother runs a task to its end, and is how long it took to fill its memory.
+func (c *Cage) runAnother(ctx context.Context, footprint int64) (time.Duration, error) {
 	p, err := c.start(ctx, footprint)
 	if err != nil {
 		return 0, err

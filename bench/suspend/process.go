@@ -75,7 +75,7 @@ func (p *process) stop() (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-func (p *process) goOn() error { return p.cmd.Process.Signal(unix.SIGCONT) }
+func (p *process) resume() error { return p.cmd.Process.Signal(unix.SIGCONT) }
 
 // swapped is how many bytes of the process are in the swap file.
 func (p *process) swapped() int64 {

@@ -22,14 +22,14 @@ func Task() {
 	if !ok {
 		return
 	}
-	if err := play(text); err != nil {
+	if err := runTask(text); err != nil {
 		fmt.Fprintln(os.Stderr, "suspend: task:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func play(text string) error {
+func runTask(text string) error {
 	size, err := strconv.Atoi(text)
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// canPlayThere tells why a plan cannot be played on a cluster that runs already,
+// canPlayOnHosts tells why a plan cannot be played on a cluster that runs already,
 // every reason; nil when it can.
-func (s *Session) canPlayThere(plan *chaos.Plan) error {
+func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
 	var faults []error
 	masters, tasknodes := 0, 0
 	for _, h := range s.cfg.Cluster.Hosts {
@@ -38,9 +38,9 @@ func (s *Session) canPlayThere(plan *chaos.Plan) error {
 // CanInject tells why a fault cannot be injected into a cluster that runs already;
 // nil when it can.
 func CanInject(cluster *rig.HostConfig, f chaos.Fault) error {
-	why := notThere(f)
+	why := notOnHosts(f)
 	if why == "" {
-		why = lackingHost(cluster, f)
+		why = missingOnHost(cluster, f)
 	}
 	if why != "" {
 		return fmt.Errorf("%s: not on a cluster of a hostfile: %s", f, why)
@@ -48,13 +48,13 @@ func CanInject(cluster *rig.HostConfig, f chaos.Fault) error {
 	return nil
 }
 
-// notThere is why a fault cannot be injected into a cluster that runs already, ""
+// notOnHosts is why a fault cannot be injected into a cluster that runs already, ""
 // when it can.
-func notThere(f chaos.Fault) string {
+func notOnHosts(f chaos.Fault) string {
 	switch {
 	case f.Kind == chaos.Partition || f.Kind == chaos.FullDisk:
 		return "its daemons have no networks and disks that are the drill's to break"
-	case f.Kind == chaos.Corrupt || f.When.Event == chaos.OfSpill:
+	case f.Kind == chaos.Corrupt || f.Trigger.Event == chaos.AtSpill:
 		return "the files of its tasks are out of reach"
 	case f.Target.Role == chaos.Task && f.Kind != chaos.Preempt:
 		return "the processes of its tasks are not known; set a failpoint, or preempt the task"
@@ -64,8 +64,8 @@ func notThere(f chaos.Fault) string {
 	return ""
 }
 
-// lackingHost is what a line of the hostfile lacks for a fault, "" for nothing.
-func lackingHost(cluster *rig.HostConfig, f chaos.Fault) string {
+// missingOnHost is what a line of the hostfile lacks for a fault, "" for nothing.
+func missingOnHost(cluster *rig.HostConfig, f chaos.Fault) string {
 	for _, h := range cluster.Hosts {
 		switch ends := f.EndsDaemon(); {
 		case string(f.Target.Role) != h.Role:

@@ -11,12 +11,12 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// errNothing is why a fault is not injected: there is nothing that it could hit.
-var errNothing = errors.New("nothing of that kind is there")
+// errNoTarget is why a fault is not injected: there is nothing that it could hit.
+var errNoTarget = errors.New("nothing of that kind is there")
 
-// victims are the daemons that a fault hits, by name. A machine has its DataNode
+// targetDaemons are the daemons that a fault hits, by name. A machine has its DataNode
 // too.
-func (d *drill) victims(ctx context.Context, t chaos.Target) ([]string, error) {
+func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, error) {
 	switch t.Role {
 	case chaos.Jobmaster:
 		return d.masters(ctx, t.Name)
@@ -73,20 +73,20 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 
 // leader is the id of the master that leads.
 func (d *drill) leader(ctx context.Context) (string, error) {
-	call, cancel := context.WithTimeout(ctx, answerPatience)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	info, err := d.rig.Client().Info(call)
 	if err != nil || info.Leader == "" {
-		return "", errNothing
+		return "", errNoTarget
 	}
 	return info.Leader, nil
 }
 
-// attempt is one that runs.
-func (d *drill) attempt(kind string) (*wire.TaskStatus_Attempt, error) {
+// drawAttempt is one that runs.
+func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {
 	running := d.watch.running(kind)
 	if len(running) == 0 {
-		return nil, errNothing
+		return nil, errNoTarget
 	}
 	return running[d.random.IntN(len(running))], nil
 }
@@ -94,13 +94,13 @@ func (d *drill) attempt(kind string) (*wire.TaskStatus_Attempt, error) {
 // taskProcess is the process of a task of that kind: one of its tasknode's, as
 // processes run one task after the other and bear no names.
 func (d *drill) taskProcess(kind string) (node string, pid int, err error) {
-	a, err := d.attempt(kind)
+	a, err := d.drawAttempt(kind)
 	if err != nil {
 		return "", 0, err
 	}
 	pids := d.rig.Tasks(a.Node)
 	if len(pids) == 0 {
-		return "", 0, errNothing
+		return "", 0, errNoTarget
 	}
 	return a.Node, pids[d.random.IntN(len(pids))], nil
 }

@@ -42,7 +42,7 @@ func readOutput(dir string) (output, error) {
 }
 
 // fetchOutput reads output from wherever it lies.
-func (s *Session) fetchOutput(ctx context.Context, at place, out string) (output, error) {
+func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (output, error) {
 	if !at.remote() {
 		return readOutput(out)
 	}

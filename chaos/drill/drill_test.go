@@ -55,10 +55,10 @@ func TestAllOfAFailedJobIsLost(t *testing.T) {
 		wire.JobState_FAILED: "job j is FAILED", wire.JobState_SUCCEEDED: "no such file", wire.JobState_RUNNING: "job j is RUNNING",
 	} {
 		d := &drill{
-			session: &Session{want: map[string]output{"/in wordcount": want}}, plan: plan, at: place{dir: "/in"},
+			session: &Session{expectedOutputs: map[string]output{"/in wordcount": want}}, plan: plan, at: dataPlace{dir: "/in"},
 			outs: []string{filepath.Join(t.TempDir(), "none")}, watch: newWatch(nil, []string{"job_1"}),
 		}
-		d.watch.hear(&wire.JobStatus{JobId: "job_1", State: state}, time.Now())
+		d.watch.update(&wire.JobStatus{JobId: "job_1", State: state}, time.Now())
 		r, wrong := d.judgeJob(t.Context(), 0, plan.Jobs[0])
 		if r.Lost != 2 || r.Bytes != 0 || len(wrong) != 1 || !strings.Contains(wrong[0], told) {
 			t.Errorf("%v: %+v, %q", state, r, wrong)
@@ -143,7 +143,7 @@ func TestWorkLost(t *testing.T) {
 	if got := workLost(s); got != 112 {
 		t.Errorf("%d ms", got)
 	}
-	if got := again(s); got != 3 {
+	if got := extraAttempts(s); got != 3 {
 		t.Errorf("%d attempts again", got)
 	}
 	if workLost(nil) != 0 {
@@ -156,25 +156,25 @@ func TestWorkLost(t *testing.T) {
 func TestWentOn(t *testing.T) {
 	w := newWatch(nil, []string{"j"})
 	hear := func(done int32) {
-		w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, MapsDone: done}, time.Now())
+		w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, MapsDone: done}, time.Now())
 	}
 	hear(3)
 	since := time.Now()
 	hear(1)
-	if at := w.wentOn(since, false); !at.IsZero() {
+	if at := w.recoveredAt(since, false); !at.IsZero() {
 		t.Error("a loss is taken for a step forward")
 	}
-	if w.wentOn(since, true).IsZero() {
+	if w.recoveredAt(since, true).IsZero() {
 		t.Error("a master has answered")
 	}
 	hear(2)
-	if w.wentOn(since, false).IsZero() {
+	if w.recoveredAt(since, false).IsZero() {
 		t.Error("a step forward is not seen")
 	}
-	if !w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, time.Now()) {
+	if !w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, time.Now()) {
 		t.Error("the job is over")
 	}
-	<-w.over
+	<-w.allDone
 }
 
 // TestStruckTasksGoOn when they run again or have finished, each of them, or when the
@@ -192,12 +192,12 @@ func TestStruckTasksGoOn(t *testing.T) {
 	asked := time.Now()
 	hear := func(tasks ...*wire.TaskStatus) {
 		asked = asked.Add(time.Second)
-		w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, Tasks: tasks}, asked)
+		w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_RUNNING, Tasks: tasks}, asked)
 	}
 	var none time.Time
 	hear(task("a", runs), task("b", runs), task("c", won), task("d", failed))
-	struck := w.runs([]string{"n1"})
-	if want := []run{{"j", "a", "a0"}, {"j", "b", "b0"}}; !slices.Equal(struck, want) || w.runs([]string{"n2"}) != nil {
+	struck := w.runningOn([]string{"n1"})
+	if want := []runningAttempt{{"j", "a", "a0"}, {"j", "b", "b0"}}; !slices.Equal(struck, want) || w.runningOn([]string{"n2"}) != nil {
 		t.Fatalf("there run %v, want %v", struck, want)
 	}
 	for _, step := range []struct {
@@ -216,12 +216,12 @@ func TestStruckTasksGoOn(t *testing.T) {
 		{"it has ended and one has not begun again", []*wire.TaskStatus{task("a", runs), task("b", failed)}, asked, false},
 	} {
 		hear(step.tasks...)
-		if at := w.struckGoOn(struck, step.ended); at.IsZero() == step.goOn {
+		if at := w.hitTasksRecoveredAt(struck, step.ended); at.IsZero() == step.goOn {
 			t.Errorf("when %s: they go on at %v", step.when, at)
 		}
 	}
-	w.hear(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, asked)
-	if w.struckGoOn(struck, none).IsZero() {
+	w.update(&wire.JobStatus{JobId: "j", State: wire.JobState_FAILED}, asked)
+	if w.hitTasksRecoveredAt(struck, none).IsZero() {
 		t.Error("the job is over")
 	}
 }
@@ -231,7 +231,7 @@ func TestTriggersAndTargets(t *testing.T) {
 		return []*wire.TaskStatus_Attempt{{Node: node, State: wire.AttemptState_ATTEMPT_RUNNING}}
 	}
 	w := newWatch(nil, []string{"job_1"})
-	w.hear(&wire.JobStatus{
+	w.update(&wire.JobStatus{
 		JobId: "job_1", State: wire.JobState_RUNNING, MapProgress: 0.5, MapsRunning: 2,
 		Tasks: []*wire.TaskStatus{
 			{Kind: taskproc.Kind_MAP, Attempts: running("n3")}, {Kind: taskproc.Kind_MAP, Attempts: running("n3")},
@@ -245,10 +245,10 @@ func TestTriggersAndTargets(t *testing.T) {
 	}{
 		{chaos.Trigger{Event: chaos.AtTime, At: time.Second}, true},
 		{chaos.Trigger{Event: chaos.AtTime, At: time.Hour}, false},
-		{chaos.Trigger{Event: chaos.OfMaps, Job: "j", N: 50}, true},
-		{chaos.Trigger{Event: chaos.OfMaps, Job: "j", N: 51}, false},
-		{chaos.Trigger{Event: chaos.OfReduce, Job: "j"}, false},
-		{chaos.Trigger{Event: chaos.OfCommit, Job: "j"}, false},
+		{chaos.Trigger{Event: chaos.AtMapProgress, Job: "j", N: 50}, true},
+		{chaos.Trigger{Event: chaos.AtMapProgress, Job: "j", N: 51}, false},
+		{chaos.Trigger{Event: chaos.AtReduceProgress, Job: "j"}, false},
+		{chaos.Trigger{Event: chaos.AtCommit, Job: "j"}, false},
 	} {
 		if got := d.due(c.trigger); got != c.due {
 			t.Errorf("%v is due: %v", c.trigger, got)
@@ -257,7 +257,7 @@ func TestTriggersAndTargets(t *testing.T) {
 	if n := d.busiest([]string{"n1", "n2", "n3", "n4"}); n != 3 {
 		t.Errorf("tasknode %d is the busiest", n)
 	}
-	if _, err := d.attempt("reduce"); err == nil {
+	if _, err := d.drawAttempt("reduce"); err == nil {
 		t.Error("a reduce is found that does not run")
 	}
 }

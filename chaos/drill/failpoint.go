@@ -30,7 +30,7 @@ func (d *drill) missing(ctx context.Context, f chaos.Fault, names []string) func
 				most = max(most, hits)
 			}
 		}
-		if most >= f.Nth() {
+		if most >= f.TriggerHit() {
 			return ""
 		}
 		return fmt.Sprintf("it was come to %d times, as far as anybody knows", most)
@@ -38,14 +38,14 @@ func (d *drill) missing(ctx context.Context, f chaos.Fault, names []string) func
 }
 
 func (d *drill) hits(ctx context.Context, name, point string) (int64, error) {
-	call, cancel := context.WithTimeout(ctx, answerPatience)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return d.rig.Hits(call, name, point)
 }
 
 // pid is a daemon's process, 0 where nobody answers.
 func (d *drill) pid(ctx context.Context, name string) int {
-	call, cancel := context.WithTimeout(ctx, answerPatience)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	pid, err := d.rig.PID(call, name)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 type injury struct {
 	target string
 	at     time.Time                       // when it was hit
-	struck []run                           // what ran there, where its daemon or network is gone
+	struck []runningAttempt                // what ran there, where its daemon or network is gone
 	undo   func(ctx context.Context) error // nil where nothing is to be undone
 	// missed, asked before undo, is why nothing has happened after all, "" when
 	// something has; nil where it has happened already.
 	missed func(ctx context.Context) string
 }
 
-// inject does what a fault says. errNothing says that it had nothing to hit.
+// inject does what a fault says. errNoTarget says that it had nothing to hit.
 func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	switch {
 	case f.Kind == chaos.Preempt:
@@ -32,19 +32,19 @@ func (d *drill) inject(ctx context.Context, f chaos.Fault) (injury, error) {
 	case f.Target.Role == chaos.Task:
 		return d.hitTask(f)
 	}
-	names, err := d.victims(ctx, f.Target)
+	names, err := d.targetDaemons(ctx, f.Target)
 	if err != nil {
 		return injury{}, err
 	}
-	if (f.Kind == chaos.Kill || f.Kind == chaos.Stop) && !slices.ContainsFunc(names, d.rig.Runs) {
-		return injury{}, errNothing
+	if (f.Kind == chaos.Kill || f.Kind == chaos.Stop) && !slices.ContainsFunc(names, d.rig.Running) {
+		return injury{}, errNoTarget
 	}
 	in := injury{target: strings.Join(names, "+")}
 	if f.Kind == chaos.Failpoint {
 		in.missed = d.missing(ctx, f, names)
 	}
-	if silences(f) {
-		in.struck = d.watch.runs(names)
+	if stopsAttempts(f) {
+		in.struck = d.watch.runningOn(names)
 	}
 	hit, undo := d.means(f)
 	err = hit(ctx, names)
@@ -76,13 +76,13 @@ func (d *drill) means(f chaos.Fault) (hit, undo deed) {
 	r := d.rig
 	switch f.Kind {
 	case chaos.Kill, chaos.Restart:
-		return each(r.Kill), d.revive
+		return each(r.Kill), d.restartDaemons
 	case chaos.Stop:
 		return d.freeze(f, syscall.SIGSTOP), d.freeze(f, syscall.SIGCONT)
 	case chaos.Partition:
 		return ignoring(r.Partition), ignoring(r.Heal)
 	case chaos.FullDisk:
-		return ignoring(r.FillDisk), ignoring(r.EmptyDisk)
+		return ignoring(r.FillDisk), ignoring(r.FreeDisk)
 	case chaos.Corrupt:
 		return ignoring(d.corrupt), nil
 	}
@@ -114,7 +114,7 @@ func (d *drill) freeze(f chaos.Fault, sig syscall.Signal) deed {
 func (d *drill) corrupt(name string) error {
 	_, err := d.rig.Corrupt(name, d.random.IntN(1<<20))
 	if errors.Is(err, rig.ErrNoSegment) {
-		return errNothing
+		return errNoTarget
 	}
 	return err
 }
@@ -135,15 +135,15 @@ func (d *drill) hitTask(f chaos.Fault) (injury, error) {
 
 // preempt takes its slot from an attempt.
 func (d *drill) preempt(ctx context.Context, f chaos.Fault) (injury, error) {
-	a, err := d.attempt(f.Target.Name)
+	a, err := d.drawAttempt(f.Target.Name)
 	if err != nil {
 		return injury{}, err
 	}
 	in := injury{target: a.Id}
-	call, cancel := context.WithTimeout(ctx, 2*answerPatience)
+	call, cancel := context.WithTimeout(ctx, 2*callTimeout)
 	defer cancel()
 	if err := d.rig.Preempt(call, a.Id, f.How); err != nil {
-		return in, fmt.Errorf("%w: %w", errNothing, err)
+		return in, fmt.Errorf("%w: %w", errNoTarget, err)
 	}
 	in.at = time.Now()
 	return in, nil

@@ -47,7 +47,7 @@ func (d *drill) reviving(f chaos.Fault, undo deed) deed {
 		return undo
 	}
 	return func(ctx context.Context, names []string) error {
-		return errors.Join(undo(ctx, names), d.revive(ctx, names))
+		return errors.Join(undo(ctx, names), d.restartDaemons(ctx, names))
 	}
 }
 
@@ -74,7 +74,7 @@ func ifThere(tell telling) deed {
 		var failed, absent error
 		told := false
 		for _, name := range names {
-			call, cancel := context.WithTimeout(ctx, answerPatience)
+			call, cancel := context.WithTimeout(ctx, callTimeout)
 			err := tell(call, name)
 			switch {
 			case err == nil:
@@ -89,7 +89,7 @@ func ifThere(tell telling) deed {
 		if told || failed != nil {
 			return failed
 		}
-		return fmt.Errorf("%w: %w", errNothing, absent)
+		return fmt.Errorf("%w: %w", errNoTarget, absent)
 	}
 }
 
@@ -97,7 +97,7 @@ func ifThere(tell telling) deed {
 func persistently(tell telling) deed {
 	return each(func(ctx context.Context, name string) error {
 		for {
-			call, cancel := context.WithTimeout(ctx, answerPatience)
+			call, cancel := context.WithTimeout(ctx, callTimeout)
 			err := tell(call, name)
 			known := err == nil || errors.Is(err, rig.ErrNotRunning)
 			if !known {

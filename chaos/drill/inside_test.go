@@ -24,8 +24,8 @@ func TestWhoWasTold(t *testing.T) {
 	}{
 		"all":                  {slow, []error{nil, nil}, nil},
 		"one of two":           {slow, []error{gone, nil}, nil},
-		"nobody is there":      {slow, []error{gone, gone}, errNothing},
-		"it was killed then":   {slow, []error{cut}, errNothing},
+		"nobody is there":      {slow, []error{gone, gone}, errNoTarget},
+		"it was killed then":   {slow, []error{cut}, errNoTarget},
 		"it has crashed of it": {crash, []error{cut}, nil},
 		"one refuses":          {slow, []error{nil, refused}, refused},
 	} {

@@ -16,7 +16,7 @@ import (
 // them any more.
 func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.faults, Wrong: d.wrong, Elapsed: time.Since(d.began).Milliseconds()}
-	if err := d.mend(ctx); err != nil {
+	if err := d.awaitHDFSRepair(ctx); err != nil {
 		v.Wrong = append(v.Wrong, fmt.Sprintf("HDFS is not whole again: %v", err))
 	}
 	for i, j := range d.plan.Jobs {
@@ -40,7 +40,7 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	if status == nil {
 		return r, []string{fmt.Sprintf("job %s: no master has ever told of it", j.Name)}
 	}
-	r.State, r.Cause, r.Again = status.State.String(), status.Cause, again(status)
+	r.State, r.Cause, r.ExtraAttempts = status.State.String(), status.Cause, extraAttempts(status)
 	if status.State != wire.JobState_SUCCEEDED {
 		return r, []string{fmt.Sprintf("job %s is %s after %v: %s%s", j.Name, r.State, time.Since(d.began).Round(time.Millisecond), r.Cause, status.Reason)}
 	}
@@ -56,8 +56,8 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	return r, wrong
 }
 
-// again is how many attempts were made beyond one a task.
-func again(s *wire.JobStatus) (n int) {
+// extraAttempts is how many attempts were made beyond one a task.
+func extraAttempts(s *wire.JobStatus) (n int) {
 	for _, t := range s.Tasks {
 		n += max(0, len(t.Attempts)-1)
 	}

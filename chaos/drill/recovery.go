@@ -9,26 +9,26 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// run is an attempt that ran.
-type run struct{ job, task, attempt string }
+// runningAttempt is an attempt that ran.
+type runningAttempt struct{ job, task, attempt string }
 
-// silences reports whether what runs on a tasknode stands or is lost for a fault.
-func silences(f chaos.Fault) bool {
+// stopsAttempts reports whether what runs on a tasknode stands or is lost for a fault.
+func stopsAttempts(f chaos.Fault) bool {
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return false
 	}
 	return f.Kind == chaos.Stop || f.Kind == chaos.Partition || f.EndsDaemon()
 }
 
-// runs are the attempts that run on these daemons.
-func (w *watch) runs(names []string) (list []run) {
+// runningOn are the attempts that run on these daemons.
+func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range w.ids {
 		for _, t := range w.mu.jobs[id].GetTasks() {
 			for _, a := range t.Attempts {
 				if a.State == wire.AttemptState_ATTEMPT_RUNNING && slices.Contains(names, a.Node) {
-					list = append(list, run{id, t.Id, a.Id})
+					list = append(list, runningAttempt{id, t.Id, a.Id})
 				}
 			}
 		}
@@ -53,9 +53,9 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-ch
 			ended, undone = time.Now(), nil
 		case <-tick.C:
 			if len(in.struck) > 0 {
-				at = d.watch.struckGoOn(in.struck, ended)
+				at = d.watch.hitTasksRecoveredAt(in.struck, ended)
 			} else {
-				at = d.watch.wentOn(in.at, master)
+				at = d.watch.recoveredAt(in.at, master)
 			}
 		}
 	}
@@ -67,17 +67,17 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-ch
 	d.faults[i].Recovery = max(1, at.Sub(in.at).Milliseconds())
 }
 
-// wentOn is when, after since, a job first was seen to go on, or all were over;
+// recoveredAt is when, after since, a job first was seen to go on, or all were over;
 // for a master, when one that leads first answered a call made after since. Zero is
 // not yet.
-func (w *watch) wentOn(since time.Time, master bool) time.Time {
+func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.mu.moves {
-		if master && m.answered.After(since) {
+		if master && m.answeredAt.After(since) {
 			return time.Now()
 		}
-		if !master && m.asked.After(since) {
+		if !master && m.askedAt.After(since) {
 			return m.at
 		}
 	}
@@ -87,31 +87,31 @@ func (w *watch) wentOn(since time.Time, master bool) time.Time {
 	return time.Time{}
 }
 
-// struckGoOn is when the tasks of all attempts that were struck were first seen to have
+// hitTasksRecoveredAt is when the tasks of all attempts that were struck were first seen to have
 // finished, to run again, or to go on since the fault has ended: then a master has to be
 // asked after that and say that they run. Ended is zero while it lasts.
-func (w *watch) struckGoOn(struck []run, ended time.Time) time.Time {
+func (w *jobWatcher) hitTasksRecoveredAt(struck []runningAttempt, ended time.Time) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range struck {
-		back := !ended.IsZero() && w.mu.moves[r.job].answered.After(ended)
-		if s := w.mu.jobs[r.job]; !isFinal(s.State) && !goesOn(s, r.task, struck, back) {
+		back := !ended.IsZero() && w.mu.moves[r.job].answeredAt.After(ended)
+		if s := w.mu.jobs[r.job]; !isFinal(s.State) && !taskRecovered(s, r.task, struck, back) {
 			return time.Time{}
 		}
 	}
 	return time.Now()
 }
 
-// goesOn reports whether a task has finished or runs, of which attempts were struck that
+// taskRecovered reports whether a task has finished or runs, of which attempts were struck that
 // may be back.
-func goesOn(s *wire.JobStatus, task string, struck []run, back bool) bool {
+func taskRecovered(s *wire.JobStatus, task string, struck []runningAttempt, back bool) bool {
 	i := slices.IndexFunc(s.Tasks, func(t *wire.TaskStatus) bool { return t.Id == task })
 	return i >= 0 && slices.ContainsFunc(s.Tasks[i].Attempts, func(a *wire.TaskStatus_Attempt) bool {
 		switch a.State {
 		case wire.AttemptState_ATTEMPT_SUCCEEDED:
 			return true
 		case wire.AttemptState_ATTEMPT_RUNNING:
-			return back || !slices.Contains(struck, run{s.JobId, task, a.Id})
+			return back || !slices.Contains(struck, runningAttempt{s.JobId, task, a.Id})
 		}
 		return false
 	})

@@ -19,10 +19,10 @@ type drill struct {
 	session *Session
 	plan    *chaos.Plan
 	rig     *rig.Rig
-	at      place
+	at      dataPlace
 	outs    []string // of the plan's jobs
 	began   time.Time
-	watch   *watch
+	watch   *jobWatcher
 	random  *rand.Rand // of the goroutine that injects
 	faults  []chaos.FaultResult
 	wrong   []string
@@ -57,11 +57,11 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 	if err := d.prepare(ctx, scratch); err != nil {
 		return nil, err
 	}
-	v, err = d.perform(ctx, scratch)
+	v, err = d.runJobs(ctx, scratch)
 	if ended := d.end(report); ended != nil {
 		err = errors.Join(err, ended)
 	}
-	if left := d.rig.Left(); v != nil && len(left) > 0 {
+	if left := d.rig.RemainingProcesses(); v != nil && len(left) > 0 {
 		v.Wrong = append(v.Wrong, fmt.Sprintf("processes are left: %q", left))
 		v.Sum()
 	}
@@ -72,7 +72,7 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	cfg := rig.Config{
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
-		Expiry: d.session.cfg.Expiry, MasterFlags: oftenSnapshot,
+		Expiry: d.session.cfg.Expiry, MasterFlags: frequentSnapshots,
 	}
 	if d.plan.HDFS {
 		if cfg.HDFS, err = d.session.obtainHDFS(ctx, d.plan.Tasknodes); err != nil {
@@ -83,7 +83,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	if cfg.Network = network; disks {
 		cfg.SmallDisks = smallDisk
 	}
-	d.at = d.session.place(cfg.HDFS)
+	d.at = d.session.dataPlace(cfg.HDFS)
 	for _, j := range d.plan.Jobs {
 		if _, err := d.session.expected(ctx, d.at, j.Program); err != nil {
 			return err
@@ -92,15 +92,15 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	return d.start(ctx, cfg)
 }
 
-// oftenSnapshot has masters write their state as a whole several times in a drill.
-var oftenSnapshot = []string{"--snapshot-entries", "4", "--snapshot-interval", "200ms"}
+// frequentSnapshots has masters write their state as a whole several times in a drill.
+var frequentSnapshots = []string{"--snapshot-entries", "4", "--snapshot-interval", "200ms"}
 
 // smallDisk has room for the program, for spills, and for what a tasknode wants to be
 // free (--min-free).
 const smallDisk = 320 << 20
 
-// perform submits the jobs, breaks things while they run, and judges.
-func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, error) {
+// runJobs submits the jobs, breaks things while they run, and judges.
+func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, error) {
 	var ids []string
 	masters, _ := d.rig.Names()
 	d.slowCommits(ctx, masters)
@@ -119,17 +119,17 @@ func (d *drill) perform(ctx context.Context, scratch string) (*chaos.Verdict, er
 		}
 	}
 	d.watch = newWatch(d.rig, ids)
-	d.disturb(ctx)
+	d.watchAndInject(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return d.judge(ctx), nil
 }
 
-// disturb injects the plan's faults until all jobs are over, or take too long.
-func (d *drill) disturb(ctx context.Context) {
+// watchAndInject injects the plan's faults until all jobs are over, or take too long.
+func (d *drill) watchAndInject(ctx context.Context) {
 	d.faults = make([]chaos.FaultResult, len(d.plan.Faults))
-	watching, cancel := context.WithTimeout(ctx, d.session.cfg.Patience)
+	watching, cancel := context.WithTimeout(ctx, d.session.cfg.JobTimeout)
 	defer cancel()
 	var all sync.WaitGroup
 	all.Go(func() { d.watch.run(watching) })
@@ -144,14 +144,14 @@ func (d *drill) injectAll(ctx context.Context) {
 	defer lasting.Wait()
 	pending := make([]int, len(d.plan.Faults))
 	for i, f := range d.plan.Faults {
-		pending[i], d.faults[i] = i, chaos.FaultResult{Fault: f.String(), Why: "its trigger never came"}
+		pending[i], d.faults[i] = i, chaos.FaultResult{Fault: f.String(), Reason: "its trigger never came"}
 	}
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for len(pending) > 0 {
 		rest := pending[:0]
 		for _, i := range pending {
-			if !d.due(d.plan.Faults[i].When) || !d.begin(ctx, i, &lasting) {
+			if !d.due(d.plan.Faults[i].Trigger) || !d.tryInject(ctx, i, &lasting) {
 				rest = append(rest, i)
 			}
 		}
@@ -161,10 +161,10 @@ func (d *drill) injectAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.watch.over:
+		case <-d.watch.allDone:
 			return
 		case <-tick.C:
-		case <-d.watch.news:
+		case <-d.watch.updated:
 		}
 	}
 }

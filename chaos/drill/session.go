@@ -27,18 +27,18 @@ type Config struct {
 	// Data is the full name of a directory for input and output that such a cluster
 	// reads and writes; default a directory of this machine.
 	Data string
-	// Patience is how long the jobs of a drill may take; default 2 min.
-	Patience time.Duration
+	// JobTimeout is how long the jobs of a drill may take; default 2 min.
+	JobTimeout time.Duration
 	// Expiry is the silence after which a tasknode is given up; default 1 s.
 	Expiry time.Duration
 }
 
 // Session is some drills, one after the other.
 type Session struct {
-	cfg  Config
-	dir  string            // scratch, removed at the end
-	hdfs *minihdfs.Cluster // nil until a plan wants one
-	want map[string]output // by the place of the output
+	cfg             Config
+	dir             string            // scratch, removed at the end
+	hdfs            *minihdfs.Cluster // nil until a plan wants one
+	expectedOutputs map[string]output // by the place of the output
 }
 
 // NewSession makes a session. The caller calls Close.
@@ -46,14 +46,14 @@ func NewSession(cfg Config) (*Session, error) {
 	if cfg.Hammr == "" {
 		return nil, errors.New("drill: no program for the daemons")
 	}
-	if cfg.Patience == 0 {
-		cfg.Patience = 2 * time.Minute
+	if cfg.JobTimeout == 0 {
+		cfg.JobTimeout = 2 * time.Minute
 	}
 	dir, err := os.MkdirTemp("", "hammr-drill-")
 	if err != nil {
 		return nil, fmt.Errorf("drill: %w", err)
 	}
-	return &Session{cfg: cfg, dir: dir, want: make(map[string]output)}, nil
+	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]output)}, nil
 }
 
 // Close removes what the session keeps, and ends its HDFS.
@@ -63,7 +63,7 @@ func (s *Session) Close() error {
 		err = s.hdfs.Close()
 	}
 	if s.cfg.Data != "" {
-		_, removed := s.command(context.Background(), nil, "fs", "-rm", "-r", "-f", s.place(nil).dir)
+		_, removed := s.command(context.Background(), nil, "fs", "-rm", "-r", "-f", s.dataPlace(nil).dir)
 		err = errors.Join(err, removed)
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
@@ -85,7 +85,7 @@ func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, err
 func (s *Session) CanPlay(plan *chaos.Plan) error {
 	faults := []error{plan.Check()}
 	if s.cfg.Cluster != nil {
-		return errors.Join(plan.Check(), s.canPlayThere(plan))
+		return errors.Join(plan.Check(), s.canPlayOnHosts(plan))
 	}
 	for _, f := range plan.Faults {
 		if f.Kind != chaos.Partition && f.Kind != chaos.FullDisk {

@@ -13,62 +13,62 @@ import (
 // How often jobs are looked at, and how long an answer may take before another
 // master is asked.
 const (
-	lookEvery      = 25 * time.Millisecond
-	answerPatience = 700 * time.Millisecond
+	pollInterval = 25 * time.Millisecond
+	callTimeout  = 700 * time.Millisecond
 )
 
-// watch is what is known of the jobs of a drill. Statuses are not changed once
+// jobWatcher is what is known of the jobs of a drill. Statuses are not changed once
 // they are here.
-type watch struct {
+type jobWatcher struct {
 	rig *rig.Rig
 	ids []string // in the order of the plan
 
 	mu struct {
 		sync.Mutex
 		jobs  map[string]*wire.JobStatus
-		moves map[string]*move // by job
-		final int              // jobs that are over
+		moves map[string]*lastProgress // by job
+		final int                      // jobs that are over
 	}
-	news chan struct{} // has room for one: something was heard
-	over chan struct{} // closed when all jobs are over
+	updated chan struct{} // has room for one: something was heard
+	allDone chan struct{} // closed when all jobs are over
 }
 
-// move is when a job was last seen to go on.
-type move struct {
-	progress float64
-	at       time.Time // zero before the first look
-	asked    time.Time // the call began that told of that
-	answered time.Time // the call began that a leading master answered last
+// lastProgress is when a job was last seen to go on.
+type lastProgress struct {
+	progress   float64
+	at         time.Time // zero before the first look
+	askedAt    time.Time // the call began that told of that
+	answeredAt time.Time // the call began that a leading master answered last
 }
 
-func newWatch(r *rig.Rig, ids []string) *watch {
-	w := &watch{rig: r, ids: ids, news: make(chan struct{}, 1), over: make(chan struct{})}
-	w.mu.jobs, w.mu.moves = make(map[string]*wire.JobStatus), make(map[string]*move)
+func newWatch(r *rig.Rig, ids []string) *jobWatcher {
+	w := &jobWatcher{rig: r, ids: ids, updated: make(chan struct{}, 1), allDone: make(chan struct{})}
+	w.mu.jobs, w.mu.moves = make(map[string]*wire.JobStatus), make(map[string]*lastProgress)
 	for _, id := range ids {
-		w.mu.moves[id] = new(move)
+		w.mu.moves[id] = new(lastProgress)
 	}
 	return w
 }
 
 // run watches until all jobs are over or ctx ends.
-func (w *watch) run(ctx context.Context) {
+func (w *jobWatcher) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, id := range w.ids {
-		all.Go(func() { w.follow(ctx, id) })
+		all.Go(func() { w.watchJob(ctx, id) })
 	}
 	all.Wait()
 }
 
-// follow looks at one job until it is over.
-func (w *watch) follow(ctx context.Context, id string) {
-	tick := time.NewTicker(lookEvery)
+// watchJob looks at one job until it is over.
+func (w *jobWatcher) watchJob(ctx context.Context, id string) {
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		asked := time.Now()
-		call, cancel := context.WithTimeout(ctx, answerPatience)
+		call, cancel := context.WithTimeout(ctx, callTimeout)
 		status, err := w.rig.Client().Job(call, id, true)
 		cancel()
-		if err == nil && w.hear(status, asked) {
+		if err == nil && w.update(status, asked) {
 			return
 		}
 		select {
@@ -79,25 +79,25 @@ func (w *watch) follow(ctx context.Context, id string) {
 	}
 }
 
-// hear takes a status; it is true for the last one.
-func (w *watch) hear(s *wire.JobStatus, asked time.Time) (final bool) {
+// update takes a status; it is true for the last one.
+func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.jobs[s.JobId] = s
 	m := w.mu.moves[s.JobId]
-	m.answered = asked
+	m.answeredAt = asked
 	now := progress(s)
 	if now > m.progress || m.at.IsZero() {
-		m.at, m.asked = time.Now(), asked
+		m.at, m.askedAt = time.Now(), asked
 	}
 	m.progress = now // it may have lost some, and go on from there
 	if final = isFinal(s.State); final {
 		if w.mu.final++; w.mu.final == len(w.ids) {
-			close(w.over)
+			close(w.allDone)
 		}
 	}
 	select {
-	case w.news <- struct{}{}:
+	case w.updated <- struct{}{}:
 	default:
 	}
 	return final
@@ -112,14 +112,14 @@ func progress(s *wire.JobStatus) float64 {
 }
 
 // job is what is known of a job, nil for nothing yet.
-func (w *watch) job(id string) *wire.JobStatus {
+func (w *jobWatcher) job(id string) *wire.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.jobs[id]
 }
 
 // running are the attempts that run of any job.
-func (w *watch) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
+func (w *jobWatcher) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range w.ids {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/inject"
+	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/rpc"
 )
 
@@ -50,7 +50,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rig{hosts: &hosts{cfg: cfg}, faults: inject.NewClient(token)}
+	r := &Rig{hosts: &hosts{cfg: cfg}, faults: faultrpc.NewClient(token)}
 	r.hosts.mu.pids = make(map[string]int)
 	r.client, err = remote.New(remote.Config{Config: rpc.Config{Masters: cfg.Masters, Token: token}})
 	faults := []error{err}

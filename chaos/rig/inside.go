@@ -65,7 +65,7 @@ func (r *Rig) JumpClock(ctx context.Context, name string, by time.Duration) erro
 // error, crash or delay=TIME, with @N behind it for the N-th hit alone; "" ends
 // that. docs/reliability.md lists the points.
 func (r *Rig) Failpoint(ctx context.Context, name, point, action string) error {
-	return r.inside(name, func(page string) error { return r.faults.Failpoint(ctx, page, point, action) })
+	return r.inside(name, func(page string) error { return r.faults.SetFailpoint(ctx, page, point, action) })
 }
 
 // Hits is how often a point was hit since it was set, or since the daemon began.

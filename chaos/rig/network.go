@@ -32,9 +32,9 @@ func (r *Rig) isolate(lc *localcluster.Config) error {
 		}
 	}
 	mounted := make(map[string]bool)
-	lc.Before = func(name, dir string, cmd *exec.Cmd) error {
+	lc.BeforeStart = func(name, dir string, cmd *exec.Cmd) error {
 		if r.cfg.Network {
-			if err := netns.Within(cmd, name); err != nil {
+			if err := netns.RunIn(cmd, name); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (r *Rig) connectAll(lc *localcluster.Config) error {
 		lc.Addresses = append(lc.Addresses, r.network.address[name])
 	}
 	for name, address := range r.network.address {
-		if err := bridge.Join(name, address); err != nil {
+		if err := bridge.AddMachine(name, address); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (r *Rig) Partition(name string) error {
 		hdfs.PartitionDataNode(i)
 		return nil
 	}
-	return r.link(name, (*netns.Bridge).Cut)
+	return r.link(name, (*netns.Bridge).Disconnect)
 }
 
 // Heal ends what Partition began.
@@ -89,7 +89,7 @@ func (r *Rig) Heal(name string) error {
 	if hdfs, i, ok := r.hadoop(name); ok && i >= 0 {
 		return hdfs.HealDataNode(i)
 	}
-	return r.link(name, (*netns.Bridge).Mend)
+	return r.link(name, (*netns.Bridge).Reconnect)
 }
 
 func (r *Rig) link(name string, change func(*netns.Bridge, string) error) error {

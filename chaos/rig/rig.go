@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/inject"
+	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/internal/rpc"
@@ -70,7 +70,7 @@ type Rig struct {
 	cfg     Config
 	id      string
 	client  *remote.Client
-	faults  *inject.Client
+	faults  *faultrpc.Client
 	network *network // nil for none
 	hosts   *hosts   // of a cluster that somebody else has started; nil for this one's own
 
@@ -128,7 +128,7 @@ func (r *Rig) connect() error {
 	if err != nil {
 		return err
 	}
-	r.faults = inject.NewClient(token)
+	r.faults = faultrpc.NewClient(token)
 	r.client, err = r.dial(token, r.mu.cluster.State.Addresses())
 	return err
 }
@@ -235,9 +235,9 @@ func (r *Rig) Close() error {
 	return errors.Join(faults...)
 }
 
-// Left are the processes that still have the cluster's directory on their
+// RemainingProcesses are the processes that still have the cluster's directory on their
 // command lines: none after Close.
-func (r *Rig) Left() (lines []string) {
+func (r *Rig) RemainingProcesses() (lines []string) {
 	if r.hosts != nil {
 		return nil
 	}

@@ -40,9 +40,9 @@ func (r *Rig) Process(name string) (localcluster.Process, error) {
 	return r.processLocked(name)
 }
 
-// Runs reports whether a daemon runs, or stands still. Of a cluster that was attached
+// Running reports whether a daemon runs, or stands still. Of a cluster that was attached
 // nobody here knows, and it is so.
-func (r *Rig) Runs(name string) bool {
+func (r *Rig) Running(name string) bool {
 	if r.hosts != nil {
 		return true
 	}
@@ -124,7 +124,7 @@ func (r *Rig) freeze(name string, sig syscall.Signal) error {
 		return r.freezeHost(context.Background(), name, sig)
 	}
 	if hdfs, i, ok := r.hadoop(name); ok {
-		if !r.Runs(name) {
+		if !r.Running(name) {
 			return nil
 		}
 		switch stop := sig == syscall.SIGSTOP; {

@@ -15,32 +15,32 @@ func actionOf(f chaos.Fault) failpoint.Action {
 }
 
 // come counts those who come to a failpoint, and reports whether something happens.
-func (h *harm) come(w *sim.World, times int64, nth int64) bool {
+func (h *activeFault) come(w *sim.Simulation, times int64, nth int64) bool {
 	before := h.hits
 	h.hits += times
 	if times == 0 || nth > 0 && (before >= nth || h.hits < nth) {
 		return false
 	}
-	if !h.came {
-		h.came = true
-		h.fault.happened(w)
+	if !h.hadEffect {
+		h.hadEffect = true
+		h.fault.markEffect(w)
 	}
 	return true
 }
 
 // failpoint is what comes of one that is come to, of a master's log by so many entries.
-func (p *play) failpoint(w *sim.World, at place, h *harm, entries int) sim.Effect {
+func (p *player) failpoint(w *sim.Simulation, at faultPoint, h *activeFault, entries int) sim.Effect {
 	times := int64(1)
 	if at.name == snapshot {
 		h.entries += int64(entries)
 		times = h.entries/snapshotEntries - h.hits
 	}
-	a := actionOf(h.of)
+	a := actionOf(h.spec)
 	if !h.come(w, times, a.Nth()) {
 		return sim.Effect{}
 	}
 	switch {
-	case h.of.EndsDaemon():
+	case h.spec.EndsDaemon():
 		p.crash(w, at, h)
 		return sim.Effect{}
 	case at.name == snapshot: // nobody waits for one, and the log has it all without
@@ -55,27 +55,27 @@ func (p *play) failpoint(w *sim.World, at place, h *harm, entries int) sim.Effec
 
 // crash ends a daemon. It is started again when the fault is over, and has forgotten
 // what else it suffered.
-func (p *play) crash(w *sim.World, at place, h *harm) {
-	maps.DeleteFunc(p.inside, func(other place, _ *harm) bool { return other.master == at.master && other.node == at.node })
+func (p *player) crash(w *sim.Simulation, at faultPoint, h *activeFault) {
+	maps.DeleteFunc(p.inside, func(other faultPoint, _ *activeFault) bool { return other.master == at.master && other.node == at.node })
 	back := int64(0)
 	if h.until > 0 {
 		back = max(1, h.until-w.Time())
 	}
 	if !at.master {
-		w.Lose(at.node, back)
+		w.FailMachine(at.node, back)
 		return
 	}
-	if end := w.TakeMaster(at.node); back > 0 {
+	if end := w.IsolateMaster(at.node); back > 0 {
 		w.After(back, end)
 	}
 }
 
 // beatLater has a tasknode come to its next sign of life, for as long as something
 // happens there. One that is left out, or late, is silence until the next one.
-func (p *play) beatLater(w *sim.World, at place, h *harm) {
-	a := actionOf(h.of)
+func (p *player) beatLater(w *sim.Simulation, at faultPoint, h *activeFault) {
+	a := actionOf(h.spec)
 	w.After(heartbeatMillis, func() {
-		if p.inside[at] != h || !w.Runs(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
+		if p.inside[at] != h || !w.IsMachineUp(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
 			return
 		}
 		late := int64(0)
@@ -91,7 +91,7 @@ func (p *play) beatLater(w *sim.World, at place, h *harm) {
 		}
 		p.beatLater(w, at, h)
 		if late > 0 {
-			w.After(late, w.Silence(at.node))
+			w.After(late, w.Partition(at.node))
 		}
 	})
 }

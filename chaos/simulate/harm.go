@@ -19,38 +19,38 @@ const snapshotEntries = 4
 // diskOperations is how many operations of a disk an attempt has.
 const diskOperations = 5
 
-// place is where a daemon suffers something inside: a failpoint, or a kind of fault. A
+// faultPoint is where a daemon suffers something inside: a failpoint, or a kind of fault. A
 // second harm at a place takes the place of the first.
-type place struct {
+type faultPoint struct {
 	master bool
 	node   int // number of the daemon, from 0
 	name   string
 }
 
-// harm is what a daemon suffers.
-type harm struct {
-	fault *fault
-	of    chaos.Fault
+// activeFault is what a daemon suffers.
+type activeFault struct {
+	fault *faultState
+	spec  chaos.Fault
 	until int64 // when it is over; 0 for never
 
-	hits    int64 // that have come there
-	came    bool  // something has happened
-	entries int64 // of the log meanwhile, of a master at snapshot
+	hits      int64 // that have come there
+	hadEffect bool  // something has happened
+	entries   int64 // of the log meanwhile, of a master at snapshot
 }
 
 // harm has a daemon suffer something inside of it, for as long as the fault lasts.
-func (p *play) harm(w *sim.World, i int, at place) {
-	h := &harm{fault: &p.faults[i], of: p.plan.Faults[i]}
+func (p *player) harm(w *sim.Simulation, i int, at faultPoint) {
+	h := &activeFault{fault: &p.faults[i], spec: p.plan.Faults[i]}
 	h.fault.harms = append(h.fault.harms, h)
-	if at.name = h.of.Point; at.name == "" {
-		at.name = string(h.of.Kind)
-		h.fault.happened(w)
+	if at.name = h.spec.Point; at.name == "" {
+		at.name = string(h.spec.Kind)
+		h.fault.markEffect(w)
 	}
 	p.inside[at] = h
-	if h.of.For > 0 {
-		h.until = w.Time() + h.of.For.Milliseconds()
+	if h.spec.For > 0 {
+		h.until = w.Time() + h.spec.For.Milliseconds()
 	}
-	lasts(w, h.of, func() { delete(p.inside, at) })
+	afterFault(w, h.spec, func() { delete(p.inside, at) })
 	if at.name == heartbeat {
 		p.beatLater(w, at, h)
 	}
@@ -58,12 +58,12 @@ func (p *play) harm(w *sim.World, i int, at place) {
 
 // attemptPlaces are the names of what an attempt may come to at a place, in order. Only
 // maps write segments.
-func attemptPlaces(v sim.Visit) []string {
+func attemptPlaces(v sim.FailpointHit) []string {
 	disk := []string{string(chaos.FullDisk), string(chaos.IOError), string(chaos.SlowDisk)}
 	switch {
-	case v.Place == sim.AtLaunch:
+	case v.Failpoint == sim.AtLaunch:
 		return []string{"tasknode/launch"}
-	case v.Place == sim.AtCheckpoint:
+	case v.Failpoint == sim.AtCheckpoint:
 		return append(disk, "task/checkpoint-write")
 	case v.Attempt.Task.Stage == "m":
 		return append(disk, "task/spill", "task/segment-commit", "task/done")
@@ -72,7 +72,7 @@ func attemptPlaces(v sim.Visit) []string {
 }
 
 // masterPlaces are likewise those of a master.
-var masterPlaces = map[sim.Place][]string{
+var masterPlaces = map[sim.Failpoint][]string{
 	sim.AtAppend:      {logAppend, snapshot, string(chaos.SlowDisk)},
 	sim.AtCommitBegin: {"jobmaster/commit-begin"},
 	sim.AtCommitFile:  {"jobmaster/commit-file"},
@@ -80,14 +80,14 @@ var masterPlaces = map[sim.Place][]string{
 }
 
 // visited has somebody come to a place, and suffer there.
-func (p *play) visited(w *sim.World, v sim.Visit) (sum sim.Effect) {
+func (p *player) visited(w *sim.Simulation, v sim.FailpointHit) (sum sim.Effect) {
 	if len(p.inside) == 0 {
 		return sum
 	}
-	at := place{node: v.Node}
-	list, master := masterPlaces[v.Place]
+	at := faultPoint{node: v.Machine}
+	list, master := masterPlaces[v.Failpoint]
 	if master {
-		at = place{master: true, node: v.Master}
+		at = faultPoint{master: true, node: v.Master}
 	} else {
 		list = attemptPlaces(v)
 	}
@@ -105,12 +105,12 @@ func (p *play) visited(w *sim.World, v sim.Visit) (sum sim.Effect) {
 }
 
 // suffer is what comes of a harm when its place is come to.
-func (p *play) suffer(w *sim.World, at place, h *harm, v sim.Visit) sim.Effect {
-	if h.of.Kind == chaos.Failpoint {
+func (p *player) suffer(w *sim.Simulation, at faultPoint, h *activeFault, v sim.FailpointHit) sim.Effect {
+	if h.spec.Kind == chaos.Failpoint {
 		return p.failpoint(w, at, h, v.Entries)
 	}
 	h.hits++
-	switch h.of.Kind {
+	switch h.spec.Kind {
 	case chaos.FullDisk:
 		return sim.Effect{Fail: "no space left on device"}
 	case chaos.IOError:
@@ -120,7 +120,7 @@ func (p *play) suffer(w *sim.World, at place, h *harm, v sim.Visit) sim.Effect {
 		return sim.Effect{Fail: "input/output error"}
 	}
 	if at.master { // which writes once
-		return sim.Effect{Delay: h.of.By.Milliseconds()}
+		return sim.Effect{Delay: h.spec.By.Milliseconds()}
 	}
-	return sim.Effect{Delay: diskOperations * h.of.By.Milliseconds()}
+	return sim.Effect{Delay: diskOperations * h.spec.By.Milliseconds()}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// inject does what a fault says, and returns what it has hit. errNothing says that there
+// inject does what a fault says, and returns what it has hit. errNoTarget says that there
 // was nothing.
-func (p *play) inject(w *sim.World, i int) (target string, err error) {
+func (p *player) inject(w *sim.Simulation, i int) (target string, err error) {
 	f := p.plan.Faults[i]
 	switch f.Target.Role {
 	case chaos.Task:
@@ -20,7 +20,7 @@ func (p *play) inject(w *sim.World, i int) (target string, err error) {
 	case chaos.Jobmaster:
 		masters := p.masters(w, f.Target.Name)
 		if len(masters) == 0 {
-			return "", errNothing
+			return "", errNoTarget
 		}
 		for _, m := range masters {
 			p.hitMaster(w, i, m)
@@ -31,8 +31,8 @@ func (p *play) inject(w *sim.World, i int) (target string, err error) {
 	if node < 0 {
 		node = busiest(w, p.plan.Tasknodes)
 	}
-	if !w.Runs(node) || !p.hitMachine(w, i, node) {
-		return "", errNothing
+	if !w.IsMachineUp(node) || !p.hitMachine(w, i, node) {
+		return "", errNoTarget
 	}
 	return names("w", []int{node}), nil
 }
@@ -46,8 +46,8 @@ func names(prefix string, of []int) string {
 	return strings.Join(list, "+")
 }
 
-// lasts has something end when its fault does.
-func lasts(w *sim.World, f chaos.Fault, end func()) {
+// afterFault has something end when its fault does.
+func afterFault(w *sim.Simulation, f chaos.Fault, end func()) {
 	if f.For > 0 {
 		w.After(f.For.Milliseconds(), end)
 	}
@@ -55,50 +55,50 @@ func lasts(w *sim.World, f chaos.Fault, end func()) {
 
 // hitMachine does something to a machine, or its tasknode. It is false where there was
 // nothing to hit.
-func (p *play) hitMachine(w *sim.World, i, node int) bool {
+func (p *player) hitMachine(w *sim.Simulation, i, node int) bool {
 	f := p.plan.Faults[i]
 	switch f.Kind {
 	case chaos.Kill:
-		w.Lose(node, f.For.Milliseconds())
+		w.FailMachine(node, f.For.Milliseconds())
 	case chaos.Restart:
-		w.Lose(node, restartMillis)
+		w.FailMachine(node, restartMillis)
 	case chaos.Stop, chaos.Partition:
 		if f.Kind == chaos.Stop && f.Target.Role == chaos.Machine {
-			for _, id := range w.Running(node) {
+			for _, id := range w.AttemptsOn(node) {
 				p.freeze(w, f, id)
 			}
 		}
-		lasts(w, f, w.Silence(node))
+		afterFault(w, f, w.Partition(node))
 	case chaos.Corrupt:
-		return w.Damage(node)
+		return w.CorruptOutput(node)
 	case chaos.Clock: // a tasknode's only says by how much it differs
 	default:
-		p.harm(w, i, place{node: node})
+		p.harm(w, i, faultPoint{node: node})
 	}
 	return true
 }
 
 // hitMaster does something to a master.
-func (p *play) hitMaster(w *sim.World, i, master int) {
+func (p *player) hitMaster(w *sim.Simulation, i, master int) {
 	f := p.plan.Faults[i]
 	switch f.Kind {
 	case chaos.Restart:
-		w.After(restartMillis, w.TakeMaster(master))
+		w.After(restartMillis, w.IsolateMaster(master))
 	case chaos.Clock: // time is taken as it passes
 	case chaos.SlowDisk, chaos.Failpoint:
-		p.harm(w, i, place{master: true, node: master})
+		p.harm(w, i, faultPoint{master: true, node: master})
 	default: // one that cannot write to its log ends
-		lasts(w, f, w.TakeMaster(master))
+		afterFault(w, f, w.IsolateMaster(master))
 	}
 }
 
 // masters are those of a name that are there.
-func (p *play) masters(w *sim.World, name string) (found []int) {
+func (p *player) masters(w *sim.Simulation, name string) (found []int) {
 	leader := w.Leader()
 	for m := range p.plan.Masters {
 		named := name == chaos.All || name == fmt.Sprint("m", m+1) || name == fmt.Sprint(m+1) ||
 			name == chaos.Leader && m == leader || name == chaos.Follower && m != leader && leader >= 0
-		if named && w.HasMaster(m) {
+		if named && w.IsMasterUp(m) {
 			found = append(found, m)
 		}
 	}
@@ -111,9 +111,9 @@ func (p *play) masters(w *sim.World, name string) (found []int) {
 
 // busiest is the machine on which most attempts run, the first of those with equally
 // many.
-func busiest(w *sim.World, nodes int) (node int) {
+func busiest(w *sim.Simulation, nodes int) (node int) {
 	for n := range nodes {
-		if len(w.Running(n)) > len(w.Running(node)) {
+		if len(w.AttemptsOn(n)) > len(w.AttemptsOn(node)) {
 			node = n
 		}
 	}
@@ -121,10 +121,10 @@ func busiest(w *sim.World, nodes int) (node int) {
 }
 
 // attempt is one that runs, of a kind.
-func (p *play) attempt(w *sim.World, kind string) (*cluster.Task, *cluster.Attempt) {
+func (p *player) attempt(w *sim.Simulation, kind string) (*cluster.Task, *cluster.Attempt) {
 	var running []cluster.AttemptID
 	for node := range p.plan.Tasknodes {
-		for _, id := range w.Running(node) {
+		for _, id := range w.AttemptsOn(node) {
 			_, _, a, ok := w.View().Attempt(id)
 			isMap := id.Task.Stage == "m"
 			if ok && a.State == cluster.AttemptRunning && (kind == chaos.Any || isMap == (kind == "map")) {
@@ -141,14 +141,14 @@ func (p *play) attempt(w *sim.World, kind string) (*cluster.Task, *cluster.Attem
 }
 
 // hitTask does something to an attempt that runs.
-func (p *play) hitTask(w *sim.World, f chaos.Fault) (target string, err error) {
+func (p *player) hitTask(w *sim.Simulation, f chaos.Fault) (target string, err error) {
 	t, a := p.attempt(w, f.Target.Name)
 	if a == nil {
-		return "", errNothing
+		return "", errNoTarget
 	}
 	switch f.Kind {
 	case chaos.Kill:
-		w.Fail(a.ID, "signal: killed")
+		w.FailAttempt(a.ID, "signal: killed")
 	case chaos.Stop:
 		p.freeze(w, f, a.ID)
 	default:
@@ -159,7 +159,7 @@ func (p *play) hitTask(w *sim.World, f chaos.Fault) (target string, err error) {
 
 // preemption takes its slot from an attempt in a way that it knows, as a user does
 // with hammr task preempt.
-func preemption(w *sim.World, how string, t *cluster.Task, a *cluster.Attempt) error {
+func preemption(w *sim.Simulation, how string, t *cluster.Task, a *cluster.Attempt) error {
 	const cause = "preempted by the user"
 	var command cluster.Command = cluster.KillAttempt{Attempt: a.ID, Cause: cause, Preempt: true}
 	refused := false
@@ -169,27 +169,27 @@ func preemption(w *sim.World, how string, t *cluster.Task, a *cluster.Attempt) e
 		refused = a.Pausing || a.Suspended || how == "split" && !t.Ranged
 	case "suspend":
 		command = cluster.SuspendAttempt{Attempt: a.ID, Cause: cause}
-		refused = a.Pausing || a.Suspended || w.View().Crowded(w.View().Together(a), nil) != nil
+		refused = a.Pausing || a.Suspended || w.View().FirstOverSuspended(w.View().GangOf(a), nil) != nil
 	}
 	if refused {
-		return fmt.Errorf("%w: %v cannot be preempted by %s now", errNothing, a.ID, how)
+		return fmt.Errorf("%w: %v cannot be preempted by %s now", errNoTarget, a.ID, how)
 	}
 	if !w.Request(command) {
-		return errNothing
+		return errNoTarget
 	}
 	return nil
 }
 
 // freeze stops the process of an attempt. One that comes no further for too long fails.
-func (p *play) freeze(w *sim.World, f chaos.Fault, id cluster.AttemptID) {
-	end, over := w.Freeze(id), false
-	lasts(w, f, func() { over = true; end() })
+func (p *player) freeze(w *sim.Simulation, f chaos.Fault, id cluster.AttemptID) {
+	end, over := w.StopProcess(id), false
+	afterFault(w, f, func() { over = true; end() })
 	timeOut(w, id, func() bool { return over })
 }
 
 // timeOut has an attempt fail that comes no further, unless that is over. Who begins to
 // lead meanwhile waits as long again.
-func timeOut(w *sim.World, id cluster.AttemptID, over func() bool) {
+func timeOut(w *sim.Simulation, id cluster.AttemptID, over func() bool) {
 	w.After(timeoutMillis, func() {
 		_, _, a, ok := w.View().Attempt(id)
 		if over() || !ok || a.State != cluster.AttemptRunning {
@@ -199,6 +199,6 @@ func timeOut(w *sim.World, id cluster.AttemptID, over func() bool) {
 		if !a.Suspended {
 			w.Request(cluster.FailAttempt{Attempt: id, OnMachine: true, Failure: failure})
 		}
-		w.WhenLed(func() { timeOut(w, id, over) })
+		w.WhenLeaderElected(func() { timeOut(w, id, over) })
 	})
 }

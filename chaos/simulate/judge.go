@@ -16,7 +16,7 @@ func committing(j *cluster.Job) bool {
 }
 
 // judge tells what came of the plan.
-func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
+func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {
 		v.Wrong = append(v.Wrong, strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -24,7 +24,7 @@ func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
 	for i := range p.faults {
 		v.Faults = append(v.Faults, p.faultResult(i, r))
 	}
-	if len(p.plan.Faults) > 0 && !slices.ContainsFunc(p.plan.Faults, func(f chaos.Fault) bool { return unmodelled(f) == "" }) {
+	if len(p.plan.Faults) > 0 && !slices.ContainsFunc(p.plan.Faults, func(f chaos.Fault) bool { return notModelled(f) == "" }) {
 		v.Wrong = append(v.Wrong, "nothing of the plan is modelled")
 	}
 	for i, j := range p.plan.Jobs {
@@ -35,12 +35,12 @@ func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
 		switch {
 		case i >= len(r.Jobs) || r.Jobs[i].State != cluster.JobSucceeded:
 			v.Wrong = append(v.Wrong, fmt.Sprintf("job %s is %s after %d ms", j.Name, result.State, r.End))
-		case r.Jobs[i].Wrong != "":
-			v.Wrong = append(v.Wrong, fmt.Sprintf("job %s: %s", j.Name, r.Jobs[i].Wrong))
+		case r.Jobs[i].OutputError != "":
+			v.Wrong = append(v.Wrong, fmt.Sprintf("job %s: %s", j.Name, r.Jobs[i].OutputError))
 		default:
 			result.Lost, result.Bytes = 0, (mapTasks+reduceTasks)*taskBytes
 		}
-		result.Again = again(r, j.Name)
+		result.ExtraAttempts = extraAttempts(r, j.Name)
 		v.Jobs = append(v.Jobs, result)
 	}
 	v.WorkLost = workLost(r)
@@ -48,34 +48,34 @@ func (p *play) judge(r *sim.Result, err error) *chaos.Verdict {
 	return v
 }
 
-func (p *play) faultResult(i int, r *sim.Result) chaos.FaultResult {
+func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	f := &p.faults[i]
-	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.hit, Why: f.why, At: f.at}
-	if f.hit && p.plan.Faults[i].Kind == chaos.Failpoint {
+	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.injected, Reason: f.why, At: f.at}
+	if f.injected && p.plan.Faults[i].Kind == chaos.Failpoint {
 		most := int64(0)
 		for _, h := range f.harms {
 			most = max(most, h.hits)
 		}
-		if most < p.plan.Faults[i].Nth() {
-			out.Injected, out.Why = false, fmt.Sprintf("it was come to %d times", most)
+		if most < p.plan.Faults[i].TriggerHit() {
+			out.Injected, out.Reason = false, fmt.Sprintf("it was come to %d times", most)
 		}
 	}
 	if !out.Injected {
 		return out
 	}
-	at, found := f.since, f.led
+	at, found := f.since, f.hasLeader
 	if p.plan.Faults[i].Target.Role != chaos.Jobmaster {
-		at, found = wentOn(r, f.since)
-	} else if !f.led {
-		at, found = ledAgain(r, f.since)
+		at, found = recoveredAt(r, f.since)
+	} else if !f.hasLeader {
+		at, found = nextLeaderAt(r, f.since)
 	}
 	out.Recovery, out.TimedOut = max(1, at-f.since), !found
 	return out
 }
 
-// ledAgain is when a master began to lead after a time.
-func ledAgain(r *sim.Result, since int64) (at int64, found bool) {
-	for _, at := range r.Leads {
+// nextLeaderAt is when a master began to lead after a time.
+func nextLeaderAt(r *sim.Result, since int64) (at int64, found bool) {
+	for _, at := range r.Elections {
 		if at > since {
 			return at, true
 		}
@@ -83,8 +83,8 @@ func ledAgain(r *sim.Result, since int64) (at int64, found bool) {
 	return r.End, false
 }
 
-// wentOn is when an attempt began after a time, or finished, or all was over.
-func wentOn(r *sim.Result, since int64) (at int64, found bool) {
+// recoveredAt is when an attempt began after a time, or finished, or all was over.
+func recoveredAt(r *sim.Result, since int64) (at int64, found bool) {
 	at, found = r.End, true
 	for _, j := range r.Jobs {
 		found = found && j.Finish >= 0
@@ -101,8 +101,8 @@ func wentOn(r *sim.Result, since int64) (at int64, found bool) {
 	return at, found
 }
 
-// again is how many attempts were made beyond one a task.
-func again(r *sim.Result, job string) (n int) {
+// extraAttempts is how many attempts were made beyond one a task.
+func extraAttempts(r *sim.Result, job string) (n int) {
 	for _, t := range r.Tasks {
 		if t.Job == job && t.Attempt > 0 {
 			n++

@@ -53,22 +53,22 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	p := &play{
+	p := &player{
 		plan: plan, random: rand.New(rand.NewPCG(plan.Seed, 7)),
-		faults: make([]fault, len(plan.Faults)), inside: make(map[place]*harm),
+		faults: make([]faultState, len(plan.Faults)), inside: make(map[faultPoint]*activeFault),
 	}
 	for i, f := range plan.Faults {
 		p.faults[i].why = "its trigger never came"
-		if why := unmodelled(f); why != "" {
+		if why := notModelled(f); why != "" {
 			p.faults[i].why = "not modelled: " + why
 			continue
 		}
 		p.pending = append(p.pending, i)
 	}
 	cfg := sim.Config{
-		Policy: new(fifo.Policy), Nodes: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
-		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, Election: electionMillis,
-		Commit: commitMillis, Disturb: p.disturb, Visited: p.visited, CheckInvariants: true, Tasks: true,
+		Policy: new(fifo.Policy), Machines: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
+		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, ElectionTime: electionMillis,
+		CommitTime: commitMillis, InjectFaults: p.disturb, OnFailpoint: p.visited, CheckInvariants: true, Tasks: true,
 	}
 	cfg.Costs.TaskBytes = memoryBytes
 	result, err := sim.Run(ctx, cfg, jobs(plan))
@@ -81,42 +81,42 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	return &Report{p.judge(result, err), result}, nil
 }
 
-// unmodelled is why a fault means nothing here, "" when it does.
-func unmodelled(f chaos.Fault) string {
+// notModelled is why a fault means nothing here, "" when it does.
+func notModelled(f chaos.Fault) string {
 	if f.Target.Role == chaos.DataNode || f.Target.Role == chaos.NameNode {
 		return "there is no HDFS"
 	}
 	return ""
 }
 
-// play is a plan that is being played.
-type play struct {
+// player is a plan that is being played.
+type player struct {
 	plan    *chaos.Plan
 	random  *rand.Rand
-	faults  []fault
+	faults  []faultState
 	pending []int // faults that have hit nothing yet
-	inside  map[place]*harm
+	inside  map[faultPoint]*activeFault
 }
 
-// fault is what is known of one.
-type fault struct {
-	hit    bool
-	why    string // it has not hit
-	target string
-	at     int64
-	since  int64 // when something came of it
-	led    bool  // a master went on leading then
-	harms  []*harm
+// faultState is what is known of one.
+type faultState struct {
+	injected  bool
+	why       string // it has not hit
+	target    string
+	at        int64
+	since     int64 // when something came of it
+	hasLeader bool  // a master went on leading then
+	harms     []*activeFault
 }
 
-// errNothing is why a fault that is due does not hit.
-var errNothing = errors.New("nothing of that kind is there")
+// errNoTarget is why a fault that is due does not hit.
+var errNoTarget = errors.New("nothing of that kind is there")
 
 // disturb injects the faults that are due, for as long as the plan allows.
-func (p *play) disturb(w *sim.World) (again int64) {
+func (p *player) disturb(w *sim.Simulation) (again int64) {
 	rest := p.pending[:0]
 	for _, i := range p.pending {
-		if !due(w, p.plan.Faults[i].When) || !p.begin(w, i) {
+		if !due(w, p.plan.Faults[i].Trigger) || !p.begin(w, i) {
 			rest = append(rest, i)
 		}
 	}
@@ -127,25 +127,25 @@ func (p *play) disturb(w *sim.World) (again int64) {
 }
 
 // begin injects a fault; false says that it is to be tried again.
-func (p *play) begin(w *sim.World, i int) bool {
+func (p *player) begin(w *sim.Simulation, i int) bool {
 	f := &p.faults[i]
 	target, err := p.inject(w, i)
 	if err != nil {
 		f.why = err.Error()
 		return false
 	}
-	f.hit, f.why, f.target, f.at = true, "", target, w.Time()
+	f.injected, f.why, f.target, f.at = true, "", target, w.Time()
 	if len(f.harms) == 0 {
-		f.happened(w)
+		f.markEffect(w)
 	}
 	return true
 }
 
-// happened notes that something has come of a fault.
-func (f *fault) happened(w *sim.World) { f.since, f.led = w.Time(), w.Leader() >= 0 }
+// markEffect notes that something has come of a fault.
+func (f *faultState) markEffect(w *sim.Simulation) { f.since, f.hasLeader = w.Time(), w.Leader() >= 0 }
 
 // due reports whether a trigger has come.
-func due(w *sim.World, t chaos.Trigger) bool {
+func due(w *sim.Simulation, t chaos.Trigger) bool {
 	if t.Event == chaos.AtTime {
 		return w.Time() >= t.At.Milliseconds()
 	}
@@ -153,10 +153,10 @@ func due(w *sim.World, t chaos.Trigger) bool {
 	switch {
 	case j == nil:
 		return false
-	case t.Event == chaos.OfSpill:
+	case t.Event == chaos.AtSpill:
 		return j.Stages[0].Finished >= t.N
-	case t.Event == chaos.OfCommit:
-		return committing(j) && w.Named(t.Job) >= t.N
+	case t.Event == chaos.AtCommit:
+		return committing(j) && w.PartsCommitted(t.Job) >= t.N
 	}
 	return w.Reached(t.Job, string(t.Event), float64(t.N))
 }

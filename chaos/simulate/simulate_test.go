@@ -19,7 +19,7 @@ func parse(t *testing.T, lines ...string) *chaos.Plan {
 	return p
 }
 
-func play(t *testing.T, p *chaos.Plan) *simulate.Report {
+func player(t *testing.T, p *chaos.Plan) *simulate.Report {
 	t.Helper()
 	r, err := simulate.Run(t.Context(), p)
 	if err != nil {
@@ -31,8 +31,8 @@ func play(t *testing.T, p *chaos.Plan) *simulate.Report {
 // undisturbed is how long a job takes that nothing happens to, in ms.
 func undisturbed(t *testing.T) int64 {
 	t.Helper()
-	r := play(t, parse(t))
-	if !r.Good || r.AttemptsAgain != 0 || r.WorkLost != 0 || r.Bytes == 0 {
+	r := player(t, parse(t))
+	if !r.Good || r.ExtraAttempts != 0 || r.WorkLost != 0 || r.Bytes == 0 {
 		t.Fatalf("%+v", r.Verdict)
 	}
 	return r.Elapsed
@@ -106,15 +106,15 @@ func TestEachKind(t *testing.T) {
 		"at 0s do failpoint jobmaster leader at jobmaster/commit-file by crash@3":          {leads: 2, late: 1200},
 		"at 0s do failpoint jobmaster leader at jobmaster/commit-end by delay=1s":          {leads: 1, late: 1000},
 	} {
-		r := play(t, parse(t, "fault "+fault))
+		r := player(t, parse(t, "fault "+fault))
 		v := r.Verdict
 		if !v.Good || v.Injected() != 1 || v.Faults[0].Recovery < 1 || v.Faults[0].TimedOut || v.Bytes == 0 {
 			t.Errorf("%s: %+v", fault, v)
 		}
 		late := int(v.Elapsed - alone)
-		if len(r.Result.Lost) != want.lost || len(r.Result.Leads) != want.leads || late < want.late || v.AttemptsAgain < want.again || v.AttemptsAgain > want.most {
+		if len(r.Result.Lost) != want.lost || len(r.Result.Elections) != want.leads || late < want.late || v.ExtraAttempts < want.again || v.ExtraAttempts > want.most {
 			t.Errorf("%s: %d machines lost, %d leads, %d attempts again, %d ms late; want %+v",
-				fault, len(r.Result.Lost), len(r.Result.Leads), v.AttemptsAgain, late, want)
+				fault, len(r.Result.Lost), len(r.Result.Elections), v.ExtraAttempts, late, want)
 		}
 	}
 }
@@ -122,15 +122,15 @@ func TestEachKind(t *testing.T) {
 // TestWhatTakesWorkIsNotLost tells ways of preemption apart by what is kept.
 func TestWhatTakesWorkIsNotLost(t *testing.T) {
 	for way, lost := range map[string]bool{"kill": true, "split": false, "checkpoint": false, "suspend": false} {
-		r := play(t, parse(t, "fault at 500ms do preempt task map by "+way))
+		r := player(t, parse(t, "fault at 500ms do preempt task map by "+way))
 		if (r.WorkLost > 0) != lost || !r.Good {
 			t.Errorf("%s: %+v", way, r.Verdict)
 		}
 	}
-	r := play(t, parse(t,
+	r := player(t, parse(t,
 		"fault at 200ms do failpoint tasknode any at task/checkpoint-write by error@1",
 		"fault at 300ms do preempt task map by checkpoint", "tasknodes 1"))
-	if !r.Good || r.Injected() != 2 || r.AttemptsAgain != 0 {
+	if !r.Good || r.Injected() != 2 || r.ExtraAttempts != 0 {
 		t.Errorf("a checkpoint that cannot be written: %+v", r.Verdict)
 	}
 }
@@ -146,7 +146,7 @@ func TestBadVerdicts(t *testing.T) {
 		"tasknodes 1\nfault at 0s do full-disk tasknode 1":                            "job j1 is FAILED",
 		"hdfs\nfault at 0s do kill namenode\nfault at 0s do stop datanode 1":          "nothing of the plan is modelled",
 	} {
-		r := play(t, parse(t, plan))
+		r := player(t, parse(t, plan))
 		if r.Good || !strings.Contains(strings.Join(r.Wrong, "\n"), want) || r.Bytes > 0 != (r.Lost == 0) {
 			t.Errorf("%s: %+v, want %q", plan, r.Verdict, want)
 		}
@@ -160,7 +160,7 @@ func TestPlansThatHitNothing(t *testing.T) {
 		"fault when j1 reduce 0% do preempt task reduce by split",
 		"fault at 0s do failpoint jobmaster follower at jobmaster/commit-begin by delay=1s",
 	} {
-		if r := play(t, parse(t, fault)); !r.Good || r.Injected() != 0 || r.Faults[0].Why == "" {
+		if r := player(t, parse(t, fault)); !r.Good || r.Injected() != 0 || r.Faults[0].Reason == "" {
 			t.Errorf("%s: %+v", fault, r.Verdict)
 		}
 	}
@@ -168,7 +168,7 @@ func TestPlansThatHitNothing(t *testing.T) {
 
 // TestWhyNot has the verdict tell why a fault was not injected.
 func TestWhyNot(t *testing.T) {
-	r := play(t, parse(t, "hdfs", "limit 10s", "fault at 0s do clock tasknode 1 by 1s",
+	r := player(t, parse(t, "hdfs", "limit 10s", "fault at 0s do clock tasknode 1 by 1s",
 		"fault at 0s do kill datanode 1",
 		"fault at 0s do failpoint jobmaster leader at jobmaster/snapshot by delay=1s@999",
 		"fault at 9s do kill machine 1",
@@ -178,7 +178,7 @@ func TestWhyNot(t *testing.T) {
 	for i, want := range []string{
 		"", "not modelled: there is no HDFS", "it was come to", "its trigger never came", "it was come to 0 times", "nothing of that kind is there",
 	} {
-		if f := r.Faults[i]; f.Injected != (i == 0) || !strings.HasPrefix(f.Why, want) {
+		if f := r.Faults[i]; f.Injected != (i == 0) || !strings.HasPrefix(f.Reason, want) {
 			t.Errorf("%+v, want %q", f, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestWhyNot(t *testing.T) {
 
 // TestTwoOfAKind has faults of the same daemon overlap.
 func TestTwoOfAKind(t *testing.T) {
-	r := play(t, parse(t,
+	r := player(t, parse(t,
 		"fault at 300ms do stop tasknode 1 for 900ms", "fault at 600ms do partition tasknode 1 for 500ms",
 		"fault at 700ms do kill tasknode 1 for 400ms", "fault at 900ms do kill tasknode 1 for 400ms",
 		"fault at 300ms do stop jobmaster m1 for 2s", "fault at 600ms do stop jobmaster m2 for 2s", "fault at 900ms do kill jobmaster all for 900ms",
@@ -203,7 +203,7 @@ func TestRestartWhileTheLogIsSlow(t *testing.T) {
 	p := parse(t, "masters 1", "tasknodes 3", "job k1 wordcount",
 		"fault when j1 spill 1 do restart tasknode 2", "fault at 450ms do failpoint jobmaster leader at jobmaster/log-append by delay=210ms for 2.74s")
 	p.Seed = 58197
-	if r := play(t, p); !r.Good || r.Injected() != 2 {
+	if r := player(t, p); !r.Good || r.Injected() != 2 {
 		t.Errorf("%v", r.Verdict)
 	}
 }
@@ -216,12 +216,12 @@ func TestRandomPlansEndWell(t *testing.T) {
 		plan := chaos.Random(seed, chaos.Kinds())
 		for other := range seed % 3 {
 			for _, f := range chaos.Random(1000*(other+1)+seed, chaos.Kinds()).Faults {
-				if f.When.Job != "j2" {
+				if f.Trigger.Job != "j2" {
 					plan.Faults = append(plan.Faults, f)
 				}
 			}
 		}
-		r := play(t, plan)
+		r := player(t, plan)
 		nothing := r.Injected() == 0 && len(r.Wrong) == 1
 		if !r.Good && !nothing {
 			t.Errorf("seed %d:\n%s\n%v", seed, plan.Format(), r.Verdict)
@@ -234,7 +234,7 @@ func TestRandomPlansEndWell(t *testing.T) {
 				t.Errorf("seed %d: %+v", seed, f)
 			}
 		}
-		if seed%10 == 0 && !reflect.DeepEqual(r, play(t, plan)) {
+		if seed%10 == 0 && !reflect.DeepEqual(r, player(t, plan)) {
 			t.Errorf("seed %d: two runs differ", seed)
 		}
 	}
@@ -248,7 +248,7 @@ func TestRandomPlansEndWell(t *testing.T) {
 // TestShrink finds what a plan fails for.
 func TestShrink(t *testing.T) {
 	plan := parse(t, "fault at 300ms do kill task map", "fault at 400ms do restart tasknode 2", "fault at 500ms do kill jobmaster all", "fault at 600ms do clock tasknode 1 by 1s")
-	small := chaos.Shrink(plan, 20, func(p *chaos.Plan) bool { return !play(t, p).Good })
+	small := chaos.Shrink(plan, 20, func(p *chaos.Plan) bool { return !player(t, p).Good })
 	if len(small.Faults) != 1 || small.Faults[0].Target.Name != chaos.All {
 		t.Errorf("%s", small.Format())
 	}
@@ -257,23 +257,23 @@ func TestShrink(t *testing.T) {
 // TestBadMachineIsAvoided has a machine on which everything fails: after three failures
 // the job starts nothing there.
 func TestBadMachineIsAvoided(t *testing.T) {
-	r := play(t, parse(t, "fault at 0s do full-disk tasknode 1"))
+	r := player(t, parse(t, "fault at 0s do full-disk tasknode 1"))
 	there := 0
 	for _, a := range r.Result.Tasks {
 		if a.Machine == 0 {
 			there++
 		}
 	}
-	if !r.Good || there < 3 || there > 5 || r.AttemptsAgain != there {
+	if !r.Good || there < 3 || there > 5 || r.ExtraAttempts != there {
 		t.Errorf("%d attempts there, %+v", there, r.Verdict)
 	}
 }
 
 // TestLosses tells what of a machine was lost.
 func TestLosses(t *testing.T) {
-	r := play(t, parse(t, "fault at 500ms do kill machine 2"))
-	want := sim.LostMachine{Node: 1, At: 500, Verdict: 1500, Back: -1, Running: 3}
-	if got := r.Result.Lost[0]; got.Node != want.Node || got.At != want.At || got.Verdict != want.Verdict || got.Back != want.Back || got.Running != want.Running {
+	r := player(t, parse(t, "fault at 500ms do kill machine 2"))
+	want := sim.LostMachine{Machine: 1, At: 500, ExpiredAt: 1500, Back: -1, Running: 3}
+	if got := r.Result.Lost[0]; got.Machine != want.Machine || got.At != want.At || got.ExpiredAt != want.ExpiredAt || got.Back != want.Back || got.Running != want.Running {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

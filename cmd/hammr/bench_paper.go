@@ -59,9 +59,9 @@ the same quotas.`,
 		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
   hammr bench paper chronos --sim --short --out chronos
   hammr bench paper chronos --cluster --only fifo-maps --runs 3 --out chronos`,
-		Args:      one("the name of a paper"),
+		Args:      oneArg("the name of a paper"),
 		ValidArgs: paper.Names(),
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			b.name, b.namesWorkloads = args[0], cmd.Flags().Changed("workload-dir")
 			return b.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),

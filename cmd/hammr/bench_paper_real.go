@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/bench/real"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/minihdfs"
 )
@@ -46,20 +46,20 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
 	}
-	environment := real.EnvironmentOf(scratch, b.scales())
+	environment := live.EnvironmentOf(scratch, b.scales())
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
-	b.Leave, b.Controls, b.Short = b.leave, true, b.Short || b.name == "hfsp" // 100 machines are not to be had
-	b.Reads = b.reads
-	report, err := paper.Run(ctx, b.name, b.Options, real.Modelled{Paper: b.name})
+	b.Skip, b.Controls, b.Short = b.leave, true, b.Short || b.name == "hfsp" // 100 machines are not to be had
+	b.ReadsBlocks = b.reads
+	report, err := paper.Run(ctx, b.name, b.Options, live.Simulated{Paper: b.name})
 	if err != nil {
 		return err
 	}
 	b.Workers = 1
-	runner := &real.Runner{
+	runner := &live.Runner{
 		Paper: b.name, Hammr: self, Work: scratch, Keep: filepath.Join(b.out, trialsDir),
-		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
+		Logf: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
 	}
 	report.Real, err = paper.Run(ctx, b.name, b.Options, runner)
 	err = errors.Join(err, runner.Close())
@@ -68,7 +68,7 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) (err
 	}
 	report.Command, report.Versions = b.command(), ownVersion()
 	report.Real.Command, report.Real.Versions = report.Command, report.Versions
-	report.Environment = real.About + "\n" + environment.Markdown() + b.notes(report)
+	report.Environment = live.About + "\n" + environment.Markdown() + b.notes(report)
 	if err := report.Write(b.out); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (b *benchPaper) leave(e *paper.Experiment) string {
 	if b.only != "" && e.ID != b.only {
 		return "it was not asked for"
 	}
-	s, whyNot := real.ScaleOf(b.name, e)
+	s, whyNot := live.ScaleOf(b.name, e)
 	switch {
 	case whyNot != "":
 		return whyNot
@@ -95,7 +95,7 @@ func (b *benchPaper) leave(e *paper.Experiment) string {
 
 // reads is whether the jobs of an experiment read blocks.
 func (b *benchPaper) reads(e *paper.Experiment) bool {
-	s, _ := real.ScaleOf(b.name, e)
+	s, _ := live.ScaleOf(b.name, e)
 	return s.Input
 }
 
@@ -110,9 +110,9 @@ type lacks struct {
 // the one experiment that is to be run cannot be.
 func (b *benchPaper) look(ctx context.Context) error {
 	for _, e := range b.wanted() {
-		s, _ := real.ScaleOf(b.name, &e)
+		s, _ := live.ScaleOf(b.name, &e)
 		if s.Input && b.lacks.hdfs == nil {
-			b.lacks.hdfs = minihdfs.Missing(ctx)
+			b.lacks.hdfs = minihdfs.CheckAvailable(ctx)
 		}
 		if s.Link > 0 && !rig.Isolated() && b.lacks.networks == nil {
 			b.lacks.networks = rig.CanIsolate()
@@ -128,7 +128,7 @@ func (b *benchPaper) look(ctx context.Context) error {
 // their own.
 func (b *benchPaper) needsNetworks() bool {
 	return slices.ContainsFunc(b.wanted(), func(e paper.Experiment) bool {
-		s, _ := real.ScaleOf(b.name, &e)
+		s, _ := live.ScaleOf(b.name, &e)
 		return s.Link > 0 && b.leave(&e) == ""
 	})
 }
@@ -136,7 +136,7 @@ func (b *benchPaper) needsNetworks() bool {
 // wanted are the experiments that are asked for and that real clusters run.
 func (b *benchPaper) wanted() []paper.Experiment {
 	return slices.DeleteFunc(b.plan(), func(e paper.Experiment) bool {
-		_, whyNot := real.ScaleOf(b.name, &e)
+		_, whyNot := live.ScaleOf(b.name, &e)
 		return whyNot != "" || b.only != "" && e.ID != b.only
 	})
 }
@@ -161,7 +161,7 @@ func (b *benchPaper) plan() []paper.Experiment {
 func (b *benchPaper) checkOnly() error {
 	var names []string
 	for _, e := range b.plan() {
-		_, whyNot := real.ScaleOf(b.name, &e)
+		_, whyNot := live.ScaleOf(b.name, &e)
 		switch {
 		case e.ID == b.only && whyNot == "":
 			return nil
@@ -179,7 +179,7 @@ func (b *benchPaper) scales() map[string]string {
 	plan := b.plan()
 	list := make(map[string]string)
 	for i := range plan {
-		if s, whyNot := real.ScaleOf(b.name, &plan[i]); whyNot == "" {
+		if s, whyNot := live.ScaleOf(b.name, &plan[i]); whyNot == "" {
 			list[plan[i].ID] = s.String()
 		}
 	}
@@ -189,7 +189,7 @@ func (b *benchPaper) scales() map[string]string {
 // notes are the scales of the experiments that were run, as a list.
 func (b *benchPaper) notes(r *paper.Report) (text string) {
 	for i := range r.Sections {
-		s, _ := real.ScaleOf(b.name, r.Sections[i].Experiment)
+		s, _ := live.ScaleOf(b.name, r.Sections[i].Experiment)
 		text += fmt.Sprintf("- %s: %v\n", r.Sections[i].Experiment.ID, s)
 	}
 	return text

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 )
 
 func newBenchPreemption() *cobra.Command {
@@ -29,7 +29,7 @@ DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,
 		Example: "  hammr bench preemption --runs 3 --out preemption",
 		Args:    cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			err := refuseExisting(out)
 			if runs < 1 {
 				err = fmt.Errorf("--runs %d: expected 1 or more", runs)
@@ -60,17 +60,17 @@ func benchPreemption(ctx context.Context, out string, runs int, stdout, stderr i
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	if err := real.EnvironmentOf(scratch, map[string]string{"runs": fmt.Sprint(runs), "cluster": "4 tasknodes of 2 and 2 slots, expiry 1s"}).Write(out); err != nil {
+	if err := live.EnvironmentOf(scratch, map[string]string{"runs": fmt.Sprint(runs), "cluster": "4 tasknodes of 2 and 2 slots, expiry 1s"}).Write(out); err != nil {
 		return err
 	}
-	contest := real.Contest{
+	contest := live.PreemptionBench{
 		Hammr: self, Work: scratch, Keep: filepath.Join(out, "raw"), Runs: runs,
-		Tell: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
+		Logf: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
 	}
-	bouts, err := contest.Bouts(ctx)
+	bouts, err := contest.Run(ctx)
 	return errors.Join(err,
-		writeTo(filepath.Join(out, "preemption.csv"), func(w io.Writer) error { return real.WriteBouts(w, bouts) }),
-		writeTo(filepath.Join(out, "preemption.txt"), func(w io.Writer) error { return real.WriteContest(w, bouts) }),
-		real.WriteContest(stdout, bouts),
+		writeTo(filepath.Join(out, "preemption.csv"), func(w io.Writer) error { return live.WritePreemptionRuns(w, bouts) }),
+		writeTo(filepath.Join(out, "preemption.txt"), func(w io.Writer) error { return live.WritePreemptionTable(w, bouts) }),
+		live.WritePreemptionTable(stdout, bouts),
 	)
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/bench/real"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -31,7 +31,7 @@ type benchReplay struct {
 	scale    float64
 	jobs     int
 	data     bool
-	real.Replay
+	live.Replay
 }
 
 func newBenchReplay() *cobra.Command {
@@ -57,7 +57,7 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 		Example: `  hammr bench replay --swim day.tsv --scale 0.001 --jobs 50 --cluster --out day
   hammr bench replay --workload spec:fb2009 --speed 20 --cluster --out both`,
 		Args: cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return b.run(ctx, cmd.Flags().Changed("scale"), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
 	}
@@ -72,14 +72,14 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags.IntVar(&b.MapSlots, "map-slots", 2, "`number` of map slots of a tasknode")
 	flags.IntVar(&b.ReduceSlots, "reduce-slots", 1, "`number` of reduce slots of a tasknode")
 	flags.Float64Var(&b.scale, "scale", 0, "`part` of the bytes of a SWIM trace, up to 1 (default --nodes over --swim-nodes)")
-	flags.Float64Var(&b.Fast, "speed", 1, "`factor` by which time passes faster than in the workload")
+	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
 	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload; 0: all")
 	flags.BoolVar(&b.data, "data", false, "generate the bytes, and sort them, in place of sleeping")
 	for _, flag := range []string{"cluster", "out"} {
 		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
 	}
 	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
-	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(all.Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -114,8 +114,8 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 	switch {
 	case b.Nodes < 1 || b.Nodes > 1000 || b.MapSlots < 1 || b.ReduceSlots < 1:
 		return fmt.Errorf("--nodes %d --map-slots %d --reduce-slots %d: expected at least 1 of each", b.Nodes, b.MapSlots, b.ReduceSlots)
-	case !(b.Fast > 0 && b.Fast <= 1e6):
-		return fmt.Errorf("--speed %g: expected a number above 0, up to a million", b.Fast)
+	case !(b.Speedup > 0 && b.Speedup <= 1e6):
+		return fmt.Errorf("--speed %g: expected a number above 0, up to a million", b.Speedup)
 	case b.jobs < 0:
 		return fmt.Errorf("--jobs %d: expected 1 or more, or 0 for all", b.jobs)
 	case scaled && !(b.scale > 0 && b.scale <= 1):
@@ -152,7 +152,7 @@ func (b *benchReplay) checkPolicies() error {
 }
 
 // play runs the workload under each policy.
-func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []sim.Played, err error) {
+func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []sim.PolicyRun, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (p
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	if err := real.EnvironmentOf(scratch, b.configuration()).Write(dir); err != nil {
+	if err := live.EnvironmentOf(scratch, b.configuration()).Write(dir); err != nil {
 		return nil, err
 	}
 	for i, policy := range b.policies {
@@ -191,7 +191,7 @@ func (b *benchReplay) configuration() map[string]string {
 	return map[string]string{
 		"workload": b.Load.Name, "jobs": fmt.Sprint(len(b.Load.Jobs)), "maps": fmt.Sprint(maps), "reduces": fmt.Sprint(reduces),
 		"nodes": fmt.Sprint(b.Nodes), "map slots": fmt.Sprint(b.MapSlots), "reduce slots": fmt.Sprint(b.ReduceSlots),
-		"speed": fmt.Sprint(b.Fast), "scale": fmt.Sprint(b.scale), "cluster": b.cluster, "data": fmt.Sprint(b.data),
+		"speed": fmt.Sprint(b.Speedup), "scale": fmt.Sprint(b.scale), "cluster": b.cluster, "data": fmt.Sprint(b.data),
 	}
 }
 

@@ -34,7 +34,7 @@ and gives the same bytes each time.
 DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",
 		Args:    cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return b.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
 	}

@@ -45,7 +45,7 @@ func newChaosPlan() *cobra.Command {
 
 func kindsFlag(cmd *cobra.Command, kinds *[]string) {
 	cmd.Flags().StringSliceVar(kinds, "kinds", nil, "`kinds` of faults that a seed's plan has, joined by commas: "+
-		words(chaos.Kinds())+", or all (default those that any user may inject: "+words(chaos.EasyKinds())+")")
+		words(chaos.Kinds())+", or all (default those that any user may inject: "+words(chaos.UnprivilegedKinds())+")")
 }
 
 func words(kinds []chaos.Kind) string {

@@ -71,6 +71,6 @@ func (a *attached) on() (c chaos.Cluster) {
 			c.Tasknodes++
 		}
 	}
-	c.Takes = func(f chaos.Fault) bool { return drill.CanInject(a.cluster, f) == nil }
+	c.Accepts = func(f chaos.Fault) bool { return drill.CanInject(a.cluster, f) == nil }
 	return c
 }

@@ -77,7 +77,7 @@ machines. docs/reliability.md tells of faults, docs/formats/plan.md of plans.`,
 		if err := cfg.settle(); err != nil {
 			return err
 		}
-		return work(cfg.run)(cmd, args)
+		return interruptible(cfg.run)(cmd, args)
 	}
 	return cmd
 }
@@ -112,8 +112,8 @@ func (c *chaosRun) planOf(i int) *chaos.Plan {
 		return c.fromFile
 	}
 	on := c.attached.on()
-	if c.hdfs && on.Takes == nil {
-		on.Takes = func(f chaos.Fault) bool { return f.Kind != chaos.Partition }
+	if c.hdfs && on.Accepts == nil {
+		on.Accepts = func(f chaos.Fault) bool { return f.Kind != chaos.Partition }
 	}
 	p := chaos.RandomOn(on, c.seed+uint64(i), c.of)
 	p.HDFS = c.hdfs

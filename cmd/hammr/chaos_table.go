@@ -16,7 +16,7 @@ func printHead(out io.Writer) {
 }
 
 func printRow(out io.Writer, r chaos.Row) {
-	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.Again,
+	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.ExtraAttempts,
 		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)
 }
 

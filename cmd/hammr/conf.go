@@ -22,7 +22,7 @@ that have it in their name, their description or an older name.`,
 		Example: `  hammr conf mapreduce.job.reduces
   hammr conf compress`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: work(func(_ context.Context, cmd *cobra.Command, args []string) error {
+		RunE: interruptible(func(_ context.Context, cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				listProperties(cmd.OutOrStdout(), conf.Keys())
 				return nil
@@ -45,7 +45,7 @@ func showProperties(stdout, stderr io.Writer, word string) error {
 		if k.Name == word || slices.Contains(k.Aliases, word) {
 			return describe(stdout, stderr, k)
 		}
-		if mentions(k, word) {
+		if matchesWord(k, word) {
 			matching = append(matching, k)
 		}
 	}
@@ -56,29 +56,29 @@ func showProperties(stdout, stderr io.Writer, word string) error {
 	return nil
 }
 
-func mentions(k conf.Key, word string) bool {
+func matchesWord(k conf.Key, word string) bool {
 	text := strings.ToLower(strings.Join(append(k.Aliases[:len(k.Aliases):len(k.Aliases)], k.Name, k.Doc), "\n"))
 	return strings.Contains(text, strings.ToLower(word))
 }
 
 func listProperties(w io.Writer, keys []conf.Key) {
 	for _, k := range keys {
-		fmt.Fprintf(w, "%s=%s\n    %s\n", k.Name, printable(k.Default), k.Doc)
+		fmt.Fprintf(w, "%s=%s\n    %s\n", k.Name, escaped(k.Default), k.Doc)
 	}
 }
 
 // describe shows one property, and what it is set to by the files of
 // HADOOP_CONF_DIR.
 func describe(w, stderr io.Writer, k conf.Key) error {
-	c, err := generic{}.load(stderr)
+	c, err := genericOptions{}.load(stderr)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "%s\n    %s\n\n", k.Name, k.Doc)
 	fmt.Fprintf(w, "  expects  %v\n", k.Kind)
-	fmt.Fprintf(w, "  default  %s\n", printable(k.Default))
+	fmt.Fprintf(w, "  default  %s\n", escaped(k.Default))
 	if c.IsSet(k.Name) {
-		fmt.Fprintf(w, "  is set   %s\n", printable(c.String(k.Name)))
+		fmt.Fprintf(w, "  is set   %s\n", escaped(c.String(k.Name)))
 	}
 	if len(k.Aliases) > 0 {
 		fmt.Fprintf(w, "  once     %s\n", strings.Join(k.Aliases, ", "))
@@ -86,8 +86,8 @@ func describe(w, stderr io.Writer, k conf.Key) error {
 	return nil
 }
 
-// printable is a value as it can be typed: control characters are escaped.
-func printable(value string) string {
+// escaped is a value as it can be typed: control characters are escaped.
+func escaped(value string) string {
 	quoted := fmt.Sprintf("%q", value)
 	if quoted[1:len(quoted)-1] == value {
 		return value

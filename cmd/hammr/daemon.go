@@ -18,17 +18,17 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// given is a flag of a daemon that only remembers what it was given: settings
+// settingFlag is a flag of a daemon that only remembers what it was given: settings
 // are taken over from all sources together.
-type given struct {
+type settingFlag struct {
 	setting daemon.Setting
 	values  map[string]string
 }
 
-func (g given) String() string { return g.setting.Default }
+func (g settingFlag) String() string { return g.setting.Default }
 
 // Type implements pflag.Value.
-func (g given) Type() string {
+func (g settingFlag) Type() string {
 	if g.setting.IsBool {
 		return "bool"
 	}
@@ -36,17 +36,17 @@ func (g given) Type() string {
 }
 
 // Set implements pflag.Value.
-func (g given) Set(text string) error {
+func (g settingFlag) Set(text string) error {
 	g.values[g.setting.Name] = text
 	return nil
 }
 
-// settled gives a command a flag for each setting, and one for a file with them,
+// withSettings gives a command a flag for each setting, and one for a file with them,
 // and has it run once they are settled.
-func settled(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
+func withSettings(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.Context, cmd *cobra.Command) error) *cobra.Command {
 	values := make(map[string]string)
 	for _, s := range settings {
-		flag := cmd.Flags().VarPF(given{s, values}, s.Name, "", s.Usage)
+		flag := cmd.Flags().VarPF(settingFlag{s, values}, s.Name, "", s.Usage)
 		if s.IsBool {
 			flag.NoOptDefVal = "true"
 		}
@@ -54,7 +54,7 @@ func settled(cmd *cobra.Command, settings daemon.Settings, run func(ctx context.
 	file := cmd.Flags().String("config", os.Getenv("HAMMR_CONFIG"), "YAML `file` with a key for each setting")
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := settings.Settle(daemon.Sources{Flags: values, Env: os.LookupEnv, File: *file}); err != nil {
+		if err := settings.Load(daemon.Sources{Flags: values, Env: os.LookupEnv, File: *file}); err != nil {
 			return err
 		}
 		return untilSignal(func(ctx context.Context) error { return run(ctx, cmd) })
@@ -69,14 +69,14 @@ func untilSignal(run func(ctx context.Context) error) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	if err := run(ctx); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
-		return workError{err}
+		return runError{err}
 	}
 	return nil
 }
 
-// logged runs a daemon with its log. A log in a file is told also what the daemon
+// withLogger runs a daemon with its log. A log in a file is told also what the daemon
 // fails with, which main tells on stderr.
-func logged(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
+func withLogger(cfg daemon.LogConfig, stderr io.Writer, run func(logger *slog.Logger) error) error {
 	logger, err := cfg.Logger(stderr)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ program goes as far as to its first job, shows that as it would run, and ends.`,
 		if name == "" {
 			return errors.New("a program is missing")
 		}
-		return work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		return interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return s.show(ctx, cmd, name, args)
 		})(cmd, rest)
 	}
@@ -100,8 +100,8 @@ func ownFlags(flags *pflag.FlagSet, args []string) (own, rest []string) {
 	return own, rest
 }
 
-// arguments are those that a program shows itself by.
-func (s dagShow) arguments(rest []string) []string {
+// programArgs are those that a program shows itself by.
+func (s dagShow) programArgs(rest []string) []string {
 	form := "text"
 	if s.dot {
 		form = "dot"
@@ -119,7 +119,7 @@ func (s dagShow) arguments(rest []string) []string {
 func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest []string) error {
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if p := bundled(name); p != nil {
-		return exitWith(mr.Run(ctx, p, s.arguments(rest), stdout, stderr))
+		return exitWith(mr.Run(ctx, p, s.programArgs(rest), stdout, stderr))
 	}
 	if _, err := os.Stat(name); err != nil && !strings.Contains(name, "/") {
 		fmt.Fprintf(stderr, "Unknown program '%s' chosen.\n", name)
@@ -133,15 +133,15 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 	if err != nil {
 		return err
 	}
-	return showFile(ctx, path, s.arguments(rest), stdout, stderr)
+	return showFile(ctx, path, s.programArgs(rest), stdout, stderr)
 }
 
 // showFile has a program show itself.
 func showFile(ctx context.Context, path string, args []string, stdout, stderr io.Writer) error {
-	seen := &graphSeen{to: stdout}
+	seen := &graphDetector{to: stdout}
 	err := runFile(ctx, path, args, seen, stderr)
-	switch code, ended := endOf(err); {
-	case err == nil && seen.seen:
+	switch code, ended := exitCodeOf(err); {
+	case err == nil && seen.found:
 		return nil
 	case err == nil:
 		return fmt.Errorf("%s ended without showing a graph; a Hammr program ends its main with mr.Main", path)
@@ -152,20 +152,20 @@ func showFile(ctx context.Context, path string, args []string, stdout, stderr io
 	return fmt.Errorf("%s showed no graph and %w", path, err)
 }
 
-// graphSeen passes on what a program prints, and remembers whether that began
+// graphDetector passes on what a program prints, and remembers whether that began
 // with a graph.
-type graphSeen struct {
-	to   io.Writer
-	head []byte // the first bytes, as many as are looked at
-	seen bool
+type graphDetector struct {
+	to    io.Writer
+	head  []byte // the first bytes, as many as are looked at
+	found bool
 }
 
 // Write implements io.Writer.
-func (s *graphSeen) Write(p []byte) (int, error) {
+func (s *graphDetector) Write(p []byte) (int, error) {
 	const most = len("// Job ")
 	if n := min(most-len(s.head), len(p)); n > 0 {
 		s.head = append(s.head, p[:n]...)
-		s.seen = strings.HasPrefix(string(s.head), "Job ") || strings.HasPrefix(string(s.head), "// Job ")
+		s.found = strings.HasPrefix(string(s.head), "Job ") || strings.HasPrefix(string(s.head), "// Job ")
 	}
 	return s.to.Write(p)
 }

@@ -28,10 +28,10 @@ first time, Maven, which fetches Hadoop's jars (65 MB). A day's work fits into
 it; a day's data does not.`,
 		Example: `  hammr dev hdfs up --dir /tmp/hdfs
   hammr dev hdfs down --dir /tmp/hdfs`,
-	}, newUp(), newDown(), newSupervise()))
+	}, newHDFSUp(), newHDFSDown(), newHDFSSupervise()))
 }
 
-func newUp() *cobra.Command {
+func newHDFSUp() *cobra.Command {
 	var cfg minihdfs.Config
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR [--datanodes N]",
@@ -40,8 +40,8 @@ func newUp() *cobra.Command {
 before finds its files again; one that runs already is left as it is.`,
 		Example: `  hammr fs -fs "$(hammr dev hdfs up --dir /tmp/hdfs)" -put README.md /in`,
 		Args:    cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
-			return up(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			return hdfsUp(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
 	}
 	cmd.Flags().StringVar(&cfg.Dir, "dir", "", "`directory` of its files and logs")
@@ -50,8 +50,8 @@ before finds its files again; one that runs already is left as it is.`,
 	return cmd
 }
 
-// up prints the URI on stdout, for scripts, and the rest on stderr.
-func up(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) error {
+// hdfsUp prints the URI on stdout, for scripts, and the rest on stderr.
+func hdfsUp(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("own program, for the HDFS to be watched by: %w", err)
@@ -71,14 +71,14 @@ func up(ctx context.Context, cfg minihdfs.Config, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func newDown() *cobra.Command {
+func newHDFSDown() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:     "down --dir DIR",
 		Short:   "Stop the HDFS of DIR; its files stay",
 		Example: "  hammr dev hdfs down --dir /tmp/hdfs",
 		Args:    cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			if _, err := os.Stat(filepath.Join(dir, minihdfs.StateFile)); errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "No HDFS runs in %s.\n", dir)
 				return nil
@@ -91,16 +91,16 @@ func newDown() *cobra.Command {
 	return cmd
 }
 
-// newSupervise is what `up` starts in the background.
-func newSupervise() *cobra.Command {
+// newHDFSSupervise is what `up` starts in the background.
+func newHDFSSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use:    "supervise DIR",
 		Short:  "Be the process that an HDFS lives in",
 		Hidden: true,
-		Args:   one("a directory"),
+		Args:   oneArg("a directory"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := minihdfs.Supervise(context.Background(), args[0]); err != nil {
-				return workError{err}
+				return runError{err}
 			}
 			return nil
 		},

@@ -21,7 +21,7 @@ still the ones that were started. Its files stay, and 'hammr up --dir DIR'
 starts it again.`,
 		Example: "  hammr down --dir /tmp/cluster",
 		Args:    cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			state, _ := localcluster.ReadState(dir) // Down says what is wrong with it
 			running, err := localcluster.Down(ctx, dir)
 			switch {
@@ -41,7 +41,7 @@ starts it again.`,
 
 // forgetToken removes what keepToken has kept of a cluster.
 func forgetToken(clusterID string) error {
-	store, err := rpc.UserStore()
+	store, err := rpc.UserTokenStore()
 	if err != nil || clusterID == "" {
 		return nil // then nothing was kept
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/inject"
+	"github.com/hammr/hammr/internal/faultrpc"
 )
 
 // openDrills has a daemon take part in drills, if it is told to. The control is nil
@@ -21,7 +21,7 @@ func openDrills(wanted bool, dir string, logger *slog.Logger) (*failpoint.Contro
 // drillsHandler is where a daemon's page takes the faults of drills, or refuses
 // them.
 func drillsHandler(token string, control *failpoint.Control, logger *slog.Logger) http.Handler {
-	return inject.NewHandler(inject.Config{Token: token, Control: control, Logger: logger})
+	return faultrpc.NewHandler(faultrpc.Config{Token: token, Control: control, Logger: logger})
 }
 
 // closeDrills ends what openDrills began.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/fsshell"
 )
 
@@ -28,7 +28,7 @@ HADOOP_CONF_DIR, or local.`,
 		Example: `  hammr fs -ls -R hdfs://namenode:8020/user
   hammr fs -D dfs.replication=2 -fs hdfs://namenode:8020 -put data /in`,
 		DisableFlagParsing: true, // Hadoop's commands begin with one dash
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
 				return cmd.Help()
 			}
@@ -39,7 +39,7 @@ HADOOP_CONF_DIR, or local.`,
 
 // shell runs one command of the file system shell.
 func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	generic, rest, err := takeGeneric(args)
+	generic, rest, err := parseGeneric(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "fs: %v\n", err)
 		return exitUsage
@@ -49,13 +49,13 @@ func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 		fmt.Fprintf(stderr, "fs: %v\n", err)
 		return exitUsage
 	}
-	router, err := files.NewRouter(c, warnings(stderr))
+	router, err := fsconf.NewRouter(c, warnLogger(stderr))
 	if err != nil {
 		fmt.Fprintf(stderr, "fs: %v\n", err)
 		return exitFailed
 	}
 	code := fsshell.Run(ctx, fsshell.Env{
-		Router: router, Stdin: stdin, Stdout: stdout, Stderr: stderr, CreateOptions: files.CreateOptions(c),
+		Router: router, Stdin: stdin, Stdout: stdout, Stderr: stderr, CreateOptions: fsconf.CreateOptions(c),
 	}, rest)
 	if err := router.Close(); err != nil && code == exitDone {
 		fmt.Fprintf(stderr, "fs: %v\n", err)
@@ -64,19 +64,19 @@ func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return code
 }
 
-// warnings logs what is waited for: a NameNode that is away, say.
-func warnings(w io.Writer) *slog.Logger {
+// warnLogger logs what is waited for: a NameNode that is away, say.
+func warnLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// generic are the generic options of a Hadoop command.
-type generic struct {
+// genericOptions are the generic options of a Hadoop command.
+type genericOptions struct {
 	define []string // -D, as property=value
 	conf   []string // -conf
 }
 
-// takeGeneric takes the generic options off the front of a command line.
-func takeGeneric(args []string) (g generic, rest []string, err error) {
+// parseGeneric takes the generic options off the front of a command line.
+func parseGeneric(args []string) (g genericOptions, rest []string, err error) {
 	for len(args) > 0 {
 		name := args[0]
 		switch {
@@ -103,7 +103,7 @@ func takeGeneric(args []string) (g generic, rest []string, err error) {
 }
 
 // load reads the configuration that the options describe; warnings go to w.
-func (g generic) load(w io.Writer) (*conf.Conf, error) {
+func (g genericOptions) load(w io.Writer) (*conf.Conf, error) {
 	c, warnings, err := conf.Load(conf.Sources{Files: g.conf, Define: g.define})
 	show := console.New(console.Options{Err: w})
 	for _, text := range warnings {

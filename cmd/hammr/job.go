@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJob() *cobra.Command {
+func (r clusterCommands) newJob() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "job",
 		Short: "Look at jobs of a cluster, and end or hurry them",
@@ -48,22 +48,22 @@ func (q *query) writeDocument(s *wire.JobStatus) error {
 // Hadoop's words that there is none.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
 	s, err := q.Job(ctx, id, tasks)
-	return s, jobFault(id, err)
+	return s, jobError(id, err)
 }
 
-func jobFault(id string, err error) error {
+func jobError(id string, err error) error {
 	if errors.Is(err, client.ErrUnknownJob) {
 		return notFound{"job", id}
 	}
 	return err
 }
 
-func (r remotes) newJobStatus() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobStatus() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "status JOB",
 		Short:   "Tell how far a job is and what it waits for",
 		Example: "  hammr job status job_1763700000000_0001",
-		Args:    one("the id of a job"),
+		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
 		s, err := q.job(ctx, q.args[0], q.flags.json)
 		switch {
@@ -93,7 +93,7 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "Number of reduces", "%d (%d done, %d running)", s.Reduces, s.ReducesDone, s.ReducesRunning)
 	field(w, "map() completion", "%g", s.MapProgress)
 	field(w, "reduce() completion", "%g", s.ReduceProgress)
-	field(w, "Job state", "%s", listedState(s))
+	field(w, "Job state", "%s", displayedState(s))
 	if s.Reason != "" {
 		field(w, "waits for", "%s", s.Reason)
 	}
@@ -101,8 +101,8 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	fmt.Fprintln(w, document(s).Counters)
 }
 
-func (r remotes) newJobCounters() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobCounters() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "counters JOB [GROUP NAME]",
 		Short: "Print the counters of a job, or one of them",
 		Example: `  hammr job counters job_1763700000000_0001

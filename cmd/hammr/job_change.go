@@ -12,32 +12,32 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJobKill() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobKill() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "kill JOB...",
 		Short:   "Kill jobs; their output is removed",
 		Example: "  hammr job kill job_1763700000000_0001",
-		Args:    some("the id of a job"),
+		Args:    someArgs("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
+		return q.forEach(func(id string) error {
 			s, err := q.job(ctx, id, false)
 			if err == nil && s.State >= wire.JobState_SUCCEEDED {
 				return fmt.Errorf("job %s is over already: %v", id, s.State)
 			}
 			if err == nil {
-				err = jobFault(id, q.Kill(ctx, id, "killed by the user"))
+				err = jobError(id, q.Kill(ctx, id, "killed by the user"))
 			}
 			if err == nil {
-				q.did(deed{ID: id, Done: "killed"}, "Killed job %s", id)
+				q.report(change{ID: id, Done: "killed"}, "Killed job %s", id)
 			}
 			return err
 		})
 	})
 }
 
-func (r remotes) newJobPriority() *cobra.Command {
+func (r clusterCommands) newJobPriority() *cobra.Command {
 	words := []string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:     "priority JOB " + strings.Join(words, "|"),
 		Short:   "Change how urgent a job is",
 		Example: "  hammr job priority job_1763700000000_0001 HIGH",
@@ -52,9 +52,9 @@ func (r remotes) newJobPriority() *cobra.Command {
 		},
 	}, func(ctx context.Context, q *query) error {
 		word := strings.ToUpper(q.args[1])
-		err := jobFault(q.args[0], q.SetPriority(ctx, q.args[0], priorities[word]))
+		err := jobError(q.args[0], q.SetPriority(ctx, q.args[0], priorities[word]))
 		if err == nil {
-			q.did(deed{ID: q.args[0], Done: "given priority", To: word}, "Changed job priority.")
+			q.report(change{ID: q.args[0], Done: "given priority", To: word}, "Changed job priority.")
 		}
 		return err
 	})
@@ -67,8 +67,8 @@ func (r remotes) newJobPriority() *cobra.Command {
 	return cmd
 }
 
-func (r remotes) newJobMove() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobMove() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "move JOB QUEUE",
 		Short: "Move a job to another queue",
 		Long: `Move a job that is not over to another queue, which Hammr also calls a pool.
@@ -82,9 +82,9 @@ Queues are those of the jobmasters' setting --pools, and one called default.`,
 		},
 	}, func(ctx context.Context, q *query) error {
 		id, queue := q.args[0], q.args[1]
-		err := jobFault(id, q.MoveJob(ctx, id, queue))
+		err := jobError(id, q.MoveJob(ctx, id, queue))
 		if err == nil {
-			q.did(deed{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
+			q.report(change{ID: id, Done: "moved", To: queue}, "Moved job %s to queue %s", id, queue)
 		}
 		return err
 	})

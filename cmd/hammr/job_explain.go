@@ -15,8 +15,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJobExplain() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobExplain() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "explain JOB [TASK]",
 		Short: "Tell why a job, or one of its tasks, has or lacks slots",
 		Long: `Tell why a job has or lacks slots: what its tasks wait for stage by stage,
@@ -44,16 +44,16 @@ this in the job's history when they forget the job itself, for as long as their
 		e, err := q.Explain(ctx, q.args[0], task)
 		switch {
 		case errors.Is(err, client.ErrUnknown): // the task, or its job
-			return cmp.Or(q.checkJob(ctx, q.args[0]), error(notFound{"task", task}))
+			return cmp.Or(q.jobError(ctx, q.args[0]), error(notFound{"task", task}))
 		case err != nil:
-			return jobFault(q.args[0], err)
+			return jobError(q.args[0], err)
 		}
 		return q.answer(explanationOf(e), func(w io.Writer) { q.writeExplanation(w, e) })
 	})
 }
 
-// checkJob is the error of a job that is not known.
-func (q *query) checkJob(ctx context.Context, id string) error {
+// jobError is the error of a job that is not known.
+func (q *query) jobError(ctx context.Context, id string) error {
 	_, err := q.job(ctx, id, false)
 	return err
 }
@@ -64,7 +64,7 @@ func (q *query) writeExplanation(w io.Writer, e *wire.Explanation) {
 	field(w, "Queue", "%s", oneLine(e.Queue))
 	field(w, "Priority", "%s", e.Priority)
 	if e.FinishTime != 0 {
-		q.writeEnd(w, e)
+		q.writeFinish(w, e)
 	} else {
 		field(w, "Policy", "%s", e.Policy)
 	}

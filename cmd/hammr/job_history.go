@@ -13,14 +13,14 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJobHistory() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobHistory() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "history JOB",
 		Short: "Tell how a job went that is over",
 		Long: `Tell how a job went that is over: its phases, its tasks, and why attempts
 failed. Masters keep this when they forget the job itself.`,
 		Example: "  hammr job history job_1763700000000_0001 --json",
-		Args:    one("the id of a job"),
+		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
 		s, err := q.job(ctx, q.args[0], true)
 		switch {

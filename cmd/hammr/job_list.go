@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJobList() *cobra.Command {
+func (r clusterCommands) newJobList() *cobra.Command {
 	var f jobFilter
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "list [--all]",
 		Short: "List the jobs that are not over",
 		Example: `  hammr job list --all --json
@@ -26,11 +26,11 @@ func (r remotes) newJobList() *cobra.Command {
 			return f.check()
 		},
 	}, func(ctx context.Context, q *query) error {
-		jobs, err := q.Jobs(ctx, f.wantsOver())
+		jobs, err := q.Jobs(ctx, f.includesFinished())
 		if err != nil {
 			return err
 		}
-		jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.wants(j) })
+		jobs = slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) })
 		return q.answer(summaries(jobs), func(w io.Writer) { q.writeJobs(w, jobs) })
 	})
 	cmd.Flags().BoolVar(&f.all, "all", false, "list also those that are over")
@@ -60,14 +60,14 @@ func (f *jobFilter) check() error {
 	return nil
 }
 
-// wantsOver reports whether jobs that are over are to be looked at.
-func (f *jobFilter) wantsOver() bool {
+// includesFinished reports whether jobs that are over are to be looked at.
+func (f *jobFilter) includesFinished() bool {
 	return f.all || slices.ContainsFunc(f.states, func(s string) bool { return slices.Index(hadoopStates, s) >= 2 })
 }
 
-func (f *jobFilter) wants(j *wire.JobStatus) bool {
+func (f *jobFilter) matches(j *wire.JobStatus) bool {
 	switch {
-	case len(f.states) > 0 && !slices.Contains(f.states, hadoopState(j.State)) && !slices.Contains(f.states, listedState(j)):
+	case len(f.states) > 0 && !slices.Contains(f.states, hadoopState(j.State)) && !slices.Contains(f.states, displayedState(j)):
 	case f.user != "" && j.User != f.user:
 	case f.queue != "" && j.Queue != f.queue:
 	default:
@@ -80,21 +80,21 @@ func (q *query) writeJobs(w io.Writer, jobs []*wire.JobStatus) {
 	fmt.Fprintf(w, "Total jobs:%d\n", len(jobs))
 	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Queue", "Priority", "Maps", "Reduces", "JobName", "Waits for"}}
 	for _, j := range jobs {
-		t.add(j.JobId, listedState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, share(j.MapsDone, j.Maps),
-			share(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
+		t.add(j.JobId, displayedState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, ratio(j.MapsDone, j.Maps),
+			ratio(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
 	}
 	t.write(w)
 }
 
-// share is how many of so many are done.
-func share(done, all int32) string { return fmt.Sprintf("%d/%d", done, all) }
+// ratio is how many of so many are done.
+func ratio(done, all int32) string { return fmt.Sprintf("%d/%d", done, all) }
 
 // suspendedState is what people read of a job that gets no slots until it is
 // resumed. Hadoop has no such word: in JSON it is a field beside the state.
 const suspendedState = "SUSPENDED"
 
-// listedState is a job's state as people read it.
-func listedState(j *wire.JobStatus) string {
+// displayedState is a job's state as people read it.
+func displayedState(j *wire.JobStatus) string {
 	if j.Suspended {
 		return suspendedState
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// suspendWays are how the work of a suspended job may be kept.
-var suspendWays = []string{"auto", "checkpoint", "suspend"}
+// suspendModes are how the work of a suspended job may be kept.
+var suspendModes = []string{"auto", "checkpoint", "suspend"}
 
-func (r remotes) newJobSuspend() *cobra.Command {
+func (r clusterCommands) newJobSuspend() *cobra.Command {
 	var how string
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "suspend JOB... [--how auto|checkpoint|suspend]",
 		Short: "Take their slots from jobs, keep their work, and give them none until they are resumed",
 		Long: `Take their slots from jobs, keep their work, and give them none until they are
@@ -32,16 +32,16 @@ can be killed.`,
 		Example: `  hammr job suspend job_1763700000000_0001
   hammr job resume job_1763700000000_0001`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(suspendWays, how) {
-				return fmt.Errorf("--how %q: expected one of %s", how, strings.Join(suspendWays, ", "))
+			if !slices.Contains(suspendModes, how) {
+				return fmt.Errorf("--how %q: expected one of %s", how, strings.Join(suspendModes, ", "))
 			}
-			return some("the id of a job")(cmd, args)
+			return someArgs("the id of a job")(cmd, args)
 		},
 	}, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
-			err := jobFault(id, q.SuspendJob(ctx, id, how))
+		return q.forEach(func(id string) error {
+			err := jobError(id, q.SuspendJob(ctx, id, how))
 			if err == nil {
-				q.did(deed{ID: id, Done: "suspended"}, "Suspended job %s", id)
+				q.report(change{ID: id, Done: "suspended"}, "Suspended job %s", id)
 			}
 			return err
 		})
@@ -50,17 +50,17 @@ can be killed.`,
 	return cmd
 }
 
-func (r remotes) newJobResume() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newJobResume() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "resume JOB...",
 		Short:   "Let suspended jobs have slots again",
 		Example: "  hammr job resume job_1763700000000_0001",
-		Args:    some("the id of a job"),
+		Args:    someArgs("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
-			err := jobFault(id, q.ResumeJob(ctx, id))
+		return q.forEach(func(id string) error {
+			err := jobError(id, q.ResumeJob(ctx, id))
 			if err == nil {
-				q.did(deed{ID: id, Done: "resumed"}, "Resumed job %s", id)
+				q.report(change{ID: id, Done: "resumed"}, "Resumed job %s", id)
 			}
 			return err
 		})

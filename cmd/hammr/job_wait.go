@@ -12,15 +12,15 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newJobWait() *cobra.Command {
+func (r clusterCommands) newJobWait() *cobra.Command {
 	var quiet bool
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "wait JOB",
 		Short: "Watch a job to its end, as 'hammr run' does",
 		Long: `Watch a job to its end, as 'hammr run' does. The exit code is 0 if it succeeds,
 and 1 if it does not. Ctrl-C ends the watching, not the job.`,
 		Example: "  hammr job wait job_1763700000000_0001",
-		Args:    one("the id of a job"),
+		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error { return q.wait(ctx, q.args[0], quiet) })
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print errors only")
 	return cmd
@@ -29,14 +29,14 @@ and 1 if it does not. Ctrl-C ends the watching, not the job.`,
 func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	c := newConsole(q.stderr, quiet)
 	w := watcher{console: c}
-	stop := c.Live()
-	s, err := q.Follow(ctx, id, func(s *wire.JobStatus) { w.see(id, s) })
+	stop := c.StartRefresh()
+	s, err := q.Watch(ctx, id, func(s *wire.JobStatus) { w.update(id, s) })
 	stop()
 	c.Clear()
 	if err != nil {
-		return jobFault(id, err)
+		return jobError(id, err)
 	}
-	conclude(c, s)
+	showResult(c, s)
 	if q.flags.json {
 		err = q.writeDocument(s)
 	}
@@ -57,15 +57,15 @@ func newConsole(stderr io.Writer, quiet bool) *console.Console {
 // watcher tells a console what is new about a job.
 type watcher struct {
 	console  *console.Console
-	begun    bool
+	started  bool
 	failures int
 	reason   string // what the job waited for when it was last told
 }
 
-func (w *watcher) see(id string, s *wire.JobStatus) {
+func (w *watcher) update(id string, s *wire.JobStatus) {
 	over := s.State >= wire.JobState_SUCCEEDED
-	if !w.begun {
-		w.begun = true
+	if !w.started {
+		w.started = true
 		w.console.Running(id)
 		w.failures = len(s.Failures) // of those the user knows, or can ask
 	}
@@ -83,8 +83,8 @@ func (w *watcher) see(id string, s *wire.JobStatus) {
 	})
 }
 
-// conclude tells how a job has ended.
-func conclude(c *console.Console, s *wire.JobStatus) {
+// showResult tells how a job has ended.
+func showResult(c *console.Console, s *wire.JobStatus) {
 	if s.State == wire.JobState_SUCCEEDED {
 		c.Completed(s.JobId)
 		c.Counters(document(s).Counters)

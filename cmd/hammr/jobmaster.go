@@ -52,36 +52,36 @@ func (c *masterConfig) settings() daemon.Settings {
 		stall: raftlog.DefaultWatchPatience, nice: -5,
 		snapshotAfter: raftlog.DefaultSnapshotThreshold, snapshotEvery: raftlog.DefaultSnapshotInterval}
 	return append(daemon.Settings{
-		daemon.Text("id", &c.id, "`name` of this master among the others, for ever").Needed(),
-		daemon.Text("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Needed(),
-		daemon.Text("token-file", &c.tokenFile, "`file` with the cluster's secret").Needed(),
-		daemon.Text("address", &c.address, "`host:port` for clients, tasknodes and other masters"),
-		daemon.Text("http", &c.http, "`host:port` of its page of health and metrics"),
-		daemon.Text("advertise", &c.advertise, "`host:port` under which others reach --address (default its entry in --masters)"),
-		daemon.List("masters", &c.masters, "the first masters, as `id=host:port,...`, the same on each (default this one alone)"),
-		daemon.Switch("join", &c.join, "begin no cluster, but wait to be added to one by 'hammr master add'"),
-		daemon.Text("cluster-id", &c.clusterID, "`id` of the cluster, the same on each master (default the time, for one alone)"),
-		daemon.Text("staging", &c.staging, "full name of the `directory` for splits and programs (default /tmp/hammr/staging on fs.defaultFS)"),
-		daemon.Text("history-dir", &c.historyDir, "full name of the `directory` for what is known of old jobs (default history beside --staging)"),
-		daemon.Text("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
-		daemon.Period("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
-		daemon.Period("expiry", &c.expiry, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)"),
-		daemon.Period("forget", &c.forget, "`time` for which a tasknode that was given up is remembered; one that is excluded stays"),
-		daemon.Text("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
-		daemon.List("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
-		daemon.Text("allocation-file", &c.allocations, "`file` of pools, as of Hadoop's fair scheduler, that the master that leads looks at every 10 s; best the same on each"),
-		daemon.Text("decisions-file", &c.decisions, "`file` for what is decided about slots, as lines of JSON; it is put aside like the log's (default none)"),
-		daemon.Period("election-timeout", &c.election, "`silence` of the leader after which another is voted for (default hammr.jobmaster.heartbeat, 500 ms)"),
-		daemon.Period("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
-		daemon.Period("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
-		daemon.Period("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),
-		daemon.Number("snapshot-entries", &c.snapshotAfter, 1, "`number` of entries of its log after which the state is written as a whole and older ones go"),
-		daemon.Period("snapshot-interval", &c.snapshotEvery, "`time` between two looks, up to twice as long, at whether there are so many"),
-		daemon.Number("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
-		daemon.Period("store-delay", &c.storeDelay, "`time` by which each write to its log takes longer, to try out a slow disk"),
-		daemon.Switch("drills", &c.drills, "take part in drills: whoever has the token may have it fail from inside"),
-		daemon.Switch("pprof", &c.profiles, "show Go's profiles on the page"),
-		daemon.Text("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
+		daemon.String("id", &c.id, "`name` of this master among the others, for ever").Required(),
+		daemon.String("dir", &c.dir, "`directory` of its log, which no shuffle should write to").Required(),
+		daemon.String("token-file", &c.tokenFile, "`file` with the cluster's secret").Required(),
+		daemon.String("address", &c.address, "`host:port` for clients, tasknodes and other masters"),
+		daemon.String("http", &c.http, "`host:port` of its page of health and metrics"),
+		daemon.String("advertise", &c.advertise, "`host:port` under which others reach --address (default its entry in --masters)"),
+		daemon.Strings("masters", &c.masters, "the first masters, as `id=host:port,...`, the same on each (default this one alone)"),
+		daemon.Bool("join", &c.join, "begin no cluster, but wait to be added to one by 'hammr master add'"),
+		daemon.String("cluster-id", &c.clusterID, "`id` of the cluster, the same on each master (default the time, for one alone)"),
+		daemon.String("staging", &c.staging, "full name of the `directory` for splits and programs (default /tmp/hammr/staging on fs.defaultFS)"),
+		daemon.String("history-dir", &c.historyDir, "full name of the `directory` for what is known of old jobs (default history beside --staging)"),
+		daemon.String("job-log-dir", &c.jobLogDir, "full name of the `directory` for logs of tasks (default joblogs beside --staging)"),
+		daemon.Duration("retention", &c.retention, "`time` that histories, logs and programs stay when no job uses them"),
+		daemon.Duration("expiry", &c.expiry, "`silence` after which a tasknode is given up (default hammr.tasknode.expiry, 10 s)"),
+		daemon.Duration("forget", &c.forget, "`time` for which a tasknode that was given up is remembered; one that is excluded stays"),
+		daemon.String("policy", &c.policy, "`name` of the policy that gives out slots (default as the cluster has it, at first fifo)"),
+		daemon.Strings("pools", &c.pools, "pools, or queues, that jobs may be put into beside default, as `name,...` (default as the cluster has them)"),
+		daemon.String("allocation-file", &c.allocations, "`file` of pools, as of Hadoop's fair scheduler, that the master that leads looks at every 10 s; best the same on each"),
+		daemon.String("decisions-file", &c.decisions, "`file` for what is decided about slots, as lines of JSON; it is put aside like the log's (default none)"),
+		daemon.Duration("election-timeout", &c.election, "`silence` of the leader after which another is voted for (default hammr.jobmaster.heartbeat, 500 ms)"),
+		daemon.Duration("vote-timeout", &c.vote, "`time` without enough votes after which they are asked for again (default --election-timeout)"),
+		daemon.Duration("lease-timeout", &c.lease, "`time` without a majority after which a leader gives up (default --election-timeout)"),
+		daemon.Duration("stall-timeout", &c.stall, "`time` after which a leader gives up whose log cannot be written"),
+		daemon.Int("snapshot-entries", &c.snapshotAfter, 1, "`number` of entries of its log after which the state is written as a whole and older ones go"),
+		daemon.Duration("snapshot-interval", &c.snapshotEvery, "`time` between two looks, up to twice as long, at whether there are so many"),
+		daemon.Int("nice", &c.nice, -20, "`niceness` of the process, so that busy neighbours do not make it look dead; 0 leaves it"),
+		daemon.Duration("store-delay", &c.storeDelay, "`time` by which each write to its log takes longer, to try out a slow disk"),
+		daemon.Bool("drills", &c.drills, "take part in drills: whoever has the token may have it fail from inside"),
+		daemon.Bool("pprof", &c.profiles, "show Go's profiles on the page"),
+		daemon.String("ready-file", &c.readyFile, "`file` to write when it serves and a leader is known"),
 	}, c.log.Settings()...)
 }
 
@@ -98,13 +98,13 @@ a key in the file of --config; flags win over variables, variables over keys.`,
   hammr jobmaster --id m2 --masters m1=a,m2=b,m3=c --cluster-id 1763700000000 \
     --dir /var/lib/hammr --token-file /etc/hammr/token`,
 	}
-	return settled(cmd, cfg.settings(), func(ctx context.Context, cmd *cobra.Command) error {
+	return withSettings(cmd, cfg.settings(), func(ctx context.Context, cmd *cobra.Command) error {
 		return runJobmaster(ctx, cfg, cmd.ErrOrStderr())
 	})
 }
 
 func runJobmaster(ctx context.Context, cfg masterConfig, stderr io.Writer) error {
-	return logged(cfg.log, stderr, func(logger *slog.Logger) error {
+	return withLogger(cfg.log, stderr, func(logger *slog.Logger) error {
 		m, err := openMaster(cfg, logger, stderr)
 		if err != nil {
 			return err

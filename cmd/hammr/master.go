@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newMaster() *cobra.Command {
+func (r clusterCommands) newMaster() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "master",
 		Short:   "Look at the masters of a cluster, and change them",
@@ -56,8 +56,8 @@ func (l *logWrites) table() (median, p99 string) {
 	return ms(l.MedianMicros), ms(l.P99Micros)
 }
 
-func (r remotes) newMasterStatus() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newMasterStatus() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "status",
 		Short: "Tell which master leads and how the others are",
 		Long: `Tell which master leads and how the others are. Each is asked itself; one that
@@ -140,8 +140,8 @@ func writeMasters(w io.Writer, doc mastersDocument) {
 	t.write(w)
 }
 
-func (r remotes) newMasterAdd() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newMasterAdd() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:   "add ID HOST:PORT",
 		Short: "Take in a master that was started with --join",
 		Example: `  hammr jobmaster --id m4 --join --cluster-id 1763700000000 --dir DIR ...
@@ -150,29 +150,29 @@ func (r remotes) newMasterAdd() *cobra.Command {
 	}, func(ctx context.Context, q *query) error {
 		err := q.AddMaster(ctx, q.args[0], withDefaultPort(q.args[1], "7070"))
 		if err == nil {
-			q.did(deed{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
+			q.report(change{ID: q.args[0], Done: "added"}, "Added master %s", q.args[0])
 		}
 		return err
 	})
 }
 
-func (r remotes) newMasterRemove() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newMasterRemove() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "remove ID",
 		Short:   "Remove a master for good",
 		Example: "  hammr master remove m4",
-		Args:    one("the id of a master"),
+		Args:    oneArg("the id of a master"),
 	}, func(ctx context.Context, q *query) error {
-		err := masterFault(q.args[0], q.RemoveMaster(ctx, q.args[0]))
+		err := masterError(q.args[0], q.RemoveMaster(ctx, q.args[0]))
 		if err == nil {
-			q.did(deed{ID: q.args[0], Done: "removed"}, "Removed master %s", q.args[0])
+			q.report(change{ID: q.args[0], Done: "removed"}, "Removed master %s", q.args[0])
 		}
 		return err
 	})
 }
 
-func (r remotes) newMasterTransfer() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newMasterTransfer() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "transfer [ID]",
 		Short:   "Hand the lead to another master",
 		Example: "  hammr master transfer m2",
@@ -182,15 +182,15 @@ func (r remotes) newMasterTransfer() *cobra.Command {
 		if len(q.args) == 1 {
 			id, words = q.args[0], "master "+q.args[0]
 		}
-		err := masterFault(id, q.TransferLeadership(ctx, id))
+		err := masterError(id, q.TransferLeadership(ctx, id))
 		if err == nil {
-			q.did(deed{ID: id, Done: "handed the lead"}, "Handed the lead to %s", words)
+			q.report(change{ID: id, Done: "handed the lead"}, "Handed the lead to %s", words)
 		}
 		return err
 	})
 }
 
-func masterFault(id string, err error) error {
+func masterError(id string, err error) error {
 	if errors.Is(err, client.ErrUnknown) {
 		return notFound{"master", id}
 	}

@@ -11,27 +11,27 @@ import (
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
-// masterAdmin implements edge.Admin.
+// masterAdmin implements server.Admin.
 type masterAdmin struct{ log *raftlog.Log }
 
 // changeTime is how long a change of the masters may take.
 const changeTime = 20 * time.Second
 
-func change(limit time.Duration, f func(context.Context) error) error {
+func withTimeout(limit time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return f(ctx)
 }
 
 func (a masterAdmin) AddMaster(id, address string) error {
-	return change(changeTime, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
+	return withTimeout(changeTime, func(ctx context.Context) error { return a.log.AddMaster(ctx, id, address) })
 }
 
 func (a masterAdmin) RemoveMaster(id string) error {
 	if err := checkMajority(a.log.Status(), id); err != nil {
 		return err
 	}
-	return change(changeTime, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
+	return withTimeout(changeTime, func(ctx context.Context) error { return a.log.RemoveMaster(ctx, id) })
 }
 
 // checkMajority refuses to remove a master without whom those that are left could
@@ -59,12 +59,12 @@ func checkMajority(s raftlog.Status, without string) error {
 
 func (a masterAdmin) TransferLeadership(id string) error {
 	if id != "" {
-		return change(changeTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
+		return withTimeout(changeTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, id) })
 	}
 	s := a.log.Status()
 	for _, other := range s.Masters {
 		if other.ID != s.ID && other.Voter && other.State == "follower" {
-			return change(handOverTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, other.ID) })
+			return withTimeout(handOverTime, func(ctx context.Context) error { return a.log.TransferLeadership(ctx, other.ID) })
 		}
 	}
 	if s.Leader.ID != s.ID {

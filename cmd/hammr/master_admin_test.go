@@ -7,9 +7,9 @@ import (
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
 
-// TestMastersThatMustStay has masters by their states: the leader, followers and
+// TestRemoveMasterKeepsMajority has masters by their states: the leader, followers and
 // those that do not answer.
-func TestMastersThatMustStay(t *testing.T) {
+func TestRemoveMasterKeepsMajority(t *testing.T) {
 	words := map[rune]string{'l': "leader", 'f': "follower", 'u': "unreachable"}
 	for _, c := range []struct {
 		states  string

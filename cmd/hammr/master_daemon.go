@@ -18,7 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
@@ -69,7 +69,7 @@ func (m *masterDaemon) settle() error {
 
 // settleFiles opens the file systems that the configuration describes.
 func (m *masterDaemon) settleFiles() error {
-	c, err := generic{}.load(m.stderr)
+	c, err := genericOptions{}.load(m.stderr)
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (m *masterDaemon) settleFiles() error {
 		m.cfg.expiry = c.Duration(conf.TasknodeExpiry)
 	}
 	if m.cfg.election == 0 {
-		m.cfg.election = c.Duration(conf.MasterHeartbeat)
+		m.cfg.election = c.Duration(conf.MasterElectionTimeout)
 	}
-	if m.files, err = files.NewRouter(c, m.logger); err == nil && m.cfg.staging == "" {
+	if m.files, err = fsconf.NewRouter(c, m.logger); err == nil && m.cfg.staging == "" {
 		m.cfg.staging, err = defaultStaging(c)
 	}
 	parent := strings.TrimSuffix(m.cfg.staging, "/")
@@ -151,7 +151,7 @@ func (m *masterDaemon) openLog() (err error) {
 	cfg := raftlog.Config{
 		ID: m.cfg.id, ClusterID: m.cfg.clusterID, Dir: filepath.Join(m.cfg.dir, "raft"),
 		Stream: m.port.Masters(), Advertise: m.cfg.advertise, Logger: m.logger,
-		Heartbeat: m.cfg.election, Election: m.cfg.vote, Lease: m.cfg.lease, WatchPatience: m.cfg.stall,
+		ElectionTimeout: m.cfg.election, VoteTimeout: m.cfg.vote, LeaderLease: m.cfg.lease, WatchPatience: m.cfg.stall,
 		StoreDelay: m.cfg.storeDelay, SnapshotThreshold: uint64(m.cfg.snapshotAfter), SnapshotInterval: m.cfg.snapshotEvery,
 		Fatal: func(err error) { m.fatal <- err },
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 )
 
 // Settings, of every policy, that say how slots are taken from running tasks.
@@ -20,16 +20,16 @@ const (
 // say otherwise, slots are taken in the way that costs least.
 func policyNamed(name string, conf map[string]string) (sched.Policy, error) {
 	rest := maps.Clone(conf)
-	means := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}
+	means := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}
 	err := errors.Join(takeWay(rest, mapPreemption, &means.Map), takeWay(rest, reducePreemption, &means.Reduce))
 	if err != nil {
 		return nil, err
 	}
-	return all.New(name, rest, sched.Setup{Placement: sched.DefaultPlacement(), Means: means})
+	return registry.New(name, rest, sched.Setup{Placement: sched.DefaultPlacement(), Preempt: means})
 }
 
 // takeWay takes a setting that names a way to take slots out of conf.
-func takeWay(conf map[string]string, setting string, way *preempt.How) error {
+func takeWay(conf map[string]string, setting string, way *preempt.Mode) error {
 	text, set := conf[setting]
 	if !set {
 		return nil

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 )
 
-func TestPoliciesOfARunningClusterTakeSlotsInAllWays(t *testing.T) {
-	for _, name := range all.Names() {
+func TestClusterPolicyPreemptsByEveryMode(t *testing.T) {
+	for _, name := range registry.Names() {
 		if _, err := policyNamed(name, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, way := range preempt.Ways {
+		for _, way := range preempt.Modes {
 			if _, err := policyNamed(name, map[string]string{mapPreemption: string(way), reducePreemption: string(way)}); err != nil {
 				t.Errorf("%s with %s: %v", name, way, err)
 			}
@@ -26,7 +26,7 @@ func TestPoliciesOfARunningClusterTakeSlotsInAllWays(t *testing.T) {
 	}
 }
 
-func TestWaysToTakeSlotsThatThereAreNot(t *testing.T) {
+func TestUnknownPreemptionModesAreRefused(t *testing.T) {
 	conf := map[string]string{mapPreemption: "ask", reducePreemption: ""}
 	_, err := policyNamed("fair", conf)
 	for _, want := range []string{mapPreemption + `: preempt: "ask" is no way to take a slot`, reducePreemption + `: preempt: "" is no way`} {

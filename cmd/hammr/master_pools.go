@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/registry"
 )
 
 // poolFile is the file of pools that the master follows while it leads, nil for
@@ -29,17 +29,17 @@ func (m *masterDaemon) poolFile() *jobmaster.PoolFile {
 			for _, w := range a.Warnings {
 				warnings = append(warnings, w.Error())
 			}
-			return a.Jobs(), warnings, nil
+			return a.LeafNames(), warnings, nil
 		},
 		Set: func(policy string, conf map[string]string, content string) map[string]string {
-			if own := conf[all.AllocationFile]; !all.HasPools(policy, conf) || own != "" && own != name {
+			if own := conf[registry.AllocationFile]; !registry.HasPools(policy, conf) || own != "" && own != name {
 				return conf
 			}
 			conf = maps.Clone(conf)
 			if conf == nil {
 				conf = make(map[string]string)
 			}
-			conf[all.AllocationFile], conf[all.Allocations] = name, content
+			conf[registry.AllocationFile], conf[registry.Allocations] = name, content
 			return conf
 		},
 	}

@@ -4,11 +4,11 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 )
 
-// TestPoolsOfTheFileAreForPoliciesWithPools that were not set to those of another file.
-func TestPoolsOfTheFileAreForPoliciesWithPools(t *testing.T) {
+// TestPoolFileAppliesToPoliciesWithPools that were not set to those of another file.
+func TestPoolFileAppliesToPoliciesWithPools(t *testing.T) {
 	const content = "<allocations/>"
 	m := &masterDaemon{}
 	if m.poolFile() != nil {
@@ -24,15 +24,15 @@ func TestPoolsOfTheFileAreForPoliciesWithPools(t *testing.T) {
 		{"fair", nil, true},
 		{"hammr", map[string]string{"hammr.scheduler.locality": "false"}, true},
 		{"chronos+fair", nil, true},
-		{"chronos", map[string]string{all.ChronosPolicy: "fair"}, true},
+		{"chronos", map[string]string{registry.ChronosPolicy: "fair"}, true},
 		{"chronos", nil, false},
 		{"hfsp", nil, false},
-		{"fair", map[string]string{all.AllocationFile: "pools.xml", all.Allocations: "<allocations></allocations>"}, true},
-		{"fair", map[string]string{all.AllocationFile: "other.xml", all.Allocations: "<allocations></allocations>"}, false},
+		{"fair", map[string]string{registry.AllocationFile: "pools.xml", registry.Allocations: "<allocations></allocations>"}, true},
+		{"fair", map[string]string{registry.AllocationFile: "other.xml", registry.Allocations: "<allocations></allocations>"}, false},
 	} {
 		given := maps.Clone(tt.conf)
 		got := f.Set(tt.policy, tt.conf, content)
-		if takes := got[all.Allocations] == content && got[all.AllocationFile] == "pools.xml"; takes != tt.takes || !takes && !maps.Equal(got, given) {
+		if takes := got[registry.Allocations] == content && got[registry.AllocationFile] == "pools.xml"; takes != tt.takes || !takes && !maps.Equal(got, given) {
 			t.Errorf("%s with %v is set to %v", tt.policy, given, got)
 		}
 		if !maps.Equal(tt.conf, given) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/jobmaster/edge"
+	"github.com/hammr/hammr/jobmaster/server"
 )
 
 // run serves until ctx ends or the log cannot go on. Then it hands the lead over
@@ -95,7 +95,7 @@ func (m *masterDaemon) close() error {
 }
 
 func (m *masterDaemon) edge() http.Handler {
-	return edge.New(edge.Config{
+	return server.New(server.Config{
 		Master: m.master, Token: m.token, ClusterID: m.cfg.clusterID, Info: m.info,
 		Leader: func() string { return m.log.Leader().Address }, Confirm: m.log.ConfirmLead,
 		Admin: masterAdmin{m.log}, Logger: m.logger,

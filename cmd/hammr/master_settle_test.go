@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestMastersTakeTimesFromTheSitesFiles unless they are given others.
-func TestMastersTakeTimesFromTheSitesFiles(t *testing.T) {
+// TestMasterReadsTimesFromSiteFiles unless they are given others.
+func TestMasterReadsTimesFromSiteFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HADOOP_CONF_DIR", dir)
 	settled := func(cfg masterConfig) [2]time.Duration {

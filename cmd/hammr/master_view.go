@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/inject"
+	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -83,7 +83,7 @@ func (m *masterDaemon) newPage() http.Handler {
 			}
 			return nil
 		},
-		Handlers: map[string]http.Handler{inject.Path: drillsHandler(m.token, m.drills, m.logger)},
+		Handlers: map[string]http.Handler{faultrpc.Path: drillsHandler(m.token, m.drills, m.logger)},
 	})
 }
 
@@ -147,7 +147,7 @@ func (c *masterMetrics) Collect(to chan<- prometheus.Metric) {
 }
 
 func (c *masterMetrics) collectNodes(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
-	nodes, err := c.master.Nodes(ctx, true)
+	nodes, err := c.master.Tasknodes(ctx, true)
 	if err != nil {
 		return
 	}

@@ -22,8 +22,8 @@ once. It uses the source tree of hammr that you are in or that this binary was
 built from; without one it requires this version of hammr and fetches it.`,
 		Example: `  hammr new mywords
   hammr new jobs/clicks --module example.com/team/clicks`,
-		Args: one("a directory"),
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		Args: oneArg("a directory"),
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			cfg.Dir = args[0]
 			return create(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),

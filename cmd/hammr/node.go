@@ -11,12 +11,12 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newNode() *cobra.Command {
+func (r clusterCommands) newNode() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
 		Short:   "Look at the tasknodes of a cluster, and take them out of work",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdmit(false), r.newNodeAdmit(true), r.newNodeDrain())
+	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain())
 }
 
 // nodeDocument is a tasknode as JSON.
@@ -62,15 +62,15 @@ func documentOf(n *wire.Node) nodeDocument {
 	return doc
 }
 
-func (r remotes) newNodeList() *cobra.Command {
+func (r clusterCommands) newNodeList() *cobra.Command {
 	var all bool
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:     "list [--all]",
 		Short:   "List the tasknodes with their slots",
 		Example: "  hammr node list --all --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) error {
-		nodes, err := q.Nodes(ctx, all)
+		nodes, err := q.Tasknodes(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -88,14 +88,14 @@ func (q *query) writeNodes(w io.Writer, nodes []nodeDocument) {
 	fmt.Fprintf(w, "Total Nodes:%d\n", len(nodes))
 	t := table{heading: []string{"Node-Id", "Node-State", "Node-Http-Address", "Rack", "Maps", "Reduces", "Free", "Load", "Last-Heartbeat"}}
 	for _, n := range nodes {
-		t.add(n.Name, n.State, n.HTTP, n.Rack, share(n.MapsRunning, n.MapSlots), share(n.ReducesRunning, n.ReduceSlots),
-			freeOf(n), fmt.Sprintf("%.2f", n.Load), q.time(n.LastHeartbeat))
+		t.add(n.Name, n.State, n.HTTP, n.Rack, ratio(n.MapsRunning, n.MapSlots), ratio(n.ReducesRunning, n.ReduceSlots),
+			leastFree(n), fmt.Sprintf("%.2f", n.Load), q.time(n.LastHeartbeat))
 	}
 	t.write(w)
 }
 
-// freeOf is the room on the fullest of a tasknode's directories, or its fault.
-func freeOf(n nodeDocument) string {
+// leastFree is the room on the fullest of a tasknode's directories, or its fault.
+func leastFree(n nodeDocument) string {
 	text, least := "", int64(-1)
 	for _, d := range n.Directories {
 		switch {
@@ -120,14 +120,14 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.4g%s", value, unit)
 }
 
-func (r remotes) newNodeStatus() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newNodeStatus() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "status NODE",
 		Short:   "Tell all about one tasknode",
 		Example: "  hammr node status n1",
-		Args:    one("the name of a tasknode"),
+		Args:    oneArg("the name of a tasknode"),
 	}, func(ctx context.Context, q *query) error {
-		nodes, err := q.Nodes(ctx, true)
+		nodes, err := q.Tasknodes(ctx, true)
 		if err != nil {
 			return err
 		}
@@ -153,8 +153,8 @@ func (q *query) writeNode(w io.Writer, n nodeDocument) {
 	line("Last-Heartbeat", "%s", q.time(n.LastHeartbeat))
 	line("Clock-Skew", "%dms", n.ClockSkew)
 	line("Load", "%.2f", n.Load)
-	line("Map-Slots", "%s used", share(n.MapsRunning, n.MapSlots))
-	line("Reduce-Slots", "%s used", share(n.ReducesRunning, n.ReduceSlots))
+	line("Map-Slots", "%s used", ratio(n.MapsRunning, n.MapSlots))
+	line("Reduce-Slots", "%s used", ratio(n.ReducesRunning, n.ReduceSlots))
 	for _, d := range n.Directories {
 		text := fmt.Sprintf("%s free of %s", bytesText(d.Free), bytesText(d.Total))
 		if d.Fault != "" {

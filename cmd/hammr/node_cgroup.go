@@ -31,7 +31,7 @@ func (n *nodeDaemon) openCgroup() (dir string) {
 	}
 	name, err := cgroupName(n.cfg.dir)
 	if err == nil {
-		n.cgroup, err = process.OwnCgroup(name)
+		n.cgroup, err = process.CreateCgroup(name)
 	}
 	if err == nil {
 		err = noteCgroup(n.cfg.dir, n.cgroup)

@@ -18,7 +18,7 @@ func ownGroup(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	group, err := process.OwnCgroup(name)
+	group, err := process.CreateCgroup(name)
 	if err != nil {
 		t.Skipf("this machine gives the tests no control group: %v", err)
 	}
@@ -35,9 +35,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestGroupsOfKilledTasknodesAreRemoved leaves a group with a task's below it,
+// TestCgroupsOfKilledTasknodesAreRemoved leaves a group with a task's below it,
 // in which a process runs that nobody waits for.
-func TestGroupsOfKilledTasknodesAreRemoved(t *testing.T) {
+func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	group := ownGroup(t, dir)
 	task := filepath.Join(group, "attempt")
@@ -67,9 +67,9 @@ func TestGroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 	}
 }
 
-// TestGroupsOfOthersStay has notes of groups that no tasknode of the directory
+// TestForeignCgroupsAreKept has notes of groups that no tasknode of the directory
 // can have made, and one of a former life's.
-func TestGroupsOfOthersStay(t *testing.T) {
+func TestForeignCgroupsAreKept(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	group := ownGroup(t, other)
 	if err := noteCgroup(dir, group); err != nil {

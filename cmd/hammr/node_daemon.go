@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -24,8 +24,8 @@ import (
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/artifact"
-	"github.com/hammr/hammr/tasknode/attend"
 	"github.com/hammr/hammr/tasknode/disks"
+	"github.com/hammr/hammr/tasknode/masterlink"
 	"github.com/hammr/hammr/tasknode/process"
 )
 
@@ -48,8 +48,8 @@ type nodeDaemon struct {
 	programs    *artifact.Cache
 	launcher    *process.Launcher
 	cgroup      string // directory of its own control group for tasks, "" when it has none
-	masters     *rpc.Cluster
-	node        *tasknode.Node
+	masters     *rpc.Masters
+	node        *tasknode.Daemon
 	drills      *failpoint.Control // nil when it takes no part in them
 	source      string             // address that connections to HDFS come from, "" for any
 }
@@ -81,7 +81,7 @@ func (n *nodeDaemon) settle() (err error) {
 	if n.cfg.mapSlots+n.cfg.reduceSlots == 0 {
 		faults = append(faults, errors.New("--map-slots and --reduce-slots: both are 0, there would be nothing to run"))
 	}
-	if n.conf, err = (generic{}).load(n.stderr); err == nil {
+	if n.conf, err = (genericOptions{}).load(n.stderr); err == nil {
 		n.settleLocalDirs()
 		err = n.openFiles()
 	}
@@ -117,7 +117,7 @@ func (n *nodeDaemon) openFiles() error {
 		}
 	}
 	var err error
-	n.files, err = files.NewRouter(n.conf, n.logger)
+	n.files, err = fsconf.NewRouter(n.conf, n.logger)
 	return err
 }
 
@@ -186,8 +186,8 @@ func (n *nodeDaemon) openParts() (err error) {
 		return err
 	}
 	n.launcher, err = process.New(process.Config{
-		Programs: n.programs, LogDir: logsOf, Cgroup: n.openCgroup(), OwnUser: n.cfg.ownUser, Logger: n.logger,
-		Keep: n.cfg.mapSlots + n.cfg.reduceSlots, Faults: n.faultsFile(),
+		Programs: n.programs, LogDir: logsOf, Cgroup: n.openCgroup(), RunAsDaemonUser: n.cfg.ownUser, Logger: n.logger,
+		MaxProcesses: n.cfg.mapSlots + n.cfg.reduceSlots, FaultFile: n.faultsFile(),
 	})
 	if err != nil {
 		return err
@@ -236,10 +236,10 @@ func (n *nodeDaemon) openNode() (err error) {
 		Name: n.cfg.name, Rack: n.cfg.rack, Hosts: hosts,
 		Address: n.cfg.advertise, HTTP: n.pageAddress,
 		MapSlots: n.cfg.mapSlots, ReduceSlots: n.cfg.reduceSlots,
-		Dirs: n.taskDirs(), Places: n.disks,
-		KeepLogs: (&tasknode.LogKeeper{Local: logsOf, Resolve: n.files.Resolve}).Keep, JobOver: n.shuffle.RemoveJob,
-		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: attend.NewLink(n.masters), joined: n.sayReady},
-		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, Vitals: n.vitals, Logger: n.logger,
+		Dirs: n.taskDirs(), DirChooser: n.disks,
+		AggregateLogs: (&tasknode.LogAggregator{Local: logsOf, Resolve: n.files.Resolve}).Aggregate, OnRemoveJob: n.shuffle.RemoveJob,
+		Launcher: &addressedLauncher{n.launcher, n.source}, Link: &readyLink{Link: masterlink.NewLink(n.masters), joined: n.sayReady},
+		Heartbeat: n.cfg.heartbeat, ProgressDelay: progressDelay, MachineStatus: n.vitals, Logger: n.logger,
 	})
 	return err
 }
@@ -314,9 +314,9 @@ type readyLink struct {
 	once   sync.Once
 }
 
-// Attend implements tasknode.Link.
-func (l *readyLink) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
-	session, err := l.Link.Attend(ctx, hello)
+// Connect implements tasknode.Link.
+func (l *readyLink) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	session, err := l.Link.Connect(ctx, hello)
 	if err == nil {
 		l.once.Do(l.joined)
 	}

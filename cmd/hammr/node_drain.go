@@ -16,10 +16,10 @@ import (
 // drainPoll is how often a tasknode is looked at that is drained.
 const drainPoll = 250 * time.Millisecond
 
-func (r remotes) newNodeDrain() *cobra.Command {
+func (r clusterCommands) newNodeDrain() *cobra.Command {
 	var deadline time.Duration
 	var undo bool
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "drain NODE [--deadline 120s]",
 		Short: "Move everything from a tasknode, so that it can be stopped at once",
 		Long: `Move everything from a tasknode, so that it can be stopped at once and nothing
@@ -42,38 +42,38 @@ drained.`,
 			if deadline <= 0 {
 				return fmt.Errorf("--deadline %v: expected more than 0", deadline)
 			}
-			return one("the name of a tasknode")(cmd, args)
+			return oneArg("the name of a tasknode")(cmd, args)
 		},
 	}, func(ctx context.Context, q *query) error {
 		name := q.args[0]
 		if undo {
-			err := nodeFault(name, q.AdmitNode(ctx, name, false))
+			err := nodeError(name, q.AdmitTasknode(ctx, name, false))
 			if err == nil {
-				q.did(deed{ID: name, Done: "added"}, "Added node %s", name)
+				q.report(change{ID: name, Done: "added"}, "Added node %s", name)
 			}
 			return err
 		}
-		if err := nodeFault(name, q.DrainNode(ctx, name)); err != nil {
+		if err := nodeError(name, q.DrainTasknode(ctx, name)); err != nil {
 			return err
 		}
-		return q.awaitEmpty(ctx, name, deadline)
+		return q.waitDrained(ctx, name, deadline)
 	})
 	cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command ends though something is left")
 	cmd.Flags().BoolVar(&undo, "undo", false, "give tasks to the tasknode again")
 	return cmd
 }
 
-func nodeFault(name string, err error) error {
+func nodeError(name string, err error) error {
 	if errors.Is(err, client.ErrUnknown) {
 		return notFound{"node", name}
 	}
 	return err
 }
 
-// awaitEmpty returns when nothing is left on a tasknode, and tells meanwhile how
+// waitDrained returns when nothing is left on a tasknode, and tells meanwhile how
 // much there is. The error at the deadline, or when the node is lost, tells what is
 // left.
-func (q *query) awaitEmpty(ctx context.Context, name string, deadline time.Duration) error {
+func (q *query) waitDrained(ctx context.Context, name string, deadline time.Duration) error {
 	over := time.NewTimer(deadline)
 	defer over.Stop()
 	poll := time.NewTicker(drainPoll)
@@ -87,19 +87,19 @@ func (q *query) awaitEmpty(ctx context.Context, name string, deadline time.Durat
 		case n.Lost:
 			return fmt.Errorf("node %s was lost before it was drained: what was left there and is needed is made again elsewhere", name)
 		case n.State == "DECOMMISSIONED":
-			q.did(deed{ID: name, Done: "drained"}, "Drained node %s", name)
+			q.report(change{ID: name, Done: "drained"}, "Drained node %s", name)
 			return nil
 		case !n.Draining:
 			return fmt.Errorf("node %s is %s and not drained any more", name, n.State)
 		}
-		if text := remains(n); text != told && !q.flags.json {
+		if text := remainingText(n); text != told && !q.flags.json {
 			fmt.Fprintf(q.stdout, "Draining node %s: %s\n", name, text)
 			told = text
 		}
 		select {
 		case <-poll.C:
 		case <-over.C:
-			return q.tellRemains(n, deadline)
+			return q.reportRemaining(n, deadline)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -108,7 +108,7 @@ func (q *query) awaitEmpty(ctx context.Context, name string, deadline time.Durat
 
 // node is what is known of one tasknode.
 func (q *query) node(ctx context.Context, name string) (*wire.Node, error) {
-	nodes, err := q.Nodes(ctx, true)
+	nodes, err := q.Tasknodes(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +119,13 @@ func (q *query) node(ctx context.Context, name string) (*wire.Node, error) {
 	return nodes[i], nil
 }
 
-// remains is how much is left on a tasknode.
-func remains(n *wire.Node) string {
+// remainingText is how much is left on a tasknode.
+func remainingText(n *wire.Node) string {
 	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are still there", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
-// tellRemains lists what is left on a tasknode at the deadline.
-func (q *query) tellRemains(n *wire.Node, deadline time.Duration) error {
+// reportRemaining lists what is left on a tasknode at the deadline.
+func (q *query) reportRemaining(n *wire.Node, deadline time.Duration) error {
 	if q.flags.json {
 		if err := q.answer(documentOf(n), nil); err != nil {
 			return err
@@ -140,5 +140,5 @@ func (q *query) tellRemains(n *wire.Node, deadline time.Duration) error {
 			}
 		}
 	}
-	return fmt.Errorf("node %s is not empty after %v: %s", n.Name, deadline, remains(n))
+	return fmt.Errorf("node %s is not empty after %v: %s", n.Name, deadline, remainingText(n))
 }

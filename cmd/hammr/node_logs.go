@@ -110,7 +110,7 @@ func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string)
 	if err != nil {
 		return "", err
 	}
-	rpc.Show(request.Header, token, id)
+	rpc.SetHeaders(request.Header, token, id)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {

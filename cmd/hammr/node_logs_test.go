@@ -33,7 +33,7 @@ func newLogPage(t *testing.T) (page, log string, flags clusterFlags) {
 	return s.Listener.Addr().String(), log, clusterFlags{masters: "any:7070", tokenFile: token, timeout: time.Minute}
 }
 
-func TestLogOfAnAttemptThatRuns(t *testing.T) {
+func TestLogOfRunningAttempt(t *testing.T) {
 	page, log, flags := newLogPage(t)
 	want := func(text string) {
 		t.Helper()
@@ -53,7 +53,7 @@ func TestLogOfAnAttemptThatRuns(t *testing.T) {
 	want("[… 160 bytes are left out here …]\n" + long[160:])
 }
 
-func TestLogsThatAreNotShown(t *testing.T) {
+func TestLogPageRefusesRequests(t *testing.T) {
 	page, log, flags := newLogPage(t)
 	if err := os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (l *recordingLauncher) Launch(_ context.Context, start *taskproc.Start) (ta
 	return nil, nil
 }
 
-func TestTasksConnectFromTheTasknodesAddress(t *testing.T) {
+func TestTasksConnectFromTasknodeAddress(t *testing.T) {
 	for source, want := range map[string]string{"127.0.0.12": "127.0.0.12", "": ""} {
 		var inner recordingLauncher
 		if _, err := (&addressedLauncher{&inner, source}).Launch(t.Context(), new(taskproc.Start)); err != nil {

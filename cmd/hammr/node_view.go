@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/inject"
+	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -20,8 +20,8 @@ func (n *nodeDaemon) vitals() *wire.Report_Heartbeat {
 	h := &wire.Report_Heartbeat{Clock: failpoint.Now().UnixMilli(), Load: load()}
 	for i, state := range n.disks.States() {
 		d := &wire.Report_Heartbeat_Directory{Path: n.cfg.localDirs[i], Free: state.Free, Total: state.Total}
-		if state.Fault != nil {
-			d.Fault = state.Fault.Error()
+		if state.Err != nil {
+			d.Fault = state.Err.Error()
 		}
 		h.Directories = append(h.Directories, d)
 	}
@@ -83,7 +83,7 @@ func (n *nodeDaemon) newPage() http.Handler {
 		Health: func(*http.Request) error { return n.disks.Check() },
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &nodeLogs{n.taskDirs(), n.token},
-			inject.Path:                    drillsHandler(n.token, n.drills, n.logger),
+			faultrpc.Path:                  drillsHandler(n.token, n.drills, n.logger),
 		},
 	})
 }

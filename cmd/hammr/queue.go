@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newQueue() *cobra.Command {
+func (r clusterCommands) newQueue() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "queue",
 		Short:   "Look at queues of jobs, which are also called pools",
@@ -21,8 +21,8 @@ func (r remotes) newQueue() *cobra.Command {
 	}, r.newQueueList(), r.newQueueInfo())
 }
 
-func (r remotes) newQueueList() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newQueueList() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "list",
 		Short:   "List the queues that jobs may be put into, or are in",
 		Example: "  hammr queue list --json",
@@ -44,13 +44,13 @@ func (r remotes) newQueueList() *cobra.Command {
 	})
 }
 
-func (r remotes) newQueueInfo() *cobra.Command {
+func (r clusterCommands) newQueueInfo() *cobra.Command {
 	var showJobs bool
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:     "info QUEUE [--show-jobs]",
 		Short:   "Tell what a queue may have, ought to have and has",
 		Example: "  hammr queue info research --show-jobs",
-		Args:    one("the name of a queue"),
+		Args:    oneArg("the name of a queue"),
 	}, func(ctx context.Context, q *query) error {
 		answer, err := q.Queues(ctx)
 		if err != nil {
@@ -71,7 +71,7 @@ func (r remotes) newQueueInfo() *cobra.Command {
 		}
 		return q.answer(found, func(w io.Writer) {
 			writeQueue(w, answer.Queues[i])
-			writeAllotment(w, answer.Policy, answer.Queues[i])
+			writePoolLimits(w, answer.Policy, answer.Queues[i])
 			if showJobs {
 				q.writeJobs(w, jobs)
 			}
@@ -88,19 +88,19 @@ func writeQueue(w io.Writer, q *wire.Queue) {
 	fmt.Fprintf(w, "Queue State : %s\n", strings.ToLower(q.State))
 	info := fmt.Sprintf("%d jobs run, %d wait; %s slots held, %s waited for", q.JobsRunning, q.JobsWaiting, slotCount(q.Running), slotCount(q.Waiting))
 	if q.Divided {
-		info += fmt.Sprintf("; fair share %s map, %s reduce", shareText(q.MapShare), shareText(q.ReduceShare))
+		info += fmt.Sprintf("; fair share %s map, %s reduce", decimalText(q.MapShare), decimalText(q.ReduceShare))
 	}
 	fmt.Fprintf(w, "Scheduling Info : %s\n", info)
 }
 
-// writeAllotment tells what a queue may have, as far as the policy knows queues.
-func writeAllotment(w io.Writer, policy string, q *wire.Queue) {
+// writePoolLimits tells what a queue may have, as far as the policy knows queues.
+func writePoolLimits(w io.Writer, policy string, q *wire.Queue) {
 	if !q.Divided {
 		fmt.Fprintf(w, "Policy %s gives it no share of its own\n", policy)
 		return
 	}
 	fmt.Fprintf(w, "Order of its jobs : %s\n", q.Order)
-	fmt.Fprintf(w, "Weight : %s\n", shareText(q.Weight))
+	fmt.Fprintf(w, "Weight : %s\n", decimalText(q.Weight))
 	fmt.Fprintf(w, "Minimum : %s slots\n", slotCount(q.Min))
 	fmt.Fprintf(w, "Maximum : %s slots, %s jobs at a time\n", slotCount(q.Max), limitText(q.MaxJobs))
 	fmt.Fprintf(w, "Held back : %d jobs\n", q.HeldJobs)
@@ -117,7 +117,7 @@ func limitText(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// shareText is a number with no more than two decimals.
-func shareText(x float64) string {
+// decimalText is a number with no more than two decimals.
+func decimalText(x float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0"), ".")
 }

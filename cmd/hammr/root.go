@@ -27,16 +27,16 @@ func exitWith(code int) error {
 	return exitError(code)
 }
 
-// workError is a failure of the work itself; any other error that reaches
+// runError is a failure of the work itself; any other error that reaches
 // execute is one of the command line.
-type workError struct{ error }
+type runError struct{ error }
 
 // Unwrap gives errors.Is what failed.
-func (e workError) Unwrap() error { return e.error }
+func (e runError) Unwrap() error { return e.error }
 
-// work makes a command's function of one that ends early when its context
+// interruptible makes a command's function of one that ends early when its context
 // does, at the first Ctrl-C. A second one ends the process at once.
-func work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+func interruptible(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -49,7 +49,7 @@ func work(f func(ctx context.Context, cmd *cobra.Command, args []string) error) 
 		case err == nil, errors.As(err, &exit):
 			return err
 		}
-		return workError{err}
+		return runError{err}
 	}
 }
 
@@ -64,7 +64,7 @@ func executeOn(root *cobra.Command, args []string, stdout, stderr io.Writer) int
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteC()
 	var exit exitError
-	var failed workError
+	var failed runError
 	switch {
 	case err == nil:
 		return exitDone
@@ -95,7 +95,7 @@ what looks after them, and what helps to write programs of your own.`,
 	root.AddCommand(newRun(), newSubmit(), newFS(), newNew(), newConf(), newDev(), newVersion())
 	root.AddCommand(newDAG(), newSim(), newBench(), newChaos())
 	root.AddCommand(newClusterUp(), newClusterDown(), newJobmaster(), newTasknode())
-	root.AddCommand(newRemotes().commands()...)
+	root.AddCommand(newClusterCommands().all()...)
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true
 	}
@@ -125,8 +125,8 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// one is for commands that take one argument, what.
-func one(what string) cobra.PositionalArgs {
+// oneArg is for commands that take one argument, what.
+func oneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 )
 
-func (r remotes) newScheduler() *cobra.Command {
+func (r clusterCommands) newScheduler() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "scheduler",
 		Short:   "Look at the policy that gives out slots, and change it",
@@ -48,8 +48,8 @@ func policyOf(p *wire.GetPolicyResponse) policyDocument {
 	return out
 }
 
-func (r remotes) newSchedulerShow() *cobra.Command {
-	return r.asks(&cobra.Command{
+func (r clusterCommands) newSchedulerShow() *cobra.Command {
+	return r.command(&cobra.Command{
 		Use:     "show",
 		Short:   "Show the policy that gives out slots, and what it is set to",
 		Example: "  hammr scheduler show --json",
@@ -83,9 +83,9 @@ func (q *query) writeAllocations(w io.Writer, a *wire.AllocationFile) {
 	}
 }
 
-func (r remotes) newSchedulerSet() *cobra.Command {
+func (r clusterCommands) newSchedulerSet() *cobra.Command {
 	conf := make(settings)
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "set POLICY [--conf NAME=VALUE]…",
 		Short: "Choose the policy that gives out slots, while jobs run",
 		Long: `Choose the policy that gives out slots. What runs goes on; what starts next is
@@ -94,7 +94,7 @@ masters, those that lead later too. The pools of fair are those of Hadoop's
 allocation file, which is read here and now.`,
 		Example: `  hammr scheduler set fifo
   hammr scheduler set fair --conf mapred.fairscheduler.allocation.file=pools.xml`,
-		Args: one("the name of a policy"),
+		Args: oneArg("the name of a policy"),
 	}, func(ctx context.Context, q *query) error {
 		if err := readAllocations(conf); err != nil {
 			return err
@@ -102,8 +102,8 @@ allocation file, which is read here and now.`,
 		if err := q.SetPolicy(ctx, q.args[0], conf); err != nil {
 			return err
 		}
-		q.did(deed{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
-		return q.warnOfPools(ctx, conf)
+		q.report(change{ID: q.args[0], Done: "chosen"}, "Slots are given out by policy %s", q.args[0])
+		return q.warnClosedPools(ctx, conf)
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; may be given several times")
 	return cmd
@@ -112,18 +112,18 @@ allocation file, which is read here and now.`,
 // readAllocations puts what the allocation file holds beside its name: masters
 // read no files of the user.
 func readAllocations(conf settings) error {
-	name := conf[all.AllocationFile]
+	name := conf[registry.AllocationFile]
 	if name == "" {
 		return nil
 	}
 	content, err := os.ReadFile(name)
 	if err != nil {
-		return fmt.Errorf("%s: %w", all.AllocationFile, err)
+		return fmt.Errorf("%s: %w", registry.AllocationFile, err)
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		return fmt.Errorf("%s:1: empty; expected <allocations>", name)
 	}
-	conf[all.Allocations] = string(content)
+	conf[registry.Allocations] = string(content)
 	return nil
 }
 

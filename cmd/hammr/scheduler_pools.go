@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/registry"
 )
 
-// warnOfPools tells of pools in the allocation file of a policy that no job can be put
+// warnClosedPools tells of pools in the allocation file of a policy that no job can be put
 // into. The file says what pools get; into which ones jobs may go is up to the masters.
-func (q *query) warnOfPools(ctx context.Context, conf settings) error {
-	if conf[all.Allocations] == "" {
+func (q *query) warnClosedPools(ctx context.Context, conf settings) error {
+	if conf[registry.Allocations] == "" {
 		return nil
 	}
-	described, err := pool.Parse(conf[all.AllocationFile], []byte(conf[all.Allocations]))
+	described, err := pool.Parse(conf[registry.AllocationFile], []byte(conf[registry.Allocations]))
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (q *query) warnOfPools(ctx context.Context, conf settings) error {
 	if err != nil {
 		return err
 	}
-	closed := described.Jobs()
+	closed := described.LeafNames()
 	for _, queue := range answer.Queues {
 		if queue.State == "RUNNING" {
 			name := described.Find(queue.Name).Name

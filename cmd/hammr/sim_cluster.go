@@ -9,39 +9,39 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/sched/all"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
 
 // simCluster is the cluster that is modelled, and who gives out its slots.
 type simCluster struct {
-	policies           []string
-	conf               policyConf
-	allocations        string
-	mapWay, reduceWay  string
-	sizeError          float64
-	fail               []string
-	heartbeat, latency time.Duration
-	expiry             time.Duration
-	quiet              bool
+	policies            []string
+	conf                policyConf
+	allocations         string
+	mapMode, reduceMode string
+	sizeError           float64
+	fail                []string
+	heartbeat, latency  time.Duration
+	expiry              time.Duration
+	quiet               bool
 
-	means preempt.Means
-	cfg   sim.Config
+	preemption preempt.Config
+	cfg        sim.Config
 }
 
 // addFlags gives a command the flags of the cluster.
 func (c *simCluster) addFlags(cmd *cobra.Command) {
-	ways := "`way`, one of " + strings.Join(wayNames(), ", ")
+	ways := "`way`, one of " + strings.Join(preemptionModeNames(), ", ")
 	c.conf = make(policyConf)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&c.policies, "policy", []string{"fifo"}, "`names` of policies: "+strings.Join(all.Names(), ", "))
+	flags.StringSliceVar(&c.policies, "policy", []string{"fifo"}, "`names` of policies: "+strings.Join(registry.Names(), ", "))
 	flags.Var(c.conf, "conf", "a setting of the policies, or of one with POLICY: before it; may be given several times")
 	flags.StringVar(&c.allocations, "allocations", "", "Hadoop's allocation `file`, with the pools of policies that have any")
-	flags.StringVar(&c.mapWay, "map-preemption", string(preempt.Auto), "how slots are taken from maps: "+ways)
-	flags.StringVar(&c.reduceWay, "reduce-preemption", string(preempt.Auto), "how slots are taken from reduces: "+ways)
+	flags.StringVar(&c.mapMode, "map-preemption", string(preempt.Auto), "how slots are taken from maps: "+ways)
+	flags.StringVar(&c.reduceMode, "reduce-preemption", string(preempt.Auto), "how slots are taken from reduces: "+ways)
 	flags.Float64Var(&c.sizeError, "size-error", 0, "lognormal `spread` of the errors of policies that estimate sizes")
-	flags.IntVar(&c.cfg.Nodes, "nodes", 0, "`number` of machines")
+	flags.IntVar(&c.cfg.Machines, "nodes", 0, "`number` of machines")
 	flags.IntVar(&c.cfg.MapSlots, "map-slots", 4, "`number` of map slots of a machine")
 	flags.IntVar(&c.cfg.ReduceSlots, "reduce-slots", 2, "`number` of reduce slots of a machine")
 	flags.IntVar(&c.cfg.Racks, "racks", 1, "`number` of racks")
@@ -52,44 +52,44 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is given up")
 	flags.StringSliceVar(&c.fail, "fail", nil, "machines that are lost: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, the first is n0001; +TIME until it is back")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress bar")
-	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(all.Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp))
 	for _, flag := range []string{"map-preemption", "reduce-preemption"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(wayNames(), cobra.ShellCompDirectiveNoFileComp))
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(preemptionModeNames(), cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
-func wayNames() (names []string) {
-	for _, way := range preempt.Ways {
+func preemptionModeNames() (names []string) {
+	for _, way := range preempt.Modes {
 		names = append(names, string(way))
 	}
 	return names
 }
 
-// settle makes a configuration of the flags, or tells what is wrong with them
+// configure makes a configuration of the flags, or tells what is wrong with them
 // whatever the workload is.
-func (c *simCluster) settle() error {
+func (c *simCluster) configure() error {
 	faults := []error{c.checkNumbers(), c.checkPolicies()}
 	for _, text := range c.fail {
 		f, err := parseFailure(text)
 		c.cfg.Failures, faults = append(c.cfg.Failures, f), append(faults, err)
 	}
 	var err error
-	if c.means.Map, err = preempt.Parse(c.mapWay); err != nil {
+	if c.preemption.Map, err = preempt.Parse(c.mapMode); err != nil {
 		faults = append(faults, fmt.Errorf("--map-preemption: %w", err))
 	}
-	if c.means.Reduce, err = preempt.Parse(c.reduceWay); err != nil {
+	if c.preemption.Reduce, err = preempt.Parse(c.reduceMode); err != nil {
 		faults = append(faults, fmt.Errorf("--reduce-preemption: %w", err))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
 	c.cfg.Heartbeat, c.cfg.Latency, c.cfg.Expiry = c.heartbeat.Milliseconds(), c.latency.Milliseconds(), c.expiry.Milliseconds()
-	c.means.Heartbeat = c.cfg.Heartbeat // 0 is the default
-	c.cfg.Costs = c.means.Costs
+	c.preemption.SlotFreeLatency = c.cfg.Heartbeat // 0 is the default
+	c.cfg.Costs = c.preemption.Costs
 	noneIfZero(&c.cfg.MapSlots)
 	noneIfZero(&c.cfg.ReduceSlots)
 	noneIfZero(&c.cfg.Latency)
-	return c.cfg.Check()
+	return c.cfg.Validate()
 }
 
 // noneIfZero says none at all where sim would take 0 for its default.
@@ -110,8 +110,8 @@ const (
 func (c *simCluster) checkNumbers() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if c.cfg.Nodes < 1 || c.cfg.Nodes > maxMachines {
-		fault("--nodes %d: expected 1 to %d", c.cfg.Nodes, maxMachines)
+	if c.cfg.Machines < 1 || c.cfg.Machines > maxMachines {
+		fault("--nodes %d: expected 1 to %d", c.cfg.Machines, maxMachines)
 	}
 	if n := c.cfg.MapSlots; n < 0 || n > maxSlots {
 		fault("--map-slots %d: expected 0 to %d", n, maxSlots)
@@ -139,11 +139,11 @@ func (c *simCluster) checkNumbers() error {
 
 // slots is how many there are of each kind, after settle.
 func (c *simCluster) slots() (maps, reduces int) {
-	return c.cfg.Nodes * max(c.cfg.MapSlots, 0), c.cfg.Nodes * max(c.cfg.ReduceSlots, 0)
+	return c.cfg.Machines * max(c.cfg.MapSlots, 0), c.cfg.Machines * max(c.cfg.ReduceSlots, 0)
 }
 
-// fits tells of what a workload has that the cluster never runs.
-func (c *simCluster) fits(w *workload.Workload) error {
+// checkWorkload tells of what a workload has that the cluster never runs.
+func (c *simCluster) checkWorkload(w *workload.Workload) error {
 	maps, reduces := c.slots()
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
@@ -154,5 +154,5 @@ func (c *simCluster) fits(w *workload.Workload) error {
 			return fmt.Errorf("job %q has %d reduces, and there is no slot for them; expected --reduce-slots of 1 or more", j.ID, len(j.Reduces))
 		}
 	}
-	return c.cfg.CheckFor(w)
+	return c.cfg.ValidateFor(w)
 }

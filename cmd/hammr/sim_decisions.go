@@ -22,7 +22,7 @@ func (d *simDecisions) hear(cfg *sim.Config, policy string) {
 	if !d.wanted {
 		return
 	}
-	cfg.Decisions = func(one sched.Decision) {
+	cfg.OnDecision = func(one sched.Decision) {
 		one.Policy = policy
 		line, err := json.Marshal(one)
 		if err != nil && d.fault == nil {

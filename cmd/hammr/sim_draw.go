@@ -101,7 +101,7 @@ func (s *simRun) slotsFigure(run repetition) *plot.Figure {
 // marks are the failures of machines.
 func marks(r *sim.Result) (list []plot.Mark) {
 	for _, lost := range r.Lost {
-		list = append(list, plot.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Node) + " is lost"})
+		list = append(list, plot.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Machine) + " is lost"})
 	}
 	if len(list) > 5 { // names would hide each other
 		for i := range list {

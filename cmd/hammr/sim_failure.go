@@ -14,7 +14,7 @@ import (
 // not.
 func parseFailure(text string) (f sim.Failure, err error) {
 	node, when, found := strings.Cut(text, "@")
-	f.Node, err = parseMachine(node)
+	f.Machine, err = parseMachine(node)
 	if !found {
 		err = errors.New("no @")
 	}
@@ -22,7 +22,7 @@ func parseFailure(text string) (f sim.Failure, err error) {
 	back := strings.Index(when[percentAt+1:], "+")
 	if back >= 0 {
 		back += percentAt + 1
-		err = errors.Join(err, millis(when[back+1:], &f.Back))
+		err = errors.Join(err, millis(when[back+1:], &f.BackAfter))
 		when = when[:back]
 	}
 	if percentAt >= 0 {

@@ -47,7 +47,7 @@ smaller jobid as a string.`,
 			if err := fluid.CheckDiscipline(s.discipline); err != nil {
 				return fmt.Errorf("--discipline: %w", err)
 			}
-			return work(func(_ context.Context, cmd *cobra.Command, _ []string) error {
+			return interruptible(func(_ context.Context, cmd *cobra.Command, _ []string) error {
 				return s.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			})(cmd, args)
 		},

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/all"
 	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -57,7 +57,7 @@ func (p policyConf) of(policy string) settings {
 func (c *simCluster) checkPolicies() error {
 	var faults []error
 	if len(c.policies) == 0 {
-		faults = append(faults, fmt.Errorf("--policy: expected at least one of %s", strings.Join(all.Names(), ", ")))
+		faults = append(faults, fmt.Errorf("--policy: expected at least one of %s", strings.Join(registry.Names(), ", ")))
 	}
 	for i, name := range c.policies {
 		if slices.Contains(c.policies[:i], name) {
@@ -72,10 +72,10 @@ func (c *simCluster) checkPolicies() error {
 	among := func(of func(policy string, conf map[string]string) bool) bool {
 		return slices.ContainsFunc(c.policies, func(policy string) bool { return of(policy, c.conf.of(policy)) })
 	}
-	if c.allocations != "" && !among(all.HasPools) {
+	if c.allocations != "" && !among(registry.HasPools) {
 		faults = append(faults, fmt.Errorf("--allocations: none of %s has pools of its own; fair does", strings.Join(c.policies, ", ")))
 	}
-	if c.sizeError > 0 && !among(all.HasSizes) {
+	if c.sizeError > 0 && !among(registry.UsesJobSizes) {
 		faults = append(faults, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
 	}
 	return errors.Join(faults...)
@@ -118,15 +118,15 @@ func (c *simCluster) warn(w io.Writer) {
 
 func (c *simCluster) makePolicy(name string, w *workload.Workload, seed uint64) (sched.Policy, error) {
 	conf := c.conf.of(name)
-	if c.allocations != "" && all.HasPools(name, conf) {
-		conf[all.AllocationFile] = c.allocations
+	if c.allocations != "" && registry.HasPools(name, conf) {
+		conf[registry.AllocationFile] = c.allocations
 	}
-	if c.sizeError > 0 && all.HasSizes(name, conf) {
+	if c.sizeError > 0 && registry.UsesJobSizes(name, conf) {
 		conf["hammr.hfsp.size-error"] = strconv.FormatFloat(c.sizeError, 'g', -1, 64)
 		conf["hammr.hfsp.seed"] = strconv.FormatUint(seed, 10)
 	}
 	if err := readAllocations(conf); err != nil {
 		return nil, err
 	}
-	return all.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement(), Means: c.means, Oracle: sim.Oracle(w)})
+	return registry.New(name, conf, sched.Setup{Placement: sched.DefaultPlacement(), Preempt: c.preemption, Oracle: sim.Oracle(w)})
 }

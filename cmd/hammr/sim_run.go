@@ -52,7 +52,7 @@ nothing, as masters do. With --runs these tables are run-001/jobs.csv and so on.
   hammr sim run --swim FB-2009.tsv --nodes 100 --map-time 30s --out day
   hammr sim run --workload spec:fb2009 --policy hfsp --nodes 99 --runs 9 --out x`,
 		Args: cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
 	}
@@ -102,13 +102,13 @@ func (s *simRun) prepare() (err error) {
 	if s.runs < 1 || s.runs > 10_000 {
 		return fmt.Errorf("--runs %d: expected 1 to 10000", s.runs)
 	}
-	if err := errors.Join(s.settle(), s.source.check()); err != nil {
+	if err := errors.Join(s.configure(), s.source.check()); err != nil {
 		return err
 	}
-	if s.first, err = s.source.load(s.cfg.Nodes, s.cfg.Seed); err != nil {
+	if s.first, err = s.source.load(s.cfg.Machines, s.cfg.Seed); err != nil {
 		return err
 	}
-	if err := s.fits(s.first); err != nil {
+	if err := s.checkWorkload(s.first); err != nil {
 		return err
 	}
 	s.made, err = s.makePolicies(s.first, s.cfg.Seed)
@@ -122,7 +122,7 @@ func (s *simRun) describe(w io.Writer) {
 		maps, reduces := s.first.OfferedLoad(s.slots())
 		load = fmt.Sprintf("offered load %.2f of the map slots, %.2f of the reduce slots", maps, reduces)
 	}
-	fmt.Fprintf(w, "%s: %d jobs on %d machines; %s\n", s.first.Name, len(s.first.Jobs), s.cfg.Nodes, load)
+	fmt.Fprintf(w, "%s: %d jobs on %d machines; %s\n", s.first.Name, len(s.first.Jobs), s.cfg.Machines, load)
 	for _, note := range s.first.Notes {
 		fmt.Fprintf(w, "  %s\n", note)
 	}
@@ -132,7 +132,7 @@ func (s *simRun) describe(w io.Writer) {
 // repetition is what came of one seed.
 type repetition struct {
 	seed   uint64
-	played []sim.Played // in the order of the policies
+	played []sim.PolicyRun // in the order of the policies
 }
 
 // play plays all runs, under all policies each.
@@ -141,7 +141,7 @@ func (s *simRun) play(ctx context.Context, meter *simMeter) (runs []repetition, 
 	for n := range s.runs {
 		seed := s.cfg.Seed + uint64(n)
 		if n > 0 {
-			if w, err = s.source.load(s.cfg.Nodes, seed); err != nil {
+			if w, err = s.source.load(s.cfg.Machines, seed); err != nil {
 				return nil, err
 			}
 			if policies, err = s.makePolicies(w, seed); err != nil {
@@ -161,7 +161,7 @@ func (s *simRun) play(ctx context.Context, meter *simMeter) (runs []repetition, 
 // run only, so only that tells of them.
 func (s *simRun) playSeed(
 	ctx context.Context, w *workload.Workload, policies []sched.Policy, seed uint64, drawn bool, meter *simMeter,
-) (played []sim.Played, err error) {
+) (played []sim.PolicyRun, err error) {
 	for i, name := range s.policies {
 		cfg := s.cfg
 		cfg.Policy, cfg.Seed, cfg.Failures = policies[i], seed, slices.Clone(s.cfg.Failures)
@@ -173,7 +173,7 @@ func (s *simRun) playSeed(
 		if drawn {
 			s.decisions.hear(&cfg, name)
 		}
-		cfg.Watch = meter.watch(title, len(w.Jobs))
+		cfg.OnProgress = meter.watch(title, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
 		if err == nil {
 			err = context.Cause(ctx) // short runs do not look
@@ -181,7 +181,7 @@ func (s *simRun) playSeed(
 		if err != nil {
 			return nil, fmt.Errorf("policy %s: %w", title, err)
 		}
-		played = append(played, sim.Played{Policy: name, Result: r})
+		played = append(played, sim.PolicyRun{Policy: name, Result: r})
 	}
 	return played, nil
 }

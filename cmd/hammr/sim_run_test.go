@@ -166,7 +166,7 @@ func TestSimRunThatFails(t *testing.T) {
 	s.addFlags(new(cobra.Command))
 	s.source.addFlags(new(cobra.Command))
 	s.source.file = "mix.spec"
-	s.cfg.Nodes = 3
+	s.cfg.Machines = 3
 	if err := s.run(ctx, io.Discard, io.Discard); err == nil {
 		t.Error("a run ends well though it was interrupted")
 	}
@@ -175,14 +175,14 @@ func TestSimRunThatFails(t *testing.T) {
 
 func TestParseFailure(t *testing.T) {
 	for text, want := range map[string]sim.Failure{
-		"n0004@600":               {Node: 3, At: 600_000},
-		"n0004@0.5+1.25":          {Node: 3, At: 500, Back: 1250},
-		"4@10m":                   {Node: 3, At: 600_000},
-		"n12345@10m":              {Node: 12344, At: 600_000},
-		"n0001@1h+5m":             {At: 3_600_000, Back: 300_000},
-		"n0004@j1:map:50":         {Node: 3, Job: "j1", Phase: "map", Percent: 50},
-		"n0004@a:b+c:reduce:0.5%": {Node: 3, Job: "a:b+c", Phase: "reduce", Percent: 0.5},
-		"n0004@j@1:map:100+30":    {Node: 3, Job: "j@1", Phase: "map", Percent: 100, Back: 30_000},
+		"n0004@600":               {Machine: 3, At: 600_000},
+		"n0004@0.5+1.25":          {Machine: 3, At: 500, BackAfter: 1250},
+		"4@10m":                   {Machine: 3, At: 600_000},
+		"n12345@10m":              {Machine: 12344, At: 600_000},
+		"n0001@1h+5m":             {At: 3_600_000, BackAfter: 300_000},
+		"n0004@j1:map:50":         {Machine: 3, Job: "j1", Phase: "map", Percent: 50},
+		"n0004@a:b+c:reduce:0.5%": {Machine: 3, Job: "a:b+c", Phase: "reduce", Percent: 0.5},
+		"n0004@j@1:map:100+30":    {Machine: 3, Job: "j@1", Phase: "map", Percent: 100, BackAfter: 30_000},
 	} {
 		if got, err := parseFailure(text); got != want || err != nil {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)

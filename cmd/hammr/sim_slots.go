@@ -67,7 +67,7 @@ const (
 func (s *simRun) draws() bool {
 	slots := func(n int) int { return max(n, 0) }
 	maps, reduces := s.first.Tasks()
-	return s.cfg.Nodes*(slots(s.cfg.MapSlots)+slots(s.cfg.ReduceSlots)) <= maxLanes && maps+reduces <= maxAttempts
+	return s.cfg.Machines*(slots(s.cfg.MapSlots)+slots(s.cfg.ReduceSlots)) <= maxLanes && maps+reduces <= maxAttempts
 }
 
 // neverSuspended reports whether each attempt had its slot from its start to its
@@ -82,10 +82,10 @@ func neverSuspended(run repetition) bool {
 }
 
 // gantt has a lane for each slot, map slots above reduce slots on each machine.
-func (s *simRun) gantt(p sim.Played, groups slotGroups) *plot.Figure {
+func (s *simRun) gantt(p sim.PolicyRun, groups slotGroups) *plot.Figure {
 	perKind := [2]int{max(s.cfg.MapSlots, 0), max(s.cfg.ReduceSlots, 0)}
 	perMachine := perKind[0] + perKind[1]
-	names := laneNames(s.cfg.Nodes, perKind)
+	names := laneNames(s.cfg.Machines, perKind)
 	free := make([]int64, len(names)) // when the lane is free
 	tasks := slices.SortedStableFunc(slices.Values(p.Result.Tasks), func(a, b sim.TaskResult) int { return cmp.Compare(a.Start, b.Start) })
 	var spans []plot.Span
@@ -142,7 +142,7 @@ func ordered(spans []plot.Span, groups slotGroups) []plot.Span {
 }
 
 // areas counts the slots of each group, of maps and of reduces.
-func (s *simRun) areas(p sim.Played, groups slotGroups) (figures []*plot.Figure) {
+func (s *simRun) areas(p sim.PolicyRun, groups slotGroups) (figures []*plot.Figure) {
 	for kind, words := range [2][2]string{{"maps", "map slots"}, {"reduces", "reduce slots"}} {
 		times, areas := counts(p.Result, cluster.Slot(kind), groups)
 		axes := plot.Axes{Title: p.Policy + ": " + words[0], X: "time [s]", Y: words[1], Marks: marks(p.Result)}

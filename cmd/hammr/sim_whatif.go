@@ -34,7 +34,7 @@ the simulator.`,
 		Example: `  hammr sim whatif --history /var/hammr/history --policy fifo,hfsp
   hammr sim whatif --history /var/hammr/history --policy fair --nodes 20 --quiet`,
 		Args: cobra.NoArgs,
-		RunE: work(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			s.given = cmd.Flags().Changed
 			return s.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}),
@@ -66,16 +66,16 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	s.warn(stderr)
 	meter := newSimMeter(stderr, s.quiet)
-	var played []sim.Played
+	var played []sim.PolicyRun
 	for i, name := range s.policies {
 		cfg := s.cfg
-		cfg.Policy, cfg.Watch = policies[i], meter.watch(name, len(w.Jobs))
+		cfg.Policy, cfg.OnProgress = policies[i], meter.watch(name, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
 		meter.clear()
 		if err != nil {
 			return fmt.Errorf("policy %s: %w", name, err)
 		}
-		played = append(played, sim.Played{Policy: name, Result: r})
+		played = append(played, sim.PolicyRun{Policy: name, Result: r})
 	}
 	if s.out != "" {
 		if err := writeNew(s.out, func(out io.Writer) error { return writeWhatifCSV(out, w, played) }); err != nil {
@@ -83,7 +83,7 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	fmt.Fprintf(stdout, "%s: %d jobs on %d machines with %d map and %d reduce slots each\n", w.Name, len(w.Jobs),
-		s.cfg.Nodes, max(s.cfg.MapSlots, 0), max(s.cfg.ReduceSlots, 0))
+		s.cfg.Machines, max(s.cfg.MapSlots, 0), max(s.cfg.ReduceSlots, 0))
 	for _, note := range w.Notes {
 		fmt.Fprintf(stdout, "  %s\n", note)
 	}
@@ -103,17 +103,17 @@ func (s *simWhatif) prepare() (*workload.Workload, error) {
 		return nil, err
 	}
 	for flag, seen := range map[string]struct{ value, seen *int }{
-		"nodes": {&s.cfg.Nodes, &w.Seen.Machines}, "map-slots": {&s.cfg.MapSlots, &w.Seen.MapSlots}, "reduce-slots": {&s.cfg.ReduceSlots, &w.Seen.ReduceSlots},
+		"nodes": {&s.cfg.Machines, &w.Observed.Machines}, "map-slots": {&s.cfg.MapSlots, &w.Observed.MapSlots}, "reduce-slots": {&s.cfg.ReduceSlots, &w.Observed.ReduceSlots},
 	} {
 		if !s.given(flag) {
 			*seen.value = *seen.seen
 		}
 	}
-	if s.cfg.Nodes == 0 && !s.given("nodes") {
+	if s.cfg.Machines == 0 && !s.given("nodes") {
 		return nil, fmt.Errorf("%s does not tell of machines; expected --nodes, --map-slots and --reduce-slots", s.history)
 	}
-	if err := s.settle(); err != nil {
+	if err := s.configure(); err != nil {
 		return nil, err
 	}
-	return w, s.fits(w)
+	return w, s.checkWorkload(w)
 }

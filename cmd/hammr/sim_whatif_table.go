@@ -14,7 +14,7 @@ import (
 
 // writeWhatif writes a line for each job, and below what the means are, and how far
 // predictions are from what was recorded.
-func writeWhatif(out io.Writer, w *workload.Workload, played []sim.Played) error {
+func writeWhatif(out io.Writer, w *workload.Workload, played []sim.PolicyRun) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "JOB\tNAME\tRECORDED\t")
 	for _, p := range played {
@@ -75,7 +75,7 @@ func difference(was, is int64) string {
 	return fmt.Sprintf("%+.1f %%", (float64(is)/float64(was)-1)*100)
 }
 
-func writeWhatifCSV(out io.Writer, w *workload.Workload, played []sim.Played) error {
+func writeWhatifCSV(out io.Writer, w *workload.Workload, played []sim.PolicyRun) error {
 	c := csv.NewWriter(out)
 	lines := [][]string{{"policy", "jobid", "name", "recorded_s", "sojourn_s"}}
 	text := func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -43,7 +43,7 @@ func (s *simRun) write(dir *stagedDir, runs []repetition) error {
 }
 
 // writeTables writes the tables of one run, in a directory inside that of results.
-func (s *simRun) writeTables(dir *stagedDir, in string, played []sim.Played) error {
+func (s *simRun) writeTables(dir *stagedDir, in string, played []sim.PolicyRun) error {
 	err := dir.file(filepath.Join(in, "jobs.csv"), func(w io.Writer) error { return sim.WriteJobs(w, played) })
 	if err != nil || !s.tasks {
 		return err

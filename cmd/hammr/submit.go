@@ -58,7 +58,7 @@ func submit(cmd *cobra.Command, args []string) error {
 		err = checkProgram(path)
 	}
 	if err != nil {
-		return workError{err}
+		return runError{err}
 	}
 	return submitFile(path, rest, help, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
@@ -106,20 +106,20 @@ func programFile(name string) (string, error) {
 	return name, nil
 }
 
-// jobSeen passes on what a program prints, and remembers whether that was the id
+// jobIDDetector passes on what a program prints, and remembers whether that was the id
 // of a job.
-type jobSeen struct {
-	to   io.Writer
-	line []byte // so far
-	seen bool
+type jobIDDetector struct {
+	to    io.Writer
+	line  []byte // so far
+	found bool
 }
 
 // Write implements io.Writer.
-func (s *jobSeen) Write(p []byte) (int, error) {
+func (s *jobIDDetector) Write(p []byte) (int, error) {
 	for _, b := range p {
 		switch {
 		case b == '\n':
-			s.seen = s.seen || isJobID(string(s.line))
+			s.found = s.found || isJobID(string(s.line))
 			s.line = s.line[:0]
 		case len(s.line) < 100: // an id is shorter
 			s.line = append(s.line, b)

@@ -23,18 +23,18 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	defer signal.Stop(interrupts)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	seen := &jobSeen{to: stdout}
+	seen := &jobIDDetector{to: stdout}
 	err := runFile(ctx, path, args, seen, stderr)
-	switch code, ended := endOf(err); {
-	case err == nil && (seen.seen || help):
+	switch code, ended := exitCodeOf(err); {
+	case err == nil && (seen.found || help):
 		return nil
 	case err == nil:
-		return workError{fmt.Errorf("%s ended without handing in a job; a Hammr program ends its main with mr.Main", path)}
+		return runError{fmt.Errorf("%s ended without handing in a job; a Hammr program ends its main with mr.Main", path)}
 	case ended:
 		fmt.Fprintf(stderr, "hammr: %s handed in no job and ended with exit code %d\n", path, code)
 		return exitError(code)
 	}
-	return workError{fmt.Errorf("%s handed in no job and %w", path, err)}
+	return runError{fmt.Errorf("%s handed in no job and %w", path, err)}
 }
 
 // runFile runs a program. The end of ctx asks it to end.
@@ -56,8 +56,8 @@ func runFile(ctx context.Context, path string, args []string, stdout, stderr io.
 	return fmt.Errorf("was ended: %w", err)
 }
 
-// endOf is the exit code of a program that has ended by itself.
-func endOf(err error) (code int, ended bool) {
+// exitCodeOf is the exit code of a program that has ended by itself.
+func exitCodeOf(err error) (code int, ended bool) {
 	var end *exec.ExitError
 	if !errors.As(err, &end) || !end.Exited() {
 		return 0, false

@@ -45,4 +45,4 @@ func field(w io.Writer, name string, format string, args ...any) {
 }
 
 // printable words of people who name jobs do not break a line.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(escaped(s)), " ") }

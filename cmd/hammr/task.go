@@ -16,21 +16,21 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func (r remotes) newTask() *cobra.Command {
+func (r clusterCommands) newTask() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "task",
 		Short:   "Look at tasks of a job, and end or preempt attempts at them",
 		Example: "  hammr task list job_1763700000000_0001",
-	}, r.newTaskList(), r.newTaskLogs(), r.newTaskEnd(false), r.newTaskEnd(true), r.newTaskPreempt())
+	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt())
 }
 
-func (r remotes) newTaskList() *cobra.Command {
+func (r clusterCommands) newTaskList() *cobra.Command {
 	var state, kind string
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:     "list JOB [--type map|reduce] [--state STATE]",
 		Short:   "List the tasks of a job with their attempts",
 		Example: "  hammr task list job_1763700000000_0001 --state running",
-		Args:    one("the id of a job"),
+		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) error {
 		s, err := q.job(ctx, q.args[0], true)
 		if err != nil {
@@ -61,14 +61,14 @@ func taskState(t report.Task, s *wire.TaskStatus) string {
 		return "PENDING"
 	case s.State == wire.TaskState_TASK_PAUSED:
 		return "PAUSED"
-	case standsStill(s):
+	case allSuspended(s):
 		return "SUSPENDED"
 	}
 	return string(t.State)
 }
 
-// standsStill reports whether all attempts at a task that run are suspended.
-func standsStill(s *wire.TaskStatus) bool {
+// allSuspended reports whether all attempts at a task that run are suspended.
+func allSuspended(s *wire.TaskStatus) bool {
 	still := false
 	for _, a := range s.Attempts {
 		if a.State == wire.AttemptState_ATTEMPT_RUNNING {
@@ -101,16 +101,16 @@ func elapsed(a report.Attempt) string {
 	return (time.Duration(a.FinishTime-a.StartTime) * time.Millisecond).String()
 }
 
-// newTaskEnd is `task kill`, which costs the task nothing, and `task fail`, which
+// newTaskKill is `task kill`, which costs the task nothing, and `task fail`, which
 // costs it one of its attempts.
-func (r remotes) newTaskEnd(fail bool) *cobra.Command {
+func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill TASK|ATTEMPT...",
 		Short: "End attempts that run; their tasks are tried again",
 		Long: `End attempts that run; their tasks are tried again. It does not count as a
 failure. The id of a task stands for its attempts that run.`,
 		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
-		Args:    some("the id of a task or of an attempt"),
+		Args:    someArgs("the id of a task or of an attempt"),
 	}
 	done, words := "killed", "Killed task %s"
 	if fail {
@@ -120,8 +120,8 @@ enough fails its job. The id of a task stands for its attempts that run.`
 		cmd.Example = "  hammr task fail attempt_1763700000000_0001_m_000000_0"
 		done, words = "failed", words+" by failing"
 	}
-	return r.asks(cmd, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
+	return r.command(cmd, func(ctx context.Context, q *query) error {
+		return q.forEach(func(id string) error {
 			attempts, err := q.attemptsOf(ctx, id)
 			if err != nil {
 				return err
@@ -133,7 +133,7 @@ enough fails its job. The id of a task stands for its attempts that run.`
 				case err != nil:
 					return err
 				}
-				q.did(deed{ID: attempt, Done: done}, words, attempt)
+				q.report(change{ID: attempt, Done: done}, words, attempt)
 			}
 			return nil
 		})

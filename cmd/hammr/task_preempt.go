@@ -13,13 +13,13 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// preemptWays are those of `task preempt`; the policies know one more, to wait.
-var preemptWays = []string{"auto", "split", "checkpoint", "suspend", "kill"}
+// preemptModes are those of `task preempt`; the policies know one more, to wait.
+var preemptModes = []string{"auto", "split", "checkpoint", "suspend", "kill"}
 
-func (r remotes) newTaskPreempt() *cobra.Command {
+func (r clusterCommands) newTaskPreempt() *cobra.Command {
 	var how string
 	var resume bool
-	cmd := r.asks(&cobra.Command{
+	cmd := r.command(&cobra.Command{
 		Use:   "preempt ATTEMPT|TASK... --how split|checkpoint|suspend|kill|auto",
 		Short: "Take their slots from attempts that run, and keep their work",
 		Long: `Take their slots from attempts that run. It does not count as a failure. The id
@@ -50,20 +50,20 @@ free.`,
 				return errors.New("the id of a task or of an attempt is missing")
 			case resume && how != "":
 				return errors.New("--how and --resume exclude each other")
-			case !resume && !slices.Contains(preemptWays, how):
-				return fmt.Errorf("--how %q: expected one of %s", how, strings.Join(preemptWays, ", "))
+			case !resume && !slices.Contains(preemptModes, how):
+				return fmt.Errorf("--how %q: expected one of %s", how, strings.Join(preemptModes, ", "))
 			}
 			return nil
 		},
 	}, func(ctx context.Context, q *query) error {
-		return q.each(func(id string) error {
+		return q.forEach(func(id string) error {
 			attempts, err := q.attemptsOf(ctx, id)
 			if err != nil {
 				return err
 			}
 			var faults []error
 			for _, attempt := range attempts {
-				faults = append(faults, q.preemptAttempt(ctx, attempt, preempt.How(how), resume))
+				faults = append(faults, q.preemptAttempt(ctx, attempt, preempt.Mode(how), resume))
 			}
 			return errors.Join(faults...)
 		})
@@ -73,22 +73,22 @@ free.`,
 	return cmd
 }
 
-func (q *query) preemptAttempt(ctx context.Context, id string, how preempt.How, resume bool) error {
+func (q *query) preemptAttempt(ctx context.Context, id string, how preempt.Mode, resume bool) error {
 	if resume {
 		err := q.ResumeAttempt(ctx, id)
 		if err == nil {
-			q.did(deed{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
+			q.report(change{ID: id, Done: "resumed"}, "Resumed attempt %s", id)
 		}
-		return attemptFault(id, err)
+		return attemptError(id, err)
 	}
 	way, err := q.PreemptAttempt(ctx, id, string(how))
 	if err == nil {
-		q.did(deed{ID: id, Done: "preempted", To: way}, "Preempted attempt %s by %s", id, way)
+		q.report(change{ID: id, Done: "preempted", To: way}, "Preempted attempt %s by %s", id, way)
 	}
-	return attemptFault(id, err)
+	return attemptError(id, err)
 }
 
-func attemptFault(id string, err error) error {
+func attemptError(id string, err error) error {
 	if errors.Is(err, client.ErrUnknown) {
 		return notFound{"task", id}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-func TestProcessThatIsNoTaskGoesOn(t *testing.T) {
+func TestServeTaskReturnsInAnOrdinaryProcess(t *testing.T) {
 	all := runnables()
 	if len(all) != len(examples.Programs()) {
 		t.Errorf("%d programs have tasks", len(all))

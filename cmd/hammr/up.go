@@ -79,7 +79,7 @@ func (c *upConfig) settle(cmd *cobra.Command) error {
 		return fmt.Errorf("own program, for the daemons to run: %w", err)
 	}
 	c.Program = []string{self}
-	c.Outlive = c.detach || c.add > 0
+	c.Detach = c.detach || c.add > 0
 	pass := func(to *[]string, name string) {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			*to = append(*to, "--"+name, daemonText(f.Value))
@@ -144,7 +144,7 @@ func clusterUp(ctx context.Context, cfg upConfig, stdout, stderr io.Writer) erro
   hammr run wordcount IN OUT
   hammr node list
 `, len(c.State.Masters), len(c.State.Tasknodes), time.Since(start).Round(10*time.Millisecond), c.State.Masters[0].HTTP, masters)
-	if cfg.Outlive {
+	if cfg.Detach {
 		fmt.Fprintf(stderr, "  hammr down --dir %s\n", cfg.Dir)
 		c.Release()
 		return nil
@@ -160,7 +160,7 @@ func keepToken(dir string, s localcluster.State) error {
 	if err != nil {
 		return err
 	}
-	store, err := rpc.UserStore()
+	store, err := rpc.UserTokenStore()
 	if err != nil {
 		return err
 	}

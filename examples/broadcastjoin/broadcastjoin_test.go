@@ -30,7 +30,7 @@ func TestSameBytesAsJoin(t *testing.T) {
 	}
 	small, big := mrtest.File(t, "small", table(2000)), mrtest.File(t, "big", table(20_000))
 	args := func(out string) []string { return []string{small, big, out} }
-	extest.Equal(t, extest.AnyWay(t, Program(), args), extest.AnyWay(t, join.Program(), args))
+	extest.Equal(t, extest.UnderAllVariants(t, Program(), args), extest.UnderAllVariants(t, join.Program(), args))
 }
 
 func TestBroadcastJoinRefuses(t *testing.T) {

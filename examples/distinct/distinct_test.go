@@ -22,7 +22,7 @@ func TestDistinct(t *testing.T) {
 func TestDistinctAnyWay(t *testing.T) {
 	lines := extest.Lines(1, 40_000)
 	in := mrtest.File(t, "lines", extest.Text(lines))
-	got := extest.AnyWay(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in, out}
 	})
 	slices.Sort(lines)

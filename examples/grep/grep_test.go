@@ -63,7 +63,7 @@ func TestGrepAnyWay(t *testing.T) {
 		fmt.Fprintf(&want, "%d\t%s\n", e.count, e.match)
 	}
 	in := mrtest.File(t, "lines", extest.Text(lines))
-	got := extest.AnyWay(t, Program(), func(out string) []string { return []string{in, out, regex} })
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out, regex} })
 	extest.Equal(t, got, want.String())
 }
 

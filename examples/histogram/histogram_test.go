@@ -35,7 +35,7 @@ func TestHistogramAnyWay(t *testing.T) {
 		fmt.Fprintf(&want, "%d\t%d\n", bound, counts[bound])
 	}
 	in := mrtest.File(t, "numbers", input.String())
-	got := extest.AnyWay(t, Program(), func(out string) []string { return []string{"20", in, out} })
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{"20", in, out} })
 	extest.Equal(t, got, want.String())
 }
 

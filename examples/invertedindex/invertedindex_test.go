@@ -46,7 +46,7 @@ func TestInvertedIndexAnyWay(t *testing.T) {
 		}
 		want.WriteByte('\n')
 	}
-	got := extest.AnyWay(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", dir, out}
 	})
 	extest.Equal(t, got, want.String())

@@ -43,7 +43,7 @@ func TestJoinAnyWay(t *testing.T) {
 	slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[:5], b[:5]) })
 
 	in1, in2 := mrtest.File(t, "left", leftText), mrtest.File(t, "right", rightText)
-	got := extest.AnyWay(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in1, in2, out}
 	})
 	extest.Equal(t, got, extest.Text(want))

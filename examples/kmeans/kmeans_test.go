@@ -39,7 +39,7 @@ func TestKMeansAnyWay(t *testing.T) {
 		fmt.Fprintf(&text, "%v %v,%v\n", p[0], p[1], p[2])
 	}
 	in := mrtest.File(t, "points", text.String())
-	got := extest.AnyWay(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", "7", "4", in, out}
 	})
 	extest.Equal(t, got, twin(points, 7, 4))

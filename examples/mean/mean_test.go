@@ -49,7 +49,7 @@ func TestMeanAnyWay(t *testing.T) {
 	slices.Sort(want)
 
 	in := mrtest.File(t, "numbers", input.String())
-	got := extest.AnyWay(t, Program(), func(out string) []string { return []string{in, out} })
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{in, out} })
 	lines := slices.Sorted(strings.Lines(got))
 	extest.Equal(t, strings.Join(lines, ""), extest.Text(want))
 	if len(lines) != len(slices.Collect(maps.Keys(sums))) {

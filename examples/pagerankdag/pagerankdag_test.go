@@ -28,7 +28,7 @@ func TestSameBytesAsPagerank(t *testing.T) {
 	in := mrtest.File(t, "edges", input.String())
 	for _, rounds := range []string{"1", "6"} {
 		args := func(out string) []string { return []string{rounds, in, out} }
-		extest.Equal(t, extest.AnyWay(t, Program(), args), extest.AnyWay(t, pagerank.Program(), args))
+		extest.Equal(t, extest.UnderAllVariants(t, Program(), args), extest.UnderAllVariants(t, pagerank.Program(), args))
 	}
 }
 

@@ -39,7 +39,7 @@ func TestSecondarySortAnyWay(t *testing.T) {
 		fmt.Fprintf(&want, "%d\t%d\n", p[0], p[1])
 	}
 	in := mrtest.File(t, "numbers", input.String())
-	got := extest.AnyWay(t, Program(), func(out string) []string {
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", in, out}
 	})
 	extest.Equal(t, got, want.String())

@@ -37,7 +37,7 @@ func directory(t testing.TB, contents ...string) string {
 
 func validate(t *testing.T, dir string) string {
 	t.Helper()
-	return extest.AnyWay(t, Program(), func(out string) []string {
+	return extest.UnderAllVariants(t, Program(), func(out string) []string {
 		return []string{"-D", "mapreduce.job.reduces=1", dir, out}
 	})
 }

@@ -42,7 +42,7 @@ func TestTopNAnyWay(t *testing.T) {
 	}
 	a := mrtest.File(t, "a", extest.Text(lines[:3000]))
 	b := mrtest.File(t, "b", extest.Text(lines[3000:]))
-	got := extest.AnyWay(t, Program(), func(out string) []string { return []string{"50", a, b, out} })
+	got := extest.UnderAllVariants(t, Program(), func(out string) []string { return []string{"50", a, b, out} })
 	extest.Equal(t, got, want.String())
 }
 

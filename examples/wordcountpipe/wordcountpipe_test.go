@@ -12,7 +12,7 @@ import (
 func TestSameBytesAsWordcount(t *testing.T) {
 	in := mrtest.File(t, "text", extest.Text(extest.Lines(1, 20_000)))
 	args := func(out string) []string { return []string{in, out} }
-	extest.Equal(t, extest.AnyWay(t, Program(), args), extest.AnyWay(t, wordcount.Program(), args))
+	extest.Equal(t, extest.UnderAllVariants(t, Program(), args), extest.UnderAllVariants(t, wordcount.Program(), args))
 }
 
 func TestEmptyInput(t *testing.T) {

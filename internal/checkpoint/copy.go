@@ -14,18 +14,18 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Copy copies what a checkpoint names into one directory: of runs only what is still
+// Copier copies what a checkpoint names into one directory: of runs only what is still
 // to be merged.
-type Copy struct {
-	From     Source
+type Copier struct {
+	Source   Source
 	Dir      string
 	Create   func(path string) (storage.Writer, error)
-	Name     func(path string) string // under which a file is known; nil: its path
-	Patience Patience                 // with From
+	FullName func(path string) string // under which a file is known; nil: its path
+	Retry    RetryPolicy              // with From
 }
 
-// Files returns the body of a checkpoint that names the copies.
-func (c *Copy) Files(ctx context.Context, body *taskproc.CheckpointBody) (*taskproc.CheckpointBody, error) {
+// Copy returns the body of a checkpoint that names the copies.
+func (c *Copier) Copy(ctx context.Context, body *taskproc.CheckpointBody) (*taskproc.CheckpointBody, error) {
 	copied := proto.CloneOf(body)
 	for _, n := range copied.Nodes {
 		if err := c.copyFilesOf(ctx, n); err != nil {
@@ -37,7 +37,7 @@ func (c *Copy) Files(ctx context.Context, body *taskproc.CheckpointBody) (*taskp
 
 // copyFilesOf copies what a Node has in files, but for what lies with the job's
 // output.
-func (c *Copy) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
+func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	for i, m := range n.Merge {
 		if err := c.copyRun(ctx, m, fmt.Sprintf("%s/stage%d-node%d-run%d", c.Dir, n.Stage, n.Node, i)); err != nil {
 			return err
@@ -55,10 +55,10 @@ func (c *Copy) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 }
 
 // copyRun copies what is left of a run and has m name that.
-func (c *Copy) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
+func (c *Copier) copyRun(ctx context.Context, m *taskproc.MergeInput, path string) error {
 	state := MergeStates([]*taskproc.MergeInput{m})[0]
 	open := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
-		return c.From.Open(ctx, m.Path, offset, length)
+		return c.Source.Open(ctx, m.Path, offset, length)
 	}
 	var run shuffle.Run
 	var from shuffle.RunPosition
@@ -69,21 +69,21 @@ func (c *Copy) copyRun(ctx context.Context, m *taskproc.MergeInput, path string)
 	if err != nil {
 		return err
 	}
-	state.Path, state.Run, state.From = c.known(path), run, from
+	state.Path, state.Run, state.From = c.nameOf(path), run, from
 	proto.Reset(m)
 	proto.Merge(m, mergeInput(state))
 	return nil
 }
 
-func (c *Copy) known(path string) string {
-	if c.Name == nil {
+func (c *Copier) nameOf(path string) string {
+	if c.FullName == nil {
 		return path
 	}
-	return c.Name(path)
+	return c.FullName(path)
 }
 
 // copyPublished copies a data file and its index and has o name them.
-func (c *Copy) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
+func (c *Copier) copyPublished(ctx context.Context, o *taskproc.MapOutput, path string) error {
 	var index *shuffle.Index
 	err := c.write(ctx, shuffle.IndexPath(path), func(w io.Writer) (err error) {
 		index, err = c.copyIndex(ctx, o, w)
@@ -92,15 +92,15 @@ func (c *Copy) copyPublished(ctx context.Context, o *taskproc.MapOutput, path st
 	if err == nil {
 		err = c.write(ctx, path, func(w io.Writer) error { return c.copyData(ctx, o.Path, index, w) })
 	}
-	o.Path = c.known(path)
+	o.Path = c.nameOf(path)
 	return err
 }
 
 // maxIndex bounds the index files that are read, in bytes.
 const maxIndex = 1 << 30
 
-func (c *Copy) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
-	in, err := c.From.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
+func (c *Copier) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer) (*shuffle.Index, error) {
+	in, err := c.Source.Open(ctx, shuffle.IndexPath(o.Path), 0, -1)
 	if err != nil {
 		return nil, &SourceError{err}
 	}
@@ -119,12 +119,12 @@ func (c *Copy) copyIndex(ctx context.Context, o *taskproc.MapOutput, w io.Writer
 	return x, err
 }
 
-func (c *Copy) copyData(ctx context.Context, path string, x *shuffle.Index, w io.Writer) error {
-	in, err := c.From.Open(ctx, path, 0, -1)
+func (c *Copier) copyData(ctx context.Context, path string, x *shuffle.Index, w io.Writer) error {
+	in, err := c.Source.Open(ctx, path, 0, -1)
 	if err != nil {
 		return &SourceError{err}
 	}
-	hash, sink := xxhash.New(), &keenWriter{w: w}
+	hash, sink := xxhash.New(), &errWriter{w: w}
 	n, err := io.Copy(io.MultiWriter(hash, sink), io.LimitReader(in, x.DataLength+1))
 	err = errors.Join(err, in.Close())
 	if err == nil && (n != x.DataLength || hash.Sum64() != x.DataChecksum) {
@@ -136,21 +136,21 @@ func (c *Copy) copyData(ctx context.Context, path string, x *shuffle.Index, w io
 	return err
 }
 
-// keenWriter remembers that it was the writer that failed.
-type keenWriter struct {
+// errWriter remembers that it was the writer that failed.
+type errWriter struct {
 	w   io.Writer
 	err error
 }
 
-func (k *keenWriter) Write(p []byte) (n int, err error) {
+func (k *errWriter) Write(p []byte) (n int, err error) {
 	n, k.err = k.w.Write(p)
 	return n, k.err
 }
 
 // write makes a file of the copy, from its beginning again as often as its source
 // may yet be had.
-func (c *Copy) write(ctx context.Context, path string, fill func(io.Writer) error) error {
-	return c.Patience.Insist(ctx, func() error {
+func (c *Copier) write(ctx context.Context, path string, fill func(io.Writer) error) error {
+	return c.Retry.Do(ctx, func() error {
 		w, err := c.Create(path)
 		if err != nil {
 			return err

@@ -12,20 +12,20 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Recorded is a checkpoint file as it was recorded when it was written.
-type Recorded struct {
+// FileRef is a checkpoint file as it was recorded when it was written.
+type FileRef struct {
 	Path     string
 	Bytes    int64
 	Checksum uint64 // xxhash64 over the file
 }
 
 // Read reads and verifies a checkpoint file.
-func (r Recorded) Read(ctx context.Context, from Source, patience Patience) (*taskproc.CheckpointBody, error) {
+func (r FileRef) Read(ctx context.Context, from Source, patience RetryPolicy) (*taskproc.CheckpointBody, error) {
 	if r.Bytes < 0 || r.Bytes > maxLength {
 		return nil, &SourceError{fmt.Errorf("%w: %d bytes recorded", storage.ErrCorrupt, r.Bytes)}
 	}
 	var b []byte
-	err := patience.Insist(ctx, func() error {
+	err := patience.Do(ctx, func() error {
 		f, err := from.Open(ctx, r.Path, 0, -1)
 		if err != nil {
 			return err

@@ -16,11 +16,11 @@ type Source interface {
 	Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error)
 }
 
-// Files opens files of a file system by their paths.
-type Files struct{ FS storage.FS }
+// FSFiles opens files of a file system by their paths.
+type FSFiles struct{ FS storage.FS }
 
 // Open implements Source.
-func (s Files) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
+func (s FSFiles) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
 	f, err := s.FS.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func (s Files) Open(ctx context.Context, path string, offset, length int64) (io.
 	}{io.LimitReader(f, length), f}, nil
 }
 
-// Elsewhere asks another machine's shuffle server for files of a job.
-type Elsewhere struct {
+// RemoteFiles asks another machine's shuffle server for files of a job.
+type RemoteFiles struct {
 	Fetcher      *transfer.Fetcher
 	Address, Job string
 }
 
 // Open implements Source.
-func (s Elsewhere) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
+func (s RemoteFiles) Open(ctx context.Context, path string, offset, length int64) (io.ReadCloser, error) {
 	file, err := transfer.FileOf(s.Address, s.Job, path)
 	if err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ type SourceError struct{ Err error }
 func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// IsOfNoUse reports whether an error is one of a checkpoint file, or of the files that
+// IsUnusable reports whether an error is one of a checkpoint file, or of the files that
 // it names.
-func IsOfNoUse(err error) bool {
+func IsUnusable(err error) bool {
 	return errors.As(err, new(*SourceError)) || errors.As(err, new(*shuffle.SourceError))
 }

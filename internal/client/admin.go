@@ -41,16 +41,16 @@ type Admin interface {
 	// ResumeJob lets a suspended job have slots again.
 	ResumeJob(ctx context.Context, jobID string) error
 
-	// Nodes describes every tasknode, by name; those that are lost only when all
+	// Tasknodes describes every tasknode, by name; those that are lost only when all
 	// is set.
-	Nodes(ctx context.Context, all bool) ([]*wire.Node, error)
-	// AdmitNode excludes a tasknode from new tasks, or admits it again. What it
+	Tasknodes(ctx context.Context, all bool) ([]*wire.Node, error)
+	// AdmitTasknode excludes a tasknode from new tasks, or admits it again. What it
 	// runs goes on.
-	AdmitNode(ctx context.Context, name string, excluded bool) error
+	AdmitTasknode(ctx context.Context, name string, excluded bool) error
 
-	// DrainNode excludes a tasknode from new tasks and has what is there go
-	// elsewhere, until AdmitNode.
-	DrainNode(ctx context.Context, name string) error
+	// DrainTasknode excludes a tasknode from new tasks and has what is there go
+	// elsewhere, until AdmitTasknode.
+	DrainTasknode(ctx context.Context, name string) error
 
 	// SetPolicy chooses the policy that gives out slots, and sets it to conf and
 	// nothing else.

@@ -35,12 +35,12 @@ type Client interface {
 	// fs.ErrExist.
 	Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (jobID string, err error)
 
-	// Follow calls each with the status of the job now and after changes, from
+	// Watch calls each with the status of the job now and after changes, from
 	// the calling goroutine, and returns the final status. A slow caller sees
 	// fewer steps but always the last one, which each gets too. The end of ctx
 	// ends the watching, not the job. each may be nil. What each gets is not
 	// changed afterwards.
-	Follow(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error)
+	Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error)
 
 	// Kill asks for the end of a job and returns once that is accepted; Follow
 	// tells when it has ended. A job that has ended is left as it is.

@@ -17,9 +17,9 @@ const (
 	LocalBlockSize = "hammr.local.blocksize"
 	LocalDurable   = "hammr.local.durable"
 
-	ClientTimeout   = "hammr.client.timeout"
-	TasknodeExpiry  = "hammr.tasknode.expiry"
-	MasterHeartbeat = "hammr.jobmaster.heartbeat"
+	ClientTimeout         = "hammr.client.timeout"
+	TasknodeExpiry        = "hammr.tasknode.expiry"
+	MasterElectionTimeout = "hammr.jobmaster.heartbeat"
 
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"
@@ -59,7 +59,7 @@ const (
 	ShuffleFetchTimeout       = "hammr.shuffle.fetch.timeout"
 	ChannelsStored            = "hammr.job.channel.stored"
 	ChannelConnectTimeout     = "hammr.channel.connect.timeout"
-	FaultDecay                = "hammr.job.fault.decay"
+	FailureDecay              = "hammr.job.fault.decay"
 	JobLogDir                 = "hammr.job.log.dir"
 	BoundaryTimeout           = "hammr.preempt.boundary.timeout"
 	CheckpointCopies          = "hammr.preempt.checkpoint.copies"

@@ -26,13 +26,13 @@ var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 //
 //	map 100% reduce  43% ▕███████▌         ▏ 612 MiB of 1.0 GiB  310 MiB/s  2s left
 type bar struct {
-	began time.Time // of the job
-	drawn time.Time // latest frame
-	shown bool      // a frame stands on the terminal
-	rate  rate
+	startedAt time.Time // of the job
+	drawnAt   time.Time // latest frame
+	shown     bool      // a frame stands on the terminal
+	rate      rate
 }
 
-func (b *bar) reset(now time.Time) { *b = bar{began: now, shown: b.shown} }
+func (b *bar) reset(now time.Time) { *b = bar{startedAt: now, shown: b.shown} }
 
 // erase is what removes the bar from the terminal; "" when it is not there.
 func (b *bar) erase() string {
@@ -45,14 +45,14 @@ func (b *bar) erase() string {
 
 // frame is what draws the bar anew; "" when it is too early for that.
 func (b *bar) frame(now time.Time, p Progress, width int) string {
-	if b.began.IsZero() {
-		b.began = now
+	if b.startedAt.IsZero() {
+		b.startedAt = now
 	}
 	b.rate.add(now, p.BytesDone)
-	if now.Sub(b.began) < barDelay || now.Sub(b.drawn) < barInterval {
+	if now.Sub(b.startedAt) < barDelay || now.Sub(b.drawnAt) < barInterval {
 		return ""
 	}
-	b.drawn, b.shown = now, true
+	b.drawnAt, b.shown = now, true
 	return eraseLine + b.line(now, p, width)
 }
 
@@ -85,7 +85,7 @@ func (b *bar) figures(now time.Time, p Progress) string {
 	if left, ok := b.timeLeft(now, p); ok {
 		parts = append(parts, left.String()+" left")
 	} else {
-		parts = append(parts, now.Sub(b.began).Round(time.Second).String())
+		parts = append(parts, now.Sub(b.startedAt).Round(time.Second).String())
 	}
 	return strings.Join(parts, "  ")
 }
@@ -97,7 +97,7 @@ func (b *bar) timeLeft(now time.Time, p Progress) (time.Duration, bool) {
 	if rate := b.rate.perSecond(); p.BytesTotal > 0 && rate > 0 {
 		seconds = float64(p.BytesTotal-p.BytesDone) / rate
 	} else if f := p.fraction(); f > 0 {
-		seconds = now.Sub(b.began).Seconds() * (1 - f) / f
+		seconds = now.Sub(b.startedAt).Seconds() * (1 - f) / f
 	} else {
 		return 0, false
 	}

@@ -40,7 +40,7 @@ func TestBarIsRedrawnOnOneLine(t *testing.T) {
 	}
 }
 
-func TestBarWithoutBytesJudgesByShares(t *testing.T) {
+func TestBarWithoutBytesUsesTaskProgress(t *testing.T) {
 	var b bar
 	start := newClock().now
 	b.reset(start)
@@ -72,7 +72,7 @@ func TestBarNeverWraps(t *testing.T) {
 	})
 }
 
-func TestRateFollowsTheLastSeconds(t *testing.T) {
+func TestRateCoversTheLatestSpan(t *testing.T) {
 	var r rate
 	now := newClock().now
 	for i := range 20 {

@@ -87,9 +87,9 @@ func TestSecondJobBeginsWithItsOwnPercentages(t *testing.T) {
 	}
 }
 
-// TestPartialProgressTakesNothingBack shows what is further, and less only when all is
+// TestPartialProgressNeverGoesBack shows what is further, and less only when all is
 // known.
-func TestPartialProgressTakesNothingBack(t *testing.T) {
+func TestPartialProgressNeverGoesBack(t *testing.T) {
 	c, out, _ := newConsole(Options{})
 	c.Running("job_1_0001")
 	for _, p := range []Progress{
@@ -127,7 +127,7 @@ func TestFailedWithoutCause(t *testing.T) {
 		"2026-11-21 11:14:22,123 INFO mapreduce.Job: Job job_1_0001 failed with state KILLED\n")
 }
 
-func TestTextOfProgramsCannotDriveTheTerminal(t *testing.T) {
+func TestControlCharactersAreRemoved(t *testing.T) {
 	c, out, _ := newConsole(Options{Terminal: true})
 	c.TaskFailed("attempt", "\x1b[2Jgone\r\b")
 	c.Counters(counter.Values{"\x1b[31mred": {"n\a": 1}})
@@ -151,20 +151,20 @@ func TestConsoleIsSafeForManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestNothingSetIsSilent(t *testing.T) {
+func TestZeroOptionsPrintNothing(t *testing.T) {
 	c := New(Options{})
 	c.Running("job_1_0001")
 	c.Progress(Progress{Map: 1})
 	c.Clear()
 }
 
-// TestLiveDrawsWithoutNews waits for frames that no further Progress asks for.
-func TestLiveDrawsWithoutNews(t *testing.T) {
+// TestRefreshDrawsWithoutProgress waits for frames that no further Progress asks for.
+func TestRefreshDrawsWithoutProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		c := New(Options{Err: &out, Terminal: true})
 		c.Running("job_1")
-		stop := c.Live()
+		stop := c.StartRefresh()
 		c.Progress(Progress{Map: 0.25})
 		time.Sleep(3 * barRefresh)
 		stop()

@@ -59,10 +59,10 @@ func (c *Console) drawLocked() {
 	}
 }
 
-// Live keeps the bar of a terminal alive while the job says nothing: it comes
+// StartRefresh keeps the bar of a terminal alive while the job says nothing: it comes
 // although the first task is slow, and rate and remaining time stay true. The
 // caller stops it before it tells how the job has ended.
-func (c *Console) Live() (stop func()) {
+func (c *Console) StartRefresh() (stop func()) {
 	if !c.opts.Terminal || c.opts.Quiet {
 		return func() {}
 	}

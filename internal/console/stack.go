@@ -21,7 +21,7 @@ func userStack(trace string, n int) []string {
 	all := parseStack(trace)
 	var kept []stackFrame
 	for _, f := range all {
-		if !f.machinery() {
+		if !f.isInternal() {
 			kept = append(kept, f)
 		}
 	}
@@ -61,9 +61,9 @@ func parseStack(trace string) []stackFrame {
 	return frames
 }
 
-// machinery reports whether the frame is of the Go runtime or of the engine.
+// isInternal reports whether the frame is of the Go runtime or of the engine.
 // The programs in its tests are users.
-func (f stackFrame) machinery() bool {
+func (f stackFrame) isInternal() bool {
 	if strings.Contains(f.line, "_test.go:") && !strings.HasPrefix(f.call, "created by ") {
 		return false
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Resident is how many bytes of this process are in memory; 0 where that is unknown.
-func Resident() int64 {
+// ResidentBytes is how many bytes of this process are in memory; 0 where that is unknown.
+func ResidentBytes() int64 {
 	statm, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(statm)
 	if err != nil || len(fields) < 2 {

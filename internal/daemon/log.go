@@ -35,9 +35,9 @@ func (c *LogConfig) Settings() Settings {
 	return Settings{
 		Choice("log-format", &c.Format, "`form` of the log: text or json", "text", "json"),
 		Choice("log-level", &c.Level, "`least` grave lines of the log: debug, info, warn or error", "debug", "info", "warn", "error"),
-		Text("log-file", &c.File, "`file` of the log (default stderr)"),
+		String("log-file", &c.File, "`file` of the log (default stderr)"),
 		Size("log-max-size", &c.MaxSize, "`bytes` after which the log's file is put aside and another begun, at least 1m"),
-		Number("log-keep", &c.Keep, 1, "`number` of the log's files that were put aside and stay, the newest"),
+		Int("log-keep", &c.Keep, 1, "`number` of the log's files that were put aside and stay, the newest"),
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 )
 
-// TestALogFileIsPutAsideWhenItIsFull writes six times as much as one file takes,
+// TestFullLogFileIsRotated writes six times as much as one file takes,
 // over two starts of the daemon.
-func TestALogFileIsPutAsideWhenItIsFull(t *testing.T) {
+func TestFullLogFileIsRotated(t *testing.T) {
 	var cfg daemon.LogConfig
 	file := filepath.Join(t.TempDir(), "m1.log")
-	err := cfg.Settings().Settle(daemon.Sources{Flags: map[string]string{"log-file": file, "log-max-size": "1m", "log-keep": "2"}})
+	err := cfg.Settings().Load(daemon.Sources{Flags: map[string]string{"log-file": file, "log-max-size": "1m", "log-keep": "2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,17 +66,17 @@ func eventually(t *testing.T, file string, want int) []string {
 	}
 }
 
-func TestALogFileThatCannotBeWrittenIsRefused(t *testing.T) {
+func TestUnwritableLogFileIsRefused(t *testing.T) {
 	cfg := daemon.LogConfig{File: filepath.Join(t.TempDir(), "no", "m1.log")}
 	if _, err := cfg.Logger(nil); err == nil || !strings.HasPrefix(err.Error(), "--log-file: open /") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestSettingsOfALogFileAreChecked(t *testing.T) {
+func TestLogSettingsAreValidated(t *testing.T) {
 	for _, bad := range []map[string]string{{"log-keep": "0"}, {"log-max-size": "much"}} {
 		var cfg daemon.LogConfig
-		if err := cfg.Settings().Settle(daemon.Sources{Flags: bad}); err == nil {
+		if err := cfg.Settings().Load(daemon.Sources{Flags: bad}); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 //	0x00 "hammr-master/1 " cluster " " token "\n"   the master that dials
 //	"ok\n", or why not and "\n"                     the master that accepts
 //
-// What follows is theirs. A connection that says nothing for introductionTime
+// What follows is theirs. A connection that says nothing for handshakeTimeout
 // is closed.
 //
 // Goroutines: one accepts, and each connection has one until its first byte, or
@@ -28,9 +28,9 @@ import (
 type Port struct {
 	cfg      PortConfig
 	listener net.Listener
-	clients  *branch
-	masters  *branch
-	sorting  sync.WaitGroup
+	clients  *connQueue
+	masters  *connQueue
+	routing  sync.WaitGroup
 
 	mu struct {
 		sync.Mutex
@@ -50,8 +50,8 @@ type PortConfig struct {
 const (
 	masterMark       = 0 // no HTTP begins with it
 	masterProtocol   = "hammr-master/1"
-	introductionTime = 5 * time.Second
-	maxIntroduction  = 8 << 10 // bytes
+	handshakeTimeout = 5 * time.Second
+	maxHandshake     = 8 << 10 // bytes
 )
 
 // NewPort shares a listener, which it closes in the end.
@@ -59,9 +59,9 @@ func NewPort(l net.Listener, cfg PortConfig) *Port {
 	if cfg.Refused == nil {
 		cfg.Refused = func(net.Addr, error) {}
 	}
-	p := &Port{cfg: cfg, listener: l, clients: newBranch(l.Addr()), masters: newBranch(l.Addr())}
+	p := &Port{cfg: cfg, listener: l, clients: newConnQueue(l.Addr()), masters: newConnQueue(l.Addr())}
 	p.mu.fresh = make(map[net.Conn]bool)
-	p.sorting.Go(p.accept)
+	p.routing.Go(p.accept)
 	return p
 }
 
@@ -83,7 +83,7 @@ func (p *Port) Close() error {
 	p.mu.Unlock()
 	p.clients.Close()
 	p.masters.Close()
-	p.sorting.Wait()
+	p.routing.Wait()
 	return err
 }
 
@@ -97,14 +97,14 @@ func (p *Port) accept() {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		if p.take(conn) {
-			p.sorting.Go(func() { p.sort(conn) })
+		if p.track(conn) {
+			p.routing.Go(func() { p.route(conn) })
 		}
 	}
 }
 
-// take keeps a connection that is to be sorted, so that Close can close it.
-func (p *Port) take(conn net.Conn) bool {
+// track keeps a connection that is to be sorted, so that Close can close it.
+func (p *Port) track(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mu.closed {
@@ -115,25 +115,25 @@ func (p *Port) take(conn net.Conn) bool {
 	return true
 }
 
-// sort hands a connection to whom it is for.
-func (p *Port) sort(conn net.Conn) {
-	in := bufio.NewReaderSize(conn, maxIntroduction)
-	begun := &begunConn{conn, in}
-	branch, err := p.branchOf(conn, in)
+// route hands a connection to whom it is for.
+func (p *Port) route(conn net.Conn) {
+	in := bufio.NewReaderSize(conn, maxHandshake)
+	begun := &bufferedConn{conn, in}
+	branch, err := p.classify(conn, in)
 	p.mu.Lock()
 	delete(p.mu.fresh, conn)
 	p.mu.Unlock()
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})
 	}
-	if err != nil || !branch.put(begun) {
+	if err != nil || !branch.deliver(begun) {
 		conn.Close()
 	}
 }
 
-// branchOf finds out whose a connection is.
-func (p *Port) branchOf(conn net.Conn, in *bufio.Reader) (*branch, error) {
-	if err := conn.SetDeadline(time.Now().Add(introductionTime)); err != nil {
+// classify finds out whose a connection is.
+func (p *Port) classify(conn net.Conn, in *bufio.Reader) (*connQueue, error) {
+	if err := conn.SetDeadline(time.Now().Add(handshakeTimeout)); err != nil {
 		return nil, err
 	}
 	first, err := in.Peek(1)
@@ -147,7 +147,7 @@ func (p *Port) branchOf(conn net.Conn, in *bufio.Reader) (*branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cfg.check(string(line[1:])); err != nil {
+	if err := p.cfg.checkHandshake(string(line[1:])); err != nil {
 		p.cfg.Refused(conn.RemoteAddr(), err)
 		_, writeErr := fmt.Fprintln(conn, err)
 		return nil, errors.Join(err, writeErr)
@@ -156,8 +156,8 @@ func (p *Port) branchOf(conn net.Conn, in *bufio.Reader) (*branch, error) {
 	return p.masters, err
 }
 
-// check is why a master is not let in, nil when it is.
-func (cfg *PortConfig) check(introduction string) error {
+// checkHandshake is why a master is not let in, nil when it is.
+func (cfg *PortConfig) checkHandshake(introduction string) error {
 	words := strings.Fields(introduction)
 	switch {
 	case len(words) != 3 || words[0] != masterProtocol:
@@ -175,7 +175,7 @@ func (cfg *PortConfig) check(introduction string) error {
 // MasterStream carries connections between masters. Closing it leaves the rest
 // of the port alone.
 type MasterStream struct {
-	*branch
+	*connQueue
 	port *Port
 }
 
@@ -188,14 +188,14 @@ func (s *MasterStream) Dial(address string, timeout time.Duration) (net.Conn, er
 		return nil, err
 	}
 	deadline, _ := ctx.Deadline()
-	if err := s.introduce(conn, deadline); err != nil {
+	if err := s.handshake(conn, deadline); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("master at %s: %w", address, err)
 	}
 	return conn, nil
 }
 
-func (s *MasterStream) introduce(conn net.Conn, deadline time.Time) error {
+func (s *MasterStream) handshake(conn net.Conn, deadline time.Time) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (s *MasterStream) introduce(conn net.Conn, deadline time.Time) error {
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var b [1]byte
-	for len(line) < maxIntroduction {
+	for len(line) < maxHandshake {
 		if _, err := io.ReadFull(r, b[:]); err != nil {
 			return "", err
 		}
@@ -229,11 +229,11 @@ func readLine(r io.Reader) (string, error) {
 	return "", errors.New("the answer to the introduction is too long")
 }
 
-// begunConn is a connection whose first bytes have been read.
-type begunConn struct {
+// bufferedConn is a connection whose first bytes have been read.
+type bufferedConn struct {
 	net.Conn
 	in *bufio.Reader
 }
 
 // Read implements net.Conn.
-func (c *begunConn) Read(p []byte) (int, error) { return c.in.Read(p) }
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.in.Read(p) }

@@ -98,8 +98,8 @@ func TestPortRefusesMasters(t *testing.T) {
 	}
 }
 
-// TestPortClosesTheSilent does not wait for those who say nothing.
-func TestPortClosesTheSilent(t *testing.T) {
+// TestPortClosesSilentConnections does not wait for those who say nothing.
+func TestPortClosesSilentConnections(t *testing.T) {
 	p := port(t, ours)
 	address := p.Clients().Addr().String()
 	var conns []net.Conn

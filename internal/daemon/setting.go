@@ -17,8 +17,8 @@ type Setting struct {
 	Default string // as it could be typed
 	IsBool  bool   // as a flag it needs no value
 
-	set    func(text string) error
-	needed bool
+	set      func(text string) error
+	required bool
 }
 
 // Env is the name of the variable that the setting is read from.
@@ -26,15 +26,15 @@ func (s Setting) Env() string {
 	return "HAMMR_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Needed is the setting with no default: whoever starts the daemon tells it.
-func (s Setting) Needed() Setting {
-	s.needed = true
+// Required is the setting with no default: whoever starts the daemon tells it.
+func (s Setting) Required() Setting {
+	s.required = true
 	return s
 }
 
-// Text is a setting that is taken as it stands. The default is what to points
+// String is a setting that is taken as it stands. The default is what to points
 // at, here and in the functions below.
-func Text(name string, to *string, usage string) Setting {
+func String(name string, to *string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: *to, set: func(text string) error {
 		*to = text
 		return nil
@@ -54,8 +54,8 @@ func Choice(name string, to *string, usage string, words ...string) Setting {
 	}}
 }
 
-// Number is a whole number of at least least.
-func Number(name string, to *int, least int, usage string) Setting {
+// Int is a whole number of at least least.
+func Int(name string, to *int, least int, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strconv.Itoa(*to), set: func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least {
@@ -90,8 +90,8 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// Period is a positive time: milliseconds, or a number with ms, s, m or h.
-func Period(name string, to *time.Duration, usage string) Setting {
+// Duration is a positive time: milliseconds, or a number with ms, s, m or h.
+func Duration(name string, to *time.Duration, usage string) Setting {
 	shown := ""
 	if *to != 0 {
 		shown = to.String()
@@ -106,8 +106,8 @@ func Period(name string, to *time.Duration, usage string) Setting {
 	}}
 }
 
-// Switch is true or false.
-func Switch(name string, to *bool, usage string) Setting {
+// Bool is true or false.
+func Bool(name string, to *bool, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strconv.FormatBool(*to), IsBool: true, set: func(text string) error {
 		b, err := conf.ParseBool(text)
 		if err != nil {
@@ -118,20 +118,20 @@ func Switch(name string, to *bool, usage string) Setting {
 	}}
 }
 
-// List is some words joined by commas; in a file it may be a list. A comma that
+// Strings is some words joined by commas; in a file it may be a list. A comma that
 // belongs to a word stands behind a backslash, as in Hadoop (see Word). A list
 // replaces one that was set before.
-func List(name string, to *[]string, usage string) Setting {
+func Strings(name string, to *[]string, usage string) Setting {
 	return Setting{Name: name, Usage: usage, Default: strings.Join(*to, ","), set: func(text string) error {
-		*to = splitWords(text)
+		*to = splitItems(text)
 		return nil
 	}}
 }
 
-// Word is a word as it stands in a List.
-func Word(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
+// EscapeItem is a word as it stands in a List.
+func EscapeItem(word string) string { return strings.ReplaceAll(word, ",", `\,`) }
 
-func splitWords(text string) (words []string) {
+func splitItems(text string) (words []string) {
 	begun := "" // of a word, up to a comma that belongs to it
 	for part := range strings.SplitSeq(text, ",") {
 		if head, goesOn := strings.CutSuffix(part, `\`); goesOn {

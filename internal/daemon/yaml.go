@@ -11,10 +11,10 @@ import (
 
 // entry is one key of a file.
 type entry struct {
-	key   string
-	text  string // as a flag would have it
-	line  int    // from 1
-	fault error  // why there is no text
+	key  string
+	text string // as a flag would have it
+	line int    // from 1
+	err  error  // why there is no text
 }
 
 // parseFile reads a YAML document: keys with scalars, or with lists of scalars.
@@ -31,7 +31,7 @@ func parseFile(data []byte) ([]entry, error) {
 		}
 		for _, value := range values {
 			e := entry{key: value.Key.GetToken().Value, line: value.Key.GetToken().Position.Line}
-			e.text, e.fault = textOf(value.Value)
+			e.text, e.err = textOf(value.Value)
 			entries = append(entries, e)
 		}
 	}
@@ -64,7 +64,7 @@ func textOf(node ast.Node) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			words = append(words, Word(word))
+			words = append(words, EscapeItem(word))
 		}
 		return strings.Join(words, ","), nil
 	case ast.ScalarNode:

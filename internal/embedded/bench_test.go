@@ -37,7 +37,7 @@ func BenchmarkEmptyMaps(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				status, err := engine.Client().Follow(b.Context(), id, nil)
+				status, err := engine.Client().Watch(b.Context(), id, nil)
 				if err != nil || status.State != wire.JobState_SUCCEEDED {
 					b.Fatal(status, err)
 				}

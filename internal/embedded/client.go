@@ -58,7 +58,7 @@ func (e *Engine) resolve(ctx context.Context, name string) (storage.FS, string, 
 // Submit implements client.Client.
 func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	spec = proto.CloneOf(spec)
-	if id, twice, err := c.begin(spec); twice || err != nil {
+	if id, twice, err := c.register(spec); twice || err != nil {
 		return id, err
 	}
 	if err := c.checkOutput(ctx, spec.OutputDir); err != nil {
@@ -71,12 +71,12 @@ func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*
 	if err != nil {
 		return "", err
 	}
-	return id, c.admit(ctx, submission{spec.ClientId, spec.Sequence}, id)
+	return id, c.record(ctx, submission{spec.ClientId, spec.Sequence}, id)
 }
 
-// begin makes a submission one of a kind. It returns the id of the job that was
+// register makes a submission one of a kind. It returns the id of the job that was
 // submitted as the same before, and an error when no more jobs are taken.
-func (c *localClient) begin(spec *wire.JobSpec) (id string, twice bool, err error) {
+func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.ended != "" {
@@ -102,9 +102,9 @@ func (c *localClient) checkOutput(ctx context.Context, name string) error {
 	return storage.CheckOutput(ctx, fsys, dir, name)
 }
 
-// admit remembers a job. One that came in while the engine ended is killed like
+// record remembers a job. One that came in while the engine ended is killed like
 // the others.
-func (c *localClient) admit(ctx context.Context, key submission, id string) error {
+func (c *localClient) record(ctx context.Context, key submission, id string) error {
 	c.mu.Lock()
 	c.mu.jobs[key] = id
 	ended := c.mu.ended
@@ -130,26 +130,26 @@ func (c *localClient) stage(spec *wire.JobSpec, splits []*taskproc.Split) error 
 	return os.WriteFile(filepath.Join(dir, "splits"), data, 0o600)
 }
 
-// Follow implements client.Client.
-func (c *localClient) Follow(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
-	status, err := c.engine.master.Follow(ctx, jobID, each)
-	return status, known(err)
+// Watch implements client.Client.
+func (c *localClient) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	status, err := c.engine.master.Watch(ctx, jobID, each)
+	return status, classify(err)
 }
 
 // Kill implements client.Client.
 func (c *localClient) Kill(ctx context.Context, jobID, cause string) error {
-	return known(c.engine.master.Kill(ctx, jobID, cause))
+	return classify(c.engine.master.Kill(ctx, jobID, cause))
 }
 
-func known(err error) error {
+func classify(err error) error {
 	if errors.Is(err, cluster.ErrUnknown) {
 		return fmt.Errorf("%w: %w", client.ErrUnknownJob, err)
 	}
 	return err
 }
 
-// end kills every job and takes no more.
-func (c *localClient) end(cause string) {
+// stop kills every job and takes no more.
+func (c *localClient) stop(cause string) {
 	c.mu.Lock()
 	if c.mu.ended == "" {
 		c.mu.ended = cause
@@ -158,13 +158,13 @@ func (c *localClient) end(cause string) {
 	c.engine.master.KillAll(cause)
 }
 
-// wait waits until every job is over.
-func (c *localClient) wait() {
+// waitJobs waits until every job is over.
+func (c *localClient) waitJobs() {
 	c.mu.Lock()
 	jobs := slices.Collect(maps.Values(c.mu.jobs))
 	c.mu.Unlock()
 	for _, id := range jobs {
-		if _, err := c.engine.master.Follow(context.Background(), id, nil); err != nil {
+		if _, err := c.engine.master.Watch(context.Background(), id, nil); err != nil {
 			c.engine.cfg.Logger.Error("job not followed to its end", "job", id, "error", err)
 		}
 	}

@@ -21,16 +21,16 @@ const machineName = "localhost"
 // Goroutines: the jobmaster's loop, the tasknode's loop, and one that waits for
 // the end of Start's context. Close waits for all.
 type Engine struct {
-	cfg     Config
-	dir     string // temporary, of this engine alone
-	master  *jobmaster.Master
-	client  *localClient
-	stop    context.CancelFunc // ends the jobmaster
-	stopped sync.WaitGroup     // the jobmaster and the watch over Start's context
-	drain   context.CancelFunc // ends the tasknode
-	drained sync.WaitGroup     // the tasknode
-	once    sync.Once
-	closed  error
+	cfg          Config
+	dir          string // temporary, of this engine alone
+	master       *jobmaster.Master
+	client       *localClient
+	stopMaster   context.CancelFunc // ends the jobmaster
+	masterDone   sync.WaitGroup     // the jobmaster and the watch over Start's context
+	stopTasknode context.CancelFunc // ends the tasknode
+	tasknodeDone sync.WaitGroup     // the tasknode
+	once         sync.Once
+	closeErr     error
 }
 
 // Start starts an engine. Its jobs end, killed, when ctx does; Close is called
@@ -85,17 +85,17 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	outlives := context.WithoutCancel(ctx)
 	masterCtx, stop := context.WithCancel(outlives)
 	nodeCtx, drain := context.WithCancel(outlives)
-	e.stop, e.drain = stop, drain
-	e.stopped.Go(func() { e.master.Run(masterCtx) })
-	e.drained.Go(func() {
+	e.stopMaster, e.stopTasknode = stop, drain
+	e.masterDone.Go(func() { e.master.Run(masterCtx) })
+	e.tasknodeDone.Go(func() {
 		if err := node.Run(nodeCtx); nodeCtx.Err() == nil {
 			e.cfg.Logger.Error("tasknode ended", "error", err)
 		}
 	})
-	e.stopped.Go(func() {
+	e.masterDone.Go(func() {
 		select {
 		case <-ctx.Done():
-			e.client.end(context.Cause(ctx).Error())
+			e.client.stop(context.Cause(ctx).Error())
 		case <-masterCtx.Done():
 		}
 	})
@@ -110,13 +110,13 @@ func (e *Engine) Client() client.Client { return e.client }
 // that does not return when its context ends: such a one has failed its job.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
-		e.client.end("the engine is closed")
-		e.client.wait()
-		e.drain()
-		e.drained.Wait()
-		e.stop()
-		e.stopped.Wait()
-		e.closed = os.RemoveAll(e.dir)
+		e.client.stop("the engine is closed")
+		e.client.waitJobs()
+		e.stopTasknode()
+		e.tasknodeDone.Wait()
+		e.stopMaster()
+		e.masterDone.Wait()
+		e.closeErr = os.RemoveAll(e.dir)
 	})
-	return e.closed
+	return e.closeErr
 }

@@ -216,7 +216,7 @@ func TestKillWhileRunning(t *testing.T) {
 	if err := c.Kill(t.Context(), id, "enough"); err != nil {
 		t.Fatal(err)
 	}
-	status, err := c.Follow(t.Context(), id, nil)
+	status, err := c.Watch(t.Context(), id, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestUnknownJobs(t *testing.T) {
 		if err := c.Kill(t.Context(), id, ""); !errors.Is(err, client.ErrUnknownJob) {
 			t.Errorf("kill of %s: %v", id, err)
 		}
-		if _, err := c.Follow(t.Context(), id, nil); !errors.Is(err, client.ErrUnknownJob) {
+		if _, err := c.Watch(t.Context(), id, nil); !errors.Is(err, client.ErrUnknownJob) {
 			t.Errorf("follow of %s: %v", id, err)
 		}
 	}
@@ -299,7 +299,7 @@ func TestFollowSeesTheStatesInOrder(t *testing.T) {
 	}
 	var last wire.JobState
 	calls := 0
-	final, err := c.Follow(t.Context(), id, func(s *wire.JobStatus) {
+	final, err := c.Watch(t.Context(), id, func(s *wire.JobStatus) {
 		if s.State < last {
 			t.Errorf("%v after %v", s.State, last)
 		}

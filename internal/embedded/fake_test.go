@@ -83,7 +83,7 @@ func (r *rig) run(s *wire.JobSpec, splits []*taskproc.Split) *wire.JobStatus {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	status, err := c.Follow(r.t.Context(), id, nil)
+	status, err := c.Watch(r.t.Context(), id, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}

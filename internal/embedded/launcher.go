@@ -49,7 +49,7 @@ type task struct {
 }
 
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }
-func (t *task) Gone() <-chan struct{}    { return t.gone }
+func (t *task) Exited() <-chan struct{}  { return t.gone }
 func (t *task) Err() error               { return t.err }
 
 // Stack is the stack of the task's goroutine and of those that it has started.

@@ -19,8 +19,8 @@ type session struct {
 	ended  chan error // the cause, once the master wants no more of it
 }
 
-// Attend implements tasknode.Link.
-func (l *link) Attend(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+// Connect implements tasknode.Link.
+func (l *link) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
 	s := &session{orders: mailbox.New[*wire.Order](), ended: make(chan error, 1)}
 	a, err := l.master.Attach(ctx, hello, s.orders.Put, func(cause error) { s.ended <- cause })
 	s.Attachment = a

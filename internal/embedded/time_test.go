@@ -83,7 +83,7 @@ func TestProgressIsFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		half := 0
-		if _, err := r.engine.Client().Follow(t.Context(), id, func(s *wire.JobStatus) {
+		if _, err := r.engine.Client().Watch(t.Context(), id, func(s *wire.JobStatus) {
 			if s.MapProgress == 0.5 {
 				half++
 			}
@@ -158,7 +158,7 @@ created by main.launch in goroutine 1
 	}
 }
 
-func TestEarlyEndLeavesTheRestToANewTask(t *testing.T) {
+func TestSplitTaskLeavesTheRestToANewTask(t *testing.T) {
 	r := newRig(t, 1)
 	r.behave = func(ctx context.Context, f *fakeTask) *taskproc.FromTask {
 		if f.start.Range.Start.Offset != 0 || f.start.Task != 0 {
@@ -181,7 +181,7 @@ func TestEarlyEndLeavesTheRestToANewTask(t *testing.T) {
 	}
 }
 
-func TestPausedTaskGoesOnFromItsCheckpoint(t *testing.T) {
+func TestTaskResumesFromItsCheckpoint(t *testing.T) {
 	r := newRig(t, 1)
 	r.behave = func(_ context.Context, f *fakeTask) *taskproc.FromTask {
 		switch f.name() {

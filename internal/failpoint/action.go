@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// deed is what happens at a point.
-type deed int64
+// actionKind is what happens at a point.
+type actionKind int64
 
 // Deeds.
 const (
-	nothing deed = iota
+	noAction actionKind = iota
 	fail
 	sleep
 	crash
@@ -20,7 +20,7 @@ const (
 
 // Action is what a point is set to.
 type Action struct {
-	deed  deed
+	kind  actionKind
 	delay time.Duration // of sleep
 	nth   int64         // the hit, from 1, at which it happens, once; 0 is at each
 }
@@ -29,10 +29,10 @@ type Action struct {
 func (a Action) Nth() int64 { return a.nth }
 
 // Fails reports whether it is an error.
-func (a Action) Fails() bool { return a.deed == fail }
+func (a Action) Fails() bool { return a.kind == fail }
 
 // Crashes reports whether it ends the process.
-func (a Action) Crashes() bool { return a.deed == crash }
+func (a Action) Crashes() bool { return a.kind == crash }
 
 // Delay is how long it takes, 0 for a deed that takes no time.
 func (a Action) Delay() time.Duration { return a.delay }
@@ -53,11 +53,11 @@ func ParseAction(text string) (a Action, err error) {
 	switch {
 	case word == "" && !timed && !once:
 	case word == "error" && !timed:
-		a.deed = fail
+		a.kind = fail
 	case word == "crash" && !timed:
-		a.deed = crash
+		a.kind = crash
 	case word == "delay" && timed:
-		a.deed = sleep
+		a.kind = sleep
 		if a.delay, err = time.ParseDuration(delay); err != nil || a.delay <= 0 || a.delay > maxDelay {
 			return a, fmt.Errorf("action %q: expected a time up to %v behind delay=, such as 200ms", text, maxDelay)
 		}

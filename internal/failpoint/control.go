@@ -14,8 +14,8 @@ import (
 // FileName is the file of a daemon's page in its directory.
 const FileName = "drill.faults"
 
-// Variable is the environment variable that names it to tasks.
-const Variable = "HAMMR_DRILL_FAULTS"
+// EnvVar is the environment variable that names it to tasks.
+const EnvVar = "HAMMR_DRILL_FAULTS"
 
 // active is the process's page, nil outside of drills.
 var active atomic.Pointer[page]
@@ -51,7 +51,7 @@ func Open(dir string) (*Control, error) {
 // Join has this process take part in the drills of its daemon, if that does: the
 // environment tells.
 func Join() error {
-	file := os.Getenv(Variable)
+	file := os.Getenv(EnvVar)
 	if file == "" {
 		return nil
 	}
@@ -90,22 +90,22 @@ func (c *Control) IOErrors(oneOf int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.page.operations.Store(0)
-	c.page.oneOf.Store(oneOf)
+	c.page.failOneIn.Store(oneOf)
 	return nil
 }
 
-// maxJump is how far a clock may jump in all.
-const maxJump = 10 * 365 * 24 * time.Hour
+// maxClockOffset is how far a clock may jump in all.
+const maxClockOffset = 10 * 365 * 24 * time.Hour
 
 // JumpClock moves the clock, back when by is below 0.
 func (c *Control) JumpClock(by time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ahead := time.Duration(c.page.ahead.Load())
-	if by.Abs() > maxJump || (ahead+by).Abs() > maxJump {
-		return fmt.Errorf("clock jump by %v: more than %v in all", by, maxJump)
+	ahead := time.Duration(c.page.clockOffset.Load())
+	if by.Abs() > maxClockOffset || (ahead+by).Abs() > maxClockOffset {
+		return fmt.Errorf("clock jump by %v: more than %v in all", by, maxClockOffset)
 	}
-	c.page.ahead.Store(int64(ahead + by))
+	c.page.clockOffset.Store(int64(ahead + by))
 	return nil
 }
 
@@ -124,18 +124,18 @@ func (c *Control) Set(name, action string) error {
 
 func (c *Control) set(p Point, a Action) {
 	at := &c.page.points[p]
-	at.deed.Store(int64(nothing))
+	at.deed.Store(int64(noAction))
 	at.delay.Store(int64(a.delay))
 	at.nth.Store(a.nth)
 	at.hits.Store(0)
-	at.deed.Store(int64(a.deed))
+	at.deed.Store(int64(a.kind))
 }
 
 // Clear has nothing go wrong any more; the clock is right again.
 func (c *Control) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, field := range []*atomic.Int64{&c.page.delay, &c.page.oneOf, &c.page.ahead} {
+	for _, field := range []*atomic.Int64{&c.page.delay, &c.page.failOneIn, &c.page.clockOffset} {
 		field.Store(0)
 	}
 	for p := range points {

@@ -55,7 +55,7 @@ func set(t *testing.T, c *Control, p Point, action string) {
 }
 
 func TestWithoutDrillsNothingHappens(t *testing.T) {
-	if On() {
+	if Enabled() {
 		t.Fatal("drills are on")
 	}
 	for p := range points {
@@ -63,7 +63,7 @@ func TestWithoutDrillsNothingHappens(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if late, err := Trouble(); late != 0 || err != nil || Disk(t.Context(), "open", "f") != nil {
+	if late, err := NextDiskFault(); late != 0 || err != nil || Disk(t.Context(), "open", "f") != nil {
 		t.Errorf("the disk is late by %v, %v", late, err)
 	}
 	if off := time.Until(Now()).Abs(); off > time.Minute {
@@ -181,7 +181,7 @@ func TestProcessesCountTogether(t *testing.T) {
 	set(t, c, TaskSpill, "crash@4")
 	run := func() error {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), crasher+"=1", Variable+"="+c.File())
+		cmd.Env = append(os.Environ(), crasher+"=1", EnvVar+"="+c.File())
 		return cmd.Run()
 	}
 	if err := run(); err != nil {
@@ -224,8 +224,8 @@ func TestPagesOfOthers(t *testing.T) {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		t.Setenv(Variable, name)
-		if err := Join(); err == nil || !strings.Contains(err.Error(), want) || On() {
+		t.Setenv(EnvVar, name)
+		if err := Join(); err == nil || !strings.Contains(err.Error(), want) || Enabled() {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -237,7 +237,7 @@ func FuzzParseAction(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := ParseAction(text)
-		if err == nil && (a.nth < 0 || a.delay < 0 || a.delay > maxDelay || (a.deed == sleep) != (a.delay > 0)) {
+		if err == nil && (a.nth < 0 || a.delay < 0 || a.delay > maxDelay || (a.kind == sleep) != (a.delay > 0)) {
 			t.Errorf("%q is %+v", text, a)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/wait"
 )
 
-// On reports whether this process takes part in drills.
-func On() bool { return active.Load() != nil }
+// Enabled reports whether this process takes part in drills.
+func Enabled() bool { return active.Load() != nil }
 
 // Hit does what a drill has set the point to. The error wraps ErrInjected; outside
 // of drills it is nil.
@@ -29,19 +29,19 @@ func (g *page) hit(p Point) error {
 	if nth := at.nth.Load(); nth != 0 && nth != n {
 		return nil
 	}
-	switch deed(at.deed.Load()) {
+	switch actionKind(at.deed.Load()) {
 	case fail:
 		return fmt.Errorf("%s: %w", p, ErrInjected)
 	case sleep:
 		time.Sleep(time.Duration(at.delay.Load()))
 	case crash:
-		die()
+		crashProcess()
 	}
 	return nil
 }
 
-// die ends the process as a crash does: nothing is tidied up.
-func die() {
+// crashProcess ends the process as a crash does: nothing is tidied up.
+func crashProcess() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {} // the signal is on its way
 }
@@ -64,9 +64,9 @@ func Disk(ctx context.Context, op, path string) error {
 	return nil
 }
 
-// Trouble is what happens to the next operation of a local file: how much longer
+// NextDiskFault is what happens to the next operation of a local file: how much longer
 // it takes, and how it fails, nil if it does not.
-func Trouble() (time.Duration, error) {
+func NextDiskFault() (time.Duration, error) {
 	if page := active.Load(); page != nil {
 		return page.disk()
 	}
@@ -74,7 +74,7 @@ func Trouble() (time.Duration, error) {
 }
 
 func (g *page) disk() (delay time.Duration, err error) {
-	if oneOf := g.oneOf.Load(); oneOf > 0 && g.operations.Add(1)%oneOf == 0 {
+	if oneOf := g.failOneIn.Load(); oneOf > 0 && g.operations.Add(1)%oneOf == 0 {
 		err = ErrInjected
 	}
 	return time.Duration(g.delay.Load()), err
@@ -85,7 +85,7 @@ func (g *page) disk() (delay time.Duration, err error) {
 func Now() time.Time {
 	now := time.Now()
 	if page := active.Load(); page != nil {
-		if ahead := page.ahead.Load(); ahead != 0 {
+		if ahead := page.clockOffset.Load(); ahead != 0 {
 			return now.Round(0).Add(time.Duration(ahead))
 		}
 	}

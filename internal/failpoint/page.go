@@ -15,12 +15,12 @@ import (
 // page is what is to go wrong, shared by a daemon and its tasks. The machine's
 // byte order is that of its only readers.
 type page struct {
-	layout atomic.Uint64 // of this page, see layoutOf
+	layout atomic.Uint64 // of this page, see layoutID
 
-	delay      atomic.Int64 // ns that each operation of a file takes longer
-	oneOf      atomic.Int64 // of how many operations of files one fails, 0 for none
-	operations atomic.Int64 // since oneOf was set
-	ahead      atomic.Int64 // ns by which the clock has jumped
+	delay       atomic.Int64 // ns that each operation of a file takes longer
+	failOneIn   atomic.Int64 // of how many operations of files one fails, 0 for none
+	operations  atomic.Int64 // since failOneIn was set
+	clockOffset atomic.Int64 // ns by which the clock has jumped
 
 	points [points]struct {
 		deed  atomic.Int64
@@ -35,8 +35,8 @@ const pageBytes = 4096
 // The page has room for all points.
 var _ [pageBytes - unsafe.Sizeof(page{})]byte
 
-// layoutOf tells pages apart whose fields or points differ.
-func layoutOf() uint64 {
+// layoutID tells pages apart whose fields or points differ.
+func layoutID() uint64 {
 	const version = 1
 	return version<<32 | uint64(crc32.ChecksumIEEE([]byte(strings.Join(names[:], ","))))
 }
@@ -65,7 +65,7 @@ func newPage(name string) (p *page, err error) {
 		return nil, err
 	}
 	if p, err = mapPage(f); err == nil {
-		p.layout.Store(layoutOf())
+		p.layout.Store(layoutID())
 	}
 	return p, err
 }
@@ -81,7 +81,7 @@ func openPage(name string) (*page, error) {
 		return nil, errors.Join(err, fmt.Errorf("faults of drills in %s: not %d bytes", name, pageBytes))
 	}
 	p, err := mapPage(f)
-	if err == nil && p.layout.Load() != layoutOf() {
+	if err == nil && p.layout.Load() != layoutID() {
 		return nil, fmt.Errorf("faults of drills in %s: of another version of hammr; build the program with that of its tasknode", name)
 	}
 	return p, err

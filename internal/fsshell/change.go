@@ -29,7 +29,7 @@ func (s *shell) mkdirOne(it item, parents bool) error {
 	if err := s.checkParent(it, parents); err != nil {
 		return err
 	}
-	return explain(it, it.fs.MkdirAll(s.ctx, it.path))
+	return toPathError(it, it.fs.MkdirAll(s.ctx, it.path))
 }
 
 // checkParent refuses a directory below a file and, unless parents are to be
@@ -104,7 +104,7 @@ func rmdir(s *shell, in invocation, it item) error {
 func touchz(s *shell, in invocation) error {
 	for _, it := range s.expandAll(in.args) {
 		if err := s.touchOne(it); err != nil {
-			s.report(explain(it, err))
+			s.report(toPathError(it, err))
 		}
 	}
 	return nil

@@ -84,8 +84,8 @@ func (c *command) printHelp(w io.Writer) {
 	}
 }
 
-// about makes -usage and -help: of the named commands, or of all.
-func about(show func(io.Writer, *command)) func(*shell, invocation) error {
+// helpCommand makes -usage and -help: of the named commands, or of all.
+func helpCommand(show func(io.Writer, *command)) func(*shell, invocation) error {
 	return func(s *shell, in invocation) error {
 		if len(in.args) == 0 {
 			printUsages(s.out)

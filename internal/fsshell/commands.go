@@ -30,7 +30,7 @@ func init() {
 		{name: "head", usage: "<file>", min: 1, max: 1, run: overPaths(head),
 			help: "Show the first 1KB of the file."},
 		{name: "help", usage: "[cmd ...]", help: "Display help for the given commands, or all.",
-			run: about(func(w io.Writer, c *command) { c.printHelp(w) })},
+			run: helpCommand(func(w io.Writer, c *command) { c.printHelp(w) })},
 		{name: "ls", flags: "C d h q R t S r", usage: "[-C] [-d] [-h] [-q] [-R] [-t] [-S] [-r] [<path> ...]", run: ls,
 			help: "List the contents that match the specified file pattern.\n" +
 				"-C: paths only; -d: directories as plain files; -h: sizes for people;\n" +
@@ -60,6 +60,6 @@ func init() {
 		{name: "touchz", usage: "<path> ...", min: 1, run: touchz,
 			help: "Create files of zero length. One of another length is an error."},
 		{name: "usage", usage: "[cmd ...]", help: "Display the usage of the given commands, or all.",
-			run: about(func(w io.Writer, c *command) { fmt.Fprintln(w, usagePrefix, c.line()) })},
+			run: helpCommand(func(w io.Writer, c *command) { fmt.Fprintln(w, usagePrefix, c.line()) })},
 	}
 }

@@ -13,8 +13,8 @@ const (
 	getFlags = "f crc ignoreCrc"
 	getUsage = "[-f] [-crc] [-ignoreCrc] <src> ... <localdst>"
 
-	// copying ends the name of a file until it is whole.
-	copying = "._COPYING_"
+	// copySuffix ends the name of a file until it is whole.
+	copySuffix = "._COPYING_"
 )
 
 // transfer is -put, -get, -cp and -mv at work.
@@ -45,7 +45,7 @@ func put(s *shell, in invocation) error {
 		}
 		items = append(items, it)
 	}
-	return t.all(items)
+	return t.transferAll(items)
 }
 
 func get(s *shell, in invocation) error {
@@ -55,7 +55,7 @@ func get(s *shell, in invocation) error {
 		return err
 	}
 	t := s.newTransfer(in, target)
-	return t.all(s.expandAll(sources))
+	return t.transferAll(s.expandAll(sources))
 }
 
 func cp(s *shell, in invocation) error {
@@ -64,7 +64,7 @@ func cp(s *shell, in invocation) error {
 	if err != nil {
 		return err
 	}
-	return t.all(s.expandAll(sources))
+	return t.transferAll(s.expandAll(sources))
 }
 
 // splitTarget takes the destination off the arguments; with one argument it is
@@ -94,9 +94,9 @@ func (s *shell) transferTo(in invocation, dst string) (*transfer, error) {
 	return s.newTransfer(in, found[0]), nil
 }
 
-// all moves the sources. Several need a directory to go to; one needs a name
+// transferAll moves the sources. Several need a directory to go to; one needs a name
 // that is free, or a directory.
-func (t *transfer) all(sources []item) error {
+func (t *transfer) transferAll(sources []item) error {
 	if err := t.checkTarget(len(sources)); err != nil {
 		return err
 	}
@@ -206,19 +206,19 @@ func (t *transfer) write(from io.Reader, target item) error {
 	}
 	name := target.path
 	if !t.direct {
-		name += copying
+		name += copySuffix
 	}
 	if err := target.fs.Remove(t.ctx, name, false); err != nil {
 		return err
 	}
-	if err := t.fill(from, target.fs, name); err != nil || t.direct {
+	if err := t.writeFile(from, target.fs, name); err != nil || t.direct {
 		return err
 	}
 	return t.rename(target, name)
 }
 
-// fill makes a file, or none when it fails.
-func (t *transfer) fill(from io.Reader, fsys storage.FS, name string) error {
+// writeFile makes a file, or none when it fails.
+func (t *transfer) writeFile(from io.Reader, fsys storage.FS, name string) error {
 	out, err := fsys.Create(t.ctx, name, t.CreateOptions)
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func mv(s *shell, in invocation) error {
 		return err
 	}
 	t.move = t.renameTo
-	return t.all(s.expandAll(sources))
+	return t.transferAll(s.expandAll(sources))
 }
 
 func (t *transfer) renameTo(src, target item) error {

@@ -45,9 +45,9 @@ func noParent(it item) error {
 	return &pathError{path: it.name, message: fmt.Sprintf("No such file or directory: `%s'", full)}
 }
 
-// explain puts what a file system says of an item into Hadoop's words where
+// toPathError puts what a file system says of an item into Hadoop's words where
 // Hadoop has some.
-func explain(it item, err error) error {
+func toPathError(it item, err error) error {
 	var known *pathError
 	switch {
 	case errors.As(err, &known):

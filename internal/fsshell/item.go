@@ -88,14 +88,14 @@ func (s *shell) expand(arg string) ([]item, error) {
 	infos, err := storage.Glob(s.ctx, fsys, full)
 	switch {
 	case err != nil:
-		return nil, explain(item{name: arg}, err)
+		return nil, toPathError(item{name: arg}, err)
 	case len(infos) > 0:
 	case strings.ContainsAny(arg, `*?[{\`):
 		return nil, notFound(arg)
 	default:
 		return []item{{name: arg, fs: fsys, path: full}}, nil
 	}
-	show, err := s.shower(arg, fsys)
+	show, err := s.displayName(arg, fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (s *shell) expand(arg string) ([]item, error) {
 	return items, nil
 }
 
-// shower tells how paths found by a pattern are shown: with a scheme, absolute
+// displayName tells how paths found by a pattern are shown: with a scheme, absolute
 // or relative as the pattern is.
-func (s *shell) shower(pattern string, fsys storage.FS) (func(string) string, error) {
+func (s *shell) displayName(pattern string, fsys storage.FS) (func(string) string, error) {
 	scheme, rest, full := strings.Cut(pattern, ":/")
 	switch {
 	case full && !strings.Contains(scheme, "/"):

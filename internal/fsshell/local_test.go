@@ -71,7 +71,7 @@ func TestPutAndGet(t *testing.T) {
 }
 
 // A copy that breaks leaves no file, under no name.
-func TestBrokenCopyLeavesNothing(t *testing.T) {
+func TestFailedCopyLeavesNoFile(t *testing.T) {
 	w := newWorld(t)
 	w.env.Stdin = &failing{after: "some bytes"}
 	out, code := w.run("-put", "-", "/dir/new")
@@ -153,7 +153,7 @@ func TestTextOfCompressedFiles(t *testing.T) {
 	}
 }
 
-func TestSizesForPeople(t *testing.T) {
+func TestHumanReadableSizes(t *testing.T) {
 	for _, c := range []struct {
 		bytes int64
 		want  string

@@ -23,19 +23,19 @@ func ls(s *shell, in invocation) error {
 		in.args = []string{"."}
 	}
 	l := &lister{shell: s, in: in, repl: 3, size: 10}
-	s.each(s.expandAll(in.args), l.argument)
+	s.each(s.expandAll(in.args), l.listArgument)
 	return nil
 }
 
-func (l *lister) argument(it item) error {
+func (l *lister) listArgument(it item) error {
 	if it.isDir() && !l.in.has("d") {
-		return l.directory(it)
+		return l.listDirectory(it)
 	}
 	l.show([]item{it})
 	return nil
 }
 
-func (l *lister) directory(dir item) error {
+func (l *lister) listDirectory(dir item) error {
 	items, err := l.children(dir)
 	if err != nil {
 		return err
@@ -51,8 +51,8 @@ func (l *lister) directory(dir item) error {
 		if !recursive || !it.isDir() {
 			continue
 		}
-		if err := l.directory(it); err != nil {
-			l.report(explain(it, err))
+		if err := l.listDirectory(it); err != nil {
+			l.report(toPathError(it, err))
 		}
 	}
 	return nil

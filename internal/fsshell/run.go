@@ -133,7 +133,7 @@ func (s *shell) each(items []item, work func(item) error) {
 		if !it.exists() {
 			s.report(notFound(it.name))
 		} else if err := work(it); err != nil {
-			s.report(explain(it, err))
+			s.report(toPathError(it, err))
 		}
 	}
 }

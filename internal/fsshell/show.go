@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// peek is how much -head and -tail show.
-const peek = 1024
+// peekBytes is how much -head and -tail show.
+const peekBytes = 1024
 
 func cat(s *shell, _ invocation, it item) error {
 	file, err := s.open(it)
@@ -25,7 +25,7 @@ func head(s *shell, _ invocation, it item) error {
 		return err
 	}
 	defer file.Close()
-	_, err = io.Copy(s.out, io.LimitReader(file, peek))
+	_, err = io.Copy(s.out, io.LimitReader(file, peekBytes))
 	return err
 }
 
@@ -35,7 +35,7 @@ func tail(s *shell, _ invocation, it item) error {
 		return err
 	}
 	defer file.Close()
-	if _, err := file.Seek(max(0, it.info.Size-peek), io.SeekStart); err != nil {
+	if _, err := file.Seek(max(0, it.info.Size-peekBytes), io.SeekStart); err != nil {
 		return err
 	}
 	_, err = io.Copy(s.out, file)

@@ -9,9 +9,9 @@ import (
 
 // summary is what lies below a path, the path included.
 type summary struct {
-	dirs, files  int64
-	bytes        int64
-	bytesOfDisks int64 // with all copies
+	dirs, files int64
+	bytes       int64
+	diskBytes   int64 // with all copies
 }
 
 func (s *shell) sum(it item) (summary, error) {
@@ -26,7 +26,7 @@ func (s *shell) sum(it item) (summary, error) {
 		}
 		total.files++
 		total.bytes += info.Size
-		total.bytesOfDisks += info.Size * int64(max(info.Replication, 1))
+		total.diskBytes += info.Size * int64(max(info.Replication, 1))
 	}
 	return total, nil
 }
@@ -62,7 +62,7 @@ func du(s *shell, in invocation) error {
 	add := func(it item) error {
 		total, err := s.sum(it)
 		rows = append(rows, []string{
-			size(total.bytes, in.has("h")), size(total.bytesOfDisks, in.has("h")), it.name,
+			size(total.bytes, in.has("h")), size(total.diskBytes, in.has("h")), it.name,
 		})
 		return err
 	}

@@ -82,14 +82,14 @@ func test(s *shell, in invocation) error {
 		return err
 	}
 	for _, it := range items {
-		if !it.exists() || !holds(it, in) {
+		if !it.exists() || !matchesTest(it, in) {
 			s.status = exitFailed
 		}
 	}
 	return nil
 }
 
-func holds(it item, in invocation) bool {
+func matchesTest(it item, in invocation) bool {
 	switch {
 	case in.has("d"):
 		return it.isDir()

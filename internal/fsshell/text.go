@@ -19,14 +19,14 @@ func text(s *shell, _ invocation, it item) error {
 		return err
 	}
 	defer file.Close()
-	lead, err := leadOf(file)
+	lead, err := magicOf(file)
 	switch {
 	case err != nil:
 		return err
 	case len(lead) >= 2 && lead[:2] == "\x1f\x8b":
-		return s.plain(it, file, "gzip")
+		return s.printDecompressed(it, file, "gzip")
 	case lead == "SEQ":
-		return s.sequence(it)
+		return s.printSequenceFile(it)
 	case lead == "Obj":
 		return &pathError{path: it.name, message: "Avro file, which is not decoded here: -cat shows its bytes"}
 	}
@@ -36,8 +36,8 @@ func text(s *shell, _ invocation, it item) error {
 	return err
 }
 
-// leadOf is the first three bytes of a file, or what there is.
-func leadOf(file storage.File) (string, error) {
+// magicOf is the first three bytes of a file, or what there is.
+func magicOf(file storage.File) (string, error) {
 	var lead [3]byte
 	n, err := file.ReadAt(lead[:], 0)
 	if errors.Is(err, io.EOF) {
@@ -46,7 +46,7 @@ func leadOf(file storage.File) (string, error) {
 	return string(lead[:n]), err
 }
 
-func (s *shell) plain(it item, file storage.File, codec string) error {
+func (s *shell) printDecompressed(it item, file storage.File, codec string) error {
 	c, err := compress.Parse(codec)
 	if err != nil {
 		return err
@@ -57,8 +57,8 @@ func (s *shell) plain(it item, file storage.File, codec string) error {
 	return err
 }
 
-// sequence shows each record of a SequenceFile as key, tab, value.
-func (s *shell) sequence(it item) error {
+// printSequenceFile shows each record of a SequenceFile as key, tab, value.
+func (s *shell) printSequenceFile(it item) error {
 	r, err := seqfile.OpenAll(s.ctx, it.fs, it.path, it.info.Size)
 	if err != nil {
 		return err

@@ -60,8 +60,8 @@ func rowOf(table []row, name string) (best row, ok bool) {
 	return best, ok
 }
 
-// importFaults holds one package against the table.
-func importFaults(table []row, p pkg) []string {
+// importFindings holds one package against the table.
+func importFindings(table []row, p pkg) []string {
 	r, ok := rowOf(table, p.name())
 	if !ok {
 		return []string{fmt.Sprintf("package %s is in no row of the import table; add one to internal/lint/table.go "+
@@ -89,10 +89,10 @@ func within(importPath, root string) bool {
 	return importPath == root || strings.HasPrefix(importPath, root+"/") || strings.HasPrefix(importPath, root+"-")
 }
 
-// reservedFaults tells of imports that are kept for other packages.
-func reservedFaults(p pkg) []string {
+// restrictedFindings tells of imports that are kept for other packages.
+func restrictedFindings(p pkg) []string {
 	var faults []string
-	for _, r := range reserved {
+	for _, r := range restricted {
 		for _, path := range p.Imports {
 			if within(path, r.module) && !matchesAny(r.only, p.name()) {
 				faults = append(faults, fmt.Sprintf("package %s imports %s, which only %s may: %s",
@@ -103,8 +103,8 @@ func reservedFaults(p pkg) []string {
 	return faults
 }
 
-// linkFaults tells of what must not be linked into a program and is.
-func linkFaults(p pkg) []string {
+// linkFindings tells of what must not be linked into a program and is.
+func linkFindings(p pkg) []string {
 	var faults []string
 	for _, rule := range unlinked {
 		covered := matchesAny(rule.programs, p.name()) ||

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// policyFaults tells of policies that somebody could have without sched/all: each
+// policyFindings tells of policies that somebody could have without sched/registry: each
 // is in a package that is reserved for it. A policy is what has a method Decide
 // that returns a Plan.
-func policyFaults(s source) []string {
-	guarded := slices.ContainsFunc(reserved, func(r reservation) bool { return r.module == modulePath+"/"+s.packageName() })
+func policyFindings(s source) []string {
+	guarded := slices.ContainsFunc(restricted, func(r restriction) bool { return r.module == modulePath+"/"+s.packageName() })
 	if guarded {
 		return nil
 	}
 	var faults []string
 	for _, decl := range s.syntax.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "Decide" && returnsPlan(f) {
-			faults = append(faults, fmt.Sprintf("%s: a policy outside of the packages that only sched/all imports: %s; "+
-				"reserve its package in internal/lint/table.go", s.at(f), samePolicies))
+			faults = append(faults, fmt.Sprintf("%s: a policy outside of the packages that only sched/registry imports: %s; "+
+				"reserve its package in internal/lint/table.go", s.at(f), samePolicyReason))
 		}
 	}
 	return faults

@@ -26,9 +26,9 @@ var impureFunctions = map[string][]string{
 	"context":       {"WithTimeout", "WithDeadline", "AfterFunc"},
 }
 
-// purityFaults holds one file of the core, without tests, against the rule: no
+// purityFindings holds one file of the core, without tests, against the rule: no
 // I/O, no clock, no goroutine, no randomness, no lock, no log.
-func purityFaults(s source) []string {
+func purityFindings(s source) []string {
 	var faults []string
 	add := func(n ast.Node, format string, args ...any) {
 		faults = append(faults, s.at(n)+": the core is pure: "+fmt.Sprintf(format, args...))

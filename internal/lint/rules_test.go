@@ -17,8 +17,8 @@ func parsed(t *testing.T, path, text string) source {
 	return s
 }
 
-// checkFaults wants one fault for each of the given parts, in order.
-func checkFaults(t *testing.T, faults []string, want ...string) {
+// checkFindings wants one fault for each of the given parts, in order.
+func checkFindings(t *testing.T, faults []string, want ...string) {
 	t.Helper()
 	if len(faults) != len(want) {
 		t.Errorf("faults %q, want %d", faults, len(want))
@@ -31,7 +31,7 @@ func checkFaults(t *testing.T, faults []string, want ...string) {
 	}
 }
 
-func TestPurityFaults(t *testing.T) {
+func TestPurityFindings(t *testing.T) {
 	for text, want := range map[string]string{
 		`import "os"`:                                                             "does not import os",
 		`import "net/http"`:                                                       "does not import net/http",
@@ -50,16 +50,16 @@ func TestPurityFaults(t *testing.T) {
 		`import "github.com/hammr/hammr/dag"; var _ dag.Range`:                    "",
 		`type t struct{}; func (t) Now() {}; var time t; func f() { time.Now() }`: "",
 	} {
-		faults := purityFaults(parsed(t, "sched/f.go", "package sched; "+text))
+		faults := purityFindings(parsed(t, "sched/f.go", "package sched; "+text))
 		if want == "" {
-			checkFaults(t, faults)
+			checkFindings(t, faults)
 		} else {
-			checkFaults(t, faults, want)
+			checkFindings(t, faults, want)
 		}
 	}
 }
 
-func TestImportFaults(t *testing.T) {
+func TestImportFindings(t *testing.T) {
 	table := []row{
 		{"a", nil}, {"b", []string{"a"}}, {"b/...", []string{"b"}}, {"b/c/...", []string{"a", "b/..."}}, {"cmd/...", []string{"..."}},
 	}
@@ -83,45 +83,45 @@ func TestImportFaults(t *testing.T) {
 			}
 			p.Imports = append(p.Imports, path)
 		}
-		checkFaults(t, importFaults(table, p), c.want...)
+		checkFindings(t, importFindings(table, p), c.want...)
 	}
 }
 
-func TestReservedAndLinkedFaults(t *testing.T) {
+func TestRestrictedAndLinkedFindings(t *testing.T) {
 	of := func(name string, paths ...string) pkg {
 		return pkg{ImportPath: modulePath + "/" + name, Imports: paths, Deps: paths}
 	}
 	raft, cobra := "github.com/hashicorp/raft-boltdb/v2", "github.com/spf13/cobra"
-	checkFaults(t, reservedFaults(of("jobmaster/raftlog", raft)))
-	checkFaults(t, reservedFaults(of("jobmaster", raft)), "only jobmaster/raftlog may")
-	checkFaults(t, reservedFaults(of("cmd/hammr", cobra)))
-	checkFaults(t, reservedFaults(of("sched/all", modulePath+"/sched/hfsp", modulePath+"/sched/fifo")))
-	checkFaults(t, reservedFaults(of("cmd/hammr", modulePath+"/sched/hfsp", modulePath+"/sched/all")), "only sched/all may: a policy of a name is the same")
-	checkFaults(t, reservedFaults(of("sim", modulePath+"/sched/fifo")), "package sim imports "+modulePath+"/sched/fifo")
-	checkFaults(t, linkFaults(of("cmd/hammr", modulePath+"/mr", raft, cobra)))
-	checkFaults(t, linkFaults(of("examples/sort", modulePath+"/mr", raft, cobra)), "links "+raft, "links "+cobra)
-	checkFaults(t, linkFaults(of("mr", cobra)), "links "+cobra)
-	checkFaults(t, linkFaults(of("tasknode", modulePath+"/mr")), "the daemons know tasks")
+	checkFindings(t, restrictedFindings(of("jobmaster/raftlog", raft)))
+	checkFindings(t, restrictedFindings(of("jobmaster", raft)), "only jobmaster/raftlog may")
+	checkFindings(t, restrictedFindings(of("cmd/hammr", cobra)))
+	checkFindings(t, restrictedFindings(of("sched/registry", modulePath+"/sched/hfsp", modulePath+"/sched/fifo")))
+	checkFindings(t, restrictedFindings(of("cmd/hammr", modulePath+"/sched/hfsp", modulePath+"/sched/all")), "only sched/registry may: a policy of a name is the same")
+	checkFindings(t, restrictedFindings(of("sim", modulePath+"/sched/fifo")), "package sim imports "+modulePath+"/sched/fifo")
+	checkFindings(t, linkFindings(of("cmd/hammr", modulePath+"/mr", raft, cobra)))
+	checkFindings(t, linkFindings(of("examples/sort", modulePath+"/mr", raft, cobra)), "links "+raft, "links "+cobra)
+	checkFindings(t, linkFindings(of("mr", cobra)), "links "+cobra)
+	checkFindings(t, linkFindings(of("tasknode", modulePath+"/mr")), "the daemons know tasks")
 }
 
-func TestPolicyFaults(t *testing.T) {
+func TestPolicyFindings(t *testing.T) {
 	const policy = "func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) { return }"
 	for _, c := range []struct{ path, text, want string }{
 		{"sched/hfsp/policy.go", policy, ""},
-		{"sim/own.go", policy, "sim/own.go:1: a policy outside of the packages that only sched/all imports"},
+		{"sim/own.go", policy, "sim/own.go:1: a policy outside of the packages that only sched/registry imports"},
 		{"sched/new/policy.go", policy, "sched/new/policy.go:1: a policy outside"},
 		{"sim/own.go", "func Decide() sched.Plan { return nil }; func (a A) Decide() bool { return true }; func (a A) Decide() {}", ""},
 	} {
-		faults := policyFaults(parsed(t, c.path, "package p; "+c.text))
+		faults := policyFindings(parsed(t, c.path, "package p; "+c.text))
 		if c.want == "" {
-			checkFaults(t, faults)
+			checkFindings(t, faults)
 		} else {
-			checkFaults(t, faults, c.want)
+			checkFindings(t, faults, c.want)
 		}
 	}
 }
 
-func TestStyleFaults(t *testing.T) {
+func TestStyleFindings(t *testing.T) {
 	mark := "TO" + "DO"
 	long := strings.Repeat("\t_ = 0\n", maxFunctionLines)
 	for _, c := range []struct {
@@ -137,15 +137,15 @@ func TestStyleFaults(t *testing.T) {
 		{"a_test.go", "package a\nimport (\"time\"; \"testing/synctest\")\nfunc f() { time.Sleep(1); synctest.Wait() }\n", nil},
 		{"a.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", nil},
 	} {
-		checkFaults(t, styleFaults(parsed(t, c.path, c.text)), c.want...)
+		checkFindings(t, styleFindings(parsed(t, c.path, c.text)), c.want...)
 	}
 }
 
-func TestDocFaults(t *testing.T) {
+func TestDocFindings(t *testing.T) {
 	p := pkg{ImportPath: modulePath + "/a", GoFiles: []string{"a.go"}}
-	checkFaults(t, docFaults(p), "package a has no doc comment")
+	checkFindings(t, docFindings(p), "package a has no doc comment")
 	p.Doc = "Package a is a."
-	checkFaults(t, docFaults(p))
+	checkFindings(t, docFindings(p))
 }
 
 func TestEveryRowHasItsOwnPattern(t *testing.T) {
@@ -172,8 +172,8 @@ func TestOwnTags(t *testing.T) {
 	}
 }
 
-// TestVetFaults needs a fault that is there with a tag only.
-func TestVetFaults(t *testing.T) {
+// TestVetFindings needs a fault that is there with a tag only.
+func TestVetFindings(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module m\n\ngo 1.24\n", "p.go": "package p\n", "soak.go": "//go:build soak\n\npackage p\n\nvar _ = gone()\n",
@@ -182,6 +182,6 @@ func TestVetFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkFaults(t, vetFaults(dir, "other", []string{"."}))
-	checkFaults(t, vetFaults(dir, "soak", []string{"."}), "undefined: gone")
+	checkFindings(t, vetFindings(dir, "other", []string{"."}))
+	checkFindings(t, vetFindings(dir, "soak", []string{"."}), "undefined: gone")
 }

@@ -18,15 +18,15 @@ const (
 // has none: it does the work or files an issue.
 var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
-// styleFaults holds one file, test or not, against the house style.
-func styleFaults(s source) []string {
+// styleFindings holds one file, test or not, against the house style.
+func styleFindings(s source) []string {
 	if ast.IsGenerated(s.syntax) {
 		return nil
 	}
-	return slices.Concat(sizeFaults(s), markFaults(s), sleepFaults(s))
+	return slices.Concat(sizeFindings(s), markFindings(s), sleepFindings(s))
 }
 
-func sizeFaults(s source) []string {
+func sizeFindings(s source) []string {
 	var faults []string
 	if n := s.line(s.syntax.FileEnd); n > maxFileLines {
 		faults = append(faults, fmt.Sprintf("%s: %d lines in a file, %d are allowed; split it by what it does",
@@ -45,7 +45,7 @@ func sizeFaults(s source) []string {
 	return faults
 }
 
-func markFaults(s source) []string {
+func markFindings(s source) []string {
 	var faults []string
 	for _, group := range s.syntax.Comments {
 		for _, c := range group.List {
@@ -58,9 +58,9 @@ func markFaults(s source) []string {
 	return faults
 }
 
-// sleepFaults tells of tests that wait for real time to pass: slow on good days
+// sleepFindings tells of tests that wait for real time to pass: slow on good days
 // and wrong on bad ones. In a synctest bubble time is virtual.
-func sleepFaults(s source) []string {
+func sleepFindings(s source) []string {
 	if !s.test() || s.imports("testing/synctest") {
 		return nil
 	}
@@ -78,8 +78,8 @@ func sleepFaults(s source) []string {
 	return faults
 }
 
-// docFaults tells of packages that do not say what they are.
-func docFaults(p pkg) []string {
+// docFindings tells of packages that do not say what they are.
+func docFindings(p pkg) []string {
 	if p.Doc != "" || len(p.GoFiles) == 0 {
 		return nil
 	}

@@ -23,12 +23,12 @@ var importTable = []row{
 	{"sched/share", nil},
 	{"sched/pool", nil},
 	{"sched/ledger", []string{"sched", "cluster"}},
-	{"sched/deal", []string{"sched", "cluster"}},
+	{"sched/sharetree", []string{"sched", "cluster"}},
 	{"sched/victim", []string{"sched", "sched/ledger", "cluster", "preempt"}},
 	{"sched/hammr", []string{"sched", "sched/fair", "sched/pool", "preempt"}},
-	{"sched/...", []string{"sched", "sched/deal", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality"}},
+	{"sched/...", []string{"sched", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality"}},
 	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
-	{"sched/all", []string{"sched", "sched/...", "preempt"}},
+	{"sched/registry", []string{"sched", "sched/...", "preempt"}},
 	{"control", []string{"dag", "cluster", "sched", "preempt"}},
 
 	// Data.
@@ -42,7 +42,7 @@ var importTable = []row{
 	{"internal/format", []string{"dag", "storage"}},
 	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
 	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
-	{"internal/files", []string{"storage", "storage/...", "internal/conf", "internal/failpoint", "internal/wait"}},
+	{"internal/fsconf", []string{"storage", "storage/...", "internal/conf", "internal/failpoint", "internal/wait"}},
 
 	// One attempt, and the messages to and from it.
 	{"internal/taskproc", []string{"dag"}},
@@ -51,7 +51,7 @@ var importTable = []row{
 	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
-		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/files", "internal/format", "internal/format/...",
+		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
 		"internal/taskproc",
 	}},
 
@@ -67,10 +67,10 @@ var importTable = []row{
 		"internal/taskproc",
 	}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/wait"}},
-	{"jobmaster/edge", []string{
+	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "preempt", "internal/mailbox", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
 	}},
-	{"tasknode/attend", []string{"tasknode", "internal/mailbox", "internal/rpc", "internal/wire"}},
+	{"tasknode/masterlink", []string{"tasknode", "internal/mailbox", "internal/rpc", "internal/wire"}},
 	{"internal/rpc", []string{"internal/wait", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/client", []string{"internal/wire", "internal/taskproc"}},
 	{"internal/client/remote", []string{
@@ -81,7 +81,7 @@ var importTable = []row{
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/percentile", "internal/report", "sim/..."}},
-	{"sim/...", []string{"control", "cluster", "sched/all", "internal/report", "sim/..."}},
+	{"sim/...", []string{"control", "cluster", "sched/registry", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
@@ -89,7 +89,7 @@ var importTable = []row{
 	{"mr", []string{
 		"dag", "shuffle", "storage",
 		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter",
-		"internal/embedded", "internal/failpoint", "internal/files", "internal/format", "internal/format/...", "internal/keys",
+		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/keys",
 		"internal/report", "internal/rpc", "internal/task",
 		"internal/taskproc", "internal/wire",
 	}},
@@ -99,7 +99,7 @@ var importTable = []row{
 	{"internal/failpoint", []string{"internal/wait"}},
 	{"internal/percentile", nil},
 	{"internal/wait", nil},
-	{"internal/inject", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
+	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
 	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
 	{"internal/console", []string{"internal/counter", "internal/report"}},
 	{"internal/fsshell", []string{
@@ -114,27 +114,27 @@ var importTable = []row{
 	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs"}},
 	{"chaos", []string{"internal/failpoint"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/client/remote", "internal/inject", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/procfs", "internal/rpc",
+		"shuffle", "internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/procfs", "internal/rpc",
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", nil},
-	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/all", "sim", "sim/..."}},
-	{"bench/real", []string{
+	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
+	{"bench/live", []string{
 		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/rpc", "internal/taskproc", "internal/wire",
-		"sched", "sched/all", "sim", "sim/workload",
+		"sched", "sched/registry", "sim", "sim/workload",
 	}},
-	{"bench/calibrate", []string{"bench/real", "internal/wire", "preempt", "sched", "sched/all", "sim", "sim/workload"}},
+	{"bench/calibrate", []string{"bench/live", "internal/wire", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},
-	{"bench/cmd/calibrate", []string{"bench/calibrate", "bench/real"}},
+	{"bench/cmd/calibrate", []string{"bench/calibrate", "bench/live"}},
 	{"bench/suspend", []string{"sim/plot"}},
 	{"bench/cmd/suspend", []string{"bench/suspend"}},
-	{"bench/cmd/latency", []string{"bench/real"}},
+	{"bench/cmd/latency", []string{"bench/live"}},
 	{"bench/cmd/failover", []string{"chaos/rig", "internal/client/remote", "internal/percentile"}},
 	{"bench/cmd/growth", []string{"sim/plot"}},
-	{"bench/cmd/recovery", []string{"chaos/rig", "internal/conf", "internal/files", "internal/minihdfs", "internal/percentile", "internal/taskproc", "internal/wire", "storage"}},
+	{"bench/cmd/recovery", []string{"chaos/rig", "internal/conf", "internal/fsconf", "internal/minihdfs", "internal/percentile", "internal/taskproc", "internal/wire", "storage"}},
 	{"bench/cmd/...", []string{"bench"}},
 	{"bench/program/...", []string{"mr"}},
 	{"cmd/...", []string{"..."}},
@@ -155,29 +155,29 @@ var purePackages = []string{
 	"locality", "locality/...", "control", "control/...", "sim/fluid",
 }
 
-// reservation keeps a module, or a package of this one, for few packages.
-type reservation struct {
+// restriction keeps a module, or a package of this one, for few packages.
+type restriction struct {
 	module string
 	only   []string // patterns
 	why    string
 }
 
-// reserved are modules and packages that few packages may import, and why.
-var reserved = []reservation{
+// restricted are modules and packages that few packages may import, and why.
+var restricted = []restriction{
 	{"github.com/hashicorp/raft", []string{"jobmaster/raftlog"}, "everybody else uses the Log that jobmaster declares"},
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "libraries parse no command lines"},
 	{"gonum.org/v1/plot", []string{"sim/plot"}, "pictures look alike when one package draws them"},
 
-	// Policies: masters and the simulator get them from sched/all, by name.
-	{modulePath + "/sched/fifo", []string{"sched/all", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicies},
-	{modulePath + "/sched/fair", []string{"sched/all", "sched/hammr"}, samePolicies},
-	{modulePath + "/sched/hammr", []string{"sched/all"}, samePolicies},
-	{modulePath + "/sched/hfsp", []string{"sched/all"}, samePolicies},
-	{modulePath + "/sched/disco", []string{"sched/all"}, samePolicies},
-	{modulePath + "/sched/chronos", []string{"sched/all"}, samePolicies},
+	// Policies: masters and the simulator get them from sched/registry, by name.
+	{modulePath + "/sched/fifo", []string{"sched/registry", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicyReason},
+	{modulePath + "/sched/fair", []string{"sched/registry", "sched/hammr"}, samePolicyReason},
+	{modulePath + "/sched/hammr", []string{"sched/registry"}, samePolicyReason},
+	{modulePath + "/sched/hfsp", []string{"sched/registry"}, samePolicyReason},
+	{modulePath + "/sched/disco", []string{"sched/registry"}, samePolicyReason},
+	{modulePath + "/sched/chronos", []string{"sched/registry"}, samePolicyReason},
 }
 
-const samePolicies = "a policy of a name is the same in a jobmaster and in the simulator"
+const samePolicyReason = "a policy of a name is the same in a jobmaster and in the simulator"
 
 // unlinked are modules and packages that must not be in a program, however
 // they would come in.

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// toolchain are the build tags that Go sets by itself, on machines that compile and
+// toolchainTags are the build tags that Go sets by itself, on machines that compile and
 // test this module.
-var toolchain = []string{"amd64", "linux", "race", "unix"}
+var toolchainTags = []string{"amd64", "linux", "race", "unix"}
 
 // ownTags are the build tags of a file that nobody sets who does not mean it.
 func ownTags(s source) (tags []string) {
@@ -43,7 +43,7 @@ func tagsIn(line string) []string {
 		case *constraint.NotExpr:
 			walk(e.X)
 		case *constraint.TagExpr:
-			if !slices.Contains(toolchain, e.Tag) {
+			if !slices.Contains(toolchainTags, e.Tag) {
 				tags = append(tags, e.Tag)
 			}
 		}
@@ -65,9 +65,9 @@ func tagged(all []source) map[string][]string {
 	return dirs
 }
 
-// vetFaults are what go vet finds in directories of the module at root when a tag is
+// vetFindings are what go vet finds in directories of the module at root when a tag is
 // set.
-func vetFaults(root, tag string, dirs []string) []string {
+func vetFindings(root, tag string, dirs []string) []string {
 	cmd := exec.Command("go", append([]string{"vet", "-tags", tag}, dirs...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -52,7 +52,7 @@ func sources(root string) ([]source, error) {
 			return err
 		}
 		if d.IsDir() {
-			if path != root && foreign(path, d.Name()) {
+			if path != root && isForeign(path, d.Name()) {
 				return fs.SkipDir
 			}
 			return nil
@@ -75,7 +75,7 @@ func sources(root string) ([]source, error) {
 	return all, err
 }
 
-func foreign(dir, name string) bool {
+func isForeign(dir, name string) bool {
 	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true
 	}

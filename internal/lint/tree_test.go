@@ -25,10 +25,10 @@ func TestPackages(t *testing.T) {
 		t.Fatalf("go list found only %d packages", len(all))
 	}
 	for name, rule := range map[string]func(pkg) []string{
-		"import table": func(p pkg) []string { return importFaults(importTable, p) },
-		"reserved":     reservedFaults,
-		"linked":       linkFaults,
-		"doc":          docFaults,
+		"import table": func(p pkg) []string { return importFindings(importTable, p) },
+		"reserved":     restrictedFindings,
+		"linked":       linkFindings,
+		"doc":          docFindings,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range all {
@@ -48,15 +48,15 @@ func TestSources(t *testing.T) {
 	}
 	pure := 0
 	for _, s := range all {
-		report(t, styleFaults(s))
+		report(t, styleFindings(s))
 		double := strings.HasSuffix(s.packageName(), "test")
 		if s.test() || double {
 			continue
 		}
-		report(t, policyFaults(s))
+		report(t, policyFindings(s))
 		if matchesAny(purePackages, s.packageName()) {
 			pure++
-			report(t, purityFaults(s))
+			report(t, purityFindings(s))
 		}
 	}
 	if pure == 0 {
@@ -76,6 +76,6 @@ func TestTags(t *testing.T) {
 		t.Errorf("files with tags: %v", dirs)
 	}
 	for tag, dirs := range dirs {
-		t.Run(tag, func(t *testing.T) { report(t, vetFaults(root, tag, dirs)) })
+		t.Run(tag, func(t *testing.T) { report(t, vetFindings(root, tag, dirs)) })
 	}
 }

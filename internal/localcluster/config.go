@@ -35,14 +35,14 @@ type Config struct {
 	Namespaces []string
 	// MasterFlags and TasknodeFlags are more flags for the daemons; default none.
 	MasterFlags, TasknodeFlags []string
-	// Outlive lets the daemons live on after this process. Without it they end
+	// Detach lets the daemons live on after this process. Without it they end
 	// with it, whatever ends it.
-	Outlive bool
+	Detach bool
 	// Before, which may be nil, sees each daemon's command before it is started, when
 	// its directory is there; it may change the command. An error fails the start.
-	Before func(name, dir string, cmd *exec.Cmd) error
-	// Patience is how long the daemons may take to be ready; default 30 s.
-	Patience time.Duration
+	BeforeStart func(name, dir string, cmd *exec.Cmd) error
+	// StartTimeout is how long the daemons may take to be ready; default 30 s.
+	StartTimeout time.Duration
 }
 
 // EnsureDefaults fills in what was left zero.
@@ -56,8 +56,8 @@ func (c *Config) EnsureDefaults() {
 	set(&c.Tasknodes, max(1, len(c.Addresses)))
 	set(&c.MapSlots, 2)
 	set(&c.ReduceSlots, 1)
-	if c.Patience == 0 {
-		c.Patience = 30 * time.Second
+	if c.StartTimeout == 0 {
+		c.StartTimeout = 30 * time.Second
 	}
 }
 

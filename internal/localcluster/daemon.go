@@ -28,22 +28,22 @@ type program struct {
 
 	namespace string // network namespace; "" for this process's
 
-	before func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
+	beforeStart func(name, dir string, cmd *exec.Cmd) error // Config's; nil for nothing
 }
 
-// said is the file with what the daemon writes beside its log: what it fails
+// stderrFile is the file with what the daemon writes beside its log: what it fails
 // with, and how it crashes.
-func (p program) said() string { return strings.TrimSuffix(p.log, ".log") + ".err" }
+func (p program) stderrFile() string { return strings.TrimSuffix(p.log, ".log") + ".err" }
 
 func (p program) readyFile() string { return filepath.Join(p.dir, "ready.json") }
 
 // child is a daemon that this process has started.
 type child struct {
 	program
-	process Process
-	logged  int64         // length of the log before the start
-	gone    chan struct{} // closed when it has ended
-	end     error         // how; holds once gone is closed
+	process   Process
+	logOffset int64         // length of the log before the start
+	exited    chan struct{} // closed when it has ended
+	exitErr   error         // how; holds once gone is closed
 }
 
 // start starts a daemon. It writes to the end of its log; what it says beside it
@@ -57,25 +57,25 @@ func (p program) start(parent *parent) (*child, error) {
 	if err := os.Remove(p.readyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
 	}
-	said, err := os.OpenFile(p.said(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
+	said, err := os.OpenFile(p.stderrFile(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("output of %s: %w", p.name, err)
 	}
 	defer said.Close()
-	c := &child{program: p, gone: make(chan struct{})}
+	c := &child{program: p, exited: make(chan struct{})}
 	if info, err := os.Stat(p.log); err == nil {
-		c.logged = info.Size()
+		c.logOffset = info.Size()
 	}
 	cmd := exec.Command(p.args[0], append(p.args[1:len(p.args):len(p.args)], "--ready-file", p.readyFile())...)
 	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = attributes(parent.outlive)
+	cmd.SysProcAttr = attributes(parent.detach)
 	if p.namespace != "" {
-		if err := netns.Within(cmd, p.namespace); err != nil {
+		if err := netns.RunIn(cmd, p.namespace); err != nil {
 			return nil, fmt.Errorf("start of %s: %w", p.name, err)
 		}
 	}
-	if p.before != nil {
-		if err := p.before(p.name, p.dir, cmd); err != nil {
+	if p.beforeStart != nil {
+		if err := p.beforeStart(p.name, p.dir, cmd); err != nil {
 			return nil, fmt.Errorf("before the start of %s: %w", p.name, err)
 		}
 	}
@@ -84,8 +84,8 @@ func (p program) start(parent *parent) (*child, error) {
 	}
 	c.process = Process{PID: cmd.Process.Pid, Dir: p.dir, Started: procfs.StartTime(cmd.Process.Pid)}
 	go func() {
-		c.end = cmd.Wait()
-		close(c.gone)
+		c.exitErr = cmd.Wait()
+		close(c.exited)
 	}()
 	return c, nil
 }
@@ -104,22 +104,22 @@ func (c *child) awaitReady(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		select {
-		case <-c.gone:
-			return c.died()
+		case <-c.exited:
+			return c.exitError()
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w; %s", c.name, context.Cause(ctx), c.lastWords())
+			return fmt.Errorf("%s is not ready: %w; %s", c.name, context.Cause(ctx), c.logExcerpt())
 		case <-tick.C:
 		}
 	}
 }
 
-// died describes a daemon that has ended by itself.
-func (c *child) died() error {
-	return fmt.Errorf("%s ended: %v; %s", c.name, how(c.end), c.lastWords())
+// exitError describes a daemon that has ended by itself.
+func (c *child) exitError() error {
+	return fmt.Errorf("%s ended: %v; %s", c.name, exitText(c.exitErr), c.logExcerpt())
 }
 
-// how tells how a process has ended.
-func how(end error) string {
+// exitText tells how a process has ended.
+func exitText(end error) string {
 	if end == nil {
 		return "exit code 0"
 	}
@@ -132,11 +132,11 @@ const (
 	tailBytes = 16 << 10
 )
 
-// lastWords are the ends of what the daemon has written since its start.
-func (c *child) lastWords() string {
-	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logged))
-	if info, err := os.Stat(c.said()); err == nil && info.Size() > 0 {
-		words += fmt.Sprintf("\nand of what it wrote beside it, %s:\n%s", c.said(), tail(c.said(), 0))
+// logExcerpt are the ends of what the daemon has written since its start.
+func (c *child) logExcerpt() string {
+	words := fmt.Sprintf("the end of its log, %s:\n%s", c.log, tail(c.log, c.logOffset))
+	if info, err := os.Stat(c.stderrFile()); err == nil && info.Size() > 0 {
+		words += fmt.Sprintf("\nand of what it wrote beside it, %s:\n%s", c.stderrFile(), tail(c.stderrFile(), 0))
 	}
 	return words
 }
@@ -178,7 +178,7 @@ func (l *layout) master(cfg Config, m masterLayout) program {
 func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 	dir := filepath.Join(cfg.Dir, n.Name)
 	args := []string{
-		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", daemon.Word(dir), "--address", n.Host + ":0", "--http", n.Host + ":0",
+		"tasknode", "--name", n.Name, "--dir", dir, "--local-dir", daemon.EscapeItem(dir), "--address", n.Host + ":0", "--http", n.Host + ":0",
 		"--masters", l.addresses(), "--token-file", filepath.Join(cfg.Dir, TokenFile), "--own-user",
 		"--map-slots", strconv.Itoa(n.MapSlots), "--reduce-slots", strconv.Itoa(n.ReduceSlots),
 	}
@@ -188,7 +188,7 @@ func (l *layout) tasknode(cfg Config, n tasknodeLayout) program {
 }
 
 func newProgram(cfg Config, name, dir string, args []string) program {
-	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), before: cfg.Before}
+	p := program{name: name, dir: dir, log: filepath.Join(cfg.Dir, "logs", name+".log"), beforeStart: cfg.BeforeStart}
 	p.args = append(cfg.Program[:len(cfg.Program):len(cfg.Program)], args...)
 	p.args = append(p.args, "--log-file", p.log)
 	return p

@@ -28,7 +28,7 @@ func Down(ctx context.Context, dir string) (running bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	state, err := readStarted(dir)
+	state, err := readRunning(dir)
 	if err != nil {
 		return false, err
 	}

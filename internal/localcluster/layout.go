@@ -41,28 +41,28 @@ type tasknodeLayout struct {
 // localhost is where daemons listen that were given no address.
 const localhost = "127.0.0.1"
 
-// obtainLayout reads the layout of a directory, or makes one for cfg.
-func obtainLayout(cfg Config) (*layout, error) {
+// readOrCreateLayout reads the layout of a directory, or makes one for cfg.
+func readOrCreateLayout(cfg Config) (*layout, error) {
 	l := new(layout)
 	path := filepath.Join(cfg.Dir, layoutFile)
 	err := readJSON(path, l)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return l, err
 	}
-	if err := checkFresh(cfg.Dir); err != nil {
+	if err := checkEmpty(cfg.Dir); err != nil {
 		return nil, err
 	}
 	if l, err = newLayout(cfg); err != nil {
 		return nil, err
 	}
-	if err := makeToken(filepath.Join(cfg.Dir, TokenFile)); err != nil {
+	if err := createToken(filepath.Join(cfg.Dir, TokenFile)); err != nil {
 		return nil, err
 	}
 	return l, writeJSON(path, l)
 }
 
-// checkFresh refuses a directory that has other things in it.
-func checkFresh(dir string) error {
+// checkEmpty refuses a directory that has other things in it.
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func (l *layout) add(cfg Config, n int) {
 	}
 }
 
-// makeToken writes a secret that nobody can guess, unless there is one.
-func makeToken(path string) error {
+// createToken writes a secret that nobody can guess, unless there is one.
+func createToken(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -20,7 +20,7 @@ import (
 // the test.
 func config(t *testing.T) localcluster.Config {
 	t.Helper()
-	cfg := localcluster.Config{Dir: t.TempDir(), Program: []string{os.Args[0]}, Masters: 1, Tasknodes: 2, Outlive: true, Patience: time.Minute}
+	cfg := localcluster.Config{Dir: t.TempDir(), Program: []string{os.Args[0]}, Masters: 1, Tasknodes: 2, Detach: true, StartTimeout: time.Minute}
 	t.Cleanup(func() {
 		if _, err := localcluster.Down(context.Background(), cfg.Dir); err != nil {
 			t.Error(err)
@@ -199,7 +199,7 @@ func TestFaultAtStart(t *testing.T) {
 			cfg := config(t)
 			cfg.TasknodeFlags = []string{"--fault", "n2", fault}
 			if fault == "hangs" {
-				cfg.Patience = 10 * time.Second // in which a busy machine has the other daemons begin
+				cfg.StartTimeout = 10 * time.Second // in which a busy machine has the other daemons begin
 			}
 			_, err := localcluster.Up(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "\n  tasknode n2 begins") {
@@ -284,7 +284,7 @@ func TestForeignProcess(t *testing.T) {
 func TestWaitInForeground(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	cfg.Outlive = false
+	cfg.Detach = false
 	c, err := localcluster.Up(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestWaitInForeground(t *testing.T) {
 func TestDownOfForeground(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	cfg.Outlive = false
+	cfg.Detach = false
 	c, err := localcluster.Up(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

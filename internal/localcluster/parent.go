@@ -10,14 +10,14 @@ import (
 // tells a child of its parent's death when the thread that forked ends, not the
 // process.
 type parent struct {
-	outlive  bool
+	detach   bool
 	commands chan *exec.Cmd
 	results  chan error
 	mu       sync.Mutex // one start at a time
 }
 
 func newParent(outlive bool) *parent {
-	p := &parent{outlive: outlive, commands: make(chan *exec.Cmd), results: make(chan error)}
+	p := &parent{detach: outlive, commands: make(chan *exec.Cmd), results: make(chan error)}
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		for cmd := range p.commands {

@@ -76,8 +76,8 @@ func ReadState(dir string) (*State, error) {
 	return s, readJSON(filepath.Join(dir, StateFile), s)
 }
 
-// readStarted is what runs, ready or not; empty where nothing does.
-func readStarted(dir string) (*State, error) {
+// readRunning is what runs, ready or not; empty where nothing does.
+func readRunning(dir string) (*State, error) {
 	s := new(State)
 	err := readJSON(filepath.Join(dir, startingFile), s)
 	if errors.Is(err, fs.ErrNotExist) {

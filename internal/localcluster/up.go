@@ -29,7 +29,7 @@ type Cluster struct {
 //
 // The caller calls Wait, or Release if the daemons are to outlive this process.
 func Up(ctx context.Context, cfg Config) (*Cluster, error) {
-	return change(ctx, cfg, 0)
+	return startOrAdd(ctx, cfg, 0)
 }
 
 // Add starts n more tasknodes of a cluster, and whatever else of it does not
@@ -39,11 +39,11 @@ func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Dir, layoutFile)); err != nil {
 		return nil, fmt.Errorf("no cluster in %s to add tasknodes to; start it first: %w", cfg.Dir, err)
 	}
-	return change(ctx, cfg, n)
+	return startOrAdd(ctx, cfg, n)
 }
 
-// change starts what does not run of the layout and of more tasknodes.
-func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
+// startOrAdd starts what does not run of the layout and of more tasknodes.
+func startOrAdd(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 		return nil, err
 	}
 	defer unlock()
-	l, err := obtainLayout(cfg)
+	l, err := readOrCreateLayout(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -75,25 +75,25 @@ func change(ctx context.Context, cfg Config, more int) (*Cluster, error) {
 // start starts what does not run. Masters come first: a tasknode that finds none
 // waits longer and longer before it looks again.
 func start(ctx context.Context, cfg Config, l *layout) (*Cluster, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Patience, fmt.Errorf("it had %v", cfg.Patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("it had %v", cfg.StartTimeout))
 	defer cancel()
-	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, parent: newParent(cfg.Outlive)}
+	c := &Cluster{dir: cfg.Dir, cfg: cfg, layout: l, parent: newParent(cfg.Detach)}
 	if err := c.startAll(ctx, cfg, l); err != nil {
-		return nil, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
 	}
 	return c, nil
 }
 
 func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
-	old, err := readStarted(c.dir)
+	old, err := readRunning(c.dir)
 	if err != nil {
 		return err
 	}
 	c.State = State{ID: l.ID}
 	tasknodes, masters := old.processes()
-	group := &group{cluster: c}
+	group := &startGroup{cluster: c}
 	for _, m := range l.Masters {
-		process, err := group.obtain(l.master(cfg, m), masters[m.ID])
+		process, err := group.ensureRunning(l.master(cfg, m), masters[m.ID])
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
 		return err
 	}
 	for _, n := range l.Tasknodes {
-		process, err := group.obtain(l.tasknode(cfg, n), tasknodes[n.Name])
+		process, err := group.ensureRunning(l.tasknode(cfg, n), tasknodes[n.Name])
 		if err != nil {
 			return err
 		}
@@ -116,14 +116,14 @@ func (c *Cluster) startAll(ctx context.Context, cfg Config, l *layout) error {
 	return c.publish(l)
 }
 
-// group is some daemons that are started together.
-type group struct {
-	cluster *Cluster
-	waiting []*child
+// startGroup is some daemons that are started together.
+type startGroup struct {
+	cluster  *Cluster
+	notReady []*child
 }
 
-// obtain is the process of a daemon that runs and is ready, else a new one.
-func (g *group) obtain(p program, old Process) (Process, error) {
+// ensureRunning is the process of a daemon that runs and is ready, else a new one.
+func (g *startGroup) ensureRunning(p program, old Process) (Process, error) {
 	if old.alive() && old.Address != "" {
 		return old, nil
 	}
@@ -137,35 +137,35 @@ func (g *group) obtain(p program, old Process) (Process, error) {
 		return Process{}, err
 	}
 	g.cluster.children = append(g.cluster.children, child)
-	g.waiting = append(g.waiting, child)
+	g.notReady = append(g.notReady, child)
 	return child.process, nil
 }
 
 // await waits until all are ready, having written down who they are.
-func (g *group) await(ctx context.Context) error {
+func (g *startGroup) await(ctx context.Context) error {
 	c := g.cluster
 	if err := writeJSON(filepath.Join(c.dir, startingFile), c.State); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	faults := make([]error, len(g.waiting))
+	faults := make([]error, len(g.notReady))
 	var all sync.WaitGroup
-	for i, child := range g.waiting {
+	for i, child := range g.notReady {
 		all.Go(func() {
-			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errAnother {
+			if err := child.awaitReady(ctx); err != nil && context.Cause(ctx) != errOtherNotReady {
 				faults[i] = err
-				cancel(errAnother) // the others need not be waited for
+				cancel(errOtherNotReady) // the others need not be waited for
 			}
 		})
 	}
 	all.Wait()
-	g.waiting = nil
+	g.notReady = nil
 	return errors.Join(faults...)
 }
 
-// errAnother ends the wait for daemons beside one that is not to be ready.
-var errAnother = errors.New("another daemon is not ready")
+// errOtherNotReady ends the wait for daemons beside one that is not to be ready.
+var errOtherNotReady = errors.New("another daemon is not ready")
 
 // setAddresses takes over where the children listen.
 func (c *Cluster) setAddresses() {
@@ -195,8 +195,8 @@ func (c *Cluster) publish(l *layout) error {
 	return os.Rename(starting, filepath.Join(c.dir, StateFile))
 }
 
-// takeBack ends what this process has started.
-func (c *Cluster) takeBack(ctx context.Context) error {
+// rollBack ends what this process has started.
+func (c *Cluster) rollBack(ctx context.Context) error {
 	c.parent.close()
 	var started []Process
 	for _, child := range slices.Backward(c.children) {
@@ -204,7 +204,7 @@ func (c *Cluster) takeBack(ctx context.Context) error {
 	}
 	err := endAll(ctx, started)
 	for _, child := range c.children {
-		<-child.gone
+		<-child.exited
 	}
 	if err == nil {
 		err = removeIfThere(filepath.Join(c.dir, startingFile))

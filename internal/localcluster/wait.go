@@ -13,8 +13,8 @@ func (c *Cluster) Wait(ctx context.Context, ended func(name, how string)) error 
 	said := make(chan news, len(c.children))
 	for _, child := range c.children {
 		go func() {
-			<-child.gone
-			said <- news{child.name, how(child.end)}
+			<-child.exited
+			said <- news{child.name, exitText(child.exitErr)}
 		}()
 	}
 	for left := len(c.children); left > 0; left-- {
@@ -37,7 +37,7 @@ func (c *Cluster) down(ctx context.Context) error {
 		return fmt.Errorf("end of the cluster: %w", err)
 	}
 	for _, child := range c.children {
-		<-child.gone
+		<-child.exited
 	}
 	return nil
 }

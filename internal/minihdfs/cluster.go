@@ -61,7 +61,7 @@ func prepare(cfg Config, jars string) (*Cluster, error) {
 	cfg.Dir = dir
 	c := &Cluster{cfg: cfg, network: cfg.Network, conf: filepath.Join(dir, "conf"), starter: newStarter()}
 	if c.network == "" {
-		if c.network, err = pickNetwork(dir, cfg.Supervisor != nil); err != nil {
+		if c.network, err = chooseNetwork(dir, cfg.Supervisor != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func newDataNode(base program, i int, host string, cfg Config) *dataNode {
 		"dfs.datanode.data.dir=file://" + filepath.Join(cfg.Dir, fmt.Sprintf("dn%d", i)),
 	}
 	if len(cfg.Namespaces) > 0 {
-		d.network = cfg.Namespaces[i]
+		d.namespace = cfg.Namespaces[i]
 	} else { // by its forwarder
 		properties = append(properties, "fs.defaultFS=hdfs://"+host+":"+rpcPort, "dfs.namenode.rpc-address="+host+":"+rpcPort)
 	}

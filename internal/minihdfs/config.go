@@ -96,10 +96,10 @@ func validNetwork(network string) bool {
 	return net.ParseIP(network+".1").To4() != nil && strings.Count(network, ".") == 2
 }
 
-// pickNetwork returns a network that nobody listens on: the first one free in
+// chooseNetwork returns a network that nobody listens on: the first one free in
 // an order that depends on dir and, unless stable is set, on this process. A
 // stable order gives a restarted cluster the addresses it had.
-func pickNetwork(dir string, stable bool) (string, error) {
+func chooseNetwork(dir string, stable bool) (string, error) {
 	hash := fnv.New32a()
 	hash.Write([]byte(dir))
 	if !stable {

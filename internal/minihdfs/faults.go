@@ -76,7 +76,7 @@ func (c *Cluster) PartitionDataNode(i int) { c.data[i].partition() }
 // HealDataNode ends what PartitionDataNode began.
 func (c *Cluster) HealDataNode(i int) error {
 	d := c.data[i]
-	if d.forwarder != nil || d.network != "" {
+	if d.forwarder != nil || d.namespace != "" {
 		return nil
 	}
 	f, err := forward(d.host, c.RPC())

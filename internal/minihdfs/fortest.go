@@ -62,7 +62,7 @@ func Main(m interface{ Run() int }, cfg Config) int {
 // unless CI is "true" or RequireEnv is "1".
 func ForTest(t TB) *Cluster {
 	t.Helper()
-	shared.once.Do(startShared)
+	shared.once.Do(startSharedCluster)
 	if shared.err == nil {
 		return shared.c
 	}
@@ -73,7 +73,7 @@ func ForTest(t TB) *Cluster {
 	return nil
 }
 
-func startShared() {
+func startSharedCluster() {
 	if shared.cfg.Dir == "" {
 		shared.err = fmt.Errorf("minihdfs: TestMain does not call minihdfs.Main")
 		return

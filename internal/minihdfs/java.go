@@ -66,9 +66,9 @@ func (j *Java) command(class string, args []string) (java string, argv []string,
 	return java, append(argv, args...), nil
 }
 
-// Missing is why no cluster can be started here, for want of Java or of HDFS's jars;
+// CheckAvailable is why no cluster can be started here, for want of Java or of HDFS's jars;
 // nil when one can.
-func Missing(ctx context.Context) error {
+func CheckAvailable(ctx context.Context) error {
 	if _, err := findJava(); err != nil {
 		return err
 	}

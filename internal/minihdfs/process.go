@@ -18,18 +18,18 @@ import (
 
 // program is what a daemon runs.
 type program struct {
-	name    string // of its log file
-	logs    string // folder
-	java    Java
-	class   string
-	args    []string
-	env     []string // beside this process's
-	network string   // namespace; "" for this process's
-	starter *starter
+	name      string // of its log file
+	logs      string // folder
+	java      Java
+	class     string
+	args      []string
+	env       []string // beside this process's
+	namespace string   // namespace; "" for this process's
+	starter   *starter
 
-	// orphan is the signal that it gets when this process ends in whatever way; 0
+	// deathSignal is the signal that it gets when this process ends in whatever way; 0
 	// is SIGKILL.
-	orphan syscall.Signal
+	deathSignal syscall.Signal
 }
 
 // daemon is one process of the cluster. It may be started again after its end.
@@ -57,9 +57,9 @@ func (d *daemon) start() error {
 	defer out.Close()
 	cmd := exec.Command(java, argv...)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: cmp.Or(d.orphan, syscall.SIGKILL)}
-	if d.network != "" {
-		if err := netns.Within(cmd, d.network); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: cmp.Or(d.deathSignal, syscall.SIGKILL)}
+	if d.namespace != "" {
+		if err := netns.RunIn(cmd, d.namespace); err != nil {
 			return fmt.Errorf("minihdfs: start of %s: %w", d.name, err)
 		}
 	}
@@ -114,7 +114,7 @@ func (d *daemon) kill() error {
 
 // end tells the process to end, waits for it so long, and kills it then.
 func (d *daemon) end(patience time.Duration) error {
-	if ended := d.hasEnded(); ended != nil && d.signal(syscall.SIGTERM) == nil {
+	if ended := d.exited(); ended != nil && d.signal(syscall.SIGTERM) == nil {
 		select {
 		case <-ended:
 		case <-time.After(patience):
@@ -123,8 +123,8 @@ func (d *daemon) end(patience time.Duration) error {
 	return d.kill()
 }
 
-// hasEnded is closed when the process that was started last is gone.
-func (d *daemon) hasEnded() <-chan struct{} {
+// exited is closed when the process that was started last is gone.
+func (d *daemon) exited() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.mu.ended
@@ -154,8 +154,8 @@ func (d *daemon) pid() int {
 	return d.mu.process.Pid
 }
 
-// died describes a daemon that ended by itself, with the end of its log.
-func (d *daemon) died() error {
+// exitError describes a daemon that ended by itself, with the end of its log.
+func (d *daemon) exitError() error {
 	log, _ := os.ReadFile(d.logPath())
 	return fmt.Errorf("minihdfs: %s ended by itself, log %s ends in: %s", d.name, d.logPath(), tail(log))
 }

@@ -18,8 +18,8 @@ type Health struct {
 	// Usable is how many live DataNodes have told of their storage, without which
 	// they get no blocks.
 	Usable int `json:"-"`
-	// Behind is how many blocks have fewer copies than wanted.
-	Behind int `json:"UnderReplicatedBlocks"`
+	// UnderReplicated is how many blocks have fewer copies than wanted.
+	UnderReplicated int `json:"UnderReplicatedBlocks"`
 }
 
 // Health asks the NameNode.
@@ -100,7 +100,7 @@ func (c *Cluster) WaitLive(ctx context.Context, n int) error {
 func (c *Cluster) WaitReplicated(ctx context.Context) error {
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
 		h, err := c.Health(ctx)
-		return err == nil && h.State == "Operational" && h.Behind == 0,
+		return err == nil && h.State == "Operational" && h.UnderReplicated == 0,
 			errors.Join(err, fmt.Errorf("minihdfs: waiting for copies, NameNode says %+v", h))
 	})
 }
@@ -116,7 +116,7 @@ func (c *Cluster) poll(ctx context.Context, check func(context.Context) (bool, e
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	ended := c.nameNode.hasEnded()
+	ended := c.nameNode.exited()
 	for {
 		ready, why := check(ctx)
 		if ready {
@@ -124,7 +124,7 @@ func (c *Cluster) poll(ctx context.Context, check func(context.Context) (bool, e
 		}
 		select {
 		case <-ended:
-			return c.nameNode.died()
+			return c.nameNode.exitError()
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), why)
 		case <-tick.C:

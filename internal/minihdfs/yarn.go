@@ -27,15 +27,15 @@ type YarnConfig struct {
 // of each DataNode: a map there is local to that DataNode's blocks. MapReduce's
 // masters and its shuffle listen on all addresses of the machine.
 type Yarn struct {
-	hdfs     *Cluster
-	java     Java
-	jars     string
-	dir      string
-	manager  *daemon
-	nodes    []*daemon
-	starter  *starter
-	closing  sync.Once
-	patience time.Duration // for the end of a daemon with what it runs
+	hdfs            *Cluster
+	java            Java
+	jars            string
+	dir             string
+	resourceManager *daemon
+	nodeManagers    []*daemon
+	starter         *starter
+	closing         sync.Once
+	patience        time.Duration // for the end of a daemon with what it runs
 }
 
 // StartYarn starts YARN over a running cluster, in a folder "yarn" of its own, and
@@ -72,11 +72,11 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 		}
 	}
 	y.java = Java{Jars: y.jars, Conf: filepath.Join(y.dir, "conf"), Temp: temp, HeapMiB: 256}
-	base := program{logs: logs, java: y.java, starter: y.starter, orphan: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
-	y.manager = &daemon{program: base}
-	y.manager.name, y.manager.class = "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+	base := program{logs: logs, java: y.java, starter: y.starter, deathSignal: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
+	y.resourceManager = &daemon{program: base}
+	y.resourceManager.name, y.resourceManager.class = "resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 	for i := range y.hdfs.data {
-		y.nodes = append(y.nodes, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
+		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
 	}
 	return y.writeConf(cfg)
 }
@@ -104,13 +104,13 @@ func newNodeManager(base program, i int, host, dir string) *daemon {
 func (y *Yarn) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := y.manager.start(); err != nil {
+	if err := y.resourceManager.start(); err != nil {
 		return err
 	}
 	if err := y.await(ctx, y.reachable); err != nil {
 		return err
 	}
-	for _, d := range y.nodes {
+	for _, d := range y.nodeManagers {
 		if err := d.start(); err != nil {
 			return err
 		}
@@ -128,8 +128,8 @@ func (y *Yarn) await(ctx context.Context, check func(context.Context) error) err
 			return nil
 		}
 		select {
-		case <-y.manager.hasEnded():
-			return y.manager.died()
+		case <-y.resourceManager.exited():
+			return y.resourceManager.exitError()
 		case <-ctx.Done():
 			return fmt.Errorf("minihdfs: start of YARN, logs in %s: %w", filepath.Join(y.dir, "logs"), errors.Join(ctx.Err(), err))
 		case <-tick.C:
@@ -154,23 +154,23 @@ func (y *Yarn) registered(ctx context.Context) error {
 	if err := metrics(ctx, y.web(), "service=ResourceManager,name=ClusterMetrics", &health); err != nil {
 		return err
 	}
-	if health.NumActiveNMs < len(y.nodes) {
-		return fmt.Errorf("%d NodeManagers of %d have registered", health.NumActiveNMs, len(y.nodes))
+	if health.NumActiveNMs < len(y.nodeManagers) {
+		return fmt.Errorf("%d NodeManagers of %d have registered", health.NumActiveNMs, len(y.nodeManagers))
 	}
 	return nil
 }
 
 // Close ends YARN and what runs on it, by process id. Files stay.
 func (y *Yarn) Close() error {
-	faults := make([]error, len(y.nodes)+1)
+	faults := make([]error, len(y.nodeManagers)+1)
 	y.closing.Do(func() {
 		var all sync.WaitGroup // each NodeManager ends its containers first
-		for i, d := range y.nodes {
+		for i, d := range y.nodeManagers {
 			all.Go(func() { faults[i] = d.end(y.patience) })
 		}
 		all.Wait()
-		if y.manager != nil {
-			faults[len(y.nodes)] = y.manager.end(y.patience)
+		if y.resourceManager != nil {
+			faults[len(y.nodeManagers)] = y.resourceManager.end(y.patience)
 		}
 		y.starter.close()
 	})

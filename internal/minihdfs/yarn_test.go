@@ -34,10 +34,10 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 // each with folders of its own.
 func TestYarnNodesAreAtDataNodes(t *testing.T) {
 	y := layOut(t, YarnConfig{Maps: 2})
-	if len(y.nodes) != 2 {
-		t.Fatalf("%d NodeManagers, expected 2", len(y.nodes))
+	if len(y.nodeManagers) != 2 {
+		t.Fatalf("%d NodeManagers, expected 2", len(y.nodeManagers))
 	}
-	for i, d := range y.nodes {
+	for i, d := range y.nodeManagers {
 		line := strings.Join(d.args, " ")
 		for _, want := range []string{"yarn.nodemanager.address=" + y.hdfs.Host(i) + ":8041", "yarn.nodemanager.bind-host=" + y.hdfs.Host(i), filepath.Base(y.dir)} {
 			if !strings.Contains(line, want) {
@@ -45,7 +45,7 @@ func TestYarnNodesAreAtDataNodes(t *testing.T) {
 			}
 		}
 	}
-	if a, b := y.nodes[0].args, y.nodes[1].args; strings.Join(a, " ") == strings.Join(b, " ") {
+	if a, b := y.nodeManagers[0].args, y.nodeManagers[1].args; strings.Join(a, " ") == strings.Join(b, " ") {
 		t.Errorf("two NodeManagers are told the same: %v", a)
 	}
 }

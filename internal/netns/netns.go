@@ -37,7 +37,7 @@ type Bridge struct {
 // addresses with the same first three numbers. The caller calls Remove.
 func New(name, address string) (*Bridge, error) {
 	b := &Bridge{name: name}
-	err := allOf(ip, [][]string{
+	err := runAll(ip, [][]string{
 		{"link", "add", name, "type", "bridge"}, {"addr", "add", address + "/24", "dev", name}, {"link", "set", name, "up"},
 	})
 	if err != nil {
@@ -46,13 +46,13 @@ func New(name, address string) (*Bridge, error) {
 	return b, nil
 }
 
-// Join makes a namespace with the name of a machine, and its link.
-func (b *Bridge) Join(machine, address string) error {
+// AddMachine makes a namespace with the name of a machine, and its link.
+func (b *Bridge) AddMachine(machine, address string) error {
 	b.machines = append(b.machines, machine)
-	return allOf(ip, [][]string{
+	return runAll(ip, [][]string{
 		{"netns", "add", machine},
-		{"link", "add", port(machine), "type", "veth", "peer", "name", device, "netns", machine},
-		{"link", "set", port(machine), "master", b.name, "up"},
+		{"link", "add", linkOf(machine), "type", "veth", "peer", "name", device, "netns", machine},
+		{"link", "set", linkOf(machine), "master", b.name, "up"},
 		{"-n", machine, "addr", "add", address + "/24", "dev", device},
 		{"-n", machine, "link", "set", device, "up"},
 		{"-n", machine, "link", "set", "lo", "up"},
@@ -62,17 +62,17 @@ func (b *Bridge) Join(machine, address string) error {
 // Ends of a machine's link.
 const device = "eth0" // in its namespace
 
-func port(machine string) string { return "v-" + machine } // on the bridge
+func linkOf(machine string) string { return "v-" + machine } // on the bridge
 
-// Cut makes all that crosses a machine's link vanish; connections stay.
-func (b *Bridge) Cut(machine string) error { return ip("link", "set", port(machine), "down") }
+// Disconnect makes all that crosses a machine's link vanish; connections stay.
+func (b *Bridge) Disconnect(machine string) error { return ip("link", "set", linkOf(machine), "down") }
 
-// Mend ends what Cut began.
-func (b *Bridge) Mend(machine string) error { return ip("link", "set", port(machine), "up") }
+// Reconnect ends what Cut began.
+func (b *Bridge) Reconnect(machine string) error { return ip("link", "set", linkOf(machine), "up") }
 
-// Limit has a machine's link carry so many Mbit/s in either direction; 0 ends that.
-func (b *Bridge) Limit(machine string, mbits int) error {
-	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", port(machine), "root"}}
+// LimitRate has a machine's link carry so many Mbit/s in either direction; 0 ends that.
+func (b *Bridge) LimitRate(machine string, mbits int) error {
+	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
 	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}
 	if mbits == 0 {
 		rate = []string{"noqueue"}
@@ -80,22 +80,22 @@ func (b *Bridge) Limit(machine string, mbits int) error {
 	for i := range ends {
 		ends[i] = append(ends[i], rate...)
 	}
-	return allOf(tc, ends)
+	return runAll(tc, ends)
 }
 
 // Remove takes the bridge away, and all machines with their links. Processes that
 // still run there keep a namespace that leads nowhere.
 func (b *Bridge) Remove() error {
 	for _, machine := range b.machines {
-		_ = ip("link", "del", port(machine)) // it may not have been made
-		_ = ip("netns", "del", machine)      // likewise
+		_ = ip("link", "del", linkOf(machine)) // it may not have been made
+		_ = ip("netns", "del", machine)        // likewise
 	}
 	b.machines = nil
 	return ip("link", "del", b.name)
 }
 
-// Within has a command run in the namespace of a machine, with the same process id.
-func Within(cmd *exec.Cmd, machine string) error {
+// RunIn has a command run in the namespace of a machine, with the same process id.
+func RunIn(cmd *exec.Cmd, machine string) error {
 	path, err := exec.LookPath("ip")
 	if err != nil {
 		return fmt.Errorf("network namespace %s: %w", machine, err)
@@ -105,7 +105,7 @@ func Within(cmd *exec.Cmd, machine string) error {
 	return nil
 }
 
-func allOf(program func(...string) error, calls [][]string) error {
+func runAll(program func(...string) error, calls [][]string) error {
 	for _, args := range calls {
 		if err := program(args...); err != nil {
 			return err

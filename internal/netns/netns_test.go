@@ -18,7 +18,7 @@ import (
 // are to do.
 const insideMark = "NETNS_TEST_INSIDE"
 
-const port = "7777"
+const linkOf = "7777"
 
 func TestMain(m *testing.M) {
 	switch do := os.Getenv(insideMark); do {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 // serve sends as many bytes as it is asked for, in a machine's namespace.
 func serve() {
-	l, err := net.Listen("tcp", os.Args[1]+":"+port)
+	l, err := net.Listen("tcp", os.Args[1]+":"+linkOf)
 	if err != nil {
 		panic(err)
 	}
@@ -90,14 +90,14 @@ func play(name string) (err error) {
 		return err
 	}
 	for machine, address := range map[string]string{"a": "10.78.0.11", "b": "10.78.0.12"} {
-		if err := b.Join(machine, address); err != nil {
+		if err := b.AddMachine(machine, address); err != nil {
 			return err
 		}
 	}
 	server := exec.Command(os.Args[0], "10.78.0.11")
 	server.Env = append(os.Environ(), insideMark+"=serve")
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := netns.Within(server, "a"); err != nil {
+	if err := netns.RunIn(server, "a"); err != nil {
 		return err
 	}
 	out, err := server.StdoutPipe()
@@ -122,7 +122,7 @@ func play(name string) (err error) {
 // less what passes at once.
 func playLimit(b *netns.Bridge) error {
 	const least = (asked - 512<<10) * 8 * int(time.Second) / 64e6
-	if err := b.Limit("a", 64); err != nil {
+	if err := b.LimitRate("a", 64); err != nil {
 		return err
 	}
 	for range 2 {
@@ -130,7 +130,7 @@ func playLimit(b *netns.Bridge) error {
 			return fmt.Errorf("%d bytes took %v, expected %v or more: %w", asked, took, time.Duration(least), err)
 		}
 	}
-	if err := b.Limit("a", 0); err != nil {
+	if err := b.LimitRate("a", 0); err != nil {
 		return err
 	}
 	shown, err := exec.Command("tc", "qdisc", "show").CombinedOutput()
@@ -144,7 +144,7 @@ func playLimit(b *netns.Bridge) error {
 // fetch takes from machine a what it serves.
 func fetch() (took time.Duration, err error) {
 	began := time.Now()
-	c, err := net.DialTimeout("tcp", "10.78.0.11:"+port, time.Minute)
+	c, err := net.DialTimeout("tcp", "10.78.0.11:"+linkOf, time.Minute)
 	if err != nil {
 		return 0, err
 	}
@@ -158,14 +158,14 @@ func fetch() (took time.Duration, err error) {
 
 // playCut reaches a machine only while its link is there, and leaves nothing.
 func playCut(b *netns.Bridge) error {
-	if err := b.Cut("a"); err != nil {
+	if err := b.Disconnect("a"); err != nil {
 		return err
 	}
-	if c, err := net.DialTimeout("tcp", "10.78.0.11:"+port, 300*time.Millisecond); err == nil {
+	if c, err := net.DialTimeout("tcp", "10.78.0.11:"+linkOf, 300*time.Millisecond); err == nil {
 		c.Close()
 		return fmt.Errorf("the machine is reached over a link that is cut")
 	}
-	if err := b.Mend("a"); err != nil {
+	if err := b.Reconnect("a"); err != nil {
 		return err
 	}
 	if _, err := fetch(); err != nil {

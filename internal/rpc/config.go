@@ -29,9 +29,9 @@ type Config struct {
 	// Timeout is how long Do looks for a master that leads; default
 	// DefaultTimeout.
 	Timeout time.Duration
-	// Waiting hears, once in each search that takes more than a moment, why no
+	// OnWait hears, once in each search that takes more than a moment, why no
 	// master is found; default nobody.
-	Waiting func(error)
+	OnWait func(error)
 	// TLS encrypts calls; default nil, which does not.
 	TLS *tls.Config
 	// Dial connects to an address; default net.Dialer's DialContext.
@@ -43,8 +43,8 @@ func (c *Config) EnsureDefaults() {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
-	if c.Waiting == nil {
-		c.Waiting = func(error) {}
+	if c.OnWait == nil {
+		c.OnWait = func(error) {}
 	}
 	if c.Dial == nil {
 		c.Dial = new(net.Dialer).DialContext

@@ -40,16 +40,16 @@ func FuzzBeginsSettings(f *testing.F) {
 	f.Add([]byte{0, 0, 18, 4, 0, 0, 0, 0, 0})
 	f.Add([]byte{0, 0, 18, 4, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, heard []byte) {
-		heard = heard[:min(len(heard), settingsHead)]
+		heard = heard[:min(len(heard), settingsHeaderBytes)]
 		pattern := []byte{0, 'x', 'x', 4, 0, 0, 0, 0, 0} // x is any
 		want := true
 		for i, b := range heard {
 			want = want && (pattern[i] == 'x' || pattern[i] == b)
-			if got := beginsSettings(heard[:i+1]); got != want {
+			if got := isSettingsPrefix(heard[:i+1]); got != want {
 				t.Errorf("%x: %v, want %v", heard[:i+1], got, want)
 			}
 		}
-		if speaker(heard) == "" {
+		if guessProtocol(heard) == "" {
 			t.Error("a speaker without a name")
 		}
 	})

@@ -19,23 +19,23 @@ const MasterVariable = "HAMMR_MASTER"
 // maxTokenBytes bounds a file with a token.
 const maxTokenBytes = 4096
 
-// Store keeps a user's copies of tokens; the package's doc shows its files.
-type Store struct{ dir string }
+// TokenStore keeps a user's copies of tokens; the package's doc shows its files.
+type TokenStore struct{ dir string }
 
-// UserStore is the store of the user who runs the process.
-func UserStore() (Store, error) {
+// UserTokenStore is the store of the user who runs the process.
+func UserTokenStore() (TokenStore, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return Store{}, fmt.Errorf("directory for the user's configuration: %w", err)
+		return TokenStore{}, fmt.Errorf("directory for the user's configuration: %w", err)
 	}
-	return Store{filepath.Join(dir, "hammr")}, nil
+	return TokenStore{filepath.Join(dir, "hammr")}, nil
 }
 
-// StoreAt is a store in a directory, which is made when something is saved.
-func StoreAt(dir string) Store { return Store{dir} }
+// TokenStoreAt is a store in a directory, which is made when something is saved.
+func TokenStoreAt(dir string) TokenStore { return TokenStore{dir} }
 
 // Save keeps the token of a cluster and which masters are its own.
-func (s Store) Save(clusterID, token string, masters []string) error {
+func (s TokenStore) Save(clusterID, token string, masters []string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s Store) Save(clusterID, token string, masters []string) error {
 
 // Forget removes what Save kept of a cluster. What another cluster has taken
 // over stays.
-func (s Store) Forget(clusterID string) error {
+func (s TokenStore) Forget(clusterID string) error {
 	if err := checkName(clusterID); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func remove(name string) error {
 
 // Find finds the token for a cluster by its masters, and its id, "" for unknown.
 // tokenFile is what the user gave with --token-file, "" for nothing.
-func (s Store) Find(tokenFile string, masters []string) (token, clusterID string, err error) {
+func (s TokenStore) Find(tokenFile string, masters []string) (token, clusterID string, err error) {
 	if tokenFile == "" {
 		tokenFile = os.Getenv(TokenFileVariable)
 	}
@@ -126,7 +126,7 @@ func readSmall(name string) (string, error) {
 }
 
 // write makes a file anew that is only the user's to read.
-func (s Store) write(kind, name, content string) error {
+func (s TokenStore) write(kind, name, content string) error {
 	dir := filepath.Join(s.dir, kind)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -155,7 +155,7 @@ func checkName(clusterID string) error {
 
 // FindToken is Find in the store of the user who runs the process.
 func FindToken(tokenFile string, masters []string) (token, clusterID string, err error) {
-	store, err := UserStore()
+	store, err := UserTokenStore()
 	if err != nil && tokenFile == "" && os.Getenv(TokenFileVariable) == "" {
 		return "", "", err
 	}

@@ -10,7 +10,7 @@ import (
 func TestTokenIsFound(t *testing.T) {
 	t.Setenv(TokenFileVariable, "")
 	dir := t.TempDir()
-	s := StoreAt(filepath.Join(dir, "hammr"))
+	s := TokenStoreAt(filepath.Join(dir, "hammr"))
 	find := func(file string, masters ...string) string {
 		t.Helper()
 		token, id, err := s.Find(file, masters)
@@ -55,7 +55,7 @@ func TestTokenIsFound(t *testing.T) {
 
 func TestTokensAreTheUsersAlone(t *testing.T) {
 	dir := t.TempDir()
-	if err := StoreAt(dir).Save("17", "secret", []string{"a:1"}); err != nil {
+	if err := TokenStoreAt(dir).Save("17", "secret", []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tokens/17", "masters/a:1"} {
@@ -85,7 +85,7 @@ func TestFilesThatAreNoTokens(t *testing.T) {
 }
 
 func TestClusterIDsThatArePaths(t *testing.T) {
-	s := StoreAt(t.TempDir())
+	s := TokenStoreAt(t.TempDir())
 	for _, id := range []string{"", ".", "..", "../x", "a/b", `a\b`} {
 		if s.Save(id, "t", nil) == nil || s.Forget(id) == nil {
 			t.Errorf("cluster id %q is taken", id)

@@ -52,9 +52,9 @@ func http2Config() *http.HTTP2Config {
 	}
 }
 
-// Show puts on a call what every call carries. clusterID is "" for a caller that
+// SetHeaders puts on a call what every call carries. clusterID is "" for a caller that
 // does not know it.
-func Show(h http.Header, token, clusterID string) {
+func SetHeaders(h http.Header, token, clusterID string) {
 	h.Set(HeaderProtocol, Version)
 	h.Set(HeaderCluster, clusterID)
 	h.Set(headerToken, bearer+token)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func newCluster(t testing.TB, masters ...string) *Cluster {
+func newCluster(t testing.TB, masters ...string) *Masters {
 	t.Helper()
 	c, err := New(Config{Masters: masters, Token: "t"})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestDoFollowsTheLeader(t *testing.T) {
 // more, when its silence has just broken a stream to it.
 func TestWhoseStreamBreaksIsAskedLast(t *testing.T) {
 	c := newCluster(t, "a:1", "b:1", "c:1")
-	c.leads("a:1")
+	c.setLeader("a:1")
 	var asked []string
 	ask := func(_ context.Context, m *Master) error {
 		if asked = append(asked, m.Address); m.Address == "c:1" {
@@ -84,7 +84,7 @@ func TestWhoseStreamBreaksIsAskedLast(t *testing.T) {
 		}
 		return notThere()
 	}
-	if err := c.Explain(c.master("a:1"), notThere()); err == nil {
+	if err := c.NoteStreamError(c.master("a:1"), notThere()); err == nil {
 		t.Error("the end of the stream is no error")
 	}
 	if err := c.Try(t.Context(), ask); err != nil {
@@ -99,7 +99,7 @@ func TestDoWaitsForALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a:1", "b:1")
 		var told []error
-		c.cfg.Waiting = func(err error) { told = append(told, err) }
+		c.cfg.OnWait = func(err error) { told = append(told, err) }
 		elected := time.Now().Add(7 * time.Second)
 		err := c.Do(t.Context(), func(_ context.Context, m *Master) error {
 			if time.Now().Before(elected) || m.Address != "b:1" {
@@ -107,7 +107,7 @@ func TestDoWaitsForALeader(t *testing.T) {
 			}
 			return nil
 		})
-		if late := time.Since(elected); err != nil || late > lastPause {
+		if late := time.Since(elected); err != nil || late > maxBackoff {
 			t.Errorf("error %v, %v after the election", err, late)
 		}
 		if len(told) != 1 || !strings.HasSuffix(told[0].Error(), "; waiting up to 1m0s") {
@@ -166,9 +166,9 @@ func TestWhatIsNotTriedAgain(t *testing.T) {
 			if err == nil || calls != 1 {
 				t.Errorf("error %v after %d calls", err, calls)
 			}
-			var f *Fault
-			if errors.As(err, &f) && f.Stranger() != (name == "token" || name == "protocol") {
-				t.Errorf("%v: stranger is %v", f, f.Stranger())
+			var f *PermanentError
+			if errors.As(err, &f) && f.CallerRefused() != (name == "token" || name == "protocol") {
+				t.Errorf("%v: stranger is %v", f, f.CallerRefused())
 			}
 		})
 	}

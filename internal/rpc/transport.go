@@ -16,7 +16,7 @@ type transport struct {
 	http      *http.Transport
 	token     string
 	clusterID string
-	strange   sync.Map // address → why the last connection to it was refused by us
+	rejected  sync.Map // address → why the last connection to it was refused by us
 }
 
 func newTransport(cfg *Config) *transport {
@@ -47,18 +47,18 @@ func (t *transport) dialer(cfg *Config) func(ctx context.Context, network, addre
 		if err != nil || cfg.TLS != nil {
 			return conn, err
 		}
-		note := func(why error) { t.strange.Store(address, why) }
-		return &listeningConn{Conn: conn, address: address, note: note}, nil
+		note := func(why error) { t.rejected.Store(address, why) }
+		return &prefaceConn{Conn: conn, address: address, reject: note}, nil
 	}
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	Show(r.Header, t.token, t.clusterID)
+	SetHeaders(r.Header, t.token, t.clusterID)
 	answer, err := t.http.RoundTrip(r)
 	if err != nil {
 		// HTTP does not always pass on why a connection was not made.
-		if why, ok := t.strange.LoadAndDelete(r.URL.Host); ok {
+		if why, ok := t.rejected.LoadAndDelete(r.URL.Host); ok {
 			err = why.(error)
 		}
 		return nil, err

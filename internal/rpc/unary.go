@@ -12,10 +12,10 @@ import (
 // the masters for a new one to catch up; one that is gone is noticed sooner.
 const answerTimeout = 30 * time.Second
 
-// Ask makes a call with one answer to the master that leads, as Do does:
+// Call makes a call with one answer to the master that leads, as Do does:
 //
 //	info, err := rpc.Ask(ctx, c, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id})
-func Ask[Q, A any](ctx context.Context, c *Cluster, call func(*Master, context.Context, Q) (A, error), question Q) (answer A, err error) {
+func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.Context, Q) (A, error), question Q) (answer A, err error) {
 	err = c.Do(ctx, func(ctx context.Context, m *Master) error {
 		ctx, cancel := context.WithTimeout(ctx, min(answerTimeout, c.cfg.Timeout))
 		defer cancel()
@@ -27,12 +27,12 @@ func Ask[Q, A any](ctx context.Context, c *Cluster, call func(*Master, context.C
 
 // Info tells of the cluster as one of its masters sees it, whether that leads or
 // not, and learns from it where the masters are.
-func (c *Cluster) Info(ctx context.Context) (*wire.Info, error) {
-	info, err := Ask(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
+func (c *Masters) Info(ctx context.Context) (*wire.Info, error) {
+	info, err := Call(ctx, c, (*Master).GetInfo, new(wire.InfoRequest))
 	for _, m := range info.GetMasters() {
 		c.Learn(m.Address)
 		if m.Id == info.Leader && checkAddress(m.Address) == nil {
-			c.leads(m.Address)
+			c.setLeader(m.Address)
 		}
 	}
 	return info, err

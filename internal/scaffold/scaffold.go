@@ -63,12 +63,12 @@ func New(cfg Config) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := claim(cfg.Dir)
+	made, err := prepareDir(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.write(cfg.Dir, contents); err != nil {
-		return nil, errors.Join(err, p.discard(cfg.Dir, made))
+		return nil, errors.Join(err, p.removeFiles(cfg.Dir, made))
 	}
 	return p, nil
 }
@@ -128,9 +128,9 @@ func (p *Project) contents() (map[string][]byte, error) {
 	return contents, nil
 }
 
-// claim makes sure that dir is an empty directory; made says that it was not
+// prepareDir makes sure that dir is an empty directory; made says that it was not
 // there before.
-func claim(dir string) (made bool, err error) {
+func prepareDir(dir string) (made bool, err error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -156,8 +156,8 @@ func (p *Project) write(dir string, contents map[string][]byte) error {
 	return nil
 }
 
-// discard removes what write has written, and the directory if New made it.
-func (p *Project) discard(dir string, made bool) error {
+// removeFiles removes what write has written, and the directory if New made it.
+func (p *Project) removeFiles(dir string, made bool) error {
 	var errs []error
 	for _, name := range p.Files {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {

@@ -77,7 +77,7 @@ func TestNewRefusesDirectoryInUse(t *testing.T) {
 	}
 }
 
-func TestNewTakesEmptyDirectory(t *testing.T) {
+func TestNewAcceptsEmptyDirectory(t *testing.T) {
 	if _, err := New(Config{Dir: t.TempDir(), Module: "example.com/team/job"}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestNewTakesEmptyDirectory(t *testing.T) {
 func TestNewLeavesNothingWhenItFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	p := &Project{}
-	made, err := claim(dir)
+	made, err := prepareDir(dir)
 	if err != nil || !made {
 		t.Fatalf("claim: %v, %v", made, err)
 	}
@@ -94,7 +94,7 @@ func TestNewLeavesNothingWhenItFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error from a file in a directory that does not exist")
 	}
-	if err := p.discard(dir, made); err != nil {
+	if err := p.removeFiles(dir, made); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +164,7 @@ func TestGoModRequiresOwnVersion(t *testing.T) {
 	}
 }
 
-func TestGoModTakesOverReplacements(t *testing.T) {
+func TestGoModCopiesReplacements(t *testing.T) {
 	tree := filepath.Join(t.TempDir(), "with space")
 	if err := os.Mkdir(tree, 0o755); err != nil {
 		t.Fatal(err)

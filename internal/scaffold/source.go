@@ -25,7 +25,7 @@ func findSource(dir string) string {
 	if tree := treeAround(dir); tree != "" {
 		return tree
 	}
-	return builtFrom()
+	return buildTree()
 }
 
 // treeAround is the nearest directory at or above dir whose go.mod is Hammr's.
@@ -59,9 +59,9 @@ func checkSource(dir string) (string, error) {
 	return tree, nil
 }
 
-// builtFrom is the tree that this binary was built from, if it is still there.
+// buildTree is the tree that this binary was built from, if it is still there.
 // One in the module cache is none to work with: its version can be required.
-func builtFrom() string {
+func buildTree() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) || strings.Contains(file, modulePath+"@") {
 		return ""

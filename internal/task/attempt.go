@@ -38,7 +38,7 @@ type Attempt struct {
 	resumed  *taskproc.CheckpointBody // nil for a fresh start; its Nodes have theirs
 	origin   origin                   // where that, and what it names, was read
 	origins  []origin                 // that have it too
-	again    int                      // pauses that were declined, after which its Nodes began again from memory
+	declines int                      // pauses that were declined, after which its Nodes began again from memory
 
 	mu struct {
 		sync.Mutex
@@ -57,12 +57,12 @@ func (a *Attempt) SetStatus(text string) {
 	a.mu.Lock()
 	a.mu.status = valid(text)
 	a.mu.Unlock()
-	a.Alive()
+	a.KeepAlive()
 }
 
-// Alive says that user code is at work though no record ends: it holds off
+// KeepAlive says that user code is at work though no record ends: it holds off
 // mapreduce.task.timeout.
-func (a *Attempt) Alive() { a.signal.alive.Store(true) }
+func (a *Attempt) KeepAlive() { a.signal.alive.Store(true) }
 
 // Open opens a file by its full name.
 func (a *Attempt) Open(name string) (storage.File, error) {
@@ -92,8 +92,8 @@ func addCounters(set *counter.Set, messages []*taskproc.Counter) {
 // LocalFile is the path of a file in the attempt's local directory. What was
 // written before a pause that was declined keeps its names.
 func (a *Attempt) LocalFile(name string) string {
-	if a.again > 0 {
-		name = fmt.Sprintf("again%d-%s", a.again, name)
+	if a.declines > 0 {
+		name = fmt.Sprintf("again%d-%s", a.declines, name)
 	}
 	return fmt.Sprintf("%s/%s", a.Start.LocalDir, name)
 }

@@ -120,7 +120,7 @@ func (n *Node) openStreams() {
 		}
 	}
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
-		for _, peer := range n.openPeers(c) {
+		for _, peer := range n.unfinishedPeers(c) {
 			o := &receiveOpening{done: make(chan struct{})}
 			s.in[streamEnd{c.Edge, peer}] = o
 			channels, address := n.channelsFrom(c.From, peer)
@@ -146,7 +146,7 @@ func (n *Node) channelsTo(stage string, number int) (Channels, string) {
 	g := n.group
 	peer := g.layout.GroupOf(g.graph.StageIndex(stage), number)
 	if peer == groupOf(g.Start) {
-		return memoryChannels{&g.inside}, ""
+		return memoryChannels{&g.localStreams}, ""
 	}
 	address := ""
 	for _, member := range g.Start.GetBundle().GetGroups() {
@@ -161,7 +161,7 @@ func (n *Node) channelsTo(stage string, number int) (Channels, string) {
 func (n *Node) channelsFrom(stage string, number int) (Channels, string) {
 	g := n.group
 	if g.layout.GroupOf(g.graph.StageIndex(stage), number) == groupOf(g.Start) {
-		return memoryChannels{&g.inside}, ""
+		return memoryChannels{&g.localStreams}, ""
 	}
 	return n.channelsAt(g.Start.NodeAddress), g.Start.NodeAddress
 }
@@ -173,7 +173,7 @@ func (n *Node) channelsAt(address string) Channels {
 	case server.Channels != nil:
 		return server.Channels
 	case address == "":
-		return memoryChannels{&server.meetings}
+		return memoryChannels{&server.rendezvous}
 	}
 	if n.streams.client == nil {
 		n.streams.client = transfer.NewChannelClient(transfer.ChannelConfig{
@@ -202,7 +202,7 @@ func (n *Node) finishStreams(paused bool) error {
 func (n *Node) finishSend(c Channel, peer int, paused bool) error {
 	w := n.streams.writers[streamEnd{c.Edge, peer}]
 	if w != nil && !w.closed {
-		return w.fault(errors.New("it was not closed"))
+		return w.wrapError(errors.New("it was not closed"))
 	}
 	if w == nil {
 		var err error

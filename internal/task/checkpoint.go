@@ -18,22 +18,22 @@ import (
 func (n *Node) state(published []*taskproc.MapOutput) (s *taskproc.NodeState, err error) {
 	s = n.newState()
 	s.Published, s.UserState, s.Live = published, n.UserState(), n.liveStates()
-	if n.save != nil {
-		if s.UserState, err = n.save(); err != nil {
+	if n.saveUserState != nil {
+		if s.UserState, err = n.saveUserState(); err != nil {
 			return nil, fmt.Errorf("saving the state of the user's code: %w", err)
 		}
 	}
 	if s.Pieces, s.Pending, err = n.files.close(true); err != nil {
 		return nil, err
 	}
-	s.Pending = append(s.Pending, n.notTaken()...)
+	s.Pending = append(s.Pending, n.unopenedPending()...)
 	switch r := n.pausedReduce(); {
 	case n.source != nil:
 		s.Remaining = taskproc.FromRange(n.source.remaining())
 	case r != nil:
 		err = r.addTo(s)
 	default:
-		s.Merge = checkpoint.MergeInputs(n.runs)
+		s.Merge = checkpoint.MergeInputs(n.liveRuns)
 	}
 	return s, err
 }

@@ -35,9 +35,9 @@ func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*task
 		return nil, err
 	}
 	dir += "/checkpoints/" + a.Start.AttemptId
-	c := a.copyInto(fsys, dir, checkpoint.Files{FS: a.Local})
-	c.Name = func(path string) string { return storage.Name(fsys, path) }
-	if body, err = c.Files(a.ctx, body); err != nil {
+	c := a.copyInto(fsys, dir, checkpoint.FSFiles{FS: a.Local})
+	c.FullName = func(path string) string { return storage.Name(fsys, path) }
+	if body, err = c.Copy(a.ctx, body); err != nil {
 		return nil, err
 	}
 	encoded, err := checkpoint.Encode(body)

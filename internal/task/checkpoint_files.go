@@ -14,7 +14,7 @@ import (
 // origin is a place that has a checkpoint with its files: this machine, another
 // one, or the file system of the job's output.
 type origin struct {
-	checkpoint.Recorded
+	checkpoint.FileRef
 	address string // of another machine's shuffle server
 	copied  bool   // Path is a full name
 }
@@ -24,10 +24,10 @@ func (o origin) here() bool { return o.address == "" && !o.copied }
 // checkpointOrigins are the places to try, in that order.
 func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 	if !c.Gone {
-		places = append(places, origin{checkpoint.Recorded{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
+		places = append(places, origin{checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}, c.Address, false})
 	}
 	if c.Copy != nil {
-		places = append(places, origin{checkpoint.Recorded{Path: c.Copy.Path, Bytes: c.Copy.Bytes, Checksum: c.Copy.Checksum}, "", true})
+		places = append(places, origin{checkpoint.FileRef{Path: c.Copy.Path, Bytes: c.Copy.Bytes, Checksum: c.Copy.Checksum}, "", true})
 	}
 	return places
 }
@@ -36,45 +36,45 @@ func (a *Attempt) checkpointOrigins(c *taskproc.Checkpoint) (places []origin) {
 func (a *Attempt) open(o origin) (files checkpoint.Source, done func()) {
 	switch {
 	case o.copied:
-		return namedFiles{a}, func() {}
+		return storageFiles{a}, func() {}
 	case o.address == "":
-		return checkpoint.Files{FS: a.Local}, func() {}
+		return checkpoint.FSFiles{FS: a.Local}, func() {}
 	}
-	f := a.newFetcher(nil, a.patience().Total)
-	return checkpoint.Elsewhere{Fetcher: f, Address: o.address, Job: a.Start.JobId}, f.Close
+	f := a.newFetcher(nil, a.checkpointRetry().Timeout)
+	return checkpoint.RemoteFiles{Fetcher: f, Address: o.address, Job: a.Start.JobId}, f.Close
 }
 
-// namedFiles opens files by their full names.
-type namedFiles struct{ *Attempt }
+// storageFiles opens files by their full names.
+type storageFiles struct{ *Attempt }
 
 // Open implements checkpoint.Source.
-func (s namedFiles) Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {
+func (s storageFiles) Open(ctx context.Context, name string, offset, length int64) (io.ReadCloser, error) {
 	fsys, path, err := s.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Files{FS: fsys}.Open(ctx, path, offset, length)
+	return checkpoint.FSFiles{FS: fsys}.Open(ctx, path, offset, length)
 }
 
 // copyInto copies what a checkpoint names into a directory of a file system.
-func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) *checkpoint.Copy {
-	return &checkpoint.Copy{
-		From: from, Dir: dir, Patience: a.patience(),
+func (a *Attempt) copyInto(fsys storage.FS, dir string, from checkpoint.Source) *checkpoint.Copier {
+	return &checkpoint.Copier{
+		Source: from, Dir: dir, Retry: a.checkpointRetry(),
 		Create: func(path string) (storage.Writer, error) { return a.create(fsys, path) },
 	}
 }
 
-// patience is for how long a place is asked for what a checkpoint names that does
+// checkpointRetry is for how long a place is asked for what a checkpoint names that does
 // not answer: not long where another one has the same, since a machine that is lost
 // is known to be only later.
-func (a *Attempt) patience() checkpoint.Patience {
-	p := checkpoint.Patience{Total: a.Conf.Duration(conf.ShuffleFetchTimeout), Delay: a.Conf.Duration(conf.ShuffleRetryDelayMax)}
+func (a *Attempt) checkpointRetry() checkpoint.RetryPolicy {
+	p := checkpoint.RetryPolicy{Timeout: a.Conf.Duration(conf.ShuffleFetchTimeout), MaxDelay: a.Conf.Duration(conf.ShuffleRetryDelayMax)}
 	if len(a.origins) > 0 {
-		p.Total = min(p.Total, besideACopy)
+		p.Timeout = min(p.Timeout, timeoutWithCopy)
 	}
 	return p
 }
 
-// besideACopy is for how long a checkpoint's machine is asked while there is a copy
+// timeoutWithCopy is for how long a checkpoint's machine is asked while there is a copy
 // elsewhere.
-const besideACopy = 500 * time.Millisecond
+const timeoutWithCopy = 500 * time.Millisecond

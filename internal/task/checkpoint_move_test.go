@@ -47,10 +47,10 @@ func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBod
 	c.Bytes, c.Checksum = int64(len(b)), xxhash.Sum64(b)
 }
 
-// TestReduceMovesAnywhere pauses again and again, and goes on here or elsewhere,
+// TestReduceResumesAnywhere pauses again and again, and goes on here or elsewhere,
 // over a network that is bad now and then. The records are those of one attempt
 // that nobody disturbs.
-func TestReduceMovesAnywhere(t *testing.T) {
+func TestReduceResumesAnywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
@@ -118,9 +118,9 @@ func pausedWith(t *testing.T, m *machine, outputs []*taskproc.MapOutput, with fu
 	return c, p
 }
 
-// TestPhaseTellsWhetherACheckpointHasCome from another machine, however far the attempt
+// TestPhaseShowsWhetherTheCheckpointWasFetched from another machine, however far the attempt
 // is by then: a machine that is drained is needed until then.
-func TestPhaseTellsWhetherACheckpointHasCome(t *testing.T) {
+func TestPhaseShowsWhetherTheCheckpointWasFetched(t *testing.T) {
 	here, there := newMachine(t, sound), newMachine(t, sound)
 	r := rand.New(rand.NewPCG(5, 5))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 4000, 1), there.writeRuns(t, r, 1, 4000, 1)}
@@ -149,8 +149,8 @@ func TestPhaseTellsWhetherACheckpointHasCome(t *testing.T) {
 	}
 }
 
-// TestReduceFetchesOnlyWhatIsLeft counts the bytes that another machine sends.
-func TestReduceFetchesOnlyWhatIsLeft(t *testing.T) {
+// TestReduceFetchesOnlyTheRemainingRuns counts the bytes that another machine sends.
+func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	here, there := newMachine(t, sound), newMachine(t, sound)
 	r := rand.New(rand.NewPCG(3, 3))
 	outputs := []*taskproc.MapOutput{there.writeRuns(t, r, 0, 40_000, 1), there.writeRuns(t, r, 1, 40_000, 1)}
@@ -181,8 +181,8 @@ func TestReduceFetchesOnlyWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestReduceGoesOnHereWithoutCopies of anything.
-func TestReduceGoesOnHereWithoutCopies(t *testing.T) {
+// TestReduceResumesOnItsMachineWithoutCopies of anything.
+func TestReduceResumesOnItsMachineWithoutCopies(t *testing.T) {
 	m := newMachine(t, sound)
 	outputs := scatter(t, rand.New(rand.NewPCG(3, 3)), 3, m)
 	want, _ := readHere(t, outputs)
@@ -271,9 +271,9 @@ var spoils = map[string]spoil{
 	},
 }
 
-// TestCheckpointOfNoUse: whatever is wrong with it, or with what it names, the
+// TestUnusableCheckpoint: whatever is wrong with it, or with what it names, the
 // failure says that it is the checkpoint's.
-func TestCheckpointOfNoUse(t *testing.T) {
+func TestUnusableCheckpoint(t *testing.T) {
 	for name, spoil := range spoils {
 		for _, where := range []string{"here", "elsewhere"} {
 			t.Run(name+" "+where, func(t *testing.T) {
@@ -317,9 +317,9 @@ func TestCheckpointOfADeadMachine(t *testing.T) {
 	}
 }
 
-// TestCheckpointThatOutlivesItsMachine goes on from the copy when the machine is
+// TestCheckpointCopyReplacesALostMachine goes on from the copy when the machine is
 // lost, when nobody answers there, and when what it has is damaged.
-func TestCheckpointThatOutlivesItsMachine(t *testing.T) {
+func TestCheckpointCopyReplacesALostMachine(t *testing.T) {
 	for name, lose := range map[string]func(*testing.T, *taskproc.Checkpoint){
 		"lost":   func(_ *testing.T, c *taskproc.Checkpoint) { c.Gone = true },
 		"silent": func(t *testing.T, c *taskproc.Checkpoint) { c.Address = deadAddress(t) },

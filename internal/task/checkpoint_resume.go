@@ -11,12 +11,14 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// badCheckpointError says that the attempt cannot go on from the checkpoint that
+// unusableCheckpointError says that the attempt cannot go on from the checkpoint that
 // it was given. Its task has to begin anew, which is nobody's fault.
-type badCheckpointError struct{ Err error }
+type unusableCheckpointError struct{ Err error }
 
-func (e *badCheckpointError) Error() string { return fmt.Sprintf("checkpoint of no use: %v", e.Err) }
-func (e *badCheckpointError) Unwrap() error { return e.Err }
+func (e *unusableCheckpointError) Error() string {
+	return fmt.Sprintf("checkpoint of no use: %v", e.Err)
+}
+func (e *unusableCheckpointError) Unwrap() error { return e.Err }
 
 // resume loads the checkpoint that the attempt goes on from, if there is one.
 func (a *Attempt) resume() error {
@@ -50,13 +52,13 @@ func (a *Attempt) nextOrigin(fault error) (*taskproc.CheckpointBody, error) {
 	if fault == nil {
 		fault = errors.New("the machine that has it is lost")
 	}
-	return nil, &badCheckpointError{fault}
+	return nil, &unusableCheckpointError{fault}
 }
 
 func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
 	files, done := a.open(o)
 	defer done()
-	body, err := o.Read(a.ctx, files, a.patience())
+	body, err := o.Read(a.ctx, files, a.checkpointRetry())
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +68,9 @@ func (a *Attempt) readCheckpoint(o origin) (*taskproc.CheckpointBody, error) {
 	return body, nil
 }
 
-// bringCheckpoint has what the checkpoint names lie on this machine, wherever it
+// fetchCheckpointFiles has what the checkpoint names lie on this machine, wherever it
 // was. Where it lies here nothing is copied.
-func (a *Attempt) bringCheckpoint() error {
+func (a *Attempt) fetchCheckpointFiles() error {
 	for a.resumed != nil {
 		var err error
 		if a.origin.here() {
@@ -76,7 +78,7 @@ func (a *Attempt) bringCheckpoint() error {
 		} else {
 			err = a.fetchFiles()
 		}
-		if err == nil || !checkpoint.IsOfNoUse(err) {
+		if err == nil || !checkpoint.IsUnusable(err) {
 			return err
 		}
 		if _, err := a.nextOrigin(fmt.Errorf("checkpoint %s: %w", a.origin.Path, err)); err != nil {
@@ -90,7 +92,7 @@ func (a *Attempt) bringCheckpoint() error {
 func (a *Attempt) fetchFiles() error {
 	files, done := a.open(a.origin)
 	defer done()
-	body, err := a.copyInto(a.Local, a.LocalFile("resumed"), files).Files(a.ctx, a.resumed)
+	body, err := a.copyInto(a.Local, a.LocalFile("resumed"), files).Copy(a.ctx, a.resumed)
 	if err == nil {
 		a.resumed = body
 	}
@@ -158,7 +160,7 @@ func (n *Node) blameCheckpoint(err error) error {
 	}
 	for _, m := range n.resumed.GetMerge() {
 		if m.Path == read.Path {
-			return &badCheckpointError{err}
+			return &unusableCheckpointError{err}
 		}
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
@@ -71,7 +71,7 @@ func (n *Node) SetCollector(c Channel, collector shuffle.Collector) {
 func (n *Node) inCollectors() (bytes int64) {
 	for _, open := range n.collectors {
 		if open.Collector != nil {
-			bytes += open.Held()
+			bytes += open.Buffered()
 		}
 	}
 	return bytes
@@ -147,7 +147,7 @@ func (n *Node) publishOne(c Channel, open *openCollector) (*taskproc.MapOutput, 
 		return nil, err
 	}
 	n.group.memory.giveBack(open.memory)
-	countCollector(n.Attempt, open.Stats())
+	addCollectorCounters(n.Attempt, open.Stats())
 	if index, err = n.joinPublished(c, index); err != nil {
 		return nil, err
 	}
@@ -173,14 +173,14 @@ func (n *Node) joinPublished(c Channel, index *shuffle.Index) (*shuffle.Index, e
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return nil, &badCheckpointError{err}
+		return nil, &unusableCheckpointError{err}
 	}
 	if len(parts) == 0 {
 		return index, nil
 	}
 	joined, err := shuffle.Join(n.ctx, n.Local, n.LocalFile(fmt.Sprintf("edge%d-node%d-joined.out", c.Edge, n.number)), append(parts, index))
 	if errors.Is(err, storage.ErrCorrupt) {
-		err = &badCheckpointError{err} // what was written just now is not looked at for the first time
+		err = &unusableCheckpointError{err} // what was written just now is not looked at for the first time
 	}
 	return joined, err
 }
@@ -216,14 +216,14 @@ func (n *Node) storeOne(o *taskproc.MapOutput) error {
 	}
 	defer n.still.closed()
 	to := path.Join(dir, n.Start.AttemptId+"."+path.Base(o.Path))
-	if _, err := index.Move(n.ctx, n.Local, fsys, to, files.CreateOptions(n.Conf)); err != nil {
+	if _, err := index.Move(n.ctx, n.Local, fsys, to, fsconf.CreateOptions(n.Conf)); err != nil {
 		return err
 	}
 	o.Path, o.Stored = storage.Name(fsys, to), true
 	return nil
 }
 
-func countCollector(a *Attempt, s shuffle.Stats) {
+func addCollectorCounters(a *Attempt, s shuffle.Stats) {
 	a.Counters.Add(counter.MapOutputRecords, s.Records)
 	a.Counters.Add(counter.MapOutputBytes, s.Bytes)
 	a.Counters.Add(counter.MapOutputMaterializedBytes, s.MaterializedBytes)

@@ -21,14 +21,14 @@ type writer struct {
 	task int32
 }
 
-// offer is what one attempt has written there.
-type offer struct {
+// writtenOutput is what one attempt has written there.
+type writtenOutput struct {
 	writer
 	attempt string
 }
 
-func writerOf(o *taskproc.MapOutput) writer { return writer{int(o.Edge), o.Task} }
-func offerOf(o *taskproc.MapOutput) offer   { return offer{writerOf(o), o.Attempt} }
+func writerOf(o *taskproc.MapOutput) writer       { return writer{int(o.Edge), o.Task} }
+func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerOf(o), o.Attempt} }
 
 // copyPhase is a reduce while it gathers the segments that it reads. Those of
 // its own machine are read from their files, in the merge; those of others are
@@ -39,15 +39,15 @@ func offerOf(o *taskproc.MapOutput) offer   { return offer{writerOf(o), o.Attemp
 // copier's results will name, each output wholly, one of each writer.
 type copyPhase struct {
 	r       *Reduce
-	edges   map[int]*copyEdge             // by place in the graph's edges
-	have    map[writer]bool               // whose segments are taken in
-	pending map[writer]bool               // whose segments are being copied
-	outputs map[offer]*taskproc.MapOutput // given to the copier at any time
-	told    map[offer]string              // addresses of those that are not revoked
-	numbers map[writer]int32              // by which the copier knows them
-	writers []writer                      // by that number
-	fetcher *transfer.Fetcher             // nil until something is to be copied
-	copier  *transfer.Copier              // likewise
+	edges   map[int]*copyEdge                     // by place in the graph's edges
+	have    map[writer]bool                       // whose segments are taken in
+	pending map[writer]bool                       // whose segments are being copied
+	outputs map[writtenOutput]*taskproc.MapOutput // given to the copier at any time
+	offered map[writtenOutput]string              // addresses of those that are not revoked
+	numbers map[writer]int32                      // by which the copier knows them
+	writers []writer                              // by that number
+	fetcher *transfer.Fetcher                     // nil until something is to be copied
+	copier  *transfer.Copier                      // likewise
 }
 
 // copyEdge is one edge that the reduce reads.
@@ -75,18 +75,18 @@ func (e *copyEdge) reads(task int32) bool {
 func (r *Reduce) newCopyPhase() *copyPhase {
 	p := &copyPhase{
 		r: r, edges: make(map[int]*copyEdge), have: make(map[writer]bool), pending: make(map[writer]bool),
-		outputs: make(map[offer]*taskproc.MapOutput), told: make(map[offer]string), numbers: make(map[writer]int32),
+		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string), numbers: make(map[writer]int32),
 	}
 	var edges []int
-	for _, c := range r.reads {
+	for _, c := range r.channels {
 		edges = append(edges, c.Edge)
 		p.edges[c.Edge] = &copyEdge{Channel: c, partition: c.partition(r.number)}
 	}
 	for _, o := range r.fetched {
-		p.note(o)
+		p.markTaken(o)
 	}
 	r.group.fetched.open(r)
-	r.news = r.group.board.subscribe(edges)
+	r.subscription = r.group.board.subscribe(edges)
 	return p
 }
 
@@ -97,7 +97,7 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 	defer p.close()
 	for !p.finished() {
 		if r.mayPause() && r.signal.heed() {
-			p.pause()
+			p.stopForCheckpoint()
 			return false, nil
 		}
 		if err := p.step(); err != nil {
@@ -125,9 +125,9 @@ func (p *copyPhase) step() error {
 		return context.Cause(r.ctx)
 	case <-p.paused():
 		return nil
-	case <-r.news.ready:
-		for edge, news := range r.news.take() {
-			err = errors.Join(err, p.hear(p.edges[edge], news))
+	case <-r.subscription.ready:
+		for edge, news := range r.subscription.take() {
+			err = errors.Join(err, p.handleOutputs(p.edges[edge], news))
 		}
 	case <-p.results():
 		err = p.collect(p.copier.Take())
@@ -164,8 +164,8 @@ func (p *copyPhase) results() <-chan struct{} {
 	return p.copier.Ready()
 }
 
-// hear takes in outputs that were written for an edge, or begins to copy them.
-func (p *copyPhase) hear(e *copyEdge, news *taskproc.Outputs) error {
+// handleOutputs takes in outputs that were written for an edge, or begins to copy them.
+func (p *copyPhase) handleOutputs(e *copyEdge, news *taskproc.Outputs) error {
 	p.revoke(e, news.Revoked)
 	for _, o := range news.Outputs {
 		if p.have[writerOf(o)] || !e.reads(o.Task) {
@@ -174,7 +174,7 @@ func (p *copyPhase) hear(e *copyEdge, news *taskproc.Outputs) error {
 		if p.r.mayPause() && p.r.signal.heed() {
 			return nil // what is left is asked for again after the resume
 		}
-		if err := p.take(e, o); err != nil {
+		if err := p.handleOutput(e, o); err != nil {
 			return err
 		}
 	}
@@ -192,16 +192,16 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 	for _, attempt := range attempts {
 		gone[attempt] = true
 	}
-	for o := range p.told {
+	for o := range p.offered {
 		if o.edge == e.Edge && gone[o.attempt] {
 			p.copier.Drop(p.numbers[o.writer], o.attempt)
-			delete(p.told, o)
+			delete(p.offered, o)
 		}
 	}
 }
 
-func (p *copyPhase) take(e *copyEdge, o *taskproc.MapOutput) error {
-	address, told := p.told[offerOf(o)]
+func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
+	address, told := p.offered[offerOf(o)]
 	switch {
 	case told && address == o.Address:
 	case p.pending[writerOf(o)]: // of an attempt that was lost; which one comes in is the copier's to say
@@ -254,15 +254,15 @@ func (p *copyPhase) taken(o *taskproc.MapOutput, runs []shuffle.Run) {
 		bytes += run.Length
 		r.total += run.Records
 	}
-	p.note(o)
+	p.markTaken(o)
 	r.fetched = append(r.fetched, o)
 	r.group.fetched.add(r, o)
 	r.Counters.Add(counter.ShuffledMaps, 1)
 	r.Counters.Add(counter.ReduceShuffleBytes, bytes)
-	r.Alive()
+	r.KeepAlive()
 }
 
-func (p *copyPhase) note(o *taskproc.MapOutput) {
+func (p *copyPhase) markTaken(o *taskproc.MapOutput) {
 	p.have[writerOf(o)] = true
 	if e := p.edges[int(o.Edge)]; e != nil {
 		e.have++
@@ -281,7 +281,7 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 		p.numbers[w], p.writers = number, append(p.writers, w)
 	}
 	p.pending[w] = true
-	p.outputs[offerOf(o)], p.told[offerOf(o)] = o, o.Address
+	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
 	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: ordinalOf(o), Output: p.output(o)})
 }
 
@@ -299,7 +299,7 @@ func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 
 // copied is the output that a result of the copier is about.
 func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
-	return p.outputs[offer{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
+	return p.outputs[writtenOutput{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
 }
 
 func (p *copyPhase) openCopier() {
@@ -307,11 +307,11 @@ func (p *copyPhase) openCopier() {
 	patience := r.Conf.Duration(conf.ShuffleFetchTimeout)
 	p.fetcher = r.newFetcher(&r.group.server.segments, patience)
 	p.copier = transfer.NewCopier(r.ctx, transfer.CopierConfig{
-		Fetcher:  p.fetcher,
-		Sink:     r.intake,
-		Parallel: r.Conf.Int(conf.ShuffleParallelCopies),
-		Patience: patience,
-		MaxDelay: min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
+		Fetcher:     p.fetcher,
+		Sink:        r.intake,
+		Parallel:    r.Conf.Int(conf.ShuffleParallelCopies),
+		GiveUpAfter: patience,
+		MaxDelay:    min(r.Conf.Duration(conf.ShuffleRetryDelayMax), patience/4),
 	})
 }
 
@@ -352,7 +352,7 @@ func (p *copyPhase) failed(c transfer.Result) error {
 	if !errors.As(c.Err, new(*transfer.BusyError)) {
 		r.Counters.Add(counter.FailedShuffles, 1)
 	}
-	if c.Again {
+	if c.WillRetry {
 		r.Logger().Warn("copy will be tried again", "error", c.Err)
 		return nil
 	}
@@ -362,10 +362,10 @@ func (p *copyPhase) failed(c transfer.Result) error {
 	return c.Err
 }
 
-// pause ends copying so that what is fetched is what has been taken in: copies
+// stopForCheckpoint ends copying so that what is fetched is what has been taken in: copies
 // under way are wholly in the intake or not at all.
-func (p *copyPhase) pause() {
-	p.r.paused = true
+func (p *copyPhase) stopForCheckpoint() {
+	p.r.checkpointed = true
 	p.close()
 	if p.copier == nil {
 		return
@@ -379,7 +379,7 @@ func (p *copyPhase) pause() {
 
 // close may be called twice.
 func (p *copyPhase) close() {
-	p.r.news.close()
+	p.r.subscription.close()
 	if p.copier != nil {
 		p.copier.Close()
 		p.fetcher.Close()

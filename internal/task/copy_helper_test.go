@@ -178,7 +178,7 @@ func (p *reducer) RunNode(n *Node) error {
 			<-n.signal.whenPaused()
 		}
 		if r.Signalled() {
-			if act, err := r.Attend(); act == Stop {
+			if act, err := r.PollSignals(); act == Stop {
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func (p *reducer) RunNode(n *Node) error {
 				p.between(n)
 			}
 			if r.Signalled() {
-				r.Sample()
+				r.PollProgress()
 			}
 			fmt.Fprintf(&p.seen, "%s=%s\n", g.FullKey(), g.Value())
 		}
@@ -202,7 +202,7 @@ func (p *reducer) RunNode(n *Node) error {
 // reduceRun is a reduce attempt as its tasknode sees it.
 type reduceRun struct {
 	t    testing.TB
-	node taskproc.NodeEnd
+	node taskproc.TasknodeEnd
 	last chan *taskproc.FromTask // the last message, and what came before it but for progress
 	end  chan error              // of Serve
 
@@ -219,7 +219,7 @@ func startReduce(t testing.TB, p *reducer, start *taskproc.Start) *reduceRun {
 func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage.FS) *reduceRun {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	run := &reduceRun{t: t, node: taskproc.NewNodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1), phases: make(chan string, 100)}
+	run := &reduceRun{t: t, node: taskproc.NewTasknodeEnd(ours), last: make(chan *taskproc.FromTask, 100), end: make(chan error, 1), phases: make(chan string, 100)}
 	files, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
 		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
 	}})

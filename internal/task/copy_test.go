@@ -71,9 +71,9 @@ func TestReduceReadsTheSameFromEverywhere(t *testing.T) {
 	}
 }
 
-// TestReducePausesAnywhere pauses again and again, while it copies and while it
+// TestReduceCheckpointsAnywhere pauses again and again, while it copies and while it
 // reduces, and goes on from each checkpoint.
-func TestReducePausesAnywhere(t *testing.T) {
+func TestReduceCheckpointsAnywhere(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
@@ -252,11 +252,11 @@ func TestReduceWaitsForTheNextOutputOfARevokedOne(t *testing.T) {
 	}
 }
 
-func TestJoinNews(t *testing.T) {
+func TestMergeOutputs(t *testing.T) {
 	output := func(attempt, address string) *taskproc.MapOutput {
 		return &taskproc.MapOutput{Attempt: attempt, Address: address}
 	}
-	news := joinNews(
+	news := mergeOutputs(
 		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "1"), output("b", "1")}, Revoked: []string{"x"}},
 		&taskproc.Outputs{Outputs: []*taskproc.MapOutput{output("a", "2")}, Revoked: []string{"a", "y"}, Complete: true},
 	)

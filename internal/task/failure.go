@@ -28,7 +28,7 @@ func (a *Attempt) failureOf(err error) *taskproc.Failure {
 	if errors.As(err, &combiner) {
 		f.Stack = panicStack(string(combiner.Stack))
 	}
-	f.BadCheckpoint = errors.As(err, new(*badCheckpointError))
+	f.BadCheckpoint = errors.As(err, new(*unusableCheckpointError))
 	var fatal *FatalError
 	f.Fatal = errors.As(err, &fatal)
 	var lost *LostOutputError

@@ -8,13 +8,13 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// fetched is what the reduces of an attempt have taken in, as masters hear of it:
+// fetchedSets is what the reduces of an attempt have taken in, as masters hear of it:
 // when a machine is lost, what all readers have of it is not written again. Any
 // goroutine may use it.
 //
 // Of an edge that several reduces read, the attempt has only what all of them have;
 // nothing while one of the Nodes that read it has not opened its own.
-type fetched struct {
+type fetchedSets struct {
 	readers map[int]int // by edge that is a file: how many Nodes read it; set before use
 	mu      struct {
 		sync.Mutex
@@ -44,7 +44,7 @@ func (s nodeSet) and(other nodeSet) nodeSet {
 }
 
 // expect says that a Node reads an edge.
-func (f *fetched) expect(channels []Channel) {
+func (f *fetchedSets) expect(channels []Channel) {
 	if f.readers == nil {
 		f.readers = make(map[int]int)
 	}
@@ -54,15 +54,15 @@ func (f *fetched) expect(channels []Channel) {
 }
 
 // open begins with what a reduce has when it begins to copy.
-func (f *fetched) open(r *Reduce) {
+func (f *fetchedSets) open(r *Reduce) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.reduces == nil {
 		f.mu.reduces, f.mu.changed = make(map[*Reduce]map[int]nodeSet), make(map[int]bool)
 	}
-	sets := make(map[int]nodeSet, len(r.reads))
+	sets := make(map[int]nodeSet, len(r.channels))
 	f.mu.reduces[r] = sets
-	for _, c := range r.reads {
+	for _, c := range r.channels {
 		sets[c.Edge] = nil
 		f.mu.changed[c.Edge] = true
 	}
@@ -71,8 +71,8 @@ func (f *fetched) open(r *Reduce) {
 	}
 }
 
-// drop forgets a reduce that another has taken over from.
-func (f *fetched) drop(r *Reduce) {
+// remove forgets a reduce that another has taken over from.
+func (f *fetchedSets) remove(r *Reduce) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for edge := range f.mu.reduces[r] {
@@ -82,7 +82,7 @@ func (f *fetched) drop(r *Reduce) {
 }
 
 // add notes that a reduce has taken in an output.
-func (f *fetched) add(r *Reduce, o *taskproc.MapOutput) {
+func (f *fetchedSets) add(r *Reduce, o *taskproc.MapOutput) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sets, edge := f.mu.reduces[r], int(o.Edge)
@@ -90,8 +90,8 @@ func (f *fetched) add(r *Reduce, o *taskproc.MapOutput) {
 	f.mu.changed[edge] = true
 }
 
-// again has everything be told once more.
-func (f *fetched) again() {
+// resendAll has everything be told once more.
+func (f *fetchedSets) resendAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, sets := range f.mu.reduces {
@@ -101,8 +101,8 @@ func (f *fetched) again() {
 	}
 }
 
-// news is what has not been told yet, in order of edges.
-func (f *fetched) news() (news []*taskproc.Fetched) {
+// takeChanges is what has not been told yet, in order of edges.
+func (f *fetchedSets) takeChanges() (news []*taskproc.Fetched) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, edge := range slices.Sorted(maps.Keys(f.mu.changed)) {
@@ -113,7 +113,7 @@ func (f *fetched) news() (news []*taskproc.Fetched) {
 }
 
 // allHaveLocked is what all reduces that read an edge have taken in along it.
-func (f *fetched) allHaveLocked(edge int) (all nodeSet) {
+func (f *fetchedSets) allHaveLocked(edge int) (all nodeSet) {
 	nodes := make(map[*Node]bool)
 	for r, sets := range f.mu.reduces {
 		switch set, reads := sets[edge]; {

@@ -16,10 +16,10 @@ func edges(numbers ...int) (channels []Channel) {
 	return channels
 }
 
-func wantNews(t *testing.T, f *fetched, want string) {
+func wantNews(t *testing.T, f *fetchedSets, want string) {
 	t.Helper()
 	got := ""
-	for _, news := range f.news() {
+	for _, news := range f.takeChanges() {
 		got += fmt.Sprintf("%d:%08b ", news.Edge, news.Nodes)
 	}
 	if got != want {
@@ -29,15 +29,15 @@ func wantNews(t *testing.T, f *fetched, want string) {
 
 // TestFetchedIsWhatAllReadersHave has two Nodes read edge 0, and one of them edge 1.
 func TestFetchedIsWhatAllReadersHave(t *testing.T) {
-	var f fetched
+	var f fetchedSets
 	f.expect(edges(0, 1))
 	f.expect(edges(0))
 	wantNews(t, &f, "")
-	one := &Reduce{Node: new(Node), reads: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
+	one := &Reduce{Node: new(Node), channels: edges(0, 1), fetched: []*taskproc.MapOutput{{Edge: 1, Task: 9}}}
 	f.open(one)
 	f.add(one, &taskproc.MapOutput{Task: 2})
 	wantNews(t, &f, "0:[] 1:[00000000 00000010] ")
-	two := &Reduce{Node: new(Node), reads: edges(0)}
+	two := &Reduce{Node: new(Node), channels: edges(0)}
 	f.open(two)
 	wantNews(t, &f, "0:[] ")
 	for _, task := range []int32{2, 3} {
@@ -45,23 +45,23 @@ func TestFetchedIsWhatAllReadersHave(t *testing.T) {
 	}
 	wantNews(t, &f, "0:[00000100] ")
 	wantNews(t, &f, "")
-	f.again()
+	f.resendAll()
 	wantNews(t, &f, "0:[00000100] 1:[00000000 00000010] ")
-	third := &Reduce{Node: two.Node, reads: edges(0)} // which reads it once more
+	third := &Reduce{Node: two.Node, channels: edges(0)} // which reads it once more
 	f.open(third)
 	wantNews(t, &f, "0:[] ")
-	f.drop(third)
+	f.remove(third)
 	wantNews(t, &f, "0:[00000100] ")
 }
 
-// TestReduceTellsWhatItHasFetched looks at what a reduce tells once it has all.
-func TestReduceTellsWhatItHasFetched(t *testing.T) {
+// TestReduceReportsFetchedOutputs looks at what a reduce tells once it has all.
+func TestReduceReportsFetchedOutputs(t *testing.T) {
 	machines := []*machine{newMachine(t, sound), newMachine(t, sound)}
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 2)), 10, machines...)
 	looked := false
 	p := &reducer{between: func(n *Node) {
 		if !looked {
-			n.group.fetched.again()
+			n.group.fetched.resendAll()
 			wantNews(t, &n.group.fetched, "0:[11111111 00000011] ")
 		}
 		looked = true

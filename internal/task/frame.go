@@ -13,17 +13,17 @@ import (
 // This file is the bytes of a stream of records: docs/formats/channel.md.
 
 const (
-	streamMagic   = "HMRCHAN\x01" // the last byte is the version
-	frameBatch    = 'B'
-	frameEnd      = 'E'
-	frameHalt     = 'P'
-	batchHead     = 1 + 4 + 4 // kind, length, records
-	endHead       = 1 + 8     // kind, records; of an end, for good or for now
-	frameTail     = 4         // checksum
-	maxPayload    = 1 << 30   // bytes in a batch
-	leastRecord   = 2         // bytes: two lengths of nothing
-	firstPayload  = 1 << 20   // bytes that are set aside on the word of a length alone
-	maxRecordHead = 2 * binary.MaxVarintLen32
+	streamMagic     = "HMRCHAN\x01" // the last byte is the version
+	frameBatch      = 'B'
+	frameEnd        = 'E'
+	frameCheckpoint = 'P'
+	batchHead       = 1 + 4 + 4 // kind, length, records
+	endHead         = 1 + 8     // kind, records; of an end, for good or for now
+	frameTail       = 4         // checksum
+	maxPayload      = 1 << 30   // bytes in a batch
+	leastRecord     = 2         // bytes: two lengths of nothing
+	firstPayload    = 1 << 20   // bytes that are set aside on the word of a length alone
+	maxRecordHead   = 2 * binary.MaxVarintLen32
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -105,7 +105,7 @@ func (f *frameWriter) seal(start int) error {
 }
 
 // end sends what is left and the frame that ends a stream well: frameEnd for good,
-// frameHalt for now.
+// frameCheckpoint for now.
 func (f *frameWriter) end(kind byte) error {
 	if err := f.send(); err != nil {
 		return err
@@ -131,14 +131,14 @@ type frameReader struct {
 
 // next reads a batch into buf, which grows with the bytes that arrive, and
 // returns its payload and how many records that has. io.EOF is the good end of
-// the stream, and errHalted one after which its writer goes on later. The payload is checked as far as its checksum goes.
+// the stream, and errWriterCheckpointed one after which its writer goes on later. The payload is checked as far as its checksum goes.
 func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) {
 	if err := f.begin(); err != nil {
 		return buf, 0, err
 	}
 	var head [batchHead]byte // an end's is as long
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
-		return buf, 0, cut(err)
+		return buf, 0, unexpectedEOF(err)
 	}
 	f.sum = crc32.Update(f.sum, castagnoli, head[:])
 	switch head[0] {
@@ -146,8 +146,8 @@ func (f *frameReader) next(buf []byte) (payload []byte, records int, err error) 
 		return f.batch(head, buf)
 	case frameEnd:
 		return buf, 0, f.end(head, io.EOF)
-	case frameHalt:
-		return buf, 0, f.end(head, errHalted)
+	case frameCheckpoint:
+		return buf, 0, f.end(head, errWriterCheckpointed)
 	}
 	return buf, 0, fmt.Errorf("%w: frame of kind %q", storage.ErrCorrupt, head[0])
 }
@@ -158,7 +158,7 @@ func (f *frameReader) begin() error {
 	}
 	var magic [len(streamMagic)]byte
 	if _, err := io.ReadFull(f.r, magic[:]); err != nil {
-		return cut(err)
+		return unexpectedEOF(err)
 	}
 	if string(magic[:]) != streamMagic {
 		return fmt.Errorf("%w: %q is no stream of records that this program reads", storage.ErrCorrupt, magic)
@@ -193,14 +193,14 @@ func readPayload(r io.Reader, buf []byte, length int) ([]byte, error) {
 		n, err := io.ReadFull(r, buf[len(buf):len(buf)+step])
 		buf = buf[:len(buf)+n]
 		if err != nil {
-			return buf, cut(err)
+			return buf, unexpectedEOF(err)
 		}
 	}
 	return buf, nil
 }
 
-// errHalted is the end of a stream whose writer was paused.
-var errHalted = errors.New("the writer was paused")
+// errWriterCheckpointed is the end of a stream whose writer was paused.
+var errWriterCheckpointed = errors.New("the writer was paused")
 
 // end checks an end, which is told by what is returned.
 func (f *frameReader) end(head [batchHead]byte, what error) error {
@@ -220,7 +220,7 @@ func (f *frameReader) end(head [batchHead]byte, what error) error {
 func (f *frameReader) check() error {
 	var tail [frameTail]byte
 	if _, err := io.ReadFull(f.r, tail[:]); err != nil {
-		return cut(err)
+		return unexpectedEOF(err)
 	}
 	if binary.LittleEndian.Uint32(tail[:]) != f.sum {
 		return fmt.Errorf("%w: checksum of a frame", storage.ErrCorrupt)
@@ -228,8 +228,8 @@ func (f *frameReader) check() error {
 	return nil
 }
 
-// cut is the error of a stream that ends too early.
-func cut(err error) error {
+// unexpectedEOF is the error of a stream that ends too early.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

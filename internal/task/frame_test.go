@@ -92,8 +92,8 @@ func TestDamagedFrames(t *testing.T) {
 	}
 }
 
-// TestFramesThatAreLeftOut show, though each is sound.
-func TestFramesThatAreLeftOut(t *testing.T) {
+// TestMissingFrames show, though each is sound.
+func TestMissingFrames(t *testing.T) {
 	var frames [][]byte
 	w := newFrameWriter(writerFunc(func(b []byte) (int, error) { frames = append(frames, bytes.Clone(b)); return len(b), nil }), 1)
 	for i := range 4 {
@@ -119,9 +119,9 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestALengthIsNoReasonToAllocate: what is announced and does not come takes no
+// TestAnnouncedLengthAllocatesNothing: what is announced and does not come takes no
 // memory.
-func TestALengthIsNoReasonToAllocate(t *testing.T) {
+func TestAnnouncedLengthAllocatesNothing(t *testing.T) {
 	head := append([]byte(streamMagic), frameBatch)
 	head = binary.LittleEndian.AppendUint32(head, maxPayload)
 	head = binary.LittleEndian.AppendUint32(head, 1)

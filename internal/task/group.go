@@ -22,19 +22,19 @@ import (
 type group struct {
 	*Attempt
 
-	graph   dag.Graph
-	layout  *dag.Layout
-	nodes   []*Node // in order of stages and numbers
-	memory  *memory
-	keeps   atomic.Bool // something that no checkpoint has: see KeepsState
-	whole   atomic.Bool // it cannot be cut either
-	laidOut atomic.Bool
-	board   bulletin
-	fetched fetched
-	queues  map[sharedEnd]*sharedQueue
-	inside  transfer.Rendezvous // of streams between its own Nodes
-	server  *Server
-	first   struct {
+	graph        dag.Graph
+	layout       *dag.Layout
+	nodes        []*Node // in order of stages and numbers
+	memory       *memory
+	keeps        atomic.Bool // something that no checkpoint has: see NotCheckpointable
+	whole        atomic.Bool // it cannot be cut either
+	laidOut      atomic.Bool
+	board        outputBoard
+	fetched      fetchedSets
+	queues       map[sharedEnd]*sharedQueue
+	localStreams transfer.Rendezvous // of streams between its own Nodes
+	server       *Server
+	firstError   struct {
 		sync.Once
 		err error
 	}
@@ -56,12 +56,12 @@ func (g *group) open() error {
 	if g.single() {
 		g.nodes[0].number = int(g.Start.Part)
 	}
-	if err := g.handOut(); err != nil {
+	if err := g.resumeNodes(); err != nil {
 		return err
 	}
 	ends := 0
 	for _, n := range g.nodes {
-		if !n.over {
+		if !n.finished {
 			ends += len(fileChannels(n.inputs)) + len(fileChannels(n.outputs))
 			g.fetched.expect(n.inputs)
 		}
@@ -75,27 +75,27 @@ func (g *group) open() error {
 	return nil
 }
 
-// handOut gives each Node what it goes on from.
-func (g *group) handOut() error {
+// resumeNodes gives each Node what it goes on from.
+func (g *group) resumeNodes() error {
 	if g.resumed == nil {
 		return nil
 	}
 	states := g.resumed.Nodes
 	if len(states) != len(g.nodes) {
-		return &badCheckpointError{fmt.Errorf("%w: it is of %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
+		return &unusableCheckpointError{fmt.Errorf("%w: it is of %d nodes, the task has %d", storage.ErrCorrupt, len(states), len(g.nodes))}
 	}
 	for i, n := range g.nodes {
 		if int(states[i].Stage) != n.stage || int(states[i].Node) != n.number {
-			return &badCheckpointError{fmt.Errorf("%w: it has node %d of stage %d in the place of %v", storage.ErrCorrupt, states[i].Node, states[i].Stage, n)}
+			return &unusableCheckpointError{fmt.Errorf("%w: it has node %d of stage %d in the place of %v", storage.ErrCorrupt, states[i].Node, states[i].Stage, n)}
 		}
-		n.goOnFrom(states[i])
+		n.resumeFrom(states[i])
 	}
 	return nil
 }
 
-// goOnFrom has the Node go on from what it was at a pause.
-func (n *Node) goOnFrom(s *taskproc.NodeState) {
-	n.resumed, n.over = s, s.Over
+// resumeFrom has the Node go on from what it was at a pause.
+func (n *Node) resumeFrom(s *taskproc.NodeState) {
+	n.resumed, n.finished = s, s.Over
 	if s.Over {
 		n.result = result{pieces: s.Pieces, published: s.Published}
 		n.setFraction(1)
@@ -132,16 +132,16 @@ func groupOf(start *taskproc.Start) dag.GroupID {
 func (g *group) newNode(stage, number int) *Node {
 	n := &Node{
 		Attempt: g.Attempt, group: g, stage: stage, number: number, collectors: make(map[int]*openCollector),
-		inputs:  inputsOf(g.graph, stage, number, func(edge int) []int { return shareOf(g.Start, edge, number) }),
+		inputs:  inputsOf(g.graph, stage, number, func(edge int) []int { return combineSetOf(g.Start, edge, number) }),
 		outputs: outputsOf(g.graph, stage, number),
 	}
 	g.signal.watchedBy(n)
 	return n
 }
 
-// shareOf are the writers whose records a Node combines along a per-machine
+// combineSetOf are the writers whose records a Node combines along a per-machine
 // edge.
-func shareOf(start *taskproc.Start, edge, node int) []int {
+func combineSetOf(start *taskproc.Start, edge, node int) []int {
 	writers := []int{}
 	for _, s := range start.Shares {
 		if int(s.Edge) == edge && int(s.Node) == node {
@@ -156,7 +156,7 @@ func shareOf(start *taskproc.Start, edge, node int) []int {
 // openSources gives each source Node its split.
 func (g *group) openSources() (err error) {
 	for _, n := range g.nodes {
-		if len(n.inputs) > 0 || n.over {
+		if len(n.inputs) > 0 || n.finished {
 			continue
 		}
 		if n.source, err = newMap(n, g.splitOf(n)); err != nil {
@@ -211,42 +211,42 @@ func (g *group) taskOf(n *Node) int32 {
 // run carries out all Nodes and returns the attempt's last message. ctx is that of
 // the connection.
 func (g *group) run(ctx context.Context, prog Program) (*taskproc.FromTask, error) {
-	if err := g.begin(); err != nil {
+	if err := g.fetchCheckpoint(); err != nil {
 		return nil, err
 	}
 	defer g.close()
 	for {
 		g.runNodes(prog)
-		if g.first.err != nil {
-			return nil, g.awaitCause(ctx, g.first.err)
+		if g.firstError.err != nil {
+			return nil, g.awaitCause(ctx, g.firstError.err)
 		}
-		if !slices.ContainsFunc(g.nodes, func(n *Node) bool { return !n.over }) {
-			return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.done()}}, nil
+		if !slices.ContainsFunc(g.nodes, func(n *Node) bool { return !n.finished }) {
+			return &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: g.finishedMessage()}}, nil
 		}
 		last, err := g.checkpoint()
 		if !errors.As(err, new(*unwrittenError)) || g.hasStreams() {
 			return last, err
 		}
-		if err := g.goOn(err); err != nil {
+		if err := g.resumeInPlace(err); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// begin has what the attempt goes on from lie on this machine.
-func (g *group) begin() error {
+// fetchCheckpoint has what the attempt goes on from lie on this machine.
+func (g *group) fetchCheckpoint() error {
 	if g.resumed == nil {
 		return nil
 	}
 	for _, n := range g.nodes {
-		if !n.over {
+		if !n.finished {
 			n.enterPhase(taskproc.PhaseResume)
 		}
 	}
-	if err := g.bringCheckpoint(); err != nil {
+	if err := g.fetchCheckpointFiles(); err != nil {
 		return err
 	}
-	return g.handOut()
+	return g.resumeNodes()
 }
 
 // runNodes runs those that have work to do.
@@ -257,7 +257,7 @@ func (g *group) runNodes(prog Program) {
 	}
 	var workers sync.WaitGroup
 	for _, n := range g.nodes {
-		if !n.over {
+		if !n.finished {
 			workers.Go(func() { _ = n.run(prog) })
 		}
 	}
@@ -268,7 +268,7 @@ func (g *group) runNodes(prog Program) {
 // whose ends have ended.
 func (g *group) hasStreams() bool {
 	return slices.ContainsFunc(g.nodes, func(n *Node) bool {
-		return !n.over && (len(channelsOf(n.outputs, dag.ChannelTCP)) > 0 || n.awaitsStreams())
+		return !n.finished && (len(channelsOf(n.outputs, dag.ChannelTCP)) > 0 || n.awaitsStreams())
 	})
 }
 
@@ -305,14 +305,14 @@ func (g *group) awaitCause(ctx context.Context, err error) error {
 // fail notes why the attempt fails, if nothing has been noted yet, and ends all
 // Nodes.
 func (g *group) fail(err error) {
-	g.first.Do(func() {
-		g.first.err = err
+	g.firstError.Do(func() {
+		g.firstError.err = err
 		g.cancel(err)
 	})
 }
 
-// done describes what all Nodes have left.
-func (g *group) done() *taskproc.Done {
+// finishedMessage describes what all Nodes have left.
+func (g *group) finishedMessage() *taskproc.Done {
 	done := new(taskproc.Done)
 	if m := g.nodes[0].source; m != nil && g.single() {
 		done.Range = taskproc.FromRange(m.processed)
@@ -353,7 +353,7 @@ func (g *group) progress() *taskproc.Progress {
 			p.Phase, last = phase, fraction
 		}
 	}
-	p.Fetched = g.fetched.news()
+	p.Fetched = g.fetched.takeChanges()
 	g.Attempt.mu.Lock()
 	defer g.Attempt.mu.Unlock()
 	p.Status = g.Attempt.mu.status

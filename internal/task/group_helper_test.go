@@ -49,7 +49,7 @@ type rig struct {
 // groupRun is an attempt at one group as its tasknode sees it.
 type groupRun struct {
 	id    dag.GroupID
-	node  taskproc.NodeEnd
+	node  taskproc.TasknodeEnd
 	inbox *mailbox.Mailbox[*taskproc.ToTask] // what it is to be told, in order
 	over  chan struct{}
 }
@@ -116,7 +116,7 @@ func (r *rig) startLocked(id dag.GroupID) *groupRun { return r.beginLocked(id, r
 
 func (r *rig) beginLocked(id dag.GroupID, start *taskproc.Start) *groupRun {
 	ours, theirs := net.Pipe()
-	run := &groupRun{id: id, node: taskproc.NewNodeEnd(ours), inbox: mailbox.New[*taskproc.ToTask](), over: make(chan struct{})}
+	run := &groupRun{id: id, node: taskproc.NewTasknodeEnd(ours), inbox: mailbox.New[*taskproc.ToTask](), over: make(chan struct{})}
 	r.mu.runs[id] = run
 	r.mu.ended.Add(2)
 	r.mu.ended.Go(run.tell)

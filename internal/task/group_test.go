@@ -40,9 +40,9 @@ func oneEdge(writers, readers int, channel dag.Channel, connection dag.Connectio
 	}
 }
 
-// TestTheFirstCauseIsTold: a Node that fails ends its group, and the others of
+// TestFirstErrorIsReported: a Node that fails ends its group, and the others of
 // its gang fail for want of it, wherever it is in the graph.
-func TestTheFirstCauseIsTold(t *testing.T) {
+func TestFirstErrorIsReported(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		for _, failing := range []string{"from", "to"} {
 			for _, machines := range []int{0, 2} {
@@ -76,8 +76,8 @@ func TestTheFirstCauseIsTold(t *testing.T) {
 	}
 }
 
-// TestAPanicOfANode is a failure with its stack.
-func TestAPanicOfANode(t *testing.T) {
+// TestPanicOfANode is a failure with its stack.
+func TestPanicOfANode(t *testing.T) {
 	r := newRig(t, oneEdge(2, 1, dag.ChannelSHM, dag.Gather), programFunc(func(n *Node) error {
 		if n.Stage() == "from" && n.Number() == 0 {
 			panic("no more")
@@ -122,8 +122,8 @@ func TestKillInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestNodesThatHaveNothingToSay end well, and so do those that do not listen.
-func TestNodesThatHaveNothingToSay(t *testing.T) {
+// TestNodesWithoutOutput end well, and so do those that do not listen.
+func TestNodesWithoutOutput(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		p := &relay{records: 5000, seen: make(map[string][]string)}
 		r := newRig(t, oneEdge(3, 2, channel, dag.AllToAll), programFunc(func(n *Node) error {
@@ -140,8 +140,8 @@ func TestNodesThatHaveNothingToSay(t *testing.T) {
 	}
 }
 
-// TestAWriterIsClosed, or the Node fails: what it sent last might be missing.
-func TestAWriterIsClosed(t *testing.T) {
+// TestUnclosedWriterIsAnError, or the Node fails: what it sent last might be missing.
+func TestUnclosedWriterIsAnError(t *testing.T) {
 	for _, channel := range []dag.Channel{dag.ChannelTCP, dag.ChannelSHM} {
 		r := newRig(t, oneEdge(1, 1, channel, dag.OneToOne), programFunc(func(n *Node) error {
 			for _, c := range n.Outputs() {
@@ -159,8 +159,8 @@ func TestAWriterIsClosed(t *testing.T) {
 	}
 }
 
-// TestNobodyAtTheOtherEnd of a stream, for longer than is waited.
-func TestNobodyAtTheOtherEnd(t *testing.T) {
+// TestMissingPeer of a stream, for longer than is waited.
+func TestMissingPeer(t *testing.T) {
 	for _, machines := range []int{0, 2} {
 		g := oneEdge(1, 1, dag.ChannelTCP, dag.OneToOne)
 		r := newRig(t, g, &relay{records: 10, seen: make(map[string][]string)})
@@ -179,8 +179,8 @@ func TestNobodyAtTheOtherEnd(t *testing.T) {
 	}
 }
 
-// TestWhoseOutputIsLost is told right for every edge.
-func TestWhoseOutputIsLost(t *testing.T) {
+// TestLostOutputNamesItsAttempt is told right for every edge.
+func TestLostOutputNamesItsAttempt(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "c", Connection: dag.Broadcast}, {From: "b", To: "c"}},
@@ -204,9 +204,9 @@ func TestWhoseOutputIsLost(t *testing.T) {
 	}
 }
 
-// TestWhoLosesAStreamWaitsForTheCause: killed meanwhile, it has no failure of its
+// TestLostStreamWaitsForTheCause: killed meanwhile, it has no failure of its
 // own.
-func TestWhoLosesAStreamWaitsForTheCause(t *testing.T) {
+func TestLostStreamWaitsForTheCause(t *testing.T) {
 	var r *rig
 	lost := make(chan struct{})
 	p := &relay{records: 5000, seen: make(map[string][]string)}

@@ -21,9 +21,9 @@ import (
 type liveInputs struct {
 	stopped bool // the Node stopped when it had received all; its goroutine's
 
-	mu     sync.Mutex
-	halted map[int]bool  // by edge whose writers have all ended: some are to go on later
-	over   map[int][]int // by edge: numbers of writers that have ended well in this attempt
+	mu           sync.Mutex
+	checkpointed map[int]bool  // by edge whose writers have all ended: some are to go on later
+	finished     map[int][]int // by edge: numbers of writers that have ended well in this attempt
 }
 
 // ended notes that all writers along an edge have ended, for now where halted says so;
@@ -31,17 +31,17 @@ type liveInputs struct {
 func (l *liveInputs) ended(edge int, halted bool, over []int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.halted == nil {
-		l.halted, l.over = make(map[int]bool), make(map[int][]int)
+	if l.checkpointed == nil {
+		l.checkpointed, l.finished = make(map[int]bool), make(map[int][]int)
 	}
-	l.halted[edge], l.over[edge] = halted, over
+	l.checkpointed[edge], l.finished[edge] = halted, over
 }
 
-// brokenOff reports whether anything has ended for now.
-func (l *liveInputs) brokenOff() bool {
+// hasCheckpointed reports whether anything has ended for now.
+func (l *liveInputs) hasCheckpointed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, halted := range l.halted {
+	for _, halted := range l.checkpointed {
 		if halted {
 			return true
 		}
@@ -49,25 +49,25 @@ func (l *liveInputs) brokenOff() bool {
 	return false
 }
 
-// isOver reports whether an edge has ended for good.
-func (l *liveInputs) isOver(edge int) bool {
+// hasFinished reports whether an edge has ended for good.
+func (l *liveInputs) hasFinished(edge int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	halted, ended := l.halted[edge]
+	halted, ended := l.checkpointed[edge]
 	return ended && !halted
 }
 
-func (l *liveInputs) hasOver(edge, writer int) bool {
+func (l *liveInputs) isFinishedWriter(edge, writer int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Contains(l.over[edge], writer)
+	return slices.Contains(l.finished[edge], writer)
 }
 
 // reset begins anew.
 func (l *liveInputs) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stopped, l.halted, l.over = false, nil, nil
+	l.stopped, l.checkpointed, l.finished = false, nil, nil
 }
 
 // isLive reports whether both ends of a channel are at work at once.
@@ -79,22 +79,22 @@ func (n *Node) liveEnded(edge int, halted bool, over []int) {
 	n.attendAgain()
 }
 
-// liveOver reports whether all has come that the Node reads live.
-func (n *Node) liveOver() bool {
-	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.isOver(c.Edge) })
+// allLiveFinished reports whether all has come that the Node reads live.
+func (n *Node) allLiveFinished() bool {
+	return !slices.ContainsFunc(n.inputs, func(c Channel) bool { return c.isLive() && !n.live.hasFinished(c.Edge) })
 }
 
-// wasOver reports whether a writer had ended before this attempt.
-func (n *Node) wasOver(edge, writer int) bool {
+// finishedBefore reports whether a writer had ended before this attempt.
+func (n *Node) finishedBefore(edge, writer int) bool {
 	return slices.ContainsFunc(n.resumed.GetLive(), func(l *taskproc.LiveInput) bool {
 		return int(l.Edge) == edge && slices.Contains(l.Over, int32(writer))
 	})
 }
 
-// openPeers are the writers along an edge that had not ended before this attempt.
-func (n *Node) openPeers(c Channel) (peers []int) {
+// unfinishedPeers are the writers along an edge that had not ended before this attempt.
+func (n *Node) unfinishedPeers(c Channel) (peers []int) {
 	for _, peer := range c.Peers {
-		if !n.wasOver(c.Edge, peer) {
+		if !n.finishedBefore(c.Edge, peer) {
 			peers = append(peers, peer)
 		}
 	}
@@ -104,7 +104,7 @@ func (n *Node) openPeers(c Channel) (peers []int) {
 // awaitsStreams reports whether a stream that came to the Node has not ended for good.
 func (n *Node) awaitsStreams() bool {
 	for _, c := range channelsOf(n.inputs, dag.ChannelTCP) {
-		if slices.ContainsFunc(n.openPeers(c), func(peer int) bool { return !n.live.hasOver(c.Edge, peer) }) {
+		if slices.ContainsFunc(n.unfinishedPeers(c), func(peer int) bool { return !n.live.isFinishedWriter(c.Edge, peer) }) {
 			return true
 		}
 	}
@@ -116,7 +116,7 @@ func (n *Node) liveStates() (states []*taskproc.LiveInput) {
 	for _, c := range n.inputs {
 		var over []int32
 		for _, peer := range c.Peers {
-			if n.wasOver(c.Edge, peer) || n.live.hasOver(c.Edge, peer) {
+			if n.finishedBefore(c.Edge, peer) || n.live.isFinishedWriter(c.Edge, peer) {
 				over = append(over, int32(peer))
 			}
 		}
@@ -132,4 +132,4 @@ func (n *Node) liveStates() (states []*taskproc.LiveInput) {
 func (n *Node) Runs() []shuffle.MergeInputState { return checkpoint.MergeStates(n.resumed.GetMerge()) }
 
 // KeepRuns says what such a Node has in files when it is paused, which stay.
-func (n *Node) KeepRuns(runs []shuffle.MergeInputState) { n.runs = runs }
+func (n *Node) KeepRuns(runs []shuffle.MergeInputState) { n.liveRuns = runs }

@@ -15,17 +15,17 @@ type Map struct {
 	*Node
 
 	split     *taskproc.Split
-	work      dag.Range // what this attempt was given
+	owned     dag.Range // what this attempt was given
 	processed dag.Range // what it has worked on: work, or less after a stop
 	limit     int64     // bytes in work, for progress
 	consumed  func() int64
 	skip      []dag.Position // records to pass over, ascending; those behind are cut off
 	records   int64
 
-	// paused is whether what is left is for another attempt, since the loop was told to
+	// checkpointed is whether what is left is for another attempt, since the loop was told to
 	// pause, or to stop where its output cannot be cut without a trace or user code has
 	// more to know than the records that are left.
-	paused bool
+	checkpointed bool
 }
 
 // newMap is a Node's work on split; that of a Node alone in its group may be a
@@ -34,14 +34,14 @@ func newMap(n *Node, split *taskproc.Split) (*Map, error) {
 	if split == nil || len(split.Parts) == 0 {
 		return nil, &FatalError{Err: fmt.Errorf("node %v: no split to read", n)}
 	}
-	m := &Map{Node: n, split: split, work: splits.Range(split)}
+	m := &Map{Node: n, split: split, owned: splits.Range(split)}
 	if n.Start.Range != nil && n.group.single() {
-		m.work = taskproc.ToRange(n.Start.Range)
+		m.owned = taskproc.ToRange(n.Start.Range)
 	}
 	if n.resumed != nil {
-		m.work = taskproc.ToRange(n.resumed.Remaining)
+		m.owned = taskproc.ToRange(n.resumed.Remaining)
 	}
-	m.processed = m.work
+	m.processed = m.owned
 	for _, p := range split.Parts {
 		m.limit += p.Length
 	}
@@ -76,16 +76,16 @@ func splitBytes(s *taskproc.Split) int64 {
 func (m *Map) Split() *taskproc.Split { return m.split }
 
 // Work is the range of records that the Node has been given.
-func (m *Map) Work() dag.Range { return m.work }
+func (m *Map) Work() dag.Range { return m.owned }
 
 // SetConsumed hands over how to learn the bytes read so far, for progress.
 // It is called by the goroutine of the record loop.
 func (m *Map) SetConsumed(bytes func() int64) { m.consumed = bytes }
 
-// Attend does what is waiting between two records; position is where the next
+// PollSignals does what is waiting between two records; position is where the next
 // record begins. It is called by the goroutine of the record loop when
 // Signalled says so.
-func (m *Map) Attend(position dag.Position) (Action, error) {
+func (m *Map) PollSignals(position dag.Position) (Action, error) {
 	if err := context.Cause(m.ctx); err != nil {
 		return Stop, err
 	}
@@ -101,26 +101,26 @@ func (m *Map) Attend(position dag.Position) (Action, error) {
 		return Continue, nil
 	}
 	pause := m.group.mayPause() && m.signal.heed()
-	switch later := pause || m.uncut() != ""; {
+	switch later := pause || m.unsplittableReason() != ""; {
 	case !pause && !(m.signal.stop.Load() && m.group.mayCut()):
 		return Continue, nil // nobody wants it any more
 	case later && !m.group.mayPause():
 		m.signal.stop.Store(false)
-		m.declinePause(m.uncut()+", and it can write no checkpoint", m.still.idle())
+		m.declinePause(m.unsplittableReason()+", and it can write no checkpoint", m.still.idle())
 		return Continue, nil
 	default:
-		m.processed.End, m.paused = position, later
+		m.processed.End, m.checkpointed = position, later
 		return Stop, nil
 	}
 }
 
-// uncut is why the Node writes a checkpoint when it is to leave the rest of its range to
+// unsplittableReason is why the Node writes a checkpoint when it is to leave the rest of its range to
 // another task, "" where it need not.
-func (m *Map) uncut() string {
+func (m *Map) unsplittableReason() string {
 	switch {
-	case m.save != nil:
+	case m.saveUserState != nil:
 		return "its mapper has a state"
-	case m.files.framed():
+	case m.files.hasFraming():
 		return "a cut would show in its output"
 	case m.split.GetWhole():
 		return "its input can be read from its beginning only"
@@ -136,7 +136,7 @@ func (m *Map) mayEnd() bool {
 // tooEarly reports whether an end at position would come before the place that
 // the order names, or would leave an empty task behind.
 func (m *Map) tooEarly(position dag.Position) bool {
-	if !m.work.Start.Less(position) {
+	if !m.owned.Start.Less(position) {
 		return true
 	}
 	at := m.signal.stopAt.Load()
@@ -165,7 +165,7 @@ func (m *Map) sample(position dag.Position) {
 	if m.consumed != nil && m.limit > 0 {
 		m.setFraction(float64(m.consumed()) / float64(m.limit))
 	}
-	m.collected.Store(m.inCollectors())
+	m.collectorBytes.Store(m.inCollectors())
 	p := m.group.progress()
 	if m.group.single() {
 		p.Position = taskproc.FromPosition(position)
@@ -182,4 +182,4 @@ func (m *Map) countInput() {
 }
 
 // remaining is what this attempt leaves of its range.
-func (m *Map) remaining() dag.Range { return dag.Range{Start: m.processed.End, End: m.work.End} }
+func (m *Map) remaining() dag.Range { return dag.Range{Start: m.processed.End, End: m.owned.End} }

@@ -22,23 +22,23 @@ type Node struct {
 	inputs  []Channel
 	outputs []Channel
 
-	due        atomic.Bool         // there are signals to attend to
-	resumed    *taskproc.NodeState // what it goes on from; nil for a fresh start
-	over       bool                // it has done its work, here or in an attempt before
-	save       func() ([]byte, error)
-	source     *Map // nil for a Node that other Nodes write to
-	reduces    []*Reduce
-	declined   *Reduce                // whose pause was declined; the next one takes over
-	collectors map[int]*openCollector // by edge
-	shared     map[sharedEnd]*SharedWriter
-	streams    streams
-	live       liveInputs
-	runs       []shuffle.MergeInputState      // in files, of what came live, at a pause
-	waiting    atomic.Int32                   // calls that wait for other Nodes
-	collected  atomic.Int64                   // bytes that its collectors had in memory when a map looked last
-	taking     atomic.Pointer[shuffle.Intake] // that was opened last; nil before the first
-	files      outputs
-	result     result
+	due            atomic.Bool         // there are signals to attend to
+	resumed        *taskproc.NodeState // what it goes on from; nil for a fresh start
+	finished       bool                // it has done its work, here or in an attempt before
+	saveUserState  func() ([]byte, error)
+	source         *Map // nil for a Node that other Nodes write to
+	reduces        []*Reduce
+	declined       *Reduce                // whose pause was declined; the next one takes over
+	collectors     map[int]*openCollector // by edge
+	shared         map[sharedEnd]*SharedWriter
+	streams        streams
+	live           liveInputs
+	liveRuns       []shuffle.MergeInputState      // in files, of what came live, at a pause
+	waiting        atomic.Int32                   // calls that wait for other Nodes
+	collectorBytes atomic.Int64                   // bytes that its collectors had in memory when a map looked last
+	currentIntake  atomic.Pointer[shuffle.Intake] // that was opened last; nil before the first
+	files          outputs
+	result         result
 
 	mu struct {
 		sync.Mutex
@@ -81,17 +81,17 @@ func (n *Node) Outputs() []Channel { return n.outputs }
 // when there is none.
 func (n *Node) UserState() []byte { return n.resumed.GetUserState() }
 
-// OnPause sets what saves the state that the user's code keeps across records.
-func (n *Node) OnPause(save func() ([]byte, error)) { n.save = save }
+// OnCheckpoint sets what saves the state that the user's code keeps across records.
+func (n *Node) OnCheckpoint(save func() ([]byte, error)) { n.saveUserState = save }
 
-// Attend does what is waiting between two records, or groups of them, that came from
+// PollSignals does what is waiting between two records, or groups of them, that came from
 // streams or from memory. It is called when Signalled says so. While more may come the
 // Node stops when its writers do, and no sooner.
-func (n *Node) Attend() (Action, error) {
+func (n *Node) PollSignals() (Action, error) {
 	if err := context.Cause(n.ctx); err != nil {
 		return Stop, err
 	}
-	n.Sample()
+	n.PollProgress()
 	if n.mayStop() && n.signal.heed() {
 		n.live.stopped = true
 		return Stop, nil
@@ -100,11 +100,11 @@ func (n *Node) Attend() (Action, error) {
 }
 
 // mayStop reports whether the Node can stop by itself: all has come that it reads live.
-func (n *Node) mayStop() bool { return n.liveOver() && n.group.mayPause() }
+func (n *Node) mayStop() bool { return n.allLiveFinished() && n.group.mayPause() }
 
-// Sample reports progress if it is asked for; it may be called between two values of a
+// PollProgress reports progress if it is asked for; it may be called between two values of a
 // group. A pause that comes there is left to Attend.
-func (n *Node) Sample() {
+func (n *Node) PollProgress() {
 	sample, _ := n.attend()
 	if n.signal.pause.Load() && n.mayStop() {
 		defer n.attendAgain()
@@ -118,9 +118,9 @@ func (n *Node) report(p *taskproc.Progress) {
 	_ = n.send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
 }
 
-// waits notes that the Node waits for others, which is no silence of its own,
+// beginWait notes that the Node waits for others, which is no silence of its own,
 // until the function that it returns is called.
-func (n *Node) waits() (over func()) {
+func (n *Node) beginWait() (over func()) {
 	n.waiting.Add(1)
 	return func() { n.waiting.Add(-1) }
 }
@@ -129,7 +129,7 @@ func (n *Node) enterPhase(name string) {
 	n.mu.Lock()
 	n.mu.phase = name
 	n.mu.Unlock()
-	n.Alive()
+	n.KeepAlive()
 }
 
 func (n *Node) setFraction(f float64) {
@@ -147,9 +147,9 @@ func (n *Node) progress() (phase string, fraction float64) {
 // unwritten is how many bytes the Node has in memory that it would write if it were
 // to end early.
 func (n *Node) unwritten() int64 {
-	bytes := n.collected.Load()
-	if in := n.taking.Load(); in != nil {
-		bytes += in.Held()
+	bytes := n.collectorBytes.Load()
+	if in := n.currentIntake.Load(); in != nil {
+		bytes += in.Buffered()
 	}
 	return bytes
 }
@@ -164,7 +164,7 @@ func (n *Node) run(prog Program) (err error) {
 		if err != nil {
 			n.group.fail(err) // before others learn of it by what this Node leaves unfinished
 		}
-		if err != nil || n.over {
+		if err != nil || n.finished {
 			n.close()
 		}
 	}()
@@ -195,11 +195,11 @@ func (n *Node) finish() error {
 	for _, r := range n.reduces {
 		r.countInput()
 	}
-	paused := n.Paused()
+	paused := n.Checkpointed()
 	if err := errors.Join(n.finishShared(paused), n.finishStreams(paused)); err != nil {
 		return err
 	}
-	if n.Paused() != paused { // something that it has not read was broken off
+	if n.Checkpointed() != paused { // something that it has not read was broken off
 		return &FatalError{Err: fmt.Errorf("node %v ended before all had come that its writers send", n)}
 	}
 	published, err := n.publish()
@@ -207,7 +207,7 @@ func (n *Node) finish() error {
 		return err
 	}
 	if paused {
-		return n.halt(published)
+		return n.endForCheckpoint(published)
 	}
 	for _, r := range n.reduces {
 		r.countMerges()
@@ -224,13 +224,13 @@ func (n *Node) end(published []*taskproc.MapOutput) (err error) {
 	if n.result.pieces, _, err = n.files.close(false); err != nil {
 		return err
 	}
-	n.over = true
+	n.finished = true
 	n.setFraction(1)
 	return nil
 }
 
-// halt is the end of a Node that is to go on in another attempt.
-func (n *Node) halt(published []*taskproc.MapOutput) error {
+// endForCheckpoint is the end of a Node that is to go on in another attempt.
+func (n *Node) endForCheckpoint(published []*taskproc.MapOutput) error {
 	state, err := n.state(published)
 	if err != nil && !errors.As(err, new(*unwrittenError)) {
 		return err
@@ -239,15 +239,15 @@ func (n *Node) halt(published []*taskproc.MapOutput) error {
 	return nil
 }
 
-// Paused reports whether the Node has stopped where another attempt is to go on. Its
+// Checkpointed reports whether the Node has stopped where another attempt is to go on. Its
 // code looks when it has ended.
-func (n *Node) Paused() bool {
-	return n.source != nil && n.source.paused || n.pausedReduce() != nil || n.live.stopped || n.live.brokenOff()
+func (n *Node) Checkpointed() bool {
+	return n.source != nil && n.source.checkpointed || n.pausedReduce() != nil || n.live.stopped || n.live.hasCheckpointed()
 }
 
 func (n *Node) pausedReduce() *Reduce {
 	for _, r := range n.reduces {
-		if r.paused {
+		if r.checkpointed {
 			return r
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/hammr/hammr/storage/mem"
 )
 
-func TestMemoryIsSharedOutAmongWhatIsOpen(t *testing.T) {
+func TestMemoryIsDividedAmongOpenEnds(t *testing.T) {
 	const mib = 1 << 20
 	m := newMemory(120*mib, 3)
 	side := m.borrow(1)
@@ -88,9 +88,9 @@ func TestASideInputIsReadBeforeTheMainOne(t *testing.T) {
 	compareSeen(t, g, p.seen, want)
 }
 
-// TestWhoReadsOneWriterWaitsForNoOther: the reader ends while the edge is not
+// TestReaderOfOneWriterWaitsForNoOther: the reader ends while the edge is not
 // complete.
-func TestWhoReadsOneWriterWaitsForNoOther(t *testing.T) {
+func TestReaderOfOneWriterWaitsForNoOther(t *testing.T) {
 	readerDone := make(chan struct{})
 	p := &relay{records: 10, seen: make(map[string][]string)}
 	g := oneEdge(2, 2, dag.ChannelFile, dag.OneToOne)
@@ -109,11 +109,11 @@ func TestWhoReadsOneWriterWaitsForNoOther(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestBulletin: each edge has news of its own, and whoever comes late hears what
+// TestOutputBoard: each edge has news of its own, and whoever comes late hears what
 // is left.
-func TestBulletin(t *testing.T) {
+func TestOutputBoard(t *testing.T) {
 	output := func(attempt string) *taskproc.MapOutput { return &taskproc.MapOutput{Attempt: attempt} }
-	var b bulletin
+	var b outputBoard
 	early := b.subscribe([]int{0, 1})
 	b.post(&taskproc.Outputs{Edge: 0, Outputs: []*taskproc.MapOutput{output("a"), output("b")}, Complete: true})
 	b.post(&taskproc.Outputs{Edge: 1, Outputs: []*taskproc.MapOutput{output("a")}, Complete: true})
@@ -171,9 +171,9 @@ func TestRevokedOutputsOfAnyEdge(t *testing.T) {
 	compareSeen(t, g, p.seen, twin(g, p.records, nil))
 }
 
-// TestDoneTellsWhatWasWrittenForEachEdge, by the Node's number, or for a map that
+// TestFinishedListsOutputsByEdge, by the Node's number, or for a map that
 // was cut from another by one of its own.
-func TestDoneTellsWhatWasWrittenForEachEdge(t *testing.T) {
+func TestFinishedListsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 4}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 3}},
 		Edges:  []dag.Edge{{From: "a", To: "b"}, {From: "b", To: "c"}, {From: "a", To: "c", Connection: dag.Broadcast}},
@@ -243,8 +243,8 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 	}
 }
 
-// TestStartsThatMakeNoSense fail the job at once.
-func TestStartsThatMakeNoSense(t *testing.T) {
+// TestInvalidStarts fail the job at once.
+func TestInvalidStarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*taskproc.Start)
 		want  string
@@ -264,7 +264,7 @@ func TestStartsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestInputsThatANodeDoesNotHave(t *testing.T) {
+func TestUnknownInputs(t *testing.T) {
 	for name, use := range map[string]func(*Node) error{
 		`no input "x" that is a file`: func(n *Node) error { _, err := n.Reduce("x").Groups(nil); return err },
 		"no file leads into it":       func(n *Node) error { _, err := n.Reduce().Groups(nil); return err },
@@ -284,9 +284,9 @@ func TestInputsThatANodeDoesNotHave(t *testing.T) {
 	}
 }
 
-// TestAPausedMapKeepsWhatItWroteForEachEdge: another attempt goes on where it
+// TestCheckpointedMapKeepsItsOutputsByEdge: another attempt goes on where it
 // ended, and what both have written is one.
-func TestAPausedMapKeepsWhatItWroteForEachEdge(t *testing.T) {
+func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 	g := dag.Graph{
 		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 1}},
 		Edges:  []dag.Edge{{From: "a", To: "b"}, {From: "a", To: "c", Connection: dag.Gather}},
@@ -312,7 +312,7 @@ func TestAPausedMapKeepsWhatItWroteForEachEdge(t *testing.T) {
 				<-n.signal.whenPaused()
 			}
 			if n.Signalled() {
-				if act, err := m.Attend(dag.Position{Offset: at}); act == Stop {
+				if act, err := m.PollSignals(dag.Position{Offset: at}); act == Stop {
 					return err
 				}
 			}

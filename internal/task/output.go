@@ -24,13 +24,13 @@ const MainOutput = "part"
 type Output struct {
 	Records int64 // written so far; counted by the caller
 
-	node    *Node
-	name    string
-	suffix  string
-	fs      storage.FS
-	dir     string
-	seal    func() error           // finishes the format; nil when there is nothing to finish
-	suspend func() ([]byte, error) // in place of seal at a pause; nil: seal
+	node        *Node
+	name        string
+	suffix      string
+	fs          storage.FS
+	dir         string
+	seal        func() error           // finishes the format; nil when there is nothing to finish
+	sealPartial func() ([]byte, error) // in place of seal at a pause; nil: seal
 
 	mu struct {
 		sync.Mutex
@@ -124,10 +124,10 @@ func (o *Output) open() (again <-chan struct{}, err error) {
 // OnClose sets what finishes the file's format before it is closed.
 func (o *Output) OnClose(seal func() error) { o.seal = seal }
 
-// OnSuspend sets what is called in place of OnClose's function when the attempt
+// OnCheckpoint sets what is called in place of OnClose's function when the attempt
 // is paused: it leaves the format unfinished and returns what is to go at the
 // head of the next piece.
-func (o *Output) OnSuspend(suspend func() ([]byte, error)) { o.suspend = suspend }
+func (o *Output) OnCheckpoint(suspend func() ([]byte, error)) { o.sealPartial = suspend }
 
 // Pending is what the output's suspend function returned in the attempt before
 // this one.
@@ -149,9 +149,9 @@ func (n *Node) PendingOutputs() (names []string) {
 	return names
 }
 
-// notTaken is what attempts before a pause have left of outputs that this one has
+// unopenedPending is what attempts before a pause have left of outputs that this one has
 // not opened.
-func (n *Node) notTaken() (left []*taskproc.Pending) {
+func (n *Node) unopenedPending() (left []*taskproc.Pending) {
 	n.files.mu.Lock()
 	defer n.files.mu.Unlock()
 	for _, p := range n.resumed.GetPending() {
@@ -184,17 +184,17 @@ func (f *outputFile) Write(p []byte) (int, error) {
 // finish ends the format, or breaks it off for a pause.
 func (o *Output) finish(pause bool) (pending []byte, err error) {
 	switch {
-	case pause && o.suspend != nil:
-		return o.suspend()
+	case pause && o.sealPartial != nil:
+		return o.sealPartial()
 	case o.seal != nil:
 		return nil, o.seal()
 	}
 	return nil, nil
 }
 
-// rest makes a piece of what is written so far, where an open file would not bear
+// closePiece makes a piece of what is written so far, where an open file would not bear
 // that nobody writes to it for long. What is written later goes to another file.
-func (o *Output) rest() error {
+func (o *Output) closePiece() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if isLocal(o.fs) || o.mu.file == nil {
@@ -285,24 +285,24 @@ func (s *outputs) first() *Output {
 	return s.mu.open[0]
 }
 
-// rest has the open outputs rest. Nothing is opened meanwhile.
-func (s *outputs) rest() error {
+// closePieces has the open outputs rest. Nothing is opened meanwhile.
+func (s *outputs) closePieces() error {
 	s.mu.Lock()
 	open := slices.Clone(s.mu.open)
 	s.mu.Unlock()
 	for _, o := range open {
-		if err := o.rest(); err != nil {
+		if err := o.closePiece(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// framed reports whether an open output keeps back what is no whole frame yet.
-func (s *outputs) framed() bool {
+// hasFraming reports whether an open output keeps back what is no whole frame yet.
+func (s *outputs) hasFraming() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.mu.open, func(o *Output) bool { return o.suspend != nil })
+	return slices.ContainsFunc(s.mu.open, func(o *Output) bool { return o.sealPartial != nil })
 }
 
 // abort removes the files of this Node that are not closed. Those that are

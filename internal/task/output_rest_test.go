@@ -21,7 +21,7 @@ type restRig struct {
 	t     *testing.T
 	out   *mem.FS
 	lines chan string // what the reader writes next; closed: it ends
-	node  taskproc.NodeEnd
+	node  taskproc.TasknodeEnd
 	says  chan *taskproc.FromTask
 }
 
@@ -38,7 +38,7 @@ func newRestRig(t *testing.T) *restRig {
 	start := r.start(dag.GroupID{})
 	start.OutputDir = "mem://out/job"
 	ours, theirs := net.Pipe()
-	x.node = taskproc.NewNodeEnd(ours)
+	x.node = taskproc.NewTasknodeEnd(ours)
 	go func() {
 		if err := r.server.Serve(context.Background(), theirs); err != nil {
 			t.Errorf("serve: %v", err)
@@ -142,9 +142,9 @@ func (x *restRig) text(name string) string {
 	return string(b)
 }
 
-// TestOutputRestsWhileTheAttemptStandsStill closes its file then, writes nothing
+// TestOutputClosesItsPieceWhileSuspended closes its file then, writes nothing
 // until it goes on, and goes on in a file of its own; joined they are what was written.
-func TestOutputRestsWhileTheAttemptStandsStill(t *testing.T) {
+func TestOutputClosesItsPieceWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "one "
@@ -183,9 +183,9 @@ func TestOutputRestsWhileTheAttemptStandsStill(t *testing.T) {
 	})
 }
 
-// TestOutputEndsAtRest ends an attempt that is to stand still between two files, and
+// TestOutputEndsWhileSuspended ends an attempt that is to stand still between two files, and
 // goes on before anything more is written.
-func TestOutputEndsAtRest(t *testing.T) {
+func TestOutputEndsWhileSuspended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newRestRig(t)
 		x.lines <- "all"

@@ -19,20 +19,20 @@ import (
 type Reduce struct {
 	*Node
 
-	reads   []Channel // in order of edges
-	dir     string    // for files of its own, in the attempt's directory
-	fault   error     // in what was asked for
-	news    *subscription
-	fetched []*taskproc.MapOutput
-	memory  int64 // bytes lent to the intake
-	intake  *shuffle.Intake
-	merge   *shuffle.Merge
-	groups  *shuffle.Groups
-	total   int64 // records to be reduced, for progress
-	done    int64 // groups finished by this attempt
-	paused  bool
-	closed  bool
-	counted struct { // in the attempt's counters
+	channels     []Channel // in order of edges
+	dir          string    // for files of its own, in the attempt's directory
+	err          error     // in what was asked for
+	subscription *subscription
+	fetched      []*taskproc.MapOutput
+	memory       int64 // bytes lent to the intake
+	intake       *shuffle.Intake
+	merge        *shuffle.Merge
+	groups       *shuffle.Groups
+	total        int64 // records to be reduced, for progress
+	done         int64 // groups finished by this attempt
+	checkpointed bool
+	closed       bool
+	counted      struct { // in the attempt's counters
 		records int64
 		intake  shuffle.IntakeStats
 	}
@@ -43,24 +43,24 @@ type Reduce struct {
 // caller has no more use for it before that. Only the reduce of all inputs of a
 // Node can be paused.
 func (n *Node) Reduce(inputs ...string) *Reduce {
-	r := &Reduce{Node: n, reads: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
+	r := &Reduce{Node: n, channels: fileChannels(n.inputs), dir: fmt.Sprintf("intake%d-%d-%d", n.stage, n.number, len(n.reduces))}
 	if len(inputs) > 0 {
-		r.reads, r.fault = n.named(inputs)
+		r.channels, r.err = n.named(inputs)
 	}
-	if len(r.reads) == 0 && r.fault == nil {
-		r.fault = &FatalError{Err: fmt.Errorf("node %v: no file leads into it", n)}
+	if len(r.channels) == 0 && r.err == nil {
+		r.err = &FatalError{Err: fmt.Errorf("node %v: no file leads into it", n)}
 	}
 	if n.declined != nil {
-		r.takeOver(n.declined)
+		r.adopt(n.declined)
 		n.declined = nil
 	}
 	n.reduces = append(n.reduces, r)
 	return r
 }
 
-// takeOver goes on with all that another reduce has, which is not used any more.
-func (r *Reduce) takeOver(last *Reduce) {
-	r.group.fetched.drop(last)
+// adopt goes on with all that another reduce has, which is not used any more.
+func (r *Reduce) adopt(last *Reduce) {
+	r.group.fetched.remove(last)
 	r.fetched, r.memory, r.intake, r.merge, r.groups = last.fetched, last.memory, last.intake, last.merge, last.groups
 	r.total, r.counted = last.total, last.counted
 }
@@ -86,7 +86,7 @@ func (r *Reduce) mayPause() bool { return r.group.mayPause() && r.isMain() }
 
 // isMain reports whether this is all that the Node reads. Of others nothing goes into a
 // checkpoint: they are read anew.
-func (r *Reduce) isMain() bool { return len(r.reads) == len(r.inputs) }
+func (r *Reduce) isMain() bool { return len(r.channels) == len(r.inputs) }
 
 // Groups opens the merged stream: it waits until all that it reads has been
 // written and taken in. prefix is the length of the
@@ -95,8 +95,8 @@ func (r *Reduce) isMain() bool { return len(r.reads) == len(r.inputs) }
 // It returns nil groups and no error when the attempt is paused meanwhile: the
 // caller returns nil at once.
 func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
-	if r.fault != nil {
-		return nil, r.fault
+	if r.err != nil {
+		return nil, r.err
 	}
 	if r.groups != nil { // it goes on after a pause that was declined
 		r.enterPhase("reduce")
@@ -125,7 +125,7 @@ func (r *Reduce) Groups(prefix func(key []byte) int) (*shuffle.Groups, error) {
 }
 
 func (r *Reduce) openIntake(prefix func(key []byte) int) error {
-	r.memory = r.group.memory.borrow(len(r.reads))
+	r.memory = r.group.memory.borrow(len(r.channels))
 	opts := shuffle.IntakeOptions{
 		FS:                 r.Local,
 		Dir:                r.LocalFile(r.dir),
@@ -137,7 +137,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		Factor:             r.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
 	}
-	defer func() { r.taking.Store(r.intake) }()
+	defer func() { r.currentIntake.Store(r.intake) }()
 	var err error
 	if r.resumed == nil || !r.isMain() {
 		r.intake, err = shuffle.NewIntake(opts)
@@ -172,24 +172,24 @@ func ordinalOf(o *taskproc.MapOutput) shuffle.Ordinal {
 	return shuffle.Ordinal{Input: o.Ordinal, Start: taskproc.ToPosition(o.Start)}
 }
 
-// Attend does what is waiting between two key groups. It is called by the
+// PollSignals does what is waiting between two key groups. It is called by the
 // goroutine of the group loop, before it takes the next group, when Signalled
 // says so.
-func (r *Reduce) Attend() (Action, error) {
+func (r *Reduce) PollSignals() (Action, error) {
 	if err := context.Cause(r.ctx); err != nil {
 		return Stop, err
 	}
-	r.Sample()
+	r.PollProgress()
 	if r.mayPause() && r.signal.heed() {
-		r.paused = true
+		r.checkpointed = true
 		return Stop, nil
 	}
 	return Continue, nil
 }
 
-// Sample reports progress if it is asked for; it may be called between two
+// PollProgress reports progress if it is asked for; it may be called between two
 // values of a group. A pause that comes there is left to Attend.
-func (r *Reduce) Sample() {
+func (r *Reduce) PollProgress() {
 	sample, _ := r.attend()
 	if r.signal.pause.Load() && r.mayPause() {
 		defer r.attendAgain()

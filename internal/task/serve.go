@@ -39,8 +39,8 @@ type Server struct {
 	// usage shares out what the process uses among its attempts.
 	usage counter.Process
 
-	segments transfer.Sources    // bounds what reduces have under way from each machine
-	meetings transfer.Rendezvous // of streams between attempts of this process
+	segments   transfer.Sources    // bounds what reduces have under way from each machine
+	rendezvous transfer.Rendezvous // of streams between attempts of this process
 }
 
 // Serve runs the one attempt that the tasknode at the other end of conn asks
@@ -75,7 +75,7 @@ type session struct {
 	cancel  context.CancelCauseFunc // of all that belongs to the connection
 	attempt *Attempt
 	group   *group
-	fault   error // in the properties; then there is no configuration
+	confErr error // in the properties; then there is no configuration
 
 	// boundary ends the wait for a place to pause at. It belongs to listen.
 	boundary *time.Timer
@@ -97,7 +97,7 @@ func (s *session) run(ctx context.Context, server *Server, start *taskproc.Start
 		err = failpoint.Hit(failpoint.TaskDone)
 	}
 	if err != nil {
-		last = s.lastWord(ctx, err)
+		last = s.finalMessage(ctx, err)
 		s.group.abort()
 	}
 	close(ended)
@@ -119,8 +119,8 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	return last, err
 }
 
-// lastWord is the message for an attempt that ended in err.
-func (s *session) lastWord(ctx context.Context, err error) *taskproc.FromTask {
+// finalMessage is the message for an attempt that ended in err.
+func (s *session) finalMessage(ctx context.Context, err error) *taskproc.FromTask {
 	if isKill(ctx, err) {
 		return &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
 	}
@@ -141,7 +141,7 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 	}
 	s.attempt.signal.paused = make(chan struct{})
 	s.group = &group{Attempt: s.attempt, server: server}
-	s.attempt.Conf, s.fault = conf.FromMap(start.Properties)
+	s.attempt.Conf, s.confErr = conf.FromMap(start.Properties)
 	s.boundary = time.NewTimer(0)
 	s.boundary.Stop()
 }
@@ -150,8 +150,8 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 // while where the attempt goes on from another machine's checkpoint.
 func (s *session) prepare(server *Server) (Program, error) {
 	prog, unknown := server.Programs.find(s.attempt.Start.Program)
-	if s.fault != nil {
-		return prog, errors.Join(unknown, &FatalError{Err: s.fault})
+	if s.confErr != nil {
+		return prog, errors.Join(unknown, &FatalError{Err: s.confErr})
 	}
 	err := s.attempt.resume()
 	if err == nil {
@@ -174,14 +174,14 @@ func (s *session) listen() {
 		case *taskproc.ToTask_Stop:
 			s.attempt.stopAt(order.Stop.Position)
 		case *taskproc.ToTask_Pause:
-			s.pause()
+			s.handleCheckpoint()
 		case *taskproc.ToTask_Suspend:
-			s.stand(order.Suspend)
+			s.handleSuspend(order.Suspend)
 		case *taskproc.ToTask_Resume:
 			s.attempt.still.goOn()
 		case *taskproc.ToTask_Probe:
-			s.group.fetched.again()
-			s.tell()
+			s.group.fetched.resendAll()
+			s.sendProgress()
 		case *taskproc.ToTask_Kill:
 			s.cancel(errKilled)
 			s.attempt.signal.wake()
@@ -194,7 +194,7 @@ func (s *session) tick(ended <-chan struct{}) {
 	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
 	for {
-		s.attempt.resident.Store(counter.Resident())
+		s.attempt.resident.Store(counter.ResidentBytes())
 		select {
 		case <-ended:
 			return
@@ -202,14 +202,14 @@ func (s *session) tick(ended <-chan struct{}) {
 			s.attempt.signal.raise(&s.attempt.signal.sample)
 			if s.attempt.signal.alive.Swap(false) || s.group.inEngine() {
 				s.attempt.signs.Add(1)
-				s.tell()
+				s.sendProgress()
 			}
 		}
 	}
 }
 
-// tell says how far the attempt is; if nobody hears it, the tasknode is gone.
-func (s *session) tell() {
+// sendProgress says how far the attempt is; if nobody hears it, the tasknode is gone.
+func (s *session) sendProgress() {
 	_ = s.conn.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: s.group.progress()}})
 }
 

@@ -18,9 +18,9 @@ type sharedEnd struct{ edge, reader int }
 // sharedQueue holds batches for one reader. Its writers end with it open when
 // they fail: then the group's context ends, and what is left counts no more.
 type sharedQueue struct {
-	batches chan sharedBatch // closed when all writers have closed
-	writers atomic.Int32     // that have not
-	halted  atomic.Bool      // one of them is to go on later
+	batches      chan sharedBatch // closed when all writers have closed
+	writers      atomic.Int32     // that have not
+	checkpointed atomic.Bool      // one of them is to go on later
 }
 
 type sharedBatch struct {
@@ -43,7 +43,7 @@ func (g *group) openShared() {
 			q := &sharedQueue{batches: make(chan sharedBatch, sharedDepth)}
 			writers := 0
 			for _, peer := range c.Peers {
-				if w := g.node(c.From, peer); w == nil || !w.over {
+				if w := g.node(c.From, peer); w == nil || !w.finished {
 					writers++
 				}
 			}
@@ -94,7 +94,7 @@ func (w *SharedWriter) Send(ctx context.Context, batch any) error {
 		return nil
 	default:
 	}
-	defer w.node.waits()()
+	defer w.node.beginWait()()
 	select {
 	case w.queue.batches <- item:
 		return nil
@@ -115,7 +115,7 @@ func (w *SharedWriter) End(paused bool) {
 	}
 	w.closed = true
 	if paused {
-		w.queue.halted.Store(true)
+		w.queue.checkpointed.Store(true)
 	}
 	w.queue.leave()
 }
@@ -147,7 +147,7 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 		return r.received(item, ok)
 	default:
 	}
-	defer r.node.waits()()
+	defer r.node.beginWait()()
 	select {
 	case item, ok = <-r.queue.batches:
 		return r.received(item, ok)
@@ -160,7 +160,7 @@ func (r *SharedReader) Receive(ctx context.Context) (batch any, from int, ok boo
 
 func (r *SharedReader) received(item sharedBatch, ok bool) (any, int, bool, error) {
 	if !ok {
-		r.node.liveEnded(r.edge.Edge, r.queue.halted.Load(), nil)
+		r.node.liveEnded(r.edge.Edge, r.queue.checkpointed.Load(), nil)
 	}
 	return item.batch, item.from, ok, nil
 }

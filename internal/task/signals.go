@@ -110,28 +110,28 @@ func (s *signals) decline() {
 	}
 }
 
-// Watch is a look at the signals of a Node, for its loops over records.
-type Watch struct{ due *atomic.Bool }
+// SignalFlag is a look at the signals of a Node, for its loops over records.
+type SignalFlag struct{ due *atomic.Bool }
 
-// Watch looks at the signals that the Node has not attended to.
-func (n *Node) Watch() Watch { return Watch{&n.due} }
+// SignalFlag looks at the signals that the Node has not attended to.
+func (n *Node) SignalFlag() SignalFlag { return SignalFlag{&n.due} }
 
 // always is due.
 var always atomic.Bool
 
 func init() { always.Store(true) }
 
-// EachTime is a Watch for a loop in which something is done at each record anyway, so
+// OrAlways is a Watch for a loop in which something is done at each record anyway, so
 // that other records pay for one look alone.
-func (w Watch) EachTime(each bool) Watch {
+func (w SignalFlag) OrAlways(each bool) SignalFlag {
 	if each {
-		return Watch{&always}
+		return SignalFlag{&always}
 	}
 	return w
 }
 
 // Signalled reports whether Attend has something to do. It costs one atomic load.
-func (w Watch) Signalled() bool { return w.due.Load() }
+func (w SignalFlag) Signalled() bool { return w.due.Load() }
 
 // Signalled is that of the Node's Watch, for code that is no loop itself.
 func (n *Node) Signalled() bool { return n.due.Load() }

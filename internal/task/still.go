@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
@@ -19,7 +19,7 @@ type stillness struct {
 	owed    int64         // number of the order that was answered with a pause; 0: none was
 }
 
-// hold has nothing be opened until goOn.
+// hold has nothing be opened until resumeInPlace.
 func (s *stillness) hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,7 @@ func (s *stillness) hold() {
 	}
 }
 
-// stand has nothing be opened until goOn. It is false while something is open, and
+// stand has nothing be opened until resumeInPlace. It is false while something is open, and
 // then more may be opened.
 func (s *stillness) stand() bool {
 	if s.hold(); s.idle() {
@@ -99,9 +99,9 @@ func (s *stillness) closed() {
 	s.writers--
 }
 
-// stand answers an order to stand still. Outputs become pieces; where other files are
+// handleSuspend answers an order to stand still. Outputs become pieces; where other files are
 // open that would not bear it, a checkpoint is the answer.
-func (s *session) stand(order *taskproc.Suspend) {
+func (s *session) handleSuspend(order *taskproc.Suspend) {
 	a := s.attempt
 	a.still.hold()
 	if err := s.group.rest(); err != nil {
@@ -110,7 +110,7 @@ func (s *session) stand(order *taskproc.Suspend) {
 	}
 	if !a.still.stand() {
 		a.still.owes(order.Number)
-		s.pause()
+		s.handleCheckpoint()
 		return
 	}
 	a.standsStill(order.Number)
@@ -122,7 +122,7 @@ func (g *group) rest() error {
 		return nil
 	}
 	for _, n := range g.nodes {
-		if err := n.files.rest(); err != nil {
+		if err := n.files.closePieces(); err != nil {
 			return fmt.Errorf("a task that is to stand still: %w", err)
 		}
 	}
@@ -158,7 +158,7 @@ func (a *Attempt) createNow(fsys storage.FS, path string) (w storage.Writer, aga
 
 // createCounted makes a file; one elsewhere has been counted already.
 func (a *Attempt) createCounted(fsys storage.FS, path string) (storage.Writer, error) {
-	w, err := fsys.Create(a.ctx, path, files.CreateOptions(a.Conf))
+	w, err := fsys.Create(a.ctx, path, fsconf.CreateOptions(a.Conf))
 	switch {
 	case isLocal(fsys):
 		return w, err

@@ -16,21 +16,21 @@ import (
 // Goroutines: one a writer, which ends with its stream or with the Node, and one
 // that waits for them.
 type StreamReader struct {
-	node    *Node
-	channel Channel
-	peers   []int        // that had not ended before this attempt
-	halted  []bool       // of them, when batches is closed: they are to go on later
-	batches chan inBatch // closed when all streams are over
-	buffers sync.Pool    // of *[]byte
-	workers sync.WaitGroup
+	node         *Node
+	channel      Channel
+	peers        []int        // that had not ended before this attempt
+	checkpointed []bool       // of them, when batches is closed: they are to go on later
+	batches      chan inBatch // closed when all streams are over
+	buffers      sync.Pool    // of *[]byte
+	workers      sync.WaitGroup
 
-	payload    []byte // what is left of the batch at hand
-	records    int    // in it
-	buffer     *[]byte
-	from       int
-	key, value []byte
-	err        error
-	settled    bool // the Node knows how its writers have ended
+	payload      []byte // what is left of the batch at hand
+	records      int    // in it
+	buffer       *[]byte
+	from         int
+	key, value   []byte
+	err          error
+	endsReported bool // the Node knows how its writers have ended
 }
 
 // inBatch is a batch that has arrived, or why none will.
@@ -47,17 +47,17 @@ func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
 	if r := n.streams.readers[c.Edge]; r != nil {
 		return r, nil
 	}
-	r := &StreamReader{node: n, channel: c, peers: n.openPeers(c), batches: make(chan inBatch)}
-	r.halted = make([]bool, len(r.peers))
+	r := &StreamReader{node: n, channel: c, peers: n.unfinishedPeers(c), batches: make(chan inBatch)}
+	r.checkpointed = make([]bool, len(r.peers))
 	for _, peer := range r.peers {
 		if n.streams.in[streamEnd{c.Edge, peer}] == nil {
-			return nil, r.fault(peer, errNoStream)
+			return nil, r.wrapError(peer, errNoStream)
 		}
 	}
 	n.streams.readers[c.Edge] = r
 	var writers sync.WaitGroup
 	for i, peer := range r.peers {
-		writers.Go(func() { r.halted[i] = r.receive(peer, n.streams.in[streamEnd{c.Edge, peer}]) })
+		writers.Go(func() { r.checkpointed[i] = r.receive(peer, n.streams.in[streamEnd{c.Edge, peer}]) })
 	}
 	r.workers.Go(func() {
 		writers.Wait()
@@ -66,7 +66,7 @@ func (n *Node) ReceiveStreams(c Channel) (*StreamReader, error) {
 	return r, nil
 }
 
-func (r *StreamReader) fault(peer int, err error) error {
+func (r *StreamReader) wrapError(peer int, err error) error {
 	if r.node.ctx.Err() != nil {
 		return context.Cause(r.node.ctx)
 	}
@@ -77,7 +77,7 @@ func (r *StreamReader) fault(peer int, err error) error {
 func (r *StreamReader) receive(peer int, opening *receiveOpening) (halted bool) {
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
-		r.pass(inBatch{from: peer, err: r.fault(peer, &streamError{opening.err})})
+		r.pass(inBatch{from: peer, err: r.wrapError(peer, &streamError{opening.err})})
 		return false
 	}
 	frames := &frameReader{r: opening.end}
@@ -89,11 +89,11 @@ func (r *StreamReader) receive(peer int, opening *receiveOpening) (halted bool) 
 		var batch inBatch
 		batch.buffer, batch.from = buffer, peer
 		*buffer, batch.records, batch.err = frames.next(*buffer)
-		if batch.err == io.EOF || batch.err == errHalted {
-			return batch.err == errHalted
+		if batch.err == io.EOF || batch.err == errWriterCheckpointed {
+			return batch.err == errWriterCheckpointed
 		}
 		if batch.err != nil {
-			batch.err = r.fault(peer, &streamError{batch.err})
+			batch.err = r.wrapError(peer, &streamError{batch.err})
 		}
 		if !r.pass(batch) || batch.err != nil {
 			return false
@@ -121,7 +121,7 @@ func (r *StreamReader) Next() bool {
 			return r.err == nil
 		}
 		if len(r.payload) > 0 {
-			r.err = r.fault(r.from, errRecord)
+			r.err = r.wrapError(r.from, errRecord)
 			return false
 		}
 		if !r.nextBatch() {
@@ -142,26 +142,26 @@ func (r *StreamReader) nextBatch() bool {
 		return false
 	}
 	if !open {
-		r.ended()
+		r.reportEnds()
 		return false
 	}
 	r.buffer, r.payload, r.records, r.from = batch.buffer, *batch.buffer, batch.records, batch.from
 	return true
 }
 
-// ended tells the Node how its writers have ended.
-func (r *StreamReader) ended() {
-	if r.settled {
+// reportEnds tells the Node how its writers have ended.
+func (r *StreamReader) reportEnds() {
+	if r.endsReported {
 		return
 	}
-	r.settled = true
+	r.endsReported = true
 	var over []int
 	for i, peer := range r.peers {
-		if !r.halted[i] {
+		if !r.checkpointed[i] {
 			over = append(over, peer)
 		}
 	}
-	r.node.liveEnded(r.channel.Edge, slices.Contains(r.halted, true), over)
+	r.node.liveEnded(r.channel.Edge, slices.Contains(r.checkpointed, true), over)
 }
 
 // await waits for what comes next, which is no silence of the Node's own.
@@ -171,7 +171,7 @@ func (r *StreamReader) await() (batch inBatch, open bool) {
 		return batch, open
 	default:
 	}
-	defer r.node.waits()()
+	defer r.node.beginWait()()
 	select {
 	case batch, open = <-r.batches:
 	case <-r.node.ctx.Done():

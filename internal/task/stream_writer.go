@@ -36,12 +36,12 @@ func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
 	w := &StreamWriter{node: n, channel: c, peer: peer}
 	opening := n.streams.out[end]
 	if opening == nil {
-		return nil, w.fault(errNoStream)
+		return nil, w.wrapError(errNoStream)
 	}
-	defer n.waits()()
+	defer n.beginWait()()
 	<-opening.done // at the latest when the Node's context ends
 	if opening.err != nil {
-		return nil, w.fault(&streamError{opening.err})
+		return nil, w.wrapError(&streamError{opening.err})
 	}
 	w.to = opening.end
 	batch := min(max(batchesPerEdge/len(c.Peers), leastBatch), mostBatch)
@@ -52,9 +52,9 @@ func (n *Node) SendStream(c Channel, peer int) (*StreamWriter, error) {
 
 var errNoStream = errors.New("there is no such stream")
 
-// fault names the stream in an error; what ended the attempt is what ended the
+// wrapError names the stream in an error; what ended the attempt is what ended the
 // stream.
-func (w *StreamWriter) fault(err error) error {
+func (w *StreamWriter) wrapError(err error) error {
 	if w.node.ctx.Err() != nil {
 		return context.Cause(w.node.ctx)
 	}
@@ -66,7 +66,7 @@ func (w *StreamWriter) fault(err error) error {
 func (w *StreamWriter) Write(key, value []byte) error {
 	if w.err == nil {
 		if w.err = w.frames.add(key, value); w.err != nil {
-			w.err = w.fault(w.err)
+			w.err = w.wrapError(w.err)
 		}
 	}
 	return w.err
@@ -83,10 +83,10 @@ func (w *StreamWriter) End(paused bool) error {
 		return w.err
 	}
 	w.closed = true
-	defer w.node.waits()()
+	defer w.node.beginWait()()
 	kind := byte(frameEnd)
 	if paused {
-		kind = frameHalt
+		kind = frameCheckpoint
 	}
 	err := w.frames.end(kind)
 	if err == nil {
@@ -95,7 +95,7 @@ func (w *StreamWriter) End(paused bool) error {
 		}
 	}
 	if err != nil {
-		w.err = w.fault(err)
+		w.err = w.wrapError(err)
 	}
 	return w.err
 }
@@ -104,7 +104,7 @@ func (w *StreamWriter) End(paused bool) error {
 type waitingWriter struct{ w *StreamWriter }
 
 func (w waitingWriter) Write(b []byte) (int, error) {
-	defer w.w.node.waits()()
+	defer w.w.node.beginWait()()
 	n, err := w.w.to.Write(b)
 	if err != nil {
 		err = &streamError{err}

@@ -20,7 +20,7 @@ func TestUnwrittenIsWhatCollectorsHold(t *testing.T) {
 	defer sorted.Abort()
 	n := &Node{collectors: map[int]*openCollector{0: {Collector: sorted}, 1: {}}}
 	look := func() int64 {
-		n.collected.Store(n.inCollectors())
+		n.collectorBytes.Store(n.inCollectors())
 		return n.unwritten()
 	}
 	if got := look(); got != 0 {

@@ -46,22 +46,22 @@ func (e TaskEnd) Receive() (*ToTask, error) {
 // Close ends the conversation; a Send or Receive under way returns an error.
 func (e TaskEnd) Close() error { return e.c.stream.Close() }
 
-// NodeEnd is the tasknode's end of the connection.
-type NodeEnd struct{ c *conn }
+// TasknodeEnd is the tasknode's end of the connection.
+type TasknodeEnd struct{ c *conn }
 
-// NewNodeEnd speaks for a tasknode over stream.
-func NewNodeEnd(stream io.ReadWriteCloser) NodeEnd { return NodeEnd{newConn(stream)} }
+// NewTasknodeEnd speaks for a tasknode over stream.
+func NewTasknodeEnd(stream io.ReadWriteCloser) TasknodeEnd { return TasknodeEnd{newConn(stream)} }
 
 // Send sends one message; any goroutine may call it. It waits until the other
 // end takes the message.
-func (e NodeEnd) Send(m *ToTask) error { return e.c.send(m) }
+func (e TasknodeEnd) Send(m *ToTask) error { return e.c.send(m) }
 
 // Receive waits for the next message; one goroutine calls it. It returns io.EOF
 // when the other end has closed.
-func (e NodeEnd) Receive() (*FromTask, error) {
+func (e TasknodeEnd) Receive() (*FromTask, error) {
 	m := new(FromTask)
 	return m, ReadMessage(e.c.reader, m)
 }
 
 // Close ends the conversation; a Send or Receive under way returns an error.
-func (e NodeEnd) Close() error { return e.c.stream.Close() }
+func (e TasknodeEnd) Close() error { return e.c.stream.Close() }

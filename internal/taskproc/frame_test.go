@@ -70,7 +70,7 @@ func TestAnnouncedLengthIsNotTrusted(t *testing.T) {
 
 func TestEndsTalkOverAPipe(t *testing.T) {
 	a, b := net.Pipe()
-	node, task := NewNodeEnd(a), NewTaskEnd(b)
+	node, task := NewTasknodeEnd(a), NewTaskEnd(b)
 	go func() {
 		if m, err := task.Receive(); err == nil {
 			task.Send(&FromTask{Message: &FromTask_Progress{Progress: &Progress{Status: m.GetKill().GetCause()}}})

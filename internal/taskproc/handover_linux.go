@@ -19,19 +19,19 @@ func NewHandover() (ours *Handover, theirs *os.File, err error) {
 	return &Handover{conn.(*net.UnixConn)}, theirs, nil
 }
 
-// Over waits until the process says that its task is over. It is false when
+// AwaitTaskEnd waits until the process says that its task is over. It is false when
 // the process is gone, or Close was called.
-func (h *Handover) Over() bool {
+func (h *Handover) AwaitTaskEnd() bool {
 	text := make([]byte, 1)
 	n, err := h.conn.Read(text)
-	return err == nil && n == 1 && text[0] == overByte
+	return err == nil && n == 1 && text[0] == taskEndedByte
 }
 
-// Give gives the process what belongs to its next task. The caller closes the
+// Assign gives the process what belongs to its next task. The caller closes the
 // files, which are the process's own from then on.
-func (h *Handover) Give(control, stdout, stderr *os.File) error {
+func (h *Handover) Assign(control, stdout, stderr *os.File) error {
 	rights := unix.UnixRights(int(control.Fd()), int(stdout.Fd()), int(stderr.Fd()))
-	_, _, err := h.conn.WriteMsgUnix([]byte{nextByte}, rights, nil)
+	_, _, err := h.conn.WriteMsgUnix([]byte{nextTaskByte}, rights, nil)
 	return err
 }
 

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// ControlMark is the environment variable that makes a process a task: the
+// ControlVariable is the environment variable that makes a process a task: the
 // number of the descriptor that is its control socket.
-const ControlMark = "HAMMR_TASK_FD"
+const ControlVariable = "HAMMR_TASK_FD"
 
 // Inherited is the control socket of a process that a tasknode has started as a
 // task, nil in any other process. The mark and the socket are the process's
 // own: what it starts in turn gets neither, and a second call finds nothing.
-func Inherited() (net.Conn, error) { return inherited(ControlMark) }
+func Inherited() (net.Conn, error) { return inherited(ControlVariable) }
 
 // inherited is the socket whose descriptor is in an environment variable, nil
 // when that is not set.

@@ -19,7 +19,7 @@ func TestControlSocketIsInheritedOnce(t *testing.T) {
 	}
 	node := os.NewFile(uintptr(pair[0]), "node")
 	defer node.Close()
-	t.Setenv(ControlMark, strconv.Itoa(pair[1]))
+	t.Setenv(ControlVariable, strconv.Itoa(pair[1]))
 	conn, err := Inherited()
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestMarkThatNamesNoSocketIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, mark := range []string{"", "x", "-1", "1", "65536", strconv.Itoa(int(file.Fd()))} {
-		t.Setenv(ControlMark, mark)
-		if conn, err := Inherited(); conn != nil || err == nil || !strings.Contains(err.Error(), ControlMark+"="+mark) {
+		t.Setenv(ControlVariable, mark)
+		if conn, err := Inherited(); conn != nil || err == nil || !strings.Contains(err.Error(), ControlVariable+"="+mark) {
 			t.Errorf("mark %q: %v, %v", mark, conn, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NextMark is the environment variable that lets the process of a task wait for
+// NextVariable is the environment variable that lets the process of a task wait for
 // another one when that is done: the number of the descriptor to wait at.
 //
 //	task process                              tasknode
@@ -20,12 +20,12 @@ import (
 //	     ◄── control socket, stdout, stderr ──── Handover.Give
 //
 // A program that knows nothing of it ends after its task, which is as well.
-const NextMark = "HAMMR_TASK_NEXT_FD"
+const NextVariable = "HAMMR_TASK_NEXT_FD"
 
-// The one byte of a message at the descriptor of NextMark.
+// The one byte of a message at the descriptor of NextVariable.
 const (
-	overByte = 'o' // the task is over, and nothing of it is left in the process
-	nextByte = 'n' // comes with the descriptors of the next one
+	taskEndedByte = 'o' // the task is over, and nothing of it is left in the process
+	nextTaskByte  = 'n' // comes with the descriptors of the next one
 )
 
 // givenFiles is how many descriptors a process gets for its next task.
@@ -38,21 +38,21 @@ type Next struct{ conn *net.UnixConn }
 // there is none. It is asked for once. Processes that are left behind by what a
 // task starts become this one's children from then on, so that Alone sees them.
 func InheritedNext() (*Next, error) {
-	conn, err := inherited(NextMark)
+	conn, err := inherited(NextVariable)
 	if conn == nil || err != nil {
 		return nil, err
 	}
 	unixConn, ok := conn.(*net.UnixConn)
 	if !ok {
 		conn.Close()
-		return nil, fmt.Errorf("%s: a socket of the wrong kind; only a tasknode sets it", NextMark)
+		return nil, fmt.Errorf("%s: a socket of the wrong kind; only a tasknode sets it", NextVariable)
 	}
 	return &Next{unixConn}, adoptOrphans()
 }
 
-// Alone reports whether nothing that this process has started, or that was
+// HasNoDescendants reports whether nothing that this process has started, or that was
 // started by such, is left.
-func Alone() bool { return !hasDescendants() }
+func HasNoDescendants() bool { return !hasDescendants() }
 
 // Await says that the task is over, waits for the next one and returns its
 // control socket, nil when there will be none. What the process prints goes
@@ -67,7 +67,7 @@ func (n *Next) Await() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := n.conn.Write([]byte{overByte}); err != nil {
+	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil {
 		return nil, nil // the tasknode does not want another task from this process
 	}
 	fds, err := n.receive()
@@ -93,7 +93,7 @@ func (n *Next) receive() (fds []int, err error) {
 	if err == nil {
 		fds, err = rightsIn(rights[:size])
 	}
-	if err == nil && (count != 1 || text[0] != nextByte || len(fds) != givenFiles) {
+	if err == nil && (count != 1 || text[0] != nextTaskByte || len(fds) != givenFiles) {
 		err = fmt.Errorf("message of %d bytes with %d descriptors where a next task was to come", count, len(fds))
 	}
 	if err != nil {

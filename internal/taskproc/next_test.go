@@ -24,8 +24,8 @@ func newNext(t *testing.T) (*Handover, *Next) {
 		t.Fatal(err)
 	}
 	n := &Next{}
-	t.Setenv(NextMark, strconv.Itoa(fd))
-	conn, err := inherited(NextMark)
+	t.Setenv(NextVariable, strconv.Itoa(fd))
+	conn, err := inherited(NextVariable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func newNext(t *testing.T) (*Handover, *Next) {
 
 func TestNextTaskComesWithItsDescriptors(t *testing.T) {
 	h, n := newNext(t)
-	if _, err := n.conn.Write([]byte{overByte}); err != nil || !h.Over() {
+	if _, err := n.conn.Write([]byte{taskEndedByte}); err != nil || !h.AwaitTaskEnd() {
 		t.Errorf("the end of a task is not heard: %v", err)
 	}
 	var theirs, ours [givenFiles]*os.File
@@ -47,7 +47,7 @@ func TestNextTaskComesWithItsDescriptors(t *testing.T) {
 		}
 		defer ours[i].Close()
 	}
-	if err := h.Give(theirs[0], theirs[1], theirs[2]); err != nil {
+	if err := h.Assign(theirs[0], theirs[1], theirs[2]); err != nil {
 		t.Fatal(err)
 	}
 	fds, err := n.receive()
@@ -74,13 +74,13 @@ func TestNextTaskComesWithItsDescriptors(t *testing.T) {
 
 func TestNextTaskThatIsNoneIsRefused(t *testing.T) {
 	for what, send := range map[string]func(*Handover) error{
-		"no descriptors": func(h *Handover) error { _, err := h.conn.Write([]byte{nextByte}); return err },
+		"no descriptors": func(h *Handover) error { _, err := h.conn.Write([]byte{nextTaskByte}); return err },
 		"another word": func(h *Handover) error {
-			_, _, err := h.conn.WriteMsgUnix([]byte{overByte}, unix.UnixRights(0, 1, 2), nil)
+			_, _, err := h.conn.WriteMsgUnix([]byte{taskEndedByte}, unix.UnixRights(0, 1, 2), nil)
 			return err
 		},
 		"one descriptor": func(h *Handover) error {
-			_, _, err := h.conn.WriteMsgUnix([]byte{nextByte}, unix.UnixRights(0), nil)
+			_, _, err := h.conn.WriteMsgUnix([]byte{nextTaskByte}, unix.UnixRights(0), nil)
 			return err
 		},
 	} {
@@ -98,13 +98,13 @@ func TestNextIsInheritedWithAMarkOnly(t *testing.T) {
 	if n, err := InheritedNext(); n != nil || err != nil {
 		t.Errorf("without a mark: %v, %v", n, err)
 	}
-	t.Setenv(NextMark, "1")
-	if n, err := InheritedNext(); n != nil || err == nil || !strings.Contains(err.Error(), NextMark+"=1") {
+	t.Setenv(NextVariable, "1")
+	if n, err := InheritedNext(); n != nil || err == nil || !strings.Contains(err.Error(), NextVariable+"=1") {
 		t.Errorf("with a mark that names no socket: %v, %v", n, err)
 	}
 	h, _ := newNext(t)
 	h.Close()
-	if h.Over() {
+	if h.AwaitTaskEnd() {
 		t.Error("a task is over on a connection that is closed")
 	}
 }

@@ -40,17 +40,17 @@ type Config struct {
 	// comes any more. The daemon ends itself. There is no default.
 	Fatal func(error)
 
-	// Heartbeat is the time without a leader after which, up to twice as long, a
+	// ElectionTimeout is the time without a leader after which, up to twice as long, a
 	// server asks for votes. Less makes a new leader come sooner, more is kinder
 	// to machines so busy that they cannot answer in time. Default 500ms: one of
 	// three servers has a successor within 2s.
-	Heartbeat time.Duration
-	// Election is how long, up to twice as long, a server waits for votes before
+	ElectionTimeout time.Duration
+	// VoteTimeout is how long, up to twice as long, a server waits for votes before
 	// it asks again; at least Heartbeat, which is the default.
-	Election time.Duration
-	// Lease is the time without a majority after which a leader gives up; at most
+	VoteTimeout time.Duration
+	// LeaderLease is the time without a majority after which a leader gives up; at most
 	// Heartbeat, which is the default. No read rests on it, see ConfirmLead.
-	Lease time.Duration
+	LeaderLease time.Duration
 	// WatchInterval is how often a leader that commits nothing tries whether it
 	// could; default 2s.
 	WatchInterval time.Duration
@@ -84,9 +84,9 @@ type Peer struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
-	setDefault(&c.Heartbeat, DefaultHeartbeat)
-	setDefault(&c.Election, c.Heartbeat)
-	setDefault(&c.Lease, c.Heartbeat)
+	setDefault(&c.ElectionTimeout, DefaultElectionTimeout)
+	setDefault(&c.VoteTimeout, c.ElectionTimeout)
+	setDefault(&c.LeaderLease, c.ElectionTimeout)
 	setDefault(&c.WatchInterval, 2*time.Second)
 	setDefault(&c.WatchPatience, DefaultWatchPatience)
 	setDefault(&c.SnapshotThreshold, DefaultSnapshotThreshold)
@@ -101,13 +101,13 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// minHeartbeat is the least that leaves time for a round over the network.
-const minHeartbeat = 50 * time.Millisecond
+// minElectionTimeout is the least that leaves time for a round over the network.
+const minElectionTimeout = 50 * time.Millisecond
 
 // The defaults that those who configure a Log from outside show.
 const (
-	DefaultHeartbeat     = 500 * time.Millisecond
-	DefaultWatchPatience = 7 * time.Second
+	DefaultElectionTimeout = 500 * time.Millisecond
+	DefaultWatchPatience   = 7 * time.Second
 
 	DefaultSnapshotThreshold = 8192 // entries
 	DefaultSnapshotInterval  = 2 * time.Minute
@@ -126,9 +126,9 @@ func (c *Config) Validate() error {
 	check(c.Dir != "", "no Dir")
 	check(c.Bind != "" || c.Stream != nil, "no Bind and no Stream")
 	check(c.Fatal != nil, "no Fatal")
-	check(c.Heartbeat >= minHeartbeat, "Heartbeat %v is less than %v", c.Heartbeat, minHeartbeat)
-	check(c.Election >= c.Heartbeat, "Election %v is less than Heartbeat %v", c.Election, c.Heartbeat)
-	check(c.Lease >= minHeartbeat/2 && c.Lease <= c.Heartbeat, "Lease %v, not within %v to Heartbeat %v", c.Lease, minHeartbeat/2, c.Heartbeat)
+	check(c.ElectionTimeout >= minElectionTimeout, "Heartbeat %v is less than %v", c.ElectionTimeout, minElectionTimeout)
+	check(c.VoteTimeout >= c.ElectionTimeout, "Election %v is less than Heartbeat %v", c.VoteTimeout, c.ElectionTimeout)
+	check(c.LeaderLease >= minElectionTimeout/2 && c.LeaderLease <= c.ElectionTimeout, "Lease %v, not within %v to Heartbeat %v", c.LeaderLease, minElectionTimeout/2, c.ElectionTimeout)
 	check(c.WatchInterval > 0 && c.WatchPatience > 0, "WatchInterval %v, WatchPatience %v", c.WatchInterval, c.WatchPatience)
 	check(c.SnapshotInterval >= 5*time.Millisecond, "SnapshotInterval %v is less than 5ms", c.SnapshotInterval)
 	check(c.StoreDelay >= 0, "StoreDelay %v", c.StoreDelay)

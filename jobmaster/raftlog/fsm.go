@@ -16,7 +16,7 @@ import (
 // and while it opens, before there is a jobmaster, from Open's.
 type fsm struct {
 	log    *Log
-	fault  error         // of an entry: nothing more is handed over
+	err    error         // of an entry: nothing more is handed over
 	opened chan struct{} // closed when what was restored while opening is handed over
 	mu     struct {
 		sync.Mutex
@@ -30,23 +30,23 @@ var errClosed = errors.New("raftlog: the log is closed")
 
 // Apply hands over a committed batch. An entry without bytes is the watchdog's.
 func (f *fsm) Apply(entry *raft.Log) any {
-	if len(entry.Data) == 0 || f.fault != nil {
+	if len(entry.Data) == 0 || f.err != nil {
 		return nil
 	}
 	batch, err := cluster.DecodeEntries(entry.Data)
 	if err != nil {
-		f.fault = fmt.Errorf("raftlog: log entry %d: %w", entry.Index, err)
-		f.log.fatal(f.fault)
+		f.err = fmt.Errorf("raftlog: log entry %d: %w", entry.Index, err)
+		f.log.fatal(f.err)
 		return nil
 	}
-	f.log.emitOf(entry.Term, jobmaster.Committed{Batch: batch})
+	f.log.emitCommitted(entry.Term, jobmaster.Committed{Batch: batch})
 	return nil
 }
 
 // Snapshot asks the jobmaster for a copy of the state.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
-	if f.fault != nil {
-		return nil, f.fault
+	if f.err != nil {
+		return nil, f.err
 	}
 	if err := failpoint.Hit(failpoint.MasterSnapshot); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	select {
 	case s := <-answer:
 		return fsmSnapshot{s}, nil
-	case <-f.log.ending.Done():
+	case <-f.log.closing.Done():
 		return nil, errClosed
 	}
 }
@@ -69,14 +69,14 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 func (f *fsm) Restore(from io.ReadCloser) error {
 	state, err := f.read(from)
 	switch {
-	case f.whileOpening(state, err):
+	case f.keepWhileOpening(state, err):
 		return err
 	case err != nil:
-		f.fault = fmt.Errorf("raftlog: snapshot that the leader has sent: %w", err)
-		f.log.fatal(f.fault)
-		return f.fault
+		f.err = fmt.Errorf("raftlog: snapshot that the leader has sent: %w", err)
+		f.log.fatal(f.err)
+		return f.err
 	}
-	f.log.tellFollowing() // Only a server that follows is sent one.
+	f.log.announceFollowing() // Only a server that follows is sent one.
 	if !f.log.emit(jobmaster.Restored{State: state}) {
 		return errClosed
 	}
@@ -110,8 +110,8 @@ func (f *fsm) decode(from io.Reader) (*cluster.State, error) {
 	return state, nil
 }
 
-// whileOpening keeps a state for handOverFirst, when that has not ended.
-func (f *fsm) whileOpening(s *cluster.State, fault error) bool {
+// keepWhileOpening keeps a state for emitRestored, when that has not ended.
+func (f *fsm) keepWhileOpening(s *cluster.State, fault error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.opened {
@@ -121,9 +121,9 @@ func (f *fsm) whileOpening(s *cluster.State, fault error) bool {
 	return true
 }
 
-// handOverFirst hands over what was restored before there was a jobmaster that
+// emitRestored hands over what was restored before there was a jobmaster that
 // takes it. All other events wait for that.
-func (f *fsm) handOverFirst() {
+func (f *fsm) emitRestored() {
 	for {
 		f.mu.Lock()
 		s := f.mu.restored

@@ -85,7 +85,7 @@ type member struct {
 func testConfig(t testing.TB, id string) Config {
 	return Config{
 		ID: id, ClusterID: "1", Dir: t.TempDir(), Bind: "127.0.0.1:0",
-		Heartbeat: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
+		ElectionTimeout: 400 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("master", id),
 	}
 }
 

@@ -20,15 +20,15 @@ const (
 	storeFile    = "raft.db"
 )
 
-// claim makes the directory that of a master, or checks that it is.
-func claim(dir string, want identity) error {
+// claimDir makes the directory that of a master, or checks that it is.
+func claimDir(dir string, want identity) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("raftlog: directory of the master: %w", err)
 	}
 	path := filepath.Join(dir, identityFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return claimNew(dir, want)
+		return claimNewDir(dir, want)
 	}
 	if err != nil {
 		return fmt.Errorf("raftlog: directory of the master: %w", err)
@@ -44,7 +44,7 @@ func claim(dir string, want identity) error {
 	return nil
 }
 
-func claimNew(dir string, id identity) error {
+func claimNewDir(dir string, id identity) error {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); err == nil {
 		return fmt.Errorf("raftlog: directory %s holds a log but no %s that says whose: give another directory", dir, identityFile)
 	}

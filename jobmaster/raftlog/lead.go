@@ -18,9 +18,9 @@ type leadership struct {
 		number uint64 // of the latest lead
 		held   bool   // it lasts
 	}
-	changed chan struct{} // holds a token when mu changed
-	told    atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows
-	telling struct {
+	changed    chan struct{} // holds a token when mu changed
+	announced  atomic.Uint64 // lead that the jobmaster knows of; 0 while it follows
+	announcing struct {
 		sync.Mutex        // held while told changes and the event is handed over
 		term       uint64 // of the lead told
 		over       uint64 // the jobmaster will not hear of leads up to this one again
@@ -58,90 +58,90 @@ func (l *leadership) holds(number uint64) bool {
 func (l *leadership) during(number uint64, f func()) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if !l.mu.held || l.mu.number != number || l.told.Load() != number {
+	if !l.mu.held || l.mu.number != number || l.announced.Load() != number {
 		return false
 	}
 	f()
 	return true
 }
 
-// drain takes what Raft says, which waits for that, until open closes the
+// drainNotify takes what Raft says, which waits for that, until open closes the
 // channel.
-func (l *Log) drain() {
+func (l *Log) drainNotify() {
 	for held := range l.notify {
 		l.lead.set(held)
 	}
 }
 
-// herald tells the jobmaster of leads.
-func (l *Log) herald() {
+// announceLeads tells the jobmaster of leads.
+func (l *Log) announceLeads() {
 	for {
 		select {
 		case <-l.lead.changed:
-			l.tell()
-		case <-l.ending.Done():
+			l.announce()
+		case <-l.closing.Done():
 			return
 		}
 	}
 }
 
-// tell brings the jobmaster up to what Raft says now.
-func (l *Log) tell() {
+// announce brings the jobmaster up to what Raft says now.
+func (l *Log) announce() {
 	number, held := l.lead.current()
-	if !held || l.lead.told.Load() != number {
-		l.tellFollowing()
+	if !held || l.lead.announced.Load() != number {
+		l.announceFollowing()
 	}
 	if !held || !l.lead.isNew(number) {
 		return
 	}
 	if term, ok := l.catchUp(number); ok {
-		l.tellLeading(number, term)
+		l.announceLeading(number, term)
 	}
 }
 
 // isNew reports whether the jobmaster has not heard of a lead yet.
 func (l *leadership) isNew(number uint64) bool {
-	l.telling.Lock()
-	defer l.telling.Unlock()
-	return number > l.telling.over && l.told.Load() == 0
+	l.announcing.Lock()
+	defer l.announcing.Unlock()
+	return number > l.announcing.over && l.announced.Load() == 0
 }
 
-func (l *Log) tellLeading(number, term uint64) {
-	t := &l.lead.telling
+func (l *Log) announceLeading(number, term uint64) {
+	t := &l.lead.announcing
 	t.Lock()
 	defer t.Unlock()
 	if !l.lead.holds(number) || t.seen > term {
 		return
 	}
 	t.term = term
-	l.hosts.forget()
-	l.lead.told.Store(number)
+	l.peers.reset()
+	l.lead.announced.Store(number)
 	l.emit(jobmaster.Leading{Term: term})
 }
 
-func (l *Log) tellFollowing() {
-	l.lead.telling.Lock()
-	defer l.lead.telling.Unlock()
-	l.tellFollowingLocked()
+func (l *Log) announceFollowing() {
+	l.lead.announcing.Lock()
+	defer l.lead.announcing.Unlock()
+	l.announceFollowingLocked()
 }
 
-func (l *Log) tellFollowingLocked() {
-	if told := l.lead.told.Load(); told != 0 {
-		l.lead.telling.over = told
-		l.lead.told.Store(0)
+func (l *Log) announceFollowingLocked() {
+	if told := l.lead.announced.Load(); told != 0 {
+		l.lead.announcing.over = told
+		l.lead.announced.Store(0)
 		l.emit(jobmaster.Following{})
 	}
 }
 
-// emitOf hands over what was committed in a term. When that is a later term than
+// emitCommitted hands over what was committed in a term. When that is a later term than
 // the one in which the jobmaster leads, another server has led, and the
 // jobmaster hears so first, however late Raft tells us.
-func (l *Log) emitOf(term uint64, event jobmaster.LogEvent) bool {
-	t := &l.lead.telling
+func (l *Log) emitCommitted(term uint64, event jobmaster.LogEvent) bool {
+	t := &l.lead.announcing
 	t.Lock()
 	t.seen = max(t.seen, term)
 	if term > t.term {
-		l.tellFollowingLocked()
+		l.announceFollowingLocked()
 	}
 	t.Unlock()
 	return l.emit(event)
@@ -156,7 +156,7 @@ func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 		if err == nil && l.raft.CurrentTerm() == term {
 			return term, l.lead.holds(number)
 		}
-		if err != nil && !neverEntered(err) || !l.pause() {
+		if err != nil && !neverEntered(err) || !l.waitRetry() {
 			return 0, false
 		}
 	}
@@ -167,8 +167,8 @@ func (l *Log) catchUp(number uint64) (term uint64, ok bool) {
 // whether the lead lasts.
 const enqueueTimeout = 500 * time.Millisecond
 
-// retryPause is how long we wait before we try again what Raft refused.
-const retryPause = 20 * time.Millisecond
+// retryInterval is how long we wait before we try again what Raft refused.
+const retryInterval = 20 * time.Millisecond
 
 // neverEntered reports whether an entry is certainly not in the log, although
 // the lead lasts.
@@ -176,12 +176,12 @@ func neverEntered(err error) bool {
 	return errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrLeadershipTransferInProgress)
 }
 
-// pause waits a little; it reports false when the log closes.
-func (l *Log) pause() bool {
+// waitRetry waits a little; it reports false when the log closes.
+func (l *Log) waitRetry() bool {
 	select {
-	case <-time.After(retryPause):
+	case <-time.After(retryInterval):
 		return true
-	case <-l.ending.Done():
+	case <-l.closing.Done():
 		return false
 	}
 }

@@ -12,7 +12,7 @@ import (
 // silentLog is a Log without Raft whose events there is room for.
 func silentLog(t *testing.T) *Log {
 	l := &Log{events: make(chan jobmaster.LogEvent, 100), lead: leadership{changed: make(chan struct{}, 1)}}
-	l.ending, l.end = context.WithCancel(t.Context())
+	l.closing, l.cancel = context.WithCancel(t.Context())
 	l.fsm = &fsm{log: l, opened: make(chan struct{})}
 	close(l.fsm.opened)
 	return l
@@ -36,38 +36,38 @@ func (l *Log) checkEvents(t *testing.T, want ...string) {
 // proposed before it tells of the lead's end.
 func TestABatchOfAnotherLeaderEndsTheLeadFirst(t *testing.T) {
 	l := silentLog(t)
-	l.emitOf(2, jobmaster.Committed{})
+	l.emitCommitted(2, jobmaster.Committed{})
 	l.lead.set(true)
-	l.tellLeading(1, 3)
-	l.emitOf(3, jobmaster.Committed{})
-	l.emitOf(5, jobmaster.Committed{})
+	l.announceLeading(1, 3)
+	l.emitCommitted(3, jobmaster.Committed{})
+	l.emitCommitted(5, jobmaster.Committed{})
 	l.checkEvents(t, "Committed", "Leading", "Committed", "Following", "Committed")
 	if l.lead.isNew(1) || l.lead.during(1, func() {}) {
 		t.Error("the lead goes on")
 	}
-	l.tell() // Raft says the same as before.
+	l.announce() // Raft says the same as before.
 	l.lead.set(false)
-	l.tell()
+	l.announce()
 	l.checkEvents(t)
 }
 
 func TestALeadThatIsOverIsNotTold(t *testing.T) {
 	l := silentLog(t)
 	l.lead.set(true)
-	l.emitOf(7, jobmaster.Committed{})
-	l.tellLeading(1, 6)
+	l.emitCommitted(7, jobmaster.Committed{})
+	l.announceLeading(1, 6)
 	l.lead.set(false)
-	l.tellLeading(1, 8)
+	l.announceLeading(1, 8)
 	l.lead.set(true)
-	l.tellLeading(1, 8)
+	l.announceLeading(1, 8)
 	l.checkEvents(t, "Committed")
-	l.tellLeading(2, 8)
+	l.announceLeading(2, 8)
 	l.lead.set(false)
 	l.lead.set(true) // lost and won before anybody looked
 	if l.lead.during(2, func() {}) {
 		t.Error("a batch of the second lead enters the log in the third")
 	}
-	l.tellFollowing()
-	l.tellFollowing()
+	l.announceFollowing()
+	l.announceFollowing()
 	l.checkEvents(t, "Leading", "Following")
 }

@@ -70,7 +70,7 @@ func (l *Log) stateOf(id, leader string) string {
 		return "leader"
 	case leader != l.cfg.ID:
 		return ""
-	case l.hosts.unreachable(id):
+	case l.peers.unreachable(id):
 		return "unreachable"
 	}
 	return "follower"
@@ -84,7 +84,7 @@ func (l *Log) AddMaster(ctx context.Context, id, address string) error {
 		return fmt.Errorf("raftlog: %s: %w", what, err)
 	}
 	return l.asLeader(ctx, what, func() error {
-		conn, err := l.stream.Dial(raft.ServerAddress(address), l.cfg.Heartbeat)
+		conn, err := l.stream.Dial(raft.ServerAddress(address), l.cfg.ElectionTimeout)
 		if err != nil {
 			return fmt.Errorf("start it first: %w", err)
 		}
@@ -158,7 +158,7 @@ func (l *Log) asLeader(ctx context.Context, what string, f func() error) error {
 		return l.explain(what, err)
 	case <-ctx.Done():
 		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, ctx.Err())
-	case <-l.ending.Done():
+	case <-l.closing.Done():
 		return fmt.Errorf("raftlog: %s: it may still happen: %w", what, errClosed)
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-func withPatience(t *testing.T) context.Context {
+func withTimeout(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
 
 // steady is for tests in which no other server may take the lead.
-func steady(c *Config) { c.Heartbeat = 2 * time.Second }
+func steady(c *Config) { c.ElectionTimeout = 2 * time.Second }
 
 func TestMastersComeAndGo(t *testing.T) {
 	t.Parallel()
 	first := startCluster(t, 1, steady)[0]
 	first.awaitLead()
 	proposeAll(t, []*member{first}, 0, 5)
-	ctx := withPatience(t)
+	ctx := withTimeout(t)
 	var members []*member
 	for _, id := range []string{"m2", "m3"} {
 		cfg := testConfig(t, id)
@@ -58,7 +58,7 @@ func TestMastersComeAndGo(t *testing.T) {
 func TestTransfersLoseNothing(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 3, nil)
-	ctx := withPatience(t)
+	ctx := withTimeout(t)
 	for round := range 4 {
 		leader := awaitLeader(t, members)
 		to := without(members, leader)[round%2]
@@ -128,7 +128,7 @@ func TestChangesOfMastersThatAreRefused(t *testing.T) {
 	follower := without(members, leader)[0]
 	proposeAll(t, []*member{leader}, 0, 1)
 	follower.awaitNames(upTo(1))
-	ctx := withPatience(t)
+	ctx := withTimeout(t)
 	unused, err := ListenTCP("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

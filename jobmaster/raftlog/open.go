@@ -29,11 +29,11 @@ type Log struct {
 
 	notify chan bool
 	lead   leadership
-	hosts  hosts
+	peers  peerHealth
 
 	events   chan jobmaster.LogEvent
-	ending   context.Context // done when the log closes or cannot serve
-	end      context.CancelFunc
+	closing  context.Context // done when the log closes or cannot serve
+	cancel   context.CancelFunc
 	tasks    wait.Group // what Close waits for
 	drained  sync.WaitGroup
 	closeOne sync.Once
@@ -58,15 +58,15 @@ func Open(cfg Config) (*Log, error) {
 		notify: make(chan bool, 8), lead: leadership{changed: make(chan struct{}, 1)},
 		events: make(chan jobmaster.LogEvent),
 	}
-	l.ending, l.end = context.WithCancel(context.Background())
+	l.closing, l.cancel = context.WithCancel(context.Background())
 	l.fsm = &fsm{log: l, opened: make(chan struct{})}
 	if err := l.open(); err != nil {
-		l.end()
+		l.cancel()
 		return nil, errors.Join(err, l.release())
 	}
-	l.drained.Go(l.drain)
-	l.tasks.Go(l.fsm.handOverFirst)
-	l.tasks.Go(l.herald)
+	l.drained.Go(l.drainNotify)
+	l.tasks.Go(l.fsm.emitRestored)
+	l.tasks.Go(l.announceLeads)
 	l.tasks.Go(l.watch)
 	l.observe()
 	return l, nil
@@ -76,7 +76,7 @@ func (l *Log) open() error {
 	if err := l.cfg.Validate(); err != nil {
 		return err
 	}
-	if err := claim(l.cfg.Dir, identity{Cluster: l.cfg.ClusterID, Master: l.cfg.ID}); err != nil {
+	if err := claimDir(l.cfg.Dir, identity{Cluster: l.cfg.ClusterID, Master: l.cfg.ID}); err != nil {
 		return err
 	}
 	if err := l.openStores(); err != nil {
@@ -103,8 +103,8 @@ func (l *Log) open() error {
 func (l *Log) raftConfig() *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(l.cfg.ID)
-	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.Heartbeat, l.cfg.Election, l.cfg.Lease
-	c.CommitTimeout = l.cfg.Heartbeat // what was committed last is news to followers only if they come to lead
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = l.cfg.ElectionTimeout, l.cfg.VoteTimeout, l.cfg.LeaderLease
+	c.CommitTimeout = l.cfg.ElectionTimeout // what was committed last is news to followers only if they come to lead
 	c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = l.cfg.SnapshotThreshold, l.cfg.SnapshotInterval, l.cfg.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.NotifyCh = l.notify
@@ -125,7 +125,7 @@ func (l *Log) openStores() error {
 		return fmt.Errorf("raftlog: log %s: %w", path, err)
 	}
 	l.disk = disk
-	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, ending: l.ending.Done()}
+	l.store = &store{LogStore: disk, delay: l.cfg.StoreDelay, closing: l.closing.Done()}
 	l.snapshots, err = raft.NewFileSnapshotStoreWithLogger(l.cfg.Dir, keptSnapshots, newLogger(l.cfg.Logger))
 	if err != nil {
 		return fmt.Errorf("raftlog: snapshots in %s: %w", l.cfg.Dir, err)
@@ -189,7 +189,7 @@ func (l *Log) Close() error {
 }
 
 func (l *Log) close() error {
-	l.end()
+	l.cancel()
 	l.tasks.Close() // Raft still answers, so that nobody waits for ever.
 	shutdown := l.raft.Shutdown()
 	err := l.transport.Close() // Nobody waits for other masters.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestConfigurationsThatCannotWork(t *testing.T) {
-	bad := Config{Heartbeat: time.Millisecond, Election: 1, Lease: time.Second, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
+	bad := Config{ElectionTimeout: time.Millisecond, VoteTimeout: 1, LeaderLease: time.Second, StoreDelay: -1, Bootstrap: []Peer{{"a", "h:0"}, {"a", "h"}}}
 	bad.EnsureDefaults()
 	log, err := Open(bad)
 	if err == nil {

@@ -15,7 +15,7 @@ func (l *Log) Events() <-chan jobmaster.LogEvent { return l.events }
 // Propose hands a batch to Raft, as one entry of the log. The caller leaves the
 // entries as they are from now on.
 func (l *Log) Propose(batch []cluster.Entry) {
-	lead := l.lead.told.Load()
+	lead := l.lead.announced.Load()
 	if lead == 0 {
 		return // Following is on its way.
 	}
@@ -42,7 +42,7 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 			l.cfg.Logger.Warn("a batch has no known outcome, the lead is over", "entries", len(batch), "error", err)
 			return
 		}
-		if !l.pause() {
+		if !l.waitRetry() {
 			return
 		}
 	}
@@ -53,20 +53,20 @@ func (l *Log) propose(lead uint64, batch []cluster.Entry) {
 func (l *Log) emit(event jobmaster.LogEvent) bool {
 	select {
 	case <-l.fsm.opened: // What was restored while opening goes first.
-	case <-l.ending.Done():
+	case <-l.closing.Done():
 		return false
 	}
 	return l.send(event)
 }
 
 func (l *Log) send(event jobmaster.LogEvent) bool {
-	if l.ending.Err() != nil {
+	if l.closing.Err() != nil {
 		return false
 	}
 	select {
 	case l.events <- event:
 		return true
-	case <-l.ending.Done():
+	case <-l.closing.Done():
 		return false
 	}
 }

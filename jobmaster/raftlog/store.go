@@ -16,10 +16,10 @@ import (
 // with an fsync, and can be slow on command.
 type store struct {
 	raft.LogStore
-	delay  time.Duration
-	ending <-chan struct{}              // ends the delay
-	before atomic.Pointer[func() error] // with which tests hold up writes or let them fail
-	took   latencies
+	delay   time.Duration
+	closing <-chan struct{}              // ends the delay
+	before  atomic.Pointer[func() error] // with which tests hold up writes or let them fail
+	took    latencies
 }
 
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
@@ -31,13 +31,13 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 			return err
 		}
 	}
-	if err := s.fault(); err != nil {
+	if err := s.injectedFault(); err != nil {
 		return err
 	}
 	if s.delay > 0 {
 		select {
 		case <-time.After(s.delay):
-		case <-s.ending:
+		case <-s.closing:
 		}
 	}
 	err := s.LogStore.StoreLogs(logs)
@@ -45,8 +45,8 @@ func (s *store) StoreLogs(logs []*raft.Log) error {
 	return err
 }
 
-// fault is how drills have a write fail, nil for not at all.
-func (s *store) fault() error {
+// injectedFault is how drills have a write fail, nil for not at all.
+func (s *store) injectedFault() error {
 	if err := failpoint.Hit(failpoint.MasterAppend); err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 type placement struct {
 	network  *Network
 	random   *rand.Rand
-	machines []Node
-	racks    []Node
-	anywhere Node
-	tasks    []Node
+	machines []Vertex
+	racks    []Vertex
+	anywhere Vertex
+	tasks    []Vertex
 }
 
 const rackSize = 40
@@ -23,20 +23,20 @@ const rackSize = 40
 func hotCluster(machines, slots, tasks int) *placement {
 	p := &placement{network: New(), random: rand.New(rand.NewPCG(1, uint64(machines)))}
 	for range machines {
-		m := p.network.Node()
-		p.network.Arc(m, Sink, int64(slots), 0)
+		m := p.network.AddVertex()
+		p.network.AddArc(m, Sink, int64(slots), 0)
 		p.machines = append(p.machines, m)
 	}
 	for i := 0; i < machines; i += rackSize {
-		rack := p.network.Node()
+		rack := p.network.AddVertex()
 		for _, m := range p.machines[i:min(i+rackSize, machines)] {
-			p.network.Arc(rack, m, Unbounded, 0)
+			p.network.AddArc(rack, m, Unbounded, 0)
 		}
 		p.racks = append(p.racks, rack)
 	}
-	p.anywhere = p.network.Node()
+	p.anywhere = p.network.AddVertex()
 	for _, rack := range p.racks {
-		p.network.Arc(p.anywhere, rack, Unbounded, 0)
+		p.network.AddArc(p.anywhere, rack, Unbounded, 0)
 	}
 	for range tasks {
 		p.addTask()
@@ -46,25 +46,25 @@ func hotCluster(machines, slots, tasks int) *placement {
 
 // addTask adds a task of 64 to 128 MiB, in units of 1 MiB.
 func (p *placement) addTask() {
-	task, size := p.network.Node(), 64+p.random.Int64N(65)
+	task, size := p.network.AddVertex(), 64+p.random.Int64N(65)
 	for range 3 {
 		m := p.random.IntN(len(p.machines))
 		if p.random.IntN(2) == 0 {
 			m = p.random.IntN(max(len(p.machines)/10, 1))
 		}
-		p.network.Arc(task, p.machines[m], 1, 0)
-		p.network.Arc(task, p.racks[m/rackSize], 1, size)
+		p.network.AddArc(task, p.machines[m], 1, 0)
+		p.network.AddArc(task, p.racks[m/rackSize], 1, size)
 	}
-	p.network.Arc(task, p.anywhere, 1, 2*size)
-	p.network.Arc(task, Sink, 1, 1000)
-	p.network.Supply(task, 1)
+	p.network.AddArc(task, p.anywhere, 1, 2*size)
+	p.network.AddArc(task, Sink, 1, 1000)
+	p.network.AddSupply(task, 1)
 	p.tasks = append(p.tasks, task)
 }
 
 // removeTask takes away one of the tasks.
 func (p *placement) removeTask() {
 	i := p.random.IntN(len(p.tasks))
-	p.network.Supply(p.tasks[i], -1)
+	p.network.AddSupply(p.tasks[i], -1)
 	p.network.Solve()
 	p.network.Remove(p.tasks[i])
 	p.tasks[i] = p.tasks[len(p.tasks)-1]

@@ -2,11 +2,11 @@ package mincost
 
 import "slices"
 
-// Node is a place in a Network.
-type Node int32
+// Vertex is a place in a Network.
+type Vertex int32
 
 // Sink is where all units go.
-const Sink Node = 0
+const Sink Vertex = 0
 
 // Arc is a way from one node to another. Its number is even; the one after it
 // is its reverse, whose room is what flows.
@@ -18,30 +18,30 @@ const Unbounded = int64(1) << 60
 // Network is a flow that is kept optimal while the network changes. New makes
 // one.
 type Network struct {
-	arcs  []arc  // arc and reverse side by side
-	nodes []node // by Node
-	marks []mark // by Node, what searches read and write
+	arcs     []arc    // arc and reverse side by side
+	vertices []vertex // by Node
+	marks    []mark   // by Node, what searches read and write
 
-	excess   []Node // nodes whose balance may not be 0, each once
-	fresh    []Node // nodes that have no potential of their own yet
-	changed  []Arc  // arcs whose reduced cost may be negative
-	supplied int64  // units in all supplies
+	excess   []Vertex // nodes whose balance may not be 0, each once
+	fresh    []Vertex // nodes that have no potential of their own yet
+	changed  []Arc    // arcs whose reduced cost may be negative
+	supplied int64    // units in all supplies
 
-	freeArcs  []Arc
-	freeNodes []Node
+	freeArcs     []Arc
+	freeVertices []Vertex
 
 	search search
 }
 
 // arc is a way, or the reverse of one. The cost of a reverse is negative.
 type arc struct {
-	to   Node
+	to   Vertex
 	at   int32 // where it stands in the arcs of its start
 	room int64 // units that still fit
 	cost int64
 }
 
-type node struct {
+type vertex struct {
 	arcs    []Arc // that start here, those with room before those without
 	open    int   // how many have room
 	balance int64 // units that wait here; below 0, units that are missing here
@@ -53,51 +53,51 @@ type node struct {
 // New is a network that has a Sink only.
 func New() *Network {
 	n := new(Network)
-	n.addNode()
+	n.appendVertex()
 	return n
 }
 
 // Reset makes the network one that has a Sink only. What it holds is kept to be
 // used again.
 func (n *Network) Reset() {
-	n.nodes, n.marks = n.nodes[:0], n.marks[:0]
+	n.vertices, n.marks = n.vertices[:0], n.marks[:0]
 	n.arcs, n.changed = n.arcs[:0], n.changed[:0]
 	n.excess, n.fresh = n.excess[:0], n.fresh[:0]
-	n.freeArcs, n.freeNodes = n.freeArcs[:0], n.freeNodes[:0]
+	n.freeArcs, n.freeVertices = n.freeArcs[:0], n.freeVertices[:0]
 	n.supplied = 0
-	n.addNode()
+	n.appendVertex()
 }
 
-// addNode appends a node, with the room for arcs that one had in its place.
-func (n *Network) addNode() {
-	if last := len(n.nodes); last < cap(n.nodes) {
-		n.nodes = n.nodes[:last+1]
-		n.nodes[last] = node{arcs: n.nodes[last].arcs[:0]}
+// appendVertex appends a node, with the room for arcs that one had in its place.
+func (n *Network) appendVertex() {
+	if last := len(n.vertices); last < cap(n.vertices) {
+		n.vertices = n.vertices[:last+1]
+		n.vertices[last] = vertex{arcs: n.vertices[last].arcs[:0]}
 	} else {
-		n.nodes = append(n.nodes, node{})
+		n.vertices = append(n.vertices, vertex{})
 	}
 	n.marks = append(n.marks, mark{exit: noExit})
 }
 
-// Node adds a node without arcs and supply.
-func (n *Network) Node() Node {
-	var v Node
-	if last := len(n.freeNodes) - 1; last >= 0 {
-		v, n.freeNodes = n.freeNodes[last], n.freeNodes[:last]
+// AddVertex adds a node without arcs and supply.
+func (n *Network) AddVertex() Vertex {
+	var v Vertex
+	if last := len(n.freeVertices) - 1; last >= 0 {
+		v, n.freeVertices = n.freeVertices[last], n.freeVertices[:last]
 	} else {
-		v = Node(len(n.nodes))
-		n.addNode()
+		v = Vertex(len(n.vertices))
+		n.appendVertex()
 	}
-	if !n.nodes[v].fresh {
-		n.nodes[v].fresh = true
+	if !n.vertices[v].fresh {
+		n.vertices[v].fresh = true
 		n.fresh = append(n.fresh, v)
 	}
 	return v
 }
 
-// Arc adds a way on which each unit costs as much; neither capacity nor cost is
+// AddArc adds a way on which each unit costs as much; neither capacity nor cost is
 // below 0. No arc starts at the Sink.
-func (n *Network) Arc(from, to Node, capacity, cost int64) Arc {
+func (n *Network) AddArc(from, to Vertex, capacity, cost int64) Arc {
 	var a Arc
 	if last := len(n.freeArcs) - 1; last >= 0 {
 		a, n.freeArcs = n.freeArcs[last], n.freeArcs[:last]
@@ -114,11 +114,11 @@ func (n *Network) Arc(from, to Node, capacity, cost int64) Arc {
 	return a
 }
 
-// Supply changes how many units wait at v by more, which may be below 0. There
+// AddSupply changes how many units wait at v by more, which may be below 0. There
 // are never less than none.
-func (n *Network) Supply(v Node, more int64) {
-	more = max(more, -n.nodes[v].supply)
-	n.nodes[v].supply += more
+func (n *Network) AddSupply(v Vertex, more int64) {
+	more = max(more, -n.vertices[v].supply)
+	n.vertices[v].supply += more
 	n.supplied += more
 	n.owe(v, more)
 }
@@ -139,24 +139,24 @@ func (n *Network) SetCapacity(a Arc, capacity int64) {
 // Remove takes away a node with its arcs and its supply. Nothing may flow
 // through it: take its supply away, or set the capacity of its arcs to 0, and
 // Solve before. It reports whether it could.
-func (n *Network) Remove(v Node) bool {
-	for _, a := range n.nodes[v].arcs {
+func (n *Network) Remove(v Vertex) bool {
+	for _, a := range n.vertices[v].arcs {
 		if n.Flow(a&^1) != 0 {
 			return false
 		}
 	}
-	n.Supply(v, -n.nodes[v].supply)
-	if n.nodes[v].balance != 0 || v == Sink {
+	n.AddSupply(v, -n.vertices[v].supply)
+	if n.vertices[v].balance != 0 || v == Sink {
 		return false
 	}
-	for _, a := range slices.Clone(n.nodes[v].arcs) {
+	for _, a := range slices.Clone(n.vertices[v].arcs) {
 		n.detach(v, a)
 		n.detach(n.arcs[a].to, a^1)
 		n.freeArcs = append(n.freeArcs, a&^1)
 		n.arcs[a], n.arcs[a^1] = arc{}, arc{}
 	}
 	n.marks[v].potential = 0
-	n.freeNodes = append(n.freeNodes, v)
+	n.freeVertices = append(n.freeVertices, v)
 	return true
 }
 
@@ -171,16 +171,16 @@ func (n *Network) Cost() (sum int64) {
 	return sum
 }
 
-func (n *Network) from(a Arc) Node { return n.arcs[a^1].to }
+func (n *Network) from(a Arc) Vertex { return n.arcs[a^1].to }
 
 // owe changes the balance of v; the Sink takes and gives whatever comes.
-func (n *Network) owe(v Node, units int64) {
+func (n *Network) owe(v Vertex, units int64) {
 	if v == Sink || units == 0 {
 		return
 	}
-	n.nodes[v].balance += units
-	if !n.nodes[v].listed {
-		n.nodes[v].listed = true
+	n.vertices[v].balance += units
+	if !n.vertices[v].listed {
+		n.vertices[v].listed = true
 		n.excess = append(n.excess, v)
 	}
 }
@@ -199,7 +199,7 @@ func (n *Network) addRoom(a Arc, units int64) {
 		return
 	}
 	from := n.from(a)
-	v := &n.nodes[from]
+	v := &n.vertices[from]
 	if had {
 		v.open--
 		n.swap(v, int(n.arcs[a].at), v.open)
@@ -213,9 +213,9 @@ func (n *Network) addRoom(a Arc, units int64) {
 }
 
 // findExit notes the cheapest arc from v to the Sink that has room.
-func (n *Network) findExit(v Node) {
+func (n *Network) findExit(v Vertex) {
 	exit := noExit
-	for _, a := range n.nodes[v].arcs[:n.nodes[v].open] {
+	for _, a := range n.vertices[v].arcs[:n.vertices[v].open] {
 		if n.arcs[a].to == Sink && (exit == noExit || n.arcs[a].cost < n.arcs[exit].cost) {
 			exit = a
 		}
@@ -223,21 +223,21 @@ func (n *Network) findExit(v Node) {
 	n.marks[v].exit = exit
 }
 
-func (n *Network) swap(v *node, i, j int) {
+func (n *Network) swap(v *vertex, i, j int) {
 	a, b := v.arcs[i], v.arcs[j]
 	v.arcs[i], v.arcs[j] = b, a
 	n.arcs[a].at, n.arcs[b].at = int32(j), int32(i)
 }
 
 // attach enters an arc that has no room yet.
-func (n *Network) attach(v Node, a Arc) {
-	n.arcs[a].at = int32(len(n.nodes[v].arcs))
-	n.nodes[v].arcs = append(n.nodes[v].arcs, a)
+func (n *Network) attach(v Vertex, a Arc) {
+	n.arcs[a].at = int32(len(n.vertices[v].arcs))
+	n.vertices[v].arcs = append(n.vertices[v].arcs, a)
 }
 
-func (n *Network) detach(v Node, a Arc) {
+func (n *Network) detach(v Vertex, a Arc) {
 	n.addRoom(a, -n.arcs[a].room)
-	node := &n.nodes[v]
+	node := &n.vertices[v]
 	last := len(node.arcs) - 1
 	n.swap(node, int(n.arcs[a].at), last)
 	node.arcs = node.arcs[:last]

@@ -11,8 +11,8 @@ import (
 // is the cheapest: no arc with room left has a negative reduced cost.
 func check(t testing.TB, n *Network) {
 	t.Helper()
-	balance := make([]int64, len(n.nodes))
-	for v, node := range n.nodes {
+	balance := make([]int64, len(n.vertices))
+	for v, node := range n.vertices {
 		balance[v] += node.supply
 		for i, a := range node.arcs {
 			if (n.arcs[a].room > 0) != (i < node.open) || int(n.arcs[a].at) != i {
@@ -30,9 +30,9 @@ func check(t testing.TB, n *Network) {
 			}
 		}
 	}
-	for v := range n.nodes {
-		if Node(v) != Sink && balance[v] != n.nodes[v].balance {
-			t.Fatalf("node %d keeps %d units, its balance is %d", v, balance[v], n.nodes[v].balance)
+	for v := range n.vertices {
+		if Vertex(v) != Sink && balance[v] != n.vertices[v].balance {
+			t.Fatalf("node %d keeps %d units, its balance is %d", v, balance[v], n.vertices[v].balance)
 		}
 	}
 }
@@ -80,20 +80,20 @@ func (c choice) network() *Network { return c.lay(New()) }
 
 // lay makes a network that has a Sink only that of the problem.
 func (c choice) lay(n *Network) *Network {
-	var places []Node
+	var places []Vertex
 	for _, room := range c.room {
-		places = append(places, n.Node())
-		n.Arc(places[len(places)-1], Sink, int64(room), 0)
+		places = append(places, n.AddVertex())
+		n.AddArc(places[len(places)-1], Sink, int64(room), 0)
 	}
 	for _, costs := range c.costs {
-		task := n.Node()
+		task := n.AddVertex()
 		for place, cost := range costs {
 			if cost >= 0 {
-				n.Arc(task, places[place], 1, cost)
+				n.AddArc(task, places[place], 1, cost)
 			}
 		}
-		n.Arc(task, Sink, 1, c.stay)
-		n.Supply(task, 1)
+		n.AddArc(task, Sink, 1, c.stay)
+		n.AddSupply(task, 1)
 	}
 	return n
 }
@@ -109,7 +109,7 @@ func TestANetworkIsUsedAgain(t *testing.T) {
 		n := c.network()
 		n.Solve()
 		check(t, again)
-		if again.Cost() != n.Cost() || len(again.nodes) != len(n.nodes) || len(again.arcs) != len(n.arcs) {
+		if again.Cost() != n.Cost() || len(again.vertices) != len(n.vertices) || len(again.arcs) != len(n.arcs) {
 			t.Fatalf("seed %d: costs %d, and %d in a new network", seed, again.Cost(), n.Cost())
 		}
 		for a := range n.arcs {
@@ -164,14 +164,14 @@ func randomArc(r *rand.Rand, nodes int) [4]int64 {
 func (g graph) build() (*Network, []Arc) {
 	n := New()
 	for range g.nodes {
-		n.Node()
+		n.AddVertex()
 	}
 	var arcs []Arc
 	for _, a := range g.arcs {
-		arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+		arcs = append(arcs, n.AddArc(Vertex(a[0]), Vertex(a[1]), a[2], a[3]))
 	}
 	for i, units := range g.supply {
-		n.Supply(Node(i+1), units)
+		n.AddSupply(Vertex(i+1), units)
 	}
 	return n, arcs
 }
@@ -256,7 +256,7 @@ func (g *graph) change(r *rand.Rand, n *Network, arcs []Arc) []Arc {
 		more := r.Int64N(4) - 2
 		v := r.IntN(g.nodes)
 		g.supply[v] = max(g.supply[v]+more, 0)
-		n.Supply(Node(v+1), more)
+		n.AddSupply(Vertex(v+1), more)
 	case 1, 2:
 		if g.arcs[i][3] != 50 {
 			g.arcs[i][2] = r.Int64N(5)
@@ -265,43 +265,43 @@ func (g *graph) change(r *rand.Rand, n *Network, arcs []Arc) []Arc {
 	case 3:
 		a := randomArc(r, g.nodes)
 		g.arcs = append(g.arcs, a)
-		arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+		arcs = append(arcs, n.AddArc(Vertex(a[0]), Vertex(a[1]), a[2], a[3]))
 	case 4:
 		g.nodes++
 		g.supply = append(g.supply, r.Int64N(3))
-		v := n.Node()
+		v := n.AddVertex()
 		for _, a := range [][4]int64{{int64(v), 0, Unbounded, 50}, {int64(v), 0, r.Int64N(4), 1}, {1 + r.Int64N(int64(v)), int64(v), Unbounded, r.Int64N(9)}} {
 			g.arcs = append(g.arcs, a)
-			arcs = append(arcs, n.Arc(Node(a[0]), Node(a[1]), a[2], a[3]))
+			arcs = append(arcs, n.AddArc(Vertex(a[0]), Vertex(a[1]), a[2], a[3]))
 		}
-		n.Supply(v, g.supply[v-1])
+		n.AddSupply(v, g.supply[v-1])
 	}
 	return arcs
 }
 
 func TestRemove(t *testing.T) {
 	n := New()
-	slot := n.Node()
-	n.Arc(slot, Sink, 1, 0)
-	var tasks []Node
+	slot := n.AddVertex()
+	n.AddArc(slot, Sink, 1, 0)
+	var tasks []Vertex
 	for i := range 3 {
-		task := n.Node()
-		n.Arc(task, slot, 1, int64(i))
-		n.Arc(task, Sink, 1, 10)
-		n.Supply(task, 1)
+		task := n.AddVertex()
+		n.AddArc(task, slot, 1, int64(i))
+		n.AddArc(task, Sink, 1, 10)
+		n.AddSupply(task, 1)
 		tasks = append(tasks, task)
 	}
 	n.Solve()
 	if n.Cost() != 20 || n.Remove(tasks[0]) {
 		t.Fatalf("cost %d, or a task was removed with a unit on its way", n.Cost())
 	}
-	n.Supply(tasks[0], -1)
+	n.AddSupply(tasks[0], -1)
 	n.Solve()
 	check(t, n)
 	if !n.Remove(tasks[0]) || n.Cost() != 11 {
 		t.Fatalf("cost %d without the first task, want 11", n.Cost())
 	}
-	if again := n.Node(); again != tasks[0] {
+	if again := n.AddVertex(); again != tasks[0] {
 		t.Errorf("the node's number is not used again: %d", again)
 	}
 	trace := n.Trace()

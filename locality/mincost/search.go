@@ -5,14 +5,14 @@ import "math"
 // search looks for shortest paths by reduced cost. What it holds is kept
 // between searches to be used again.
 type search struct {
-	round     uint32  // of the search under way, even
-	shortages bool    // some nodes miss units
-	limit     int64   // no path that is this long or longer is of interest
-	settled   []Node  // whose distance is final, in that order
-	near      []Node  // labelled with the distance at hand, in order
-	seen      int     // how many of near are settled
-	lucky     []Node  // those of them that come first
-	heap      []entry // labelled with a greater one
+	round     uint32   // of the search under way, even
+	shortages bool     // some nodes miss units
+	limit     int64    // no path that is this long or longer is of interest
+	settled   []Vertex // whose distance is final, in that order
+	near      []Vertex // labelled with the distance at hand, in order
+	seen      int      // how many of near are settled
+	lucky     []Vertex // those of them that come first
+	heap      []entry  // labelled with a greater one
 }
 
 // mark is what searches read and write of a node, side by side so that the
@@ -30,12 +30,12 @@ const noExit Arc = -1
 
 type entry struct {
 	distance int64
-	node     Node
+	node     Vertex
 }
 
 // forward finds the nearest node from v that wants units: the Sink, or one that
 // misses some.
-func (s *search) forward(n *Network, v Node) (end Node, ok bool) {
+func (s *search) forward(n *Network, v Vertex) (end Vertex, ok bool) {
 	s.begin(n, v)
 	for {
 		w, d, more := s.next(n)
@@ -53,14 +53,14 @@ func (s *search) forward(n *Network, v Node) (end Node, ok bool) {
 	}
 }
 
-func (s *search) wants(n *Network, v Node) bool {
-	return v == Sink || s.shortages && n.nodes[v].balance < 0
+func (s *search) wants(n *Network, v Vertex) bool {
+	return v == Sink || s.shortages && n.vertices[v].balance < 0
 }
 
 // relaxOut labels where the arcs from v lead. It ends early when one leads to
 // where units are wanted and costs nothing.
-func (s *search) relaxOut(n *Network, v Node, d int64) (end Node, ok bool) {
-	from := &n.nodes[v]
+func (s *search) relaxOut(n *Network, v Vertex, d int64) (end Vertex, ok bool) {
+	from := &n.vertices[v]
 	base := d + n.marks[v].potential
 	for _, a := range from.arcs[:from.open] {
 		w := n.arcs[a].to
@@ -74,7 +74,7 @@ func (s *search) relaxOut(n *Network, v Node, d int64) (end Node, ok bool) {
 		if s.leaves(n, w, distance, d) {
 			return Sink, true
 		}
-		if s.shortages && n.nodes[w].balance < 0 {
+		if s.shortages && n.vertices[w].balance < 0 {
 			if distance == d {
 				return w, true
 			}
@@ -87,7 +87,7 @@ func (s *search) relaxOut(n *Network, v Node, d int64) (end Node, ok bool) {
 // leaves looks one step ahead, on to the Sink: it reports whether that is next
 // to w and no further away than near. Without it a search would pass by free
 // slots.
-func (s *search) leaves(n *Network, w Node, distance, near int64) bool {
+func (s *search) leaves(n *Network, w Vertex, distance, near int64) bool {
 	exit := n.marks[w].exit
 	if w == Sink {
 		s.limit = distance
@@ -105,7 +105,7 @@ func (s *search) leaves(n *Network, w Node, distance, near int64) bool {
 }
 
 // backward finds the shortest path from the Sink to v.
-func (s *search) backward(n *Network, v Node) bool {
+func (s *search) backward(n *Network, v Vertex) bool {
 	s.begin(n, v)
 	for {
 		w, d, more := s.next(n)
@@ -121,9 +121,9 @@ func (s *search) backward(n *Network, v Node) bool {
 
 // relaxIn labels where the arcs to v come from. It ends early when one comes
 // from the Sink and costs nothing.
-func (s *search) relaxIn(n *Network, v Node, d int64) bool {
+func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	base := d - n.marks[v].potential
-	for _, b := range n.nodes[v].arcs {
+	for _, b := range n.vertices[v].arcs {
 		a := b ^ 1
 		w := n.arcs[b].to
 		if n.arcs[a].room <= 0 || n.marks[w].round == s.round+1 {
@@ -141,7 +141,7 @@ func (s *search) relaxIn(n *Network, v Node, d int64) bool {
 	return false
 }
 
-func (s *search) begin(n *Network, v Node) {
+func (s *search) begin(n *Network, v Vertex) {
 	s.round += 2
 	if s.round == 0 {
 		for i := range n.marks {
@@ -157,7 +157,7 @@ func (s *search) begin(n *Network, v Node) {
 // label notes a way to w, seen from a node at distance near, and reports
 // whether it is the shortest so far. One that is no longer than near needs no
 // heap.
-func (s *search) label(n *Network, w Node, distance int64, via Arc, near int64) bool {
+func (s *search) label(n *Network, w Vertex, distance int64, via Arc, near int64) bool {
 	m := &n.marks[w]
 	if distance >= s.limit || m.round == s.round && m.distance <= distance {
 		return false
@@ -179,7 +179,7 @@ const luckyRounds = 8
 
 // pushNear queues a node at the distance at hand: first come, first seen, but
 // those through which the latest searches came to an end go before.
-func (s *search) pushNear(n *Network, v Node) {
+func (s *search) pushNear(n *Network, v Vertex) {
 	if lucky := n.marks[v].lucky; lucky != 0 && s.round-lucky <= luckyRounds {
 		s.lucky = append(s.lucky, v)
 	} else {
@@ -188,7 +188,7 @@ func (s *search) pushNear(n *Network, v Node) {
 }
 
 // next is the nearest node not seen so far, and its distance.
-func (s *search) next(n *Network) (v Node, distance int64, ok bool) {
+func (s *search) next(n *Network) (v Vertex, distance int64, ok bool) {
 	for {
 		if len(s.lucky) == 0 && s.seen == len(s.near) && !s.advance(n) {
 			return 0, 0, false

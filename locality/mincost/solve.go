@@ -16,15 +16,15 @@ func (n *Network) Solve() (unrouted int64) {
 	n.drain()
 	kept := n.excess[:0]
 	for _, v := range n.excess {
-		if n.nodes[v].balance < 0 {
+		if n.vertices[v].balance < 0 {
 			n.fill(v)
 		}
-		if n.nodes[v].balance > 0 {
-			unrouted += n.nodes[v].balance
+		if n.vertices[v].balance > 0 {
+			unrouted += n.vertices[v].balance
 			kept = append(kept, v)
 			continue
 		}
-		n.nodes[v].listed = false
+		n.vertices[v].listed = false
 	}
 	n.excess = kept
 	return unrouted
@@ -34,29 +34,29 @@ func (n *Network) Solve() (unrouted int64) {
 // first, so that few have to be moved again.
 func (n *Network) drain() {
 	type waiting struct {
-		node   Node
+		node   Vertex
 		regret int64
 	}
 	var queue []waiting
 	for _, v := range n.excess {
-		if n.nodes[v].balance > 0 {
+		if n.vertices[v].balance > 0 {
 			queue = append(queue, waiting{v, n.regret(v)})
 		}
 	}
 	slices.SortFunc(queue, func(a, b waiting) int {
 		return cmp.Or(-cmp.Compare(a.regret, b.regret), cmp.Compare(a.node, b.node))
 	})
-	n.search.shortages = slices.ContainsFunc(n.excess, func(v Node) bool { return n.nodes[v].balance < 0 })
+	n.search.shortages = slices.ContainsFunc(n.excess, func(v Vertex) bool { return n.vertices[v].balance < 0 })
 	for _, w := range queue {
-		for n.nodes[w.node].balance > 0 && n.send(w.node) {
+		for n.vertices[w.node].balance > 0 && n.send(w.node) {
 		}
 	}
 }
 
 // regret is how much dearer the ways out of v are than the best, all together.
-func (n *Network) regret(v Node) (sum int64) {
+func (n *Network) regret(v Vertex) (sum int64) {
 	least := int64(math.MaxInt64)
-	open := n.nodes[v].arcs[:n.nodes[v].open]
+	open := n.vertices[v].arcs[:n.vertices[v].open]
 	for _, a := range open {
 		c := n.reduced(a)
 		least = min(least, c)
@@ -71,14 +71,14 @@ const luckyTail = 5
 
 // send takes units from v to the nearest place that wants some, and reports
 // whether there is one.
-func (n *Network) send(v Node) bool {
+func (n *Network) send(v Vertex) bool {
 	end, ok := n.search.forward(n, v)
 	if !ok {
 		return false
 	}
-	units := n.nodes[v].balance
+	units := n.vertices[v].balance
 	if end != Sink {
-		units = min(units, -n.nodes[end].balance)
+		units = min(units, -n.vertices[end].balance)
 	}
 	for w := end; w != v; w = n.from(n.marks[w].via) {
 		units = min(units, n.arcs[n.marks[w].via].room)
@@ -97,9 +97,9 @@ func (n *Network) send(v Node) bool {
 
 // fill gives v the units it misses: what others had sent to the Sink is called
 // back on the cheapest way.
-func (n *Network) fill(v Node) {
-	for n.nodes[v].balance < 0 && n.search.backward(n, v) {
-		units := -n.nodes[v].balance
+func (n *Network) fill(v Vertex) {
+	for n.vertices[v].balance < 0 && n.search.backward(n, v) {
+		units := -n.vertices[v].balance
 		for w := Sink; w != v; w = n.arcs[n.marks[w].via].to {
 			units = min(units, n.arcs[n.marks[w].via].room)
 		}
@@ -108,7 +108,7 @@ func (n *Network) fill(v Node) {
 			n.push(a, units)
 			w = n.arcs[a].to
 		}
-		n.nodes[v].balance += units
+		n.vertices[v].balance += units
 	}
 }
 
@@ -145,9 +145,9 @@ func (n *Network) restart() {
 			n.push(a^1, flow)
 		}
 	}
-	for v := range n.nodes {
+	for v := range n.vertices {
 		n.marks[v].potential = 0
-		n.owe(Node(v), n.nodes[v].supply-n.nodes[v].balance)
+		n.owe(Vertex(v), n.vertices[v].supply-n.vertices[v].balance)
 	}
 	n.changed = n.changed[:0]
 }
@@ -159,15 +159,15 @@ func (n *Network) settle() {
 	for found := true; found; {
 		found = false
 		for _, v := range fresh {
-			if limit, ok := n.ceiling(v); ok && (n.nodes[v].fresh || limit < n.marks[v].potential) {
-				n.marks[v].potential, n.nodes[v].fresh = limit, false
+			if limit, ok := n.ceiling(v); ok && (n.vertices[v].fresh || limit < n.marks[v].potential) {
+				n.marks[v].potential, n.vertices[v].fresh = limit, false
 				found = true
 			}
 		}
 	}
 	for _, v := range fresh {
-		if n.nodes[v].fresh {
-			n.marks[v].potential, n.nodes[v].fresh = n.floor(v), false
+		if n.vertices[v].fresh {
+			n.marks[v].potential, n.vertices[v].fresh = n.floor(v), false
 		}
 	}
 	n.fresh = fresh[:0]
@@ -175,10 +175,10 @@ func (n *Network) settle() {
 
 // ceiling is the highest potential of v that the arcs to it allow; ok is false
 // when there is no such arc from a node that has a potential.
-func (n *Network) ceiling(v Node) (limit int64, ok bool) {
-	for _, b := range n.nodes[v].arcs {
+func (n *Network) ceiling(v Vertex) (limit int64, ok bool) {
+	for _, b := range n.vertices[v].arcs {
 		from := n.arcs[b].to
-		if n.arcs[b^1].room <= 0 || n.nodes[from].fresh {
+		if n.arcs[b^1].room <= 0 || n.vertices[from].fresh {
 			continue
 		}
 		if p := n.marks[from].potential + n.arcs[b^1].cost; !ok || p < limit {
@@ -190,11 +190,11 @@ func (n *Network) ceiling(v Node) (limit int64, ok bool) {
 
 // floor is the lowest potential of v that the arcs from it allow, 0 when there
 // is none.
-func (n *Network) floor(v Node) (limit int64) {
+func (n *Network) floor(v Vertex) (limit int64) {
 	first := true
-	for _, a := range n.nodes[v].arcs[:n.nodes[v].open] {
+	for _, a := range n.vertices[v].arcs[:n.vertices[v].open] {
 		to := n.arcs[a].to
-		if n.nodes[to].fresh {
+		if n.vertices[to].fresh {
 			continue
 		}
 		if p := n.marks[to].potential - n.arcs[a].cost; first || p > limit {

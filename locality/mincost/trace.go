@@ -4,24 +4,24 @@ package mincost
 // holds until the network changes.
 type Trace struct {
 	network *Network
-	told    map[Arc]int64
+	traced  map[Arc]int64
 }
 
 // Trace begins with no unit told.
 func (n *Network) Trace() *Trace {
-	return &Trace{network: n, told: make(map[Arc]int64)}
+	return &Trace{network: n, traced: make(map[Arc]int64)}
 }
 
 // Last follows a unit from v to the Sink and returns the last node before it.
 // It is v when the unit goes there at once or nothing flows from v. Where units
 // part, those told first take the arc that was added first.
-func (t *Trace) Last(v Node) Node {
+func (t *Trace) Last(v Vertex) Vertex {
 	for {
 		a, ok := t.next(v)
 		if !ok {
 			return v
 		}
-		t.told[a]++
+		t.traced[a]++
 		to := t.network.arcs[a].to
 		if to == Sink {
 			return v
@@ -30,9 +30,9 @@ func (t *Trace) Last(v Node) Node {
 	}
 }
 
-func (t *Trace) next(v Node) (next Arc, ok bool) {
-	for _, a := range t.network.nodes[v].arcs {
-		if a&1 == 0 && (!ok || a < next) && t.network.Flow(a) > t.told[a] {
+func (t *Trace) next(v Vertex) (next Arc, ok bool) {
+	for _, a := range t.network.vertices[v].arcs {
+		if a&1 == 0 && (!ok || a < next) && t.network.Flow(a) > t.traced[a] {
 			next, ok = a, true
 		}
 	}

@@ -37,7 +37,7 @@ func busy(b *testing.B, machines int) *world {
 	}
 	w.Apply(cluster.ExpireMachine{Name: name(0), Epoch: 1})
 	w.beat(nil)
-	w.policy.Reset(w.Now, w.Seen())
+	w.policy.Reset(w.Now, w.PolicyView())
 	return w
 }
 
@@ -47,13 +47,13 @@ func BenchmarkDecide(b *testing.B) {
 	for _, machines := range []int{100, 1000, 10_000} {
 		w := busy(b, machines)
 		plain := fifo.New(sched.Placement{})
-		plain.Reset(w.Now, w.Seen())
+		plain.Reset(w.Now, w.PolicyView())
 		for name, policy := range map[string]sched.Policy{"fifo": plain, "chronos": w.policy} {
 			b.Run(fmt.Sprintf("%d machines, %s", machines, name), func(b *testing.B) {
 				b.ReportAllocs()
 				var plan sched.Plan
 				for b.Loop() {
-					plan = policy.Decide(w.Now, w.Seen())
+					plan = policy.Decide(w.Now, w.PolicyView())
 				}
 				b.ReportMetric(float64(len(plan.Preempts)), "preempts")
 			})

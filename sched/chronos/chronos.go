@@ -12,9 +12,9 @@ type Config struct {
 	// Inner gives out the slots; no default.
 	Inner sched.Policy
 
-	// Means are the ways in which slots are taken. The paper splits maps and
+	// Preempt are the ways in which slots are taken. The paper splits maps and
 	// checkpoints reduces.
-	Means preempt.Means
+	Preempt preempt.Config
 
 	// Racks is the operator's table of racks by name or address of a host.
 	Racks map[string]string
@@ -40,7 +40,7 @@ const (
 // Policy is Chronos around another policy.
 type Policy struct {
 	conf   Config
-	inside sched.Precedence
+	inside sched.JobComparer
 	wake   int64
 
 	lost     map[cluster.TaskID]bool        // tasks that may have to be recovered, and some that need not
@@ -62,7 +62,7 @@ func New(conf Config) *Policy {
 		conf.Reserve = DefaultReserve
 	}
 	p := &Policy{conf: conf}
-	p.inside, _ = conf.Inner.(sched.Precedence)
+	p.inside, _ = conf.Inner.(sched.JobComparer)
 	if p.inside == nil {
 		p.inside = submission{}
 	}
@@ -93,7 +93,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 			p.note(view, id.Task)
 		}
 	}
-	for _, ids := range [][]cluster.AttemptID{delta.Asked, delta.Ended} {
+	for _, ids := range [][]cluster.AttemptID{delta.OrdersChanged, delta.Ended} {
 		for _, id := range ids {
 			p.confirm(now, view, id)
 		}

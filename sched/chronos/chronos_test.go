@@ -23,7 +23,7 @@ func twoJobs(t testing.TB, conf Config) *world {
 }
 
 func TestRecoveryStepByStep(t *testing.T) {
-	w := twoJobs(t, Config{Means: preempt.Means{Map: preempt.Split}})
+	w := twoJobs(t, Config{Preempt: preempt.Config{Map: preempt.Split}})
 	w.beat(nil)
 	w.expire("a")
 	lost := w.Now
@@ -53,8 +53,8 @@ func TestRecoveryStepByStep(t *testing.T) {
 
 // TestWays has the lost maps take slots in each way.
 func TestWays(t *testing.T) {
-	for _, way := range preempt.Ways {
-		w := twoJobs(t, Config{Means: preempt.Means{Map: way}})
+	for _, way := range preempt.Modes {
+		w := twoJobs(t, Config{Preempt: preempt.Config{Map: way}})
 		w.expire("a")
 		w.Now += 5000
 		w.beat(nil)
@@ -110,7 +110,7 @@ func TestDoubleFailure(t *testing.T) {
 // TestReducesGoWhereMapsHaveWritten has a reduce take the slot of another job's
 // beside most of what it reads.
 func TestReducesGoWhereMapsHaveWritten(t *testing.T) {
-	w := newWorld(t, Config{Means: preempt.Means{Reduce: preempt.Checkpoint}})
+	w := newWorld(t, Config{Preempt: preempt.Config{Reduce: preempt.Checkpoint}})
 	w.join("abc", 2, 1)
 	first, second := w.job(1, "b", "c"), w.job(2, "b", "c")
 	for _, j := range []*cluster.Job{first, second} {
@@ -148,7 +148,7 @@ func TestNewMasterKeepsPromises(t *testing.T) {
 	w.expire("a")
 	w.beat(nil)
 	w.want(w.settle(), "kill 2m.1") // on c, so that map 0 must not be promised b now
-	w.policy.Reset(w.Now, w.Seen())
+	w.policy.Reset(w.Now, w.PolicyView())
 	w.want(w.settle())
 	w.end()
 	got := w.settle()
@@ -158,12 +158,12 @@ func TestNewMasterKeepsPromises(t *testing.T) {
 
 // TestExplain tells what tasks wait for.
 func TestExplain(t *testing.T) {
-	w := twoJobs(t, Config{Means: preempt.Means{Map: preempt.Split}})
+	w := twoJobs(t, Config{Preempt: preempt.Config{Map: preempt.Split}})
 	first := w.View().Job(cluster.JobID{Cluster: "1", Number: 1})
 	explained := func(want string) {
 		t.Helper()
 		w.decide()
-		facts := slices.DeleteFunc(w.policy.Explain(w.Now, w.Seen(), first), func(f sched.Fact) bool { return !strings.HasPrefix(f.Name, "recovery") })
+		facts := slices.DeleteFunc(w.policy.Explain(w.Now, w.PolicyView(), first), func(f sched.Detail) bool { return !strings.HasPrefix(f.Name, "recovery") })
 		if want == "" && len(facts) == 0 {
 			return
 		}
@@ -186,11 +186,11 @@ func TestExplain(t *testing.T) {
 func TestPrecedes(t *testing.T) {
 	w := twoJobs(t, Config{Inner: new(backwards)})
 	first, second := w.View().Job(cluster.JobID{Cluster: "1", Number: 1}), w.View().Job(cluster.JobID{Cluster: "1", Number: 2})
-	if w.policy.Precedes(0, w.Seen(), cluster.MapSlot, first, second) || !w.policy.Precedes(0, w.Seen(), cluster.MapSlot, second, first) {
+	if w.policy.Precedes(0, w.PolicyView(), cluster.MapSlot, first, second) || !w.policy.Precedes(0, w.PolicyView(), cluster.MapSlot, second, first) {
 		t.Error("the policy inside is not asked")
 	}
 	p := New(Config{Inner: plain{}})
-	if !p.Precedes(0, w.Seen(), cluster.MapSlot, first, second) || p.Precedes(0, w.Seen(), cluster.MapSlot, second, first) {
+	if !p.Precedes(0, w.PolicyView(), cluster.MapSlot, first, second) || p.Precedes(0, w.PolicyView(), cluster.MapSlot, second, first) {
 		t.Error("without a precedence it is not that of submission")
 	}
 }
@@ -236,8 +236,8 @@ func (s sharing) has(j *cluster.Job) (n int) {
 // TestStopsWhenTheObjectiveHolds has four maps lost of a job that is then below its
 // share. The other job is left with no less than its own.
 func TestStopsWhenTheObjectiveHolds(t *testing.T) {
-	for _, way := range []preempt.How{preempt.Kill, preempt.Split, preempt.Suspend} {
-		w := newWorld(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Means: preempt.Means{Map: way}})
+	for _, way := range []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend} {
+		w := newWorld(t, Config{Inner: sharing{fifo.New(sched.Placement{}), 5}, Preempt: preempt.Config{Map: way}})
 		w.join("abc", 4, 0)
 		w.start(w.job(0, "ab", "ab", "ab", "ab"), 0, 0, "aaaa")
 		second := w.job(0, make([]string, 8)...)

@@ -13,7 +13,7 @@
 //	     ─► slot of the running attempt with the least claim (Algorithm 1), beside
 //	        their input or, when they may preempt none of those, anywhere
 //
-// Whose claim is better is up to the policy inside, which is a sched.Precedence;
+// Whose claim is better is up to the policy inside, which is a sched.JobComparer;
 // without one it is the order of submission. Chronos only preempts where that says
 // so, one attempt of a job at a time, and asks again: so it stops as soon as the
 // policy has what it wants. Of what was lost each task preempts one attempt at

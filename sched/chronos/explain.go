@@ -29,14 +29,14 @@ func (p *Policy) tell(t *task, text string) {
 
 // Explain implements sched.Explainer: what the policy inside says, and what the
 // tasks of the job wait for that are to be recovered.
-func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (facts []sched.Fact) {
+func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) (facts []sched.Detail) {
 	if inner, ok := p.conf.Inner.(sched.Explainer); ok {
 		facts = inner.Explain(now, view, job)
 	}
 	told := 0
 	for _, id := range slices.SortedFunc(maps.Keys(p.status), cluster.TaskID.Compare) {
 		if id.Job == job.ID && told < explained {
-			facts = append(facts, sched.Fact{Name: "recovery of " + id.String(), Value: p.status[id]})
+			facts = append(facts, sched.Detail{Name: "recovery of " + id.String(), Value: p.status[id]})
 			told++
 		}
 	}

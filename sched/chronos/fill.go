@@ -68,12 +68,12 @@ func (d *deal) startOf(j *cluster.Job, t *cluster.Task, machine string) sched.St
 	if p.topology == nil {
 		p.topology = locality.NewTopology(p.conf.Racks)
 		for m := range d.view.Machines() {
-			p.topology.Join(describe(m))
+			p.topology.Add(describe(m))
 		}
 	}
 	blocks := []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
 	level := p.topology.LevelOf(locality.Task{Blocks: blocks}, describe(d.view.Machine(machine)))
-	s.Local, s.RackLocal = level == locality.Node, level == locality.Rack
+	s.Local, s.RackLocal = level == locality.MachineLocal, level == locality.RackLocal
 	return s
 }
 

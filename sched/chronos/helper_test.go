@@ -15,7 +15,7 @@ import (
 
 // world is a cluster that a test drives by hand, with Chronos giving out slots.
 type world struct {
-	*schedtest.World
+	*schedtest.Cluster
 	heard  heard
 	policy *Policy
 }
@@ -33,9 +33,9 @@ func newWorld(t testing.TB, conf Config) *world {
 	if conf.Inner == nil {
 		conf.Inner = fifo.New(sched.Placement{})
 	}
-	w := &world{World: schedtest.New(t), heard: make(heard), policy: New(conf)}
-	w.Facts = w.heard
-	w.policy.Reset(w.Now, w.Seen())
+	w := &world{Cluster: schedtest.New(t), heard: make(heard), policy: New(conf)}
+	w.SoftState = w.heard
+	w.policy.Reset(w.Now, w.PolicyView())
 	return w
 }
 
@@ -43,7 +43,7 @@ func newWorld(t testing.TB, conf Config) *world {
 func (w *world) do(c cluster.Command) cluster.Delta {
 	w.T.Helper()
 	delta := w.Apply(c)
-	w.policy.Observe(w.Now, w.Seen(), delta)
+	w.policy.Observe(w.Now, w.PolicyView(), delta)
 	return delta
 }
 
@@ -102,7 +102,7 @@ func (w *world) beat(fractions map[string]float64) {
 			if f, ok := fractions[short(a.ID)]; ok {
 				done = f
 			}
-			w.heard[a.ID] = sched.Progress{At: w.Now, Fraction: done}
+			w.heard[a.ID] = sched.Progress{ReportedAt: w.Now, Fraction: done}
 		}
 	}
 }
@@ -116,13 +116,13 @@ func short(id cluster.AttemptID) string {
 // what starts.
 func (w *world) decide() (lines []string) {
 	w.T.Helper()
-	plan := w.policy.Decide(w.Now, w.Seen())
+	plan := w.policy.Decide(w.Now, w.PolicyView())
 	return linesOf(plan)
 }
 
 func linesOf(plan sched.Plan) (lines []string) {
 	for _, p := range plan.Preempts {
-		lines = append(lines, fmt.Sprintf("%s %s", p.How, short(p.Attempt)))
+		lines = append(lines, fmt.Sprintf("%s %s", p.Mode, short(p.Attempt)))
 	}
 	for _, id := range plan.Resumes {
 		lines = append(lines, "resume "+short(id))
@@ -134,7 +134,7 @@ func linesOf(plan sched.Plan) (lines []string) {
 func (w *world) settle() (lines []string) {
 	w.T.Helper()
 	for round := 0; ; round++ {
-		plan := w.policy.Decide(w.Now, w.Seen())
+		plan := w.policy.Decide(w.Now, w.PolicyView())
 		commands := schedtest.Commands(w.View(), plan)
 		if len(commands) == 0 {
 			return lines
@@ -157,7 +157,7 @@ func (w *world) end(names ...string) {
 		for _, a := range slices.Clone(m.Attempts) {
 			told := a.State != cluster.AttemptRunning || a.Pausing
 			if told && (len(names) == 0 || slices.Contains(names, short(a.ID))) {
-				w.do(cluster.EndAttempt{Attempt: a.ID})
+				w.do(cluster.ExitAttempt{Attempt: a.ID})
 			}
 		}
 	}

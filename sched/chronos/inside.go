@@ -11,34 +11,34 @@ import (
 // Unwrap implements sched.Wrapper.
 func (p *Policy) Unwrap() sched.Policy { return p.conf.Inner }
 
-// Precedes implements sched.Precedence as the policy inside does.
+// Precedes implements sched.JobComparer as the policy inside does.
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	return p.inside.Precedes(now, view, kind, a, b)
 }
 
-// Pools implements sched.Divider.
+// Pools implements sched.PoolReporter.
 func (p *Policy) Pools(now int64, view sched.View) []sched.Pool {
-	if inner, ok := p.conf.Inner.(sched.Divider); ok {
+	if inner, ok := p.conf.Inner.(sched.PoolReporter); ok {
 		return inner.Pools(now, view)
 	}
 	return nil
 }
 
-// Limit implements sched.Limiter.
+// Limit implements sched.JobLimiter.
 func (p *Policy) Limit(job *cluster.Job) sched.Slots {
-	if inner, ok := p.conf.Inner.(sched.Limiter); ok {
+	if inner, ok := p.conf.Inner.(sched.JobLimiter); ok {
 		return inner.Limit(job)
 	}
 	return sched.Slots{sched.Unlimited, sched.Unlimited}
 }
 
-// Inherit implements sched.Heir: promises stand, those that came to nothing too, or
+// TransferFrom implements sched.StateTransfer: promises stand, those that came to nothing too, or
 // a task would have another attempt preempted for it.
-func (p *Policy) Inherit(from sched.Policy) {
+func (p *Policy) TransferFrom(from sched.Policy) {
 	if before, ok := from.(*Policy); ok {
 		p.promises, p.asked = before.promises, before.asked
 	}
-	if inner, ok := p.conf.Inner.(sched.Heir); ok {
-		inner.Inherit(from)
+	if inner, ok := p.conf.Inner.(sched.StateTransfer); ok {
+		inner.TransferFrom(from)
 	}
 }

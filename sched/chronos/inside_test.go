@@ -26,9 +26,9 @@ func (a able) Precedes(int64, sched.View, cluster.Slot, *cluster.Job, *cluster.J
 	return true
 }
 
-func (a able) Explain(int64, sched.View, *cluster.Job) []sched.Fact {
+func (a able) Explain(int64, sched.View, *cluster.Job) []sched.Detail {
 	*a.asked = "Explainer"
-	return []sched.Fact{{Name: "turn", Value: "next"}}
+	return []sched.Detail{{Name: "turn", Value: "next"}}
 }
 
 func (a able) Pools(int64, sched.View) []sched.Pool {
@@ -41,7 +41,7 @@ func (a able) Limit(*cluster.Job) sched.Slots {
 	return sched.Slots{3, 4}
 }
 
-func (a able) Inherit(from sched.Policy) {
+func (a able) TransferFrom(from sched.Policy) {
 	if _, ok := sched.Innermost(from).(plain); ok {
 		*a.asked = "Heir"
 	}
@@ -51,20 +51,20 @@ func (a able) Inherit(from sched.Policy) {
 // reports whether the answer is that of the policy inside.
 var passedOn = map[string]func(p sched.Policy, job *cluster.Job) bool{
 	"Precedence": func(p sched.Policy, job *cluster.Job) bool {
-		return p.(sched.Precedence).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
+		return p.(sched.JobComparer).Precedes(0, sched.View{}, cluster.MapSlot, job, job)
 	},
 	"Explainer": func(p sched.Policy, job *cluster.Job) bool {
-		return slices.Equal(p.(sched.Explainer).Explain(0, sched.View{}, job), []sched.Fact{{Name: "turn", Value: "next"}})
+		return slices.Equal(p.(sched.Explainer).Explain(0, sched.View{}, job), []sched.Detail{{Name: "turn", Value: "next"}})
 	},
 	"Divider": func(p sched.Policy, _ *cluster.Job) bool {
-		pools := p.(sched.Divider).Pools(0, sched.View{})
+		pools := p.(sched.PoolReporter).Pools(0, sched.View{})
 		return len(pools) == 1 && pools[0].Name == "a"
 	},
 	"Limiter": func(p sched.Policy, job *cluster.Job) bool {
-		return p.(sched.Limiter).Limit(job) == sched.Slots{3, 4}
+		return p.(sched.JobLimiter).Limit(job) == sched.Slots{3, 4}
 	},
 	"Heir": func(p sched.Policy, _ *cluster.Job) bool {
-		p.(sched.Heir).Inherit(New(Config{Inner: plain{}}))
+		p.(sched.StateTransfer).TransferFrom(New(Config{Inner: plain{}}))
 		return true
 	},
 }
@@ -136,7 +136,7 @@ func TestWithoutWhatPoliciesCanDo(t *testing.T) {
 	if facts := p.Explain(0, sched.View{}, job); facts != nil {
 		t.Errorf("facts %v", facts)
 	}
-	p.Inherit(plain{})
+	p.TransferFrom(plain{})
 }
 
 // TestAnHeirKeepsPromises sets the policy anew after a promise has come to nothing:
@@ -158,9 +158,9 @@ func TestAnHeirKeepsPromises(t *testing.T) {
 		w.want(w.settle(), "3m.0@b")
 		before := w.policy
 		w.policy = New(before.conf)
-		w.policy.Reset(w.Now, w.Seen())
+		w.policy.Reset(w.Now, w.PolicyView())
 		if inherits {
-			w.policy.Inherit(before)
+			w.policy.TransferFrom(before)
 		}
 		w.beat(nil)
 		w.want(w.settle(), want...)

@@ -32,9 +32,9 @@ const machines = "abcde"
 
 func newLife(t *testing.T, seed uint64) *life {
 	random := rand.New(rand.NewPCG(seed, 11))
-	ways := []preempt.How{preempt.Kill, preempt.Split, preempt.Suspend, preempt.Checkpoint, preempt.Auto}
+	ways := []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend, preempt.Checkpoint, preempt.Auto}
 	l := &life{random: random, spent: make(map[cluster.AttemptID]bool), world: newWorld(t, Config{
-		Means:   preempt.Means{Map: ways[random.IntN(len(ways))], Reduce: ways[random.IntN(len(ways))]},
+		Preempt: preempt.Config{Map: ways[random.IntN(len(ways))], Reduce: ways[random.IntN(len(ways))]},
 		SameJob: seed%4 == 0, Wait: 30, Reserve: 200,
 	})}
 	l.join(machines, 2, 1)
@@ -76,7 +76,7 @@ func (l *life) step() {
 func (l *life) leave(a *cluster.Attempt) {
 	switch {
 	case a.State != cluster.AttemptRunning:
-		l.do(cluster.EndAttempt{Attempt: a.ID})
+		l.do(cluster.ExitAttempt{Attempt: a.ID})
 	case a.Pausing && !a.Splitting:
 		l.do(cluster.CheckpointAttempt{Attempt: a.ID})
 	case !a.Suspended:
@@ -91,8 +91,8 @@ func (l *life) succeed() {
 	conf := before.conf
 	conf.Inner = fifo.New(sched.Placement{})
 	l.policy = New(conf)
-	l.policy.Reset(l.Now, l.Seen())
-	l.policy.Inherit(before)
+	l.policy.Reset(l.Now, l.PolicyView())
+	l.policy.TransferFrom(before)
 }
 
 // fail loses a machine, and counts what is lost with it: what ran there, output, and
@@ -114,7 +114,7 @@ func (l *life) fail(m *cluster.Machine) {
 
 // apply applies a plan, which must be possible.
 func (l *life) apply() {
-	plan := l.policy.Decide(l.Now, l.Seen())
+	plan := l.policy.Decide(l.Now, l.PolicyView())
 	for _, one := range plan.Preempts {
 		l.preempts++
 		l.spent[l.policy.asked[one.Attempt].loss] = true
@@ -127,8 +127,8 @@ func (l *life) apply() {
 // check holds the next plan against what always holds.
 func (l *life) check() {
 	p := l.policy
-	plan := p.Decide(l.Now, l.Seen())
-	if again := p.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) {
+	plan := p.Decide(l.Now, l.PolicyView())
+	if again := p.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) {
 		l.T.Fatalf("it plans %v, then %v", linesOf(plan), linesOf(again))
 	}
 	if wake := p.NextWake(); wake != 0 {
@@ -139,8 +139,8 @@ func (l *life) check() {
 	}
 	l.checkReset(plan)
 	inner := fifo.New(sched.Placement{})
-	inner.Reset(l.Now, l.Seen())
-	if plain := inner.Decide(l.Now, l.Seen()); len(p.lost) == 0 && !reflect.DeepEqual(plan, plain) {
+	inner.Reset(l.Now, l.PolicyView())
+	if plain := inner.Decide(l.Now, l.PolicyView()); len(p.lost) == 0 && !reflect.DeepEqual(plan, plain) {
 		l.T.Fatalf("without losses it plans %v, and the policy inside %v", linesOf(plan), linesOf(plain))
 	}
 	if l.preempts+len(plan.Preempts) > l.allowed {
@@ -160,11 +160,11 @@ func (l *life) checkReset(plan sched.Plan) {
 	conf := l.policy.conf
 	conf.Inner = fifo.New(sched.Placement{})
 	fresh := New(conf)
-	fresh.Reset(l.Now, l.Seen())
+	fresh.Reset(l.Now, l.PolicyView())
 	if len(fresh.promises)+len(l.policy.promises) > 0 {
 		return
 	}
-	if again := fresh.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || fresh.NextWake() != l.policy.NextWake() {
+	if again := fresh.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) || fresh.NextWake() != l.policy.NextWake() {
 		l.T.Fatalf("it plans %v, wakes at %d, and when it is reset %v and %d", linesOf(plan), l.policy.NextWake(), linesOf(again), fresh.NextWake())
 	}
 }
@@ -183,7 +183,7 @@ func (l *life) checkPromises(plan sched.Plan) {
 	waits := make(map[place]cluster.TaskID)
 	for loss, promise := range l.policy.promises {
 		j, stage, _, _ := l.View().Task(loss.Task)
-		if !promise.holds(l.Now, l.Seen()) || !j.Ready(stage) {
+		if !promise.holds(l.Now, l.PolicyView()) || !j.Ready(stage) {
 			continue
 		}
 		promised[loss.Task] = true
@@ -222,16 +222,16 @@ func TestRandomLives(t *testing.T) {
 // applies every plan to a copy of the state, which must take it.
 func TestLivesOfAllGraphs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := New(Config{Inner: fifo.New(sched.Placement{}), Means: preempt.Means{Map: preempt.Suspend}, Wait: 3})
-		l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: p}
-		l.Facts = telling{l.World}
-		p.Reset(0, l.Seen())
+		p := New(Config{Inner: fifo.New(sched.Placement{}), Preempt: preempt.Config{Map: preempt.Suspend}, Wait: 3})
+		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: p}
+		l.SoftState = telling{l.Cluster}
+		p.Reset(0, l.PolicyView())
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			l.Step()
-			plan := p.Decide(l.Now, l.Seen())
-			l.After(plan)
+			plan := p.Decide(l.Now, l.PolicyView())
+			l.StateAfter(plan)
 			for _, one := range plan.Preempts {
-				if _, stage, _, _ := l.View().Task(one.Attempt.Task); !stage.Alone() {
+				if _, stage, _, _ := l.View().Task(one.Attempt.Task); !stage.StartsAlone() {
 					rt.Fatalf("%v is preempted, which runs in a bundle", one.Attempt)
 				}
 			}
@@ -240,10 +240,10 @@ func TestLivesOfAllGraphs(t *testing.T) {
 }
 
 // telling has all attempts say just now that they are half done.
-type telling struct{ *schedtest.World }
+type telling struct{ *schedtest.Cluster }
 
 func (w telling) Progress(cluster.AttemptID) (sched.Progress, bool) {
-	return sched.Progress{At: w.Now, Fraction: .5}, true
+	return sched.Progress{ReportedAt: w.Now, Fraction: .5}, true
 }
 
 // TestEveryJobEnds runs jobs of all kinds while machines are lost and come back.
@@ -251,17 +251,17 @@ func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(90) {
 		conf := Config{
 			Inner:   fifo.New(sched.DefaultPlacement()),
-			Means:   preempt.Means{Map: preempt.Ways[seed%6], Reduce: preempt.Ways[seed/6%6]},
+			Preempt: preempt.Config{Map: preempt.Modes[seed%6], Reduce: preempt.Modes[seed/6%6]},
 			SameJob: seed%2 == 0, Wait: int64(1 + seed%40),
 		}
 		switch seed % 3 {
 		case 0:
 			conf.Inner = fair.New(fair.Config{Preemption: seed%2 == 0})
 		case 1:
-			conf.Inner = disco.New(disco.Config{Means: conf.Means})
+			conf.Inner = disco.New(disco.Config{Preempt: conf.Preempt})
 		}
-		b := schedtest.NewBustle(t, seed, New(conf))
-		b.Facts = telling{b.World}
+		b := schedtest.NewRandomCluster(t, seed, New(conf))
+		b.SoftState = telling{b.Cluster}
 		var jobs []*cluster.Job
 		for n := range 2 + b.Random.IntN(6) {
 			s := schedtest.Spec(dag.MapReduce(2+b.Random.IntN(9), b.Random.IntN(4)))
@@ -272,7 +272,7 @@ func TestEveryJobEnds(t *testing.T) {
 			jobs = append(jobs, b.Submit(s))
 		}
 		dead := ""
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			if dead != "" {
 				back(b, dead)
 				dead = ""
@@ -290,13 +290,13 @@ func TestEveryJobEnds(t *testing.T) {
 
 // graph is of any kind, but for those whose readers may hold the slots that lost
 // writers need again: to make room for these is up to the controller.
-func graph(b *schedtest.Bustle) dag.Graph {
+func graph(b *schedtest.RandomCluster) dag.Graph {
 	n := 1 + b.Random.IntN(3)
-	graphs := []dag.Graph{schedtest.Streamed(n, n), schedtest.Pairs(2 * n), schedtest.Wide(2 * n), dag.MapReduce(3*n, 2*n)}
+	graphs := []dag.Graph{schedtest.Streamed(n, n), schedtest.Pairs(2 * n), schedtest.TwoSlotGroups(2 * n), dag.MapReduce(3*n, 2*n)}
 	return graphs[b.Random.IntN(len(graphs))]
 }
 
-func back(b *schedtest.Bustle, name string) {
+func back(b *schedtest.RandomCluster, name string) {
 	m := b.View().Machine(name)
 	b.Do(cluster.JoinMachine{Name: name, Hosts: m.Hosts, Slots: m.Offered, Instance: m.Instance})
 }

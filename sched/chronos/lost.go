@@ -10,7 +10,7 @@ import (
 
 // note remembers a task if it has to be recovered.
 func (p *Policy) note(view sched.View, id cluster.TaskID) {
-	if _, stage, t, ok := view.Task(id); ok && stage.Alone() && lossOf(t) != nil {
+	if _, stage, t, ok := view.Task(id); ok && stage.StartsAlone() && lossOf(t) != nil {
 		p.lost[id] = true
 	}
 }
@@ -18,7 +18,7 @@ func (p *Policy) note(view sched.View, id cluster.TaskID) {
 // lossOf is the lost attempt because of which a task waits; nil when it does not
 // wait, or waits because of something that came later.
 func lossOf(t *cluster.Task) *cluster.Attempt {
-	if t.State != cluster.TaskPending && t.State != cluster.TaskPaused {
+	if t.State != cluster.TaskPending && t.State != cluster.TaskCheckpointed {
 		return nil
 	}
 	for i, a := range slices.Backward(t.Attempts) {

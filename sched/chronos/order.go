@@ -12,7 +12,7 @@ import (
 // priority, among equals the one that was submitted first.
 type submission struct{}
 
-// Precedes implements sched.Precedence.
+// Precedes implements sched.JobComparer.
 func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
 	return compareSubmission(a, b) < 0
 }

@@ -15,7 +15,7 @@ type promise struct {
 	loss    cluster.AttemptID // that it makes up for
 	machine string
 	victim  cluster.AttemptID // that is to leave the slot
-	how     preempt.How       // "" when that is not known any more
+	how     preempt.Mode      // "" when that is not known any more
 	until   int64             // ms since the epoch
 }
 
@@ -100,7 +100,7 @@ func (r *recovery) leaving() (leaving []*candidate) {
 			if !a.HoldsSlot() || a.State == cluster.AttemptRunning && !a.Pausing {
 				continue
 			}
-			if j, stage, _, ok := r.view.Task(a.ID.Task); ok && stage.Alone() {
+			if j, stage, _, ok := r.view.Task(a.ID.Task); ok && stage.StartsAlone() {
 				leaving = append(leaving, &candidate{attempt: a, job: j})
 			}
 		}

@@ -87,7 +87,7 @@ func (r *recovery) preempt(h *hunt, plan *sched.Plan, t *task) {
 		r.wakeAt(r.now + r.soon()) // should what was taken from its job come to nothing
 	case taken.Attempt != (cluster.AttemptID{}):
 		_, _, a, _ := r.view.Attempt(taken.Attempt)
-		t.asked = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, how: taken.How}
+		t.asked = &promise{loss: t.loss.ID, machine: a.Machine, victim: a.ID, how: taken.Mode}
 		r.policy.ask(t.asked)
 		plan.Preempts = append(plan.Preempts, taken)
 	}
@@ -126,7 +126,7 @@ func (r *recovery) report() {
 
 // String tells what is promised.
 func (p *promise) String() string {
-	verb := map[preempt.How]string{preempt.Split: "splitting", preempt.Checkpoint: "checkpointing", preempt.Suspend: "suspending", preempt.Kill: "killing"}[p.how]
+	verb := map[preempt.Mode]string{preempt.Split: "splitting", preempt.Checkpoint: "checkpointing", preempt.Suspend: "suspending", preempt.Kill: "killing"}[p.how]
 	if verb == "" {
 		verb = "ending"
 	}

@@ -28,26 +28,26 @@ var traps = []struct {
 	}, []string{"kill 2m.1"}},
 	{"a slot elsewhere is not taken while word may come", Config{}, func(w *world) {
 		w.expire("a")
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
 	}, nil},
 	{"others of the job take it", Config{}, func(w *world) {
 		third := w.job(0, "ab", "", "")
 		w.do(cluster.SetPriority{Job: third.ID, Priority: 1})
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("a").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("a").Attempts[0].ID})
 		w.start(third, 0, 0, "a")
 		w.expire("a")
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
 	}, []string{"3m.1@c"}},
 	{"a local slot is taken at once", Config{}, func(w *world) {
 		w.expire("a")
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("b").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("b").Attempts[0].ID})
 	}, []string{"1m.0@b local"}},
 	{"free slots come before others'", Config{}, func(w *world) {
 		w.expire("a")
 		w.Now += DefaultWait
 		w.beat(nil)
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
-		w.do(cluster.EndAttempt{Attempt: w.View().Machine("d").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("c").Attempts[0].ID})
+		w.do(cluster.ExitAttempt{Attempt: w.View().Machine("d").Attempts[0].ID})
 	}, []string{"1m.0@c rack", "1m.1@d rack"}},
 	{"no replica is left", Config{}, func(w *world) {
 		w.expire("a")

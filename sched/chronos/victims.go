@@ -41,7 +41,7 @@ type source struct {
 func (r *recovery) hunt(plan *sched.Plan) *hunt {
 	h := &hunt{
 		recovery: r,
-		finder:   victim.Finder{Now: r.now, View: r.view, Means: r.policy.conf.Means, Urgent: true},
+		finder:   victim.Finder{Now: r.now, View: r.view, Preempt: r.policy.conf.Preempt, Urgent: true},
 		all:      make(map[string][]*candidate),
 		alike:    make(map[source][]*candidate),
 		spared:   make(map[cluster.AttemptID]bool),
@@ -74,7 +74,7 @@ func (h *hunt) on(machine string) []*candidate {
 // candidate looks at an attempt; nil says that it is not to be preempted.
 func (h *hunt) candidate(a *cluster.Attempt) *candidate {
 	j, stage, _, ok := h.view.Task(a.ID.Task)
-	if !ok || !stage.Alone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
+	if !ok || !stage.StartsAlone() || j.State != cluster.JobRunning || h.spared[a.ID] ||
 		a.State != cluster.AttemptRunning || a.Pausing || a.Suspended {
 		return nil
 	}
@@ -141,8 +141,8 @@ func (h *hunt) beside(t *task) (near []*candidate) {
 
 // never reports whether slots of a kind are not taken at all.
 func (h *hunt) never(kind cluster.Slot) bool {
-	means := h.policy.conf.Means
-	return [...]preempt.How{means.Map, means.Reduce}[kind] == preempt.Wait
+	means := h.policy.conf.Preempt
+	return [...]preempt.Mode{means.Map, means.Reduce}[kind] == preempt.Wait
 }
 
 func (h *hunt) mayPreempt(t *task, c *candidate) bool {
@@ -177,7 +177,7 @@ func (h *hunt) writtenFor(t *task) map[string]int64 {
 func (h *hunt) look(t *task) { t.stale = h.anyStale(t, h.near(t)) }
 
 func (h *hunt) anyStale(t *task, among []*candidate) bool {
-	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.At <= t.lostAt && !h.spared[c.attempt.ID] })
+	return slices.ContainsFunc(among, func(c *candidate) bool { return c.progress.ReportedAt <= t.lostAt && !h.spared[c.attempt.ID] })
 }
 
 // choose preempts an attempt for a task: one beside its input or, when there is none
@@ -198,7 +198,7 @@ func (h *hunt) choose(t *task) (taken sched.Preempt, again bool) {
 // ought to have; again says that it was so.
 func (h *hunt) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
-		return c.progress.At <= t.lostAt || h.spared[c.attempt.ID]
+		return c.progress.ReportedAt <= t.lostAt || h.spared[c.attempt.ID]
 	})
 	if len(fresh) == 0 {
 		return taken, false

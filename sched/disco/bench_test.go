@@ -23,7 +23,7 @@ func BenchmarkStep(b *testing.B) {
 			for b.Loop() {
 				id := s.View().Machine("m7").Attempts[0].ID
 				s.do(cluster.KillAttempt{Attempt: id})
-				s.do(cluster.EndAttempt{Attempt: id})
+				s.do(cluster.ExitAttempt{Attempt: id})
 				for _, c := range schedtest.Commands(s.View(), s.decide()) {
 					s.do(c)
 				}

@@ -3,8 +3,8 @@ package disco
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // Policy is Disco's scheduler.
@@ -14,14 +14,14 @@ type Policy struct {
 	ledger ledger.Ledger
 	wake   int64
 
-	line    []*job // that are not over, in order of submission
+	jobs    []*job // that are not over, in order of submission
 	slots   slots  // of all machines, that were divided
 	divided bool   // shares are up to date if slots is
 
-	standing
-	root *deal.Seat
+	jobIndex
+	root *sharetree.Entry
 
-	asked map[cluster.AttemptID]room // what the last plan takes, as far as that is not done
+	requested map[cluster.AttemptID]request // what the last plan takes, as far as that is not done
 }
 
 // New is the scheduler. It is to be Reset before it is asked anything.
@@ -34,10 +34,10 @@ func New(conf Config) *Policy {
 func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
-	p.line, p.divided, p.asked = nil, false, nil
-	p.standing, p.root = standing{between: make(map[*job]bool)}, newRoot()
+	p.jobs, p.divided, p.requested = nil, false, nil
+	p.jobIndex, p.root = jobIndex{betweenStages: make(map[*job]bool)}, newRoot()
 	for _, a := range p.ledger.Accounts() {
-		p.settle(view.View, a.Job)
+		p.update(view.View, a.Job)
 	}
 }
 
@@ -45,10 +45,10 @@ func (p *Policy) Reset(_ int64, view sched.View) {
 func (p *Policy) Observe(_ int64, view sched.View, delta cluster.Delta) {
 	p.placer.Observe(view.View, delta)
 	for _, id := range p.ledger.Observe(view.View, delta) {
-		p.settle(view.View, id)
+		p.update(view.View, id)
 	}
-	for id := range p.asked {
-		p.credit(view.View, id)
+	for id := range p.requested {
+		p.confirm(view.View, id)
 	}
 }
 
@@ -58,23 +58,23 @@ func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
-	p.divide(view.View)
-	kept, until := p.keep(now, view.View)
-	round := p.placer.RoundWithin(now, view, kept.room)
-	given := deal.Run(round, view.View, p.root, p.everybody())
-	plan, p.wake = round.Done()
+	p.computeShares(view.View)
+	kept, until := p.reserve(now, view.View)
+	round := p.placer.RoundWithin(now, view, kept.usableSlots)
+	given := sharetree.Allocate(round, view.View, p.root, p.wanting())
+	plan, p.wake = round.Finish()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
 	var retry int64
-	plan.Preempts, retry = p.makeRoom(now, view, given)
+	plan.Preempts, retry = p.preempt(now, view, given)
 	p.wake = sched.Earliest(p.wake, sched.Earliest(until, retry))
 	return plan
 }
 
 // shares are what all jobs ought to have.
 func (p *Policy) shares(now int64) (out []sched.Decision) {
-	for _, j := range p.line {
+	for _, j := range p.jobs {
 		for kind, n := range j.share {
 			out = append(out, sched.Decision{
 				At: now, Kind: sched.DecisionShare, Job: j.Job, Slot: cluster.Slot(kind), Slots: j.Running[kind], Share: float64(n),

@@ -42,7 +42,7 @@ func TestShares(t *testing.T) {
 	}
 	s.decide()
 	var shares []slots
-	for _, j := range s.policy.line {
+	for _, j := range s.policy.jobs {
 		shares = append(shares, j.share)
 	}
 	want(t, "shares", shares, "[[5 0] [5 2] [0 2]]")
@@ -57,7 +57,7 @@ func TestABundleGetsItsShareWhole(t *testing.T) {
 		{"gangs of two that fit", schedtest.Pairs(9), map[int]int{1: 5}},
 		{"a gang that is larger than the share", schedtest.Streamed(6, 1), map[int]int{}},
 		{"a gang that fits", schedtest.Streamed(4, 1), map[int]int{1: 4}},
-		{"groups of two slots", schedtest.Wide(9), map[int]int{1: 4}},
+		{"groups of two slots", schedtest.TwoSlotGroups(9), map[int]int{1: 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t, Config{}, 1, 10, 10)
@@ -72,16 +72,16 @@ func TestABundleGetsItsShareWhole(t *testing.T) {
 }
 
 func TestVictimsAreTakenAsSetUp(t *testing.T) {
-	for way, then := range map[preempt.How]string{
+	for way, then := range map[preempt.Mode]string{
 		preempt.Kill: "[kill kill]", preempt.Suspend: "[suspend suspend]", preempt.Checkpoint: "[checkpoint checkpoint]", preempt.Wait: "[]",
 	} {
-		s := newScene(t, Config{Means: preempt.Means{Map: way}}, 1, 4, 0)
+		s := newScene(t, Config{Preempt: preempt.Config{Map: way}}, 1, 4, 0)
 		s.maps(9)
 		s.settle()
 		s.maps(9)
-		var how []preempt.How
+		var how []preempt.Mode
 		for _, p := range s.decide().Preempts {
-			how = append(how, p.How)
+			how = append(how, p.Mode)
 		}
 		want(t, string(way), how, then)
 	}
@@ -90,7 +90,7 @@ func TestVictimsAreTakenAsSetUp(t *testing.T) {
 // TestWhatStandsStillGoesOn suspends attempts for a new job, and lets them go on
 // when that is over.
 func TestWhatStandsStillGoesOn(t *testing.T) {
-	s := newScene(t, Config{Means: preempt.Means{Map: preempt.Suspend}}, 1, 4, 0)
+	s := newScene(t, Config{Preempt: preempt.Config{Map: preempt.Suspend}}, 1, 4, 0)
 	old := s.maps(4)
 	s.settle()
 	young := s.maps(9)
@@ -104,12 +104,12 @@ func TestWhatStandsStillGoesOn(t *testing.T) {
 
 // forgetful knows of attempts from a time on.
 type forgetful struct {
-	*schedtest.World
+	*schedtest.Cluster
 	from int64
 }
 
 func (f forgetful) Progress(cluster.AttemptID) (sched.Progress, bool) {
-	return sched.Progress{At: f.Now, Fraction: .5}, f.Now >= f.from
+	return sched.Progress{ReportedAt: f.Now, Fraction: .5}, f.Now >= f.from
 }
 
 func TestWhatIsUnknownIsSpared(t *testing.T) {
@@ -117,7 +117,7 @@ func TestWhatIsUnknownIsSpared(t *testing.T) {
 	s.maps(9)
 	s.settle()
 	s.maps(9)
-	s.Facts = forgetful{s.World, s.Now + 1500}
+	s.SoftState = forgetful{s.Cluster, s.Now + 1500}
 	want(t, "preempted", len(s.decide().Preempts), 0)
 	want(t, "looked again after", s.policy.NextWake()-s.Now, retry)
 	s.Now += 2000
@@ -129,26 +129,26 @@ func TestExplain(t *testing.T) {
 	old := s.submit(dag.MapReduce(3, 2))
 	s.settle()
 	young := s.maps(9)
-	want(t, "young", s.policy.Explain(s.Now, s.Seen(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed now}]")
-	want(t, "old", s.policy.Explain(s.Now, s.Seen(), old), "[{map slots 3 of a share of 2, 0 wanted beside} {map turn at its share: after all that are below theirs, or have less} "+
+	want(t, "young", s.policy.Explain(s.Now, s.PolicyView(), young), "[{map slots 0 of a share of 2, 9 wanted beside} {map turn new, with 0 slots so far: others above their share make room} {reduce slots none needed now}]")
+	want(t, "old", s.policy.Explain(s.Now, s.PolicyView(), old), "[{map slots 3 of a share of 2, 0 wanted beside} {map turn at its share: after all that are below theirs, or have less} "+
 		"{reduce slots 0 of a share of 2, 0 wanted beside} {reduce turn between two stages: slots of its share that come free are kept for it, 600 ms each}]")
 	for _, tt := range []struct {
 		a, b *cluster.Job
 		yes  bool
 	}{{young, old, true}, {old, young, false}, {young, young, false}} {
-		if s.policy.Precedes(s.Now, s.Seen(), cluster.MapSlot, tt.a, tt.b) != tt.yes {
+		if s.policy.Precedes(s.Now, s.PolicyView(), cluster.MapSlot, tt.a, tt.b) != tt.yes {
 			t.Errorf("%v before %v is not %v", tt.a.ID, tt.b.ID, tt.yes)
 		}
 	}
 	s.do(cluster.KillJob{Job: young.ID})
-	want(t, "one that is over", len(s.policy.Explain(s.Now, s.Seen(), young)), 0)
+	want(t, "one that is over", len(s.policy.Explain(s.Now, s.PolicyView(), young)), 0)
 }
 
 func TestDecisions(t *testing.T) {
 	s := newScene(t, Config{}, 1, 5, 0)
 	s.maps(1)
 	s.maps(9)
-	view := s.Seen()
+	view := s.PolicyView()
 	view.Trace = true
 	var shares []float64
 	for _, d := range s.policy.Decide(s.Now, view).Decisions {

@@ -15,25 +15,25 @@ import (
 
 // scene is a cluster under the policy that a test drives by hand.
 type scene struct {
-	*schedtest.World
+	*schedtest.Cluster
 	policy *Policy
 }
 
 // newScene is a cluster of machines m0, m1, … with so many slots each.
 func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
-	s := &scene{World: schedtest.New(t), policy: New(conf)}
-	s.Facts = schedtest.Omniscient{}
+	s := &scene{Cluster: schedtest.New(t), policy: New(conf)}
+	s.SoftState = schedtest.FullKnowledge{}
 	for i := range machines {
 		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
 	}
-	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Reset(s.Now, s.PolicyView())
 	return s
 }
 
 func (s *scene) do(c cluster.Command) cluster.Delta {
 	s.T.Helper()
 	delta := s.Apply(c)
-	s.policy.Observe(s.Now, s.Seen(), delta)
+	s.policy.Observe(s.Now, s.PolicyView(), delta)
 	return delta
 }
 
@@ -51,7 +51,7 @@ func (s *scene) submit(g dag.Graph) *cluster.Job {
 func (s *scene) maps(n int) *cluster.Job { s.T.Helper(); return s.submit(dag.MapReduce(n, 0)) }
 
 // decide is what the policy plans now.
-func (s *scene) decide() sched.Plan { return s.policy.Decide(s.Now, s.Seen()) }
+func (s *scene) decide() sched.Plan { return s.policy.Decide(s.Now, s.PolicyView()) }
 
 // settle applies plans until there is nothing more to say, and returns what was
 // preempted, by number of job.
@@ -79,7 +79,7 @@ func (s *scene) clear() {
 	for m := range s.View().Machines() {
 		for _, a := range slices.Clone(m.Attempts) {
 			if a.State != cluster.AttemptRunning {
-				s.do(cluster.EndAttempt{Attempt: a.ID})
+				s.do(cluster.ExitAttempt{Attempt: a.ID})
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func (s *scene) finish(stage *cluster.Stage, n int) {
 		if n > 0 && t.State == cluster.TaskRunning {
 			id := t.Attempts[len(t.Attempts)-1].ID
 			s.do(cluster.FinishAttempt{Attempt: id, Range: t.Range})
-			s.do(cluster.EndAttempt{Attempt: id})
+			s.do(cluster.ExitAttempt{Attempt: id})
 			n--
 		}
 	}
@@ -120,12 +120,12 @@ func want(t *testing.T, what string, got, want any) {
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},
-	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.Delay, Delay: locality.Delay{MachineWait: 30, RackWait: 40}},
 	{Method: sched.None},
 }
 
 // means are ways in which slots may be taken.
-var means = []preempt.Means{
+var means = []preempt.Config{
 	{},
 	{Map: preempt.Split, Reduce: preempt.Suspend},
 	{Map: preempt.Suspend, Reduce: preempt.Checkpoint},

@@ -5,9 +5,9 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/share"
+	"github.com/hammr/hammr/sched/sharetree"
 )
 
 type slots = sched.Slots
@@ -16,29 +16,29 @@ type slots = sched.Slots
 type job struct {
 	*ledger.Account
 	progress
-	share slots // what it ought to have, as divide has found it
-	made  slots // that others have lost for it since the policy was reset
+	share        slots // what it ought to have, as divide has found it
+	preemptedFor slots // that others have lost for it since the policy was reset
 
-	seat   *deal.Seat
-	has    slots // what it was running when it sat down
-	wanted slots // likewise
+	treeEntry *sharetree.Entry
+	has       slots // what it was running when it sat down
+	wanted    slots // likewise
 }
 
 // progress is how far a job is, by kind of slot.
 type progress struct {
-	takes    [2]bool // it has tasks that have not finished, and is not suspended
-	launched slots   // that all its attempts so far have been given
-	coming   slots   // what its next stages will want as soon as all is written that is being written
+	participates [2]bool // it has tasks that have not finished, and is not suspended
+	launched     slots   // that all its attempts so far have been given
+	upcoming     slots   // what its next stages will want as soon as all is written that is being written
 }
 
 func progressOf(j *cluster.Job) (p progress) {
 	for _, s := range j.Stages {
 		p.launched = p.launched.Plus(slots(s.Slots).Times(s.Launched))
 		for kind, n := range s.Slots {
-			p.takes[kind] = p.takes[kind] || n > 0 && s.Finished < len(s.Tasks) && !j.Suspended
+			p.participates[kind] = p.participates[kind] || n > 0 && s.Finished < len(s.Tasks) && !j.Suspended
 		}
 		if s.Waiting() > 0 && !j.Ready(s) && writing(s) {
-			p.coming = p.coming.Plus(slots(s.Slots).Times(s.Waiting()))
+			p.upcoming = p.upcoming.Plus(slots(s.Slots).Times(s.Waiting()))
 		}
 	}
 	return p
@@ -59,7 +59,7 @@ func writing(s *cluster.Stage) bool {
 func (j *job) below(kind int, has slots) bool { return has[kind] < j.share[kind] }
 
 // place is where a job stands in line, or would.
-func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.line, id) }
+func (p *Policy) place(id cluster.JobID) (i int, there bool) { return find(p.jobs, id) }
 
 // find is where a job stands among some in order of submission, or would.
 func find(jobs []*job, id cluster.JobID) (i int, there bool) {
@@ -72,61 +72,61 @@ func (p *Policy) find(id cluster.JobID) *job {
 	if !there {
 		return nil
 	}
-	return p.line[i]
+	return p.jobs[i]
 }
 
-// settle takes over how far a job is, and keeps it in line as long as it is not
+// update takes over how far a job is, and keeps it in line as long as it is not
 // over.
-func (p *Policy) settle(view cluster.View, id cluster.JobID) {
+func (p *Policy) update(view cluster.View, id cluster.JobID) {
 	account := p.ledger.Account(id)
 	i, known := p.place(id)
 	switch {
 	case account == nil || !account.Active:
 		if known {
-			p.leave(p.line[i])
-			p.line = slices.Delete(p.line, i, i+1)
+			p.drop(p.jobs[i])
+			p.jobs = slices.Delete(p.jobs, i, i+1)
 			p.divided = false
 		}
 		return
 	case !known:
-		p.line = slices.Insert(p.line, i, p.newJob(account))
+		p.jobs = slices.Insert(p.jobs, i, p.newJob(account))
 	}
-	j := p.line[i]
-	before := j.takes
+	j := p.jobs[i]
+	before := j.participates
 	j.progress = progressOf(view.Job(id))
-	p.divided = p.divided && known && before == j.takes
-	p.enter(j)
+	p.divided = p.divided && known && before == j.participates
+	p.add(j)
 }
 
 // newJob is one that has a seat, and is not in line.
 func (p *Policy) newJob(account *ledger.Account) *job {
-	j := &job{Account: account, seat: &deal.Seat{Job: account.Job}}
-	j.seat.Of = j
-	j.seat.Join(p.root)
+	j := &job{Account: account, treeEntry: &sharetree.Entry{Job: account.Job}}
+	j.treeEntry.Value = j
+	j.treeEntry.Join(p.root)
 	return j
 }
 
-// divide finds the share of each job: the same for all that take part, what is left
+// computeShares finds the share of each job: the same for all that take part, what is left
 // over for those that were submitted first.
-func (p *Policy) divide(view cluster.View) {
+func (p *Policy) computeShares(view cluster.View) {
 	all := p.ledger.Slots(view)
 	if p.divided && all == p.slots {
 		return
 	}
 	p.slots, p.divided = all, true
 	for kind, n := range all {
-		equal := make([]float64, len(p.line))
-		for i, j := range p.line {
-			if j.takes[kind] {
+		equal := make([]float64, len(p.jobs))
+		for i, j := range p.jobs {
+			if j.participates[kind] {
 				equal[i] = 1
 			}
 		}
 		for i, slots := range share.Apportion(n, equal) {
-			p.line[i].share[kind] = slots
+			p.jobs[i].share[kind] = slots
 		}
 	}
-	for _, j := range p.line {
-		p.judge(j)
+	for _, j := range p.jobs {
+		p.updateNew(j)
 	}
 	p.root.Reorder()
 }

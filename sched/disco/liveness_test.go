@@ -8,13 +8,13 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func newBustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
-	b := schedtest.NewBustle(t, seed, New(conf))
-	b.Facts = schedtest.Omniscient{}
+func newBustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+	b := schedtest.NewRandomCluster(t, seed, New(conf))
+	b.SoftState = schedtest.FullKnowledge{}
 	return b
 }
 
-func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
+func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	s := schedtest.Spec(g)
 	s.SlowStartPPM = b.Random.IntN(2) * 500_000
 	return s
@@ -26,13 +26,13 @@ func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
 func TestEveryJobEnds(t *testing.T) {
 	killed, held := 0, 0
 	for seed := range uint64(120) {
-		b := newBustle(t, seed, Config{Placement: placements[seed%4], Means: means[seed/4%2*3], Hold: int64(1 + seed%7*20)})
+		b := newBustle(t, seed, Config{Placement: placements[seed%4], Preempt: means[seed/4%2*3], ReserveMillis: int64(1 + seed%7*20)})
 		early := int(seed / 8 % 2 * 1_000_000) // what slow start is lowered by
 		if early > 0 {
-			b.Bad = 0
+			b.FailOneIn = 0
 		}
 		submit := func() *cluster.Job {
-			s := schedtest.Spec(b.Graph())
+			s := schedtest.Spec(b.RandomGraph())
 			s.SlowStartPPM -= early
 			return b.Submit(s)
 		}
@@ -40,13 +40,13 @@ func TestEveryJobEnds(t *testing.T) {
 		for range 2 + b.Random.IntN(6) {
 			jobs = append(jobs, submit())
 		}
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			if b.Random.IntN(5) == 0 && len(jobs) < 12 {
 				jobs = append(jobs, submit())
 			}
 			p := b.Policy.(*Policy)
-			kept, _ := p.keep(b.Now, b.View())
-			plan := p.Decide(b.Now, b.Seen())
+			kept, _ := p.reserve(b.Now, b.View())
+			plan := p.Decide(b.Now, b.PolicyView())
 			checkPreempts(t, b.View(), p, plan)
 			held, killed = held+len(kept), killed+len(plan.Preempts)
 		})
@@ -59,15 +59,15 @@ func TestEveryJobEnds(t *testing.T) {
 // TestNobodyStarves has one job among others of which there are always more than
 // the cluster can run at once.
 func TestNobodyStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.Bustle) dag.Graph{
-		"maps and reduces": func(b *schedtest.Bustle) dag.Graph {
+	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
+		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
 			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
 		},
-		"maps":         func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(1, 0) },
-		"of all kinds": (*schedtest.Bustle).Graph,
+		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(1, 0) },
+		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
 	}
 	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3),
+		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
@@ -83,8 +83,8 @@ func TestNobodyStarves(t *testing.T) {
 				j := b.Submit(s)
 				for round := 0; j.State == cluster.JobRunning; round++ {
 					submit()
-					b.Settle()
-					if !b.Pass() || round > 600 {
+					b.ApplyPlans()
+					if !b.Advance() || round > 600 {
 						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
 					}
 				}
@@ -94,7 +94,7 @@ func TestNobodyStarves(t *testing.T) {
 }
 
 // active is how many jobs run.
-func active(b *schedtest.Bustle) (n int) {
+func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {
 			n++

@@ -19,26 +19,26 @@ func TestRandomLives(t *testing.T) {
 	gangs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		conf := Config{
-			Placement: rapid.SampledFrom(placements).Draw(rt, "placement"),
-			Means:     rapid.SampledFrom(means).Draw(rt, "means"),
-			Hold:      rapid.Int64Range(1, 200).Draw(rt, "hold"),
+			Placement:     rapid.SampledFrom(placements).Draw(rt, "placement"),
+			Preempt:       rapid.SampledFrom(means).Draw(rt, "means"),
+			ReserveMillis: rapid.Int64Range(1, 200).Draw(rt, "hold"),
 		}
-		l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: New(conf)}
-		l.Facts = schedtest.Omniscient{}
-		l.Policy.Reset(l.Now, l.Seen())
+		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: New(conf)}
+		l.SoftState = schedtest.FullKnowledge{}
+		l.Policy.Reset(l.Now, l.PolicyView())
 		p := l.Policy.(*Policy)
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			l.Step()
-			plan := p.Decide(l.Now, l.Seen())
+			plan := p.Decide(l.Now, l.PolicyView())
 			wake := p.NextWake()
 			checkSame(rt, l, conf, plan)
-			if again := p.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
+			if again := p.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
 				rt.Fatalf("a second look gives %+v after %+v", again, plan)
 			}
 			checkShares(rt, p)
 			checkPreempts(rt, l.View(), p, plan)
-			after := l.After(plan)
-			kept, _ := p.keep(l.Now, l.View())
+			after := l.StateAfter(plan)
+			kept, _ := p.reserve(l.Now, l.View())
 			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
 			if len(plan.Starts)+len(plan.Bundles)+len(plan.Resumes)+len(plan.Preempts) == 0 && len(kept) == 0 && (!waits || wake == 0) {
 				checkNothingIdle(rt, p, after)
@@ -53,17 +53,17 @@ func TestRandomLives(t *testing.T) {
 
 // checkSame compares a policy that has observed with one that is reset. That knows
 // nothing of what was freed for whom.
-func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan) {
+func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan) {
 	known, found := l.Policy.(*Policy), New(conf)
-	found.Reset(l.Now, l.Seen())
-	again := found.Decide(l.Now, l.Seen())
-	if slices.ContainsFunc(known.line, func(j *job) bool { return j.made != slots{} }) {
+	found.Reset(l.Now, l.PolicyView())
+	again := found.Decide(l.Now, l.PolicyView())
+	if slices.ContainsFunc(known.jobs, func(j *job) bool { return j.preemptedFor != slots{} }) {
 		again.Preempts = plan.Preempts // what was done for a job is not found again
 	}
 	if !reflect.DeepEqual(plan, again) && conf.Placement.Method != sched.Delay {
 		rt.Fatalf("observing gives %q and takes %v, reset gives %q and takes %v", schedtest.Lines(plan), plan.Preempts, schedtest.Lines(again), again.Preempts)
 	}
-	if diff := cmp.Diff(found.line, known.line, cmp.AllowUnexported(job{}, progress{}), cmpopts.IgnoreFields(job{}, "made", "seat"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(found.jobs, known.jobs, cmp.AllowUnexported(job{}, progress{}), cmpopts.IgnoreFields(job{}, "made", "seat"), cmpopts.EquateEmpty()); diff != "" {
 		rt.Fatalf("what is found and what has been observed (-, +):\n%s", diff)
 	}
 }
@@ -73,11 +73,11 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan) {
 func checkShares(rt *rapid.T, p *Policy) {
 	for kind, all := range p.slots {
 		sum, first, last := 0, -1, 0
-		for _, j := range p.line {
+		for _, j := range p.jobs {
 			switch n := j.share[kind]; {
-			case !j.takes[kind] && n > 0:
+			case !j.participates[kind] && n > 0:
 				rt.Fatalf("job %v has a share of %d and needs none", j.Job, n)
-			case !j.takes[kind]:
+			case !j.participates[kind]:
 			case first < 0:
 				first, last, sum = n, n, n
 			case n > last || n < first-1:
@@ -116,7 +116,7 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(need)
 	}
 	somebody := false
-	for _, j := range p.line {
+	for _, j := range p.jobs {
 		somebody = somebody || j.isNew()
 		for kind, n := range lost[j.Job] {
 			if n > 0 && j.Running[kind]-n < j.share[kind] {
@@ -133,15 +133,15 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 // to plan while somebody could use it: a bundle that waits, a task that has failed
 // and so avoids machines.
 func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
-	for _, j := range p.line {
+	for _, j := range p.jobs {
 		if j.Bundled > 0 {
 			return
 		}
 	}
-	for _, known := range p.line {
+	for _, known := range p.jobs {
 		j := view.Job(known.Job)
 		for _, s := range j.Stages {
-			if !s.Alone() || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {

@@ -50,7 +50,7 @@ func TestNothingIdlesForAShare(t *testing.T) {
 // between is a cluster of three reduce slots on which job 2 runs as many reduces,
 // while all maps of job 1 run and its reduces wait for them.
 func between(t *testing.T) (s *scene, first, second *cluster.Job) {
-	s = newScene(t, Config{Hold: 600}, 1, 4, 3)
+	s = newScene(t, Config{ReserveMillis: 600}, 1, 4, 3)
 	second = s.submit(dag.MapReduce(1, 9))
 	s.settle()
 	s.finish(second.Stages[0], 1)
@@ -118,7 +118,7 @@ func TestPreemptionIsNoFailure(t *testing.T) {
 	s.maps(4)
 	s.settle()
 	s.clear()
-	want(t, "preempted, killed, failed", []int{j.Stages[0].Taken.Asked, j.Stages[0].Killed, j.Stages[0].Failed}, []int{2, 0, 0})
+	want(t, "preempted, killed, failed", []int{j.Stages[0].Preemption.Requested, j.Stages[0].Killed, j.Stages[0].Failed}, []int{2, 0, 0})
 	for _, task := range j.Stages[0].Tasks {
 		want(t, "failures that count", task.Charged, 0)
 	}
@@ -158,7 +158,7 @@ func TestAJobThatIsOverNeedsNoRoom(t *testing.T) {
 	s.settle()
 	s.maps(9)
 	s.do(cluster.KillJob{Job: young.ID})
-	s.do(cluster.KillJob{Job: s.policy.line[len(s.policy.line)-1].Job})
+	s.do(cluster.KillJob{Job: s.policy.jobs[len(s.policy.jobs)-1].Job})
 	want(t, "preempted for jobs that are over", len(s.decide().Preempts), 0)
 }
 

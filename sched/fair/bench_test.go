@@ -11,9 +11,9 @@ import (
 
 // crowd is a cluster of 100 machines with 10 map slots each, all taken, and jobs
 // of 20 maps in pools.
-func crowd(b *testing.B, jobs, pools, free int) *schedtest.World {
+func crowd(b *testing.B, jobs, pools, free int) *schedtest.Cluster {
 	w := schedtest.New(b)
-	w.Facts = schedtest.Omniscient{}
+	w.SoftState = schedtest.FullKnowledge{}
 	names := make([]string, pools)
 	for i := range names {
 		names[i] = fmt.Sprintf("pool%d", i)
@@ -41,10 +41,10 @@ func BenchmarkDecide(b *testing.B) {
 			b.Run(fmt.Sprintf("%d jobs, %d pools, %d free, preemption %v", size[0], size[1], size[2], preemption), func(b *testing.B) {
 				w := crowd(b, size[0], size[1], size[2])
 				p := New(Config{Preemption: preemption, Placement: sched.Placement{Method: sched.None}})
-				p.Reset(w.Now, w.Seen())
+				p.Reset(w.Now, w.PolicyView())
 				b.ReportAllocs()
 				for b.Loop() {
-					p.Decide(w.Now, w.Seen())
+					p.Decide(w.Now, w.PolicyView())
 				}
 			})
 		}
@@ -55,13 +55,13 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	w := crowd(b, 1000, 100, 0)
 	p := New(Config{Placement: sched.Placement{Method: sched.None}})
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	for b.Loop() {
 		id := w.View().Machine("m7").Attempts[0].ID
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.KillAttempt{Attempt: id}))
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: id}))
-		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.Seen())) {
-			p.Observe(w.Now, w.Seen(), w.Apply(c))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
+		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.PolicyView())) {
+			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
 		}
 	}
 }

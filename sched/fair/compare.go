@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// standing is how a pool or a job stands beside others.
-type standing struct {
+// schedulable is how a pool or a job stands beside others.
+type schedulable struct {
 	min, demand int
 	running     slots
 	weight      float64
@@ -19,12 +19,12 @@ type standing struct {
 
 // compare says who gets a slot of a kind first: whoever is below the minimum, by
 // how much of it is there; then by what is there for the weight. 0 leaves it open.
-func (s standing) compare(kind int, other standing, ratio func(kind int, a, b standing) int) int {
+func (s schedulable) compare(kind int, other schedulable, ratio func(kind int, a, b schedulable) int) int {
 	mine, others := min(s.min, s.demand), min(other.min, other.demand)
 	needy, otherNeedy := s.running[kind] < mine, other.running[kind] < others
 	switch {
 	case needy && otherNeedy:
-		filled := func(s standing, least int) float64 { return float64(s.running[kind]) / max(float64(least), 1) }
+		filled := func(s schedulable, least int) float64 { return float64(s.running[kind]) / max(float64(least), 1) }
 		return cmp.Compare(filled(s, mine), filled(other, others))
 	case needy:
 		return -1
@@ -36,8 +36,8 @@ func (s standing) compare(kind int, other standing, ratio func(kind int, a, b st
 
 // byWeight compares what two have of a kind for their weight. Who has no weight
 // comes after all others.
-func byWeight(kind int, a, b standing) int {
-	ratio := func(s standing) float64 {
+func byWeight(kind int, a, b schedulable) int {
+	ratio := func(s schedulable) float64 {
 		if s.weight > 0 {
 			return float64(s.running[kind]) / s.weight
 		}
@@ -47,7 +47,7 @@ func byWeight(kind int, a, b standing) int {
 }
 
 // unweighted compares two of which neither has a weight.
-func unweighted(kind int, a, b standing) int {
+func unweighted(kind int, a, b schedulable) int {
 	if a.weight > 0 || b.weight > 0 {
 		return 0
 	}
@@ -56,16 +56,16 @@ func unweighted(kind int, a, b standing) int {
 
 // byDominant compares what two have of the kind of which they have most, where
 // the cluster has all.
-func byDominant(all slots) func(kind int, a, b standing) int {
+func byDominant(all slots) func(kind int, a, b schedulable) int {
 	capacity := []float64{float64(all[0]), float64(all[1])}
-	holder := func(s standing) share.Holder {
-		return share.Holder{Used: []float64{float64(s.running[0]), float64(s.running[1])}, Weight: s.weight}
+	holder := func(s schedulable) share.Consumer {
+		return share.Consumer{Used: []float64{float64(s.running[0]), float64(s.running[1])}, Weight: s.weight}
 	}
-	return func(_ int, a, b standing) int { return share.CompareDominant(capacity, holder(a), holder(b)) }
+	return func(_ int, a, b schedulable) int { return share.CompareDominant(capacity, holder(a), holder(b)) }
 }
 
 // ratioOf is what an order compares beyond minima.
-func ratioOf(order pool.Order, all slots) func(kind int, a, b standing) int {
+func ratioOf(order pool.Order, all slots) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return byDominant(all)
 	}
@@ -73,7 +73,7 @@ func ratioOf(order pool.Order, all slots) func(kind int, a, b standing) int {
 }
 
 // ratio is ratioOf for the slots that there are.
-func (p *Policy) ratio(order pool.Order) func(kind int, a, b standing) int {
+func (p *Policy) ratio(order pool.Order) func(kind int, a, b schedulable) int {
 	if order == pool.DRF {
 		return p.dominant
 	}
@@ -91,7 +91,7 @@ func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queu
 		}
 	}
 	ratio, kind := ratioOf(order, q.Slots), int(q.Kind)
-	of := func(c *sched.Claimant) standing { return standing{running: c.Running, weight: c.Weight[kind]} }
+	of := func(c *sched.Claimant) schedulable { return schedulable{running: c.Running, weight: c.Weight[kind]} }
 	return func(a, b *sched.Claimant) int { return cmp.Or(ratio(kind, of(a), of(b)), byAge(a.Job, b.Job)) }
 }
 

@@ -10,12 +10,12 @@ import (
 )
 
 func TestCompare(t *testing.T) {
-	of := func(least, demand, running int, weight float64) standing {
-		return standing{least, demand, slots{running}, weight}
+	of := func(least, demand, running int, weight float64) schedulable {
+		return schedulable{least, demand, slots{running}, weight}
 	}
 	for _, tt := range []struct {
 		name string
-		a, b standing
+		a, b schedulable
 		want int
 	}{
 		{"needy first", of(5, 9, 4, 1), of(0, 9, 0, 9), -1},
@@ -38,17 +38,17 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareIsAnOrder(t *testing.T) {
-	draw := rapid.Custom(func(rt *rapid.T) standing {
+	draw := rapid.Custom(func(rt *rapid.T) schedulable {
 		n := rapid.IntRange(0, 5)
-		return standing{
+		return schedulable{
 			n.Draw(rt, "min"), n.Draw(rt, "demand"), slots{n.Draw(rt, "maps"), n.Draw(rt, "reduces")},
 			rapid.SampledFrom([]float64{0, 0, .25, 1, 2, 1e300}).Draw(rt, "weight"),
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b, c := draw.Draw(rt, "a"), draw.Draw(rt, "b"), draw.Draw(rt, "c")
-		for name, ratio := range map[string]func(int, standing, standing) int{"weight": byWeight, "dominant": byDominant(slots{7, 3})} {
-			less := func(x, y standing) int { return x.compare(0, y, ratio) }
+		for name, ratio := range map[string]func(int, schedulable, schedulable) int{"weight": byWeight, "dominant": byDominant(slots{7, 3})} {
+			less := func(x, y schedulable) int { return x.compare(0, y, ratio) }
 			if less(a, b) != -less(b, a) || less(a, b) <= 0 && less(b, c) <= 0 && less(a, c) > 0 {
 				rt.Fatalf("%s orders %+v, %+v and %+v in no way", name, a, b, c)
 			}

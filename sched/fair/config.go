@@ -14,7 +14,7 @@ type Config struct {
 	Allocations *pool.Allocations
 
 	Placement sched.Placement
-	Means     preempt.Means // how slots are taken from running tasks
+	Preempt   preempt.Config // how slots are taken from running tasks
 
 	// Rankers order the jobs of pools with such an order, beside or instead of
 	// those that are known here: fair, fifo and drf. A pool in hfsp order is

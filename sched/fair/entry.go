@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // entry is a job that is not over, or of which attempts still hold slots.
@@ -19,14 +19,14 @@ type entry struct {
 	submittedAt int64
 
 	active    bool // it is not over
-	begun     bool // it was given a slot once
+	started   bool // it was given a slot once
 	suspended bool // it is to have none
 	admitted  bool // it is active and within the limits of running jobs
 
-	account *ledger.Account
-	counted tally      // in queue
-	weights [2]float64 // in queue, where it does not depend on the time
-	seat    *deal.Seat
+	account   *ledger.Account
+	counted   tally      // in queue
+	weights   [2]float64 // in queue, where it does not depend on the time
+	treeEntry *sharetree.Entry
 }
 
 // compare is the order of jobs in line: priority, then age.
@@ -44,9 +44,9 @@ func (e *entry) compareAge(other *entry) int {
 	return e.id.Compare(other.id)
 }
 
-// place puts a job where its pool and priority say, or away when its account is
+// placeJob puts a job where its pool and priority say, or away when its account is
 // closed.
-func (p *Policy) place(view cluster.View, id cluster.JobID) {
+func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	j, e, account := view.Job(id), p.jobs[id], p.ledger.Account(id)
 	if e != nil {
 		p.remove(e)
@@ -56,12 +56,12 @@ func (p *Policy) place(view cluster.View, id cluster.JobID) {
 		return
 	}
 	if e == nil {
-		e = &entry{id: id, seat: &deal.Seat{Job: id}}
-		e.seat.Of = e
+		e = &entry{id: id, treeEntry: &sharetree.Entry{Job: id}}
+		e.treeEntry.Value = e
 		p.jobs[id] = e
 	}
 	e.account, e.active = account, account.Active
-	e.begun, e.suspended = hasBegun(j), j.Suspended
+	e.started, e.suspended = hasStarted(j), j.Suspended
 	e.admitted = e.admitted && e.active
 	before := e.queue
 	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.Spec.Priority, j.SubmittedAt
@@ -70,19 +70,19 @@ func (p *Policy) place(view cluster.View, id cluster.JobID) {
 	}
 	insert(&e.queue.jobs, e)
 	if e.active {
-		insert(&p.line, e)
+		insert(&p.byPriority, e)
 	}
-	e.seat.Join(e.queue.seat)
-	e.queue.change(e.counted)
-	p.seatJob(e)
+	e.treeEntry.Join(e.queue.treeEntry)
+	e.queue.adjust(e.counted)
+	p.updateTreeEntry(e)
 }
 
-// seatJob puts a job where its turn is in its queue.
-func (p *Policy) seatJob(e *entry) {
+// updateTreeEntry puts a job where its turn is in its queue.
+func (p *Policy) updateTreeEntry(e *entry) {
 	for kind := range e.weights {
 		e.weights[kind] = p.weight(e, kind, e.submittedAt)
 	}
-	e.seat.Sit(e.counted.waiting)
+	e.treeEntry.SetDemand(e.counted.waiting)
 }
 
 // forget drops a job that is removed from its queue; nil is none.
@@ -95,12 +95,12 @@ func (p *Policy) forget(e *entry) {
 
 // remove takes a job from its queue. It keeps what it is known to hold.
 func (p *Policy) remove(e *entry) {
-	e.seat.Sit(slots{})
+	e.treeEntry.SetDemand(slots{})
 	remove(&e.queue.jobs, e)
 	if e.active {
-		remove(&p.line, e)
+		remove(&p.byPriority, e)
 	}
-	e.queue.change(tally{}.minus(e.counted))
+	e.queue.adjust(tally{}.minus(e.counted))
 }
 
 func insert(list *[]*entry, e *entry) {
@@ -123,8 +123,8 @@ func (p *Policy) count(e *entry) {
 	t.demand = t.running.Plus(t.waiting)
 	if more := t.minus(e.counted); more != (tally{}) {
 		e.counted = t
-		e.queue.change(more)
-		p.seatJob(e)
+		e.queue.adjust(more)
+		p.updateTreeEntry(e)
 	}
 }
 

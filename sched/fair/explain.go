@@ -11,26 +11,26 @@ import (
 )
 
 // Explain implements sched.Explainer.
-func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.Fact {
+func (p *Policy) Explain(now int64, view sched.View, job *cluster.Job) []sched.Detail {
 	e := p.jobs[job.ID]
 	if e == nil {
 		return nil
 	}
-	p.survey(view.View)
-	p.divide()
-	facts := []sched.Fact{{Name: "pool", Value: e.queue.Name}, {Name: "may run", Value: e.admission(p)}}
+	p.refreshSlots(view.View)
+	p.computeShares()
+	facts := []sched.Detail{{Name: "pool", Value: e.queue.Name}, {Name: "may run", Value: e.admission(p)}}
 	for kind, share := range e.queue.share {
 		name := cluster.Slot(kind).String()
 		facts = append(facts,
-			sched.Fact{Name: name + " slots of the pool", Value: fmt.Sprintf("%d of a fair share of %s", e.queue.running[kind], amount(share))},
-			sched.Fact{Name: name + " slots of the job", Value: fmt.Sprintf("%d, wants %d", e.counted.running[kind], e.counted.demand[kind])},
-			sched.Fact{Name: name + " weight", Value: amount(p.weight(e, kind, now))},
+			sched.Detail{Name: name + " slots of the pool", Value: fmt.Sprintf("%d of a fair share of %s", e.queue.running[kind], amount(share))},
+			sched.Detail{Name: name + " slots of the job", Value: fmt.Sprintf("%d, wants %d", e.counted.running[kind], e.counted.demand[kind])},
+			sched.Detail{Name: name + " weight", Value: amount(p.weight(e, kind, now))},
 		)
 		if most := e.queue.Max[kind]; most < sched.Unlimited {
-			facts = append(facts, sched.Fact{Name: name + " slots that the pool may have", Value: strconv.Itoa(most)})
+			facts = append(facts, sched.Detail{Name: name + " slots that the pool may have", Value: strconv.Itoa(most)})
 		}
 	}
-	return append(facts, sched.Fact{Name: "jobs before it in line", Value: strconv.Itoa(slices.Index(p.line, e))})
+	return append(facts, sched.Detail{Name: "jobs before it in line", Value: strconv.Itoa(slices.Index(p.byPriority, e))})
 }
 
 // admission tells why a job may run, or not.
@@ -44,7 +44,7 @@ func (e *entry) admission(p *Policy) string {
 		return "yes"
 	}
 	return fmt.Sprintf("not yet: user %q may run %s at a time, pool %s %s",
-		e.user, jobs(p.conf.Allocations.UserMax(e.user)), e.queue.Name, jobs(e.queue.MaxRunning))
+		e.user, jobs(p.conf.Allocations.UserMaxRunning(e.user)), e.queue.Name, jobs(e.queue.MaxRunning))
 }
 
 func jobs(most int) string {
@@ -59,17 +59,17 @@ func amount(x float64) string {
 	return strconv.FormatFloat(float64(int64(x*100+.5))/100, 'f', -1, 64)
 }
 
-// Pools implements sched.Divider.
+// Pools implements sched.PoolReporter.
 func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
-	p.survey(view.View)
-	p.divide()
+	p.refreshSlots(view.View)
+	p.computeShares()
 	for _, q := range p.tree.leaves() {
 		pool := sched.Pool{
 			Name: q.Name, Weight: q.Weight, Min: q.Min, Max: q.Max, MaxJobs: q.MaxRunning, Order: string(q.Order), Share: q.share,
 		}
 		for _, e := range q.jobs {
 			if e.active && !e.admitted && !e.suspended {
-				pool.Held++
+				pool.QueuedJobs++
 			}
 		}
 		pools = append(pools, pool)
@@ -78,7 +78,7 @@ func (p *Policy) Pools(_ int64, view sched.View) (pools []sched.Pool) {
 	return pools
 }
 
-// Limit implements sched.Limiter: a job may have what its pool and all that this is
+// Limit implements sched.JobLimiter: a job may have what its pool and all that this is
 // in may have.
 func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 	most := sched.Slots{sched.Unlimited, sched.Unlimited}
@@ -90,14 +90,16 @@ func (p *Policy) Limit(job *cluster.Job) sched.Slots {
 	return most
 }
 
-// Inherit implements sched.Heir: pools have lacked something for as long as
+// TransferFrom implements sched.StateTransfer: pools have lacked something for as long as
 // before, whatever they are to have from now on.
-func (p *Policy) Inherit(from sched.Policy) {
-	if before, ok := sched.Innermost(from).(interface{ lacking() map[string]*clock }); ok {
+func (p *Policy) TransferFrom(from sched.Policy) {
+	if before, ok := sched.Innermost(from).(interface {
+		lacking() map[string]*starvationClock
+	}); ok {
 		p.clocks = before.lacking()
 	}
 }
 
-// lacking is since when pools lack something. Policies that are built on this one
+// starvationClocks is since when pools lack something. Policies that are built on this one
 // have it too.
-func (p *Policy) lacking() map[string]*clock { return p.clocks }
+func (p *Policy) starvationClocks() map[string]*starvationClock { return p.clocks }

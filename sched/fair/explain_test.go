@@ -21,14 +21,14 @@ func TestAnHeirGoesOnWithTheClocks(t *testing.T) {
 	wantLine(t, s.after(60_000), "[]")
 	before, file := s.policy, minutes+"<pool name='b'><weight>4</weight></pool>"
 	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
-	s.policy.Reset(s.Now, s.Seen())
-	s.policy.Inherit(around{around{before}})
+	s.policy.Reset(s.Now, s.PolicyView())
+	s.policy.TransferFrom(around{around{before}})
 	wantLine(t, s.after(120_000), "[]")
 	wantLine(t, s.after(120_001), "[9 8 7 6 5 4 3 2]")
 
 	s.policy = New(Config{Allocations: allocations(t, file), Preemption: true})
-	s.policy.Reset(s.Now, s.Seen())
-	s.policy.Inherit(new(fifo.Policy))
+	s.policy.Reset(s.Now, s.PolicyView())
+	s.policy.TransferFrom(new(fifo.Policy))
 	wantLine(t, s.after(130_000), "[]")
 }
 
@@ -39,32 +39,32 @@ func TestExplain(t *testing.T) {
 	w.Run(in("a", 9, 0))
 	first, second := w.Run(in("b", 2, 0)), w.Run(in("b", 2, 0))
 	p := New(Config{Allocations: allocations(t, "<pool name='b'><weight>3</weight><maxRunningJobs>1</maxRunningJobs><maxMaps>3</maxMaps></pool>")})
-	p.Reset(w.Now, w.Seen())
-	facts := func(facts []sched.Fact) string {
+	p.Reset(w.Now, w.PolicyView())
+	facts := func(facts []sched.Detail) string {
 		var lines []string
 		for _, f := range facts {
 			lines = append(lines, f.Name+"="+f.Value)
 		}
 		return strings.Join(lines, "; ")
 	}
-	got := facts(p.Explain(w.Now, w.Seen(), first))
+	got := facts(p.Explain(w.Now, w.PolicyView(), first))
 	for _, want := range []string{"pool=b; may run=yes", "map slots of the pool=0 of a fair share of 2", "map slots of the job=0, wants 2", "map slots that the pool may have=3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
-	got = facts(p.Explain(w.Now, w.Seen(), second))
+	got = facts(p.Explain(w.Now, w.PolicyView(), second))
 	if want := "may run=not yet: user \"\" may run any number of jobs at a time, pool b 1 jobs"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
 	}
 	want := "a 1 2 0 any, b 3 2 1 3, "
 	var lines strings.Builder
-	for _, pool := range p.Pools(w.Now, w.Seen()) {
+	for _, pool := range p.Pools(w.Now, w.PolicyView()) {
 		most := fmt.Sprint(pool.Max[0])
 		if pool.Max[0] == sched.Unlimited {
 			most = "any"
 		}
-		fmt.Fprintf(&lines, "%s %v %v %d %s, ", pool.Name, pool.Weight, pool.Share[0], pool.Held, most)
+		fmt.Fprintf(&lines, "%s %v %v %d %s, ", pool.Name, pool.Weight, pool.Share[0], pool.QueuedJobs, most)
 	}
 	if lines.String() != want {
 		t.Errorf("pools are %q, want %q", lines.String(), want)
@@ -77,7 +77,7 @@ func TestLimitsAreThoseOfAllPoolsAround(t *testing.T) {
 	w.Join("m", 4, 4)
 	p := New(Config{Allocations: allocations(t, "<pool name='x'><maxMaps>3</maxMaps><maxReduces>9</maxReduces><pool name='y'><maxReduces>2</maxReduces></pool></pool>")})
 	nested, free := w.Run(in("x.y", 9, 0)), w.Run(in("c", 9, 0))
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	if got := p.Limit(nested); got != (sched.Slots{3, 2}) {
 		t.Errorf("in a pool within a pool: %v", got)
 	}
@@ -92,7 +92,7 @@ func TestSharesAreTold(t *testing.T) {
 	w.Join("m", 4, 0)
 	w.Run(in("a", 9, 0))
 	w.Run(in("b", 1, 0))
-	view := w.Seen()
+	view := w.PolicyView()
 	view.Trace = true
 	p := New(Config{})
 	p.Reset(w.Now, view)

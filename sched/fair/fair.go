@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // Policy is the fair scheduler.
@@ -18,18 +18,18 @@ type Policy struct {
 	placer sched.Placer
 	wake   int64
 
-	ledger ledger.Ledger
-	tree   *tree
-	jobs   map[cluster.JobID]*entry
-	line   []*entry // active jobs, by entry.compare
-	slots  slots    // of all machines, as survey has counted them
+	ledger     ledger.Ledger
+	tree       *tree
+	jobs       map[cluster.JobID]*entry
+	byPriority []*entry // active jobs, by entry.compare
+	slots      slots    // of all machines, as survey has counted them
 
-	dominant func(kind int, a, b standing) int // the order of drf, with these slots
+	dominant func(kind int, a, b schedulable) int // the order of drf, with these slots
 
 	now  int64 // of the deal under way
 	view sched.View
 
-	clocks map[string]*clock // by name of queue
+	clocks map[string]*starvationClock // by name of queue
 }
 
 // New is a fair scheduler. It is to be Reset before it is asked anything.
@@ -40,23 +40,23 @@ func New(conf Config) *Policy {
 
 // Reset implements sched.Policy.
 func (p *Policy) Reset(now int64, view sched.View) {
-	p.clocks = make(map[string]*clock)
+	p.clocks = make(map[string]*starvationClock)
 	for _, r := range p.rankers() {
 		r.Reset(now, view)
 	}
-	p.look(view)
+	p.rebuild(view)
 }
 
-func (p *Policy) look(view sched.View) {
+func (p *Policy) rebuild(view sched.View) {
 	p.placer.Reset()
 	p.ledger.Reset(view.View)
-	p.tree, p.jobs, p.line = newTree(p.conf.Allocations, p.seatPool), make(map[cluster.JobID]*entry), nil
+	p.tree, p.jobs, p.byPriority = newTree(p.conf.Allocations, p.addTreeEntry), make(map[cluster.JobID]*entry), nil
 	for j := range view.Jobs() {
-		p.place(view.View, j.ID)
+		p.placeJob(view.View, j.ID)
 	}
 	p.admit()
 	for j := range view.Jobs() {
-		p.settle(j.ID)
+		p.update(j.ID)
 	}
 }
 
@@ -77,21 +77,21 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	touched := p.ledger.Observe(view.View, delta)
 	for _, ids := range [][]cluster.JobID{delta.Jobs, delta.Retired} {
 		for _, id := range ids {
-			p.place(view.View, id)
+			p.placeJob(view.View, id)
 		}
 	}
-	if begun := p.begin(delta.Started); begun || len(delta.Jobs)+len(delta.Retired) > 0 {
+	if begun := p.noteStarted(delta.Started); begun || len(delta.Jobs)+len(delta.Retired) > 0 {
 		for _, e := range p.admit() {
 			touched = append(touched, e.id)
 		}
 	}
 	for _, id := range touched {
-		p.settle(id)
+		p.update(id)
 	}
 }
 
-// settle counts what a job has and wants, and forgets one whose account is closed.
-func (p *Policy) settle(id cluster.JobID) {
+// update counts what a job has and wants, and forgets one whose account is closed.
+func (p *Policy) update(id cluster.JobID) {
 	e := p.jobs[id]
 	if e == nil {
 		return
@@ -109,14 +109,14 @@ func (p *Policy) NextWake() int64 { return p.wake }
 
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
-	p.survey(view.View)
+	p.refreshSlots(view.View)
 	if p.conf.Preemption || len(p.conf.Rankers) > 0 || view.Trace {
-		p.divide()
+		p.computeShares()
 	}
-	round := p.placer.RoundWithin(now, view, p.room)
+	round := p.placer.RoundWithin(now, view, p.usableSlots)
 	p.now, p.view = now, view
-	given := deal.Run(round, view.View, p.tree.root.seat, p.tree.everybody())
-	plan, p.wake = round.Done()
+	given := sharetree.Allocate(round, view.View, p.tree.root.treeEntry, p.tree.wanting())
+	plan, p.wake = round.Finish()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
@@ -128,32 +128,32 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	return plan
 }
 
-// survey counts the slots of all machines. Orders may depend on how many there are.
-func (p *Policy) survey(view cluster.View) {
+// refreshSlots counts the slots of all machines. Orders may depend on how many there are.
+func (p *Policy) refreshSlots(view cluster.View) {
 	if all := p.ledger.Slots(view); all != p.slots {
 		p.slots, p.dominant = all, byDominant(all)
-		p.tree.root.uneven = true
-		p.tree.root.seat.Reorder()
+		p.tree.root.sharesStale = true
+		p.tree.root.treeEntry.Reorder()
 	}
 }
 
-// divide finds the fair share of each queue. That follows from what they want, and
+// computeShares finds the fair share of each queue. That follows from what they want, and
 // from all slots.
-func (p *Policy) divide() {
+func (p *Policy) computeShares() {
 	root := p.tree.root
-	if !root.uneven {
+	if !root.sharesStale {
 		return
 	}
-	root.uneven = false
+	root.sharesStale = false
 	for kind := range p.slots {
 		root.share[kind] = float64(min(p.slots[kind], root.Max[kind]))
-		root.divide(kind)
+		root.divideShare(kind)
 	}
 }
 
-// room is what may be given out of the free slots of a machine: none more than
+// usableSlots is what may be given out of the free slots of a machine: none more than
 // the load of the cluster asks for. Bundles need what they need.
-func (p *Policy) room(m *cluster.Machine) (free locality.Slots) {
+func (p *Policy) usableSlots(m *cluster.Machine) (free locality.Slots) {
 	root := p.tree.root
 	for kind := range free {
 		free[kind] = max(m.Free(cluster.Slot(kind)), 0)

@@ -14,7 +14,7 @@ import (
 type scenario struct {
 	name  string
 	pools string
-	build func(w *schedtest.World)
+	build func(w *schedtest.Cluster)
 	want  [][2]int
 }
 
@@ -35,52 +35,52 @@ func from(s cluster.JobSpec, priority int, user string) cluster.JobSpec {
 
 func TestShares(t *testing.T) {
 	check(t, []scenario{
-		{"pools share alike", "", func(w *schedtest.World) {
+		{"pools share alike", "", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 9, 0))
 		}, [][2]int{{3}, {2}, {4}}},
-		{"by weight", "<pool name='a'><weight>2</weight></pool>", func(w *schedtest.World) {
+		{"by weight", "<pool name='a'><weight>2</weight></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 3)
 			w.Run(in("a", 9, 9))
 			w.Run(in("b", 9, 9))
 		}, [][2]int{{6, 2}, {3, 1}}},
-		{"1:2:3 on 6 slots", "<pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>", func(w *schedtest.World) {
+		{"1:2:3 on 6 slots", "<pool name='b'><weight>2</weight></pool><pool name='c'><weight>3</weight></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 6, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 9, 0))
 			w.Run(in("c", 9, 0))
 		}, [][2]int{{1}, {2}, {3}}},
-		{"what one does not want others get", "", func(w *schedtest.World) {
+		{"what one does not want others get", "", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 2, 0))
 			w.Run(in("b", 9, 0))
 		}, [][2]int{{2}, {7}}},
-		{"the minimum first", "<pool name='b'><minMaps>5</minMaps></pool>", func(w *schedtest.World) {
+		{"the minimum first", "<pool name='b'><minMaps>5</minMaps></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 6, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 9, 0))
 		}, [][2]int{{1}, {5}}},
-		{"no more than the maximum", "<pool name='a'><maxMaps>2</maxMaps></pool>", func(w *schedtest.World) {
+		{"no more than the maximum", "<pool name='a'><maxMaps>2</maxMaps></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 5, 0))
 		}, [][2]int{{1}, {1}, {5}}},
-		{"without weight only leftovers", "<pool name='a'><weight>0</weight></pool>", func(w *schedtest.World) {
+		{"without weight only leftovers", "<pool name='a'><weight>0</weight></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 5, 0))
 		}, [][2]int{{4}, {5}}},
-		{"first in, first out in a pool", "<pool name='a'><schedulingMode>fifo</schedulingMode></pool>", func(w *schedtest.World) {
+		{"first in, first out in a pool", "<pool name='a'><schedulingMode>fifo</schedulingMode></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 8, 0)
 			w.Run(in("a", 3, 0))
 			w.Run(from(in("a", 2, 0), 1, ""))
 			w.Run(in("a", 9, 0))
 			w.Run(in("b", 2, 0))
 		}, [][2]int{{3}, {2}, {1}, {2}}},
-		{"urgent jobs get more of their pool", "", func(w *schedtest.World) {
+		{"urgent jobs get more of their pool", "", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 9, 0))
 			w.Run(from(in("a", 9, 0), 1, ""))
@@ -90,7 +90,7 @@ func TestShares(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	check(t, []scenario{
-		{"jobs beyond a limit are in nobody's way", "<userMaxJobsDefault>1</userMaxJobsDefault>", func(w *schedtest.World) {
+		{"jobs beyond a limit are in nobody's way", "<userMaxJobsDefault>1</userMaxJobsDefault>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(from(in("a", 2, 0), 0, "amy"))
 			w.Run(from(in("a", 2, 0), 0, "amy"))
@@ -98,7 +98,7 @@ func TestLimits(t *testing.T) {
 			w.Run(from(in("a", 2, 0), 0, "bob"))
 		}, [][2]int{{2}, {}, {}, {2}}},
 		{"limits of pools, and of those around them", "<queue name='x'><maxRunningApps>2</maxRunningApps><queue name='y'><maxRunningApps>1</maxRunningApps></queue><queue name='z'/></queue>",
-			func(w *schedtest.World) {
+			func(w *schedtest.Cluster) {
 				w.Join("m", 9, 0)
 				w.Run(in("x.y", 1, 0))
 				w.Run(in("x.y", 1, 0))
@@ -106,7 +106,7 @@ func TestLimits(t *testing.T) {
 				w.Run(in("x.z", 1, 0))
 				w.Run(in("a", 1, 0))
 			}, [][2]int{{1}, {}, {1}, {}, {1}}},
-		{"an urgent job comes before others to the limit", "<poolMaxJobsDefault>1</poolMaxJobsDefault>", func(w *schedtest.World) {
+		{"an urgent job comes before others to the limit", "<poolMaxJobsDefault>1</poolMaxJobsDefault>", func(w *schedtest.Cluster) {
 			w.Join("m", 9, 0)
 			w.Run(in("a", 1, 0))
 			w.Run(from(in("a", 1, 0), 1, ""))
@@ -116,13 +116,13 @@ func TestLimits(t *testing.T) {
 
 func TestQueues(t *testing.T) {
 	check(t, []scenario{
-		{"queues within queues", "<queue name='x'><queue name='y'/><queue name='z'><weight>3</weight></queue></queue>", func(w *schedtest.World) {
+		{"queues within queues", "<queue name='x'><queue name='y'/><queue name='z'><weight>3</weight></queue></queue>", func(w *schedtest.Cluster) {
 			w.Join("m", 8, 0)
 			w.Run(in("x.y", 9, 0))
 			w.Run(in("x.z", 9, 0))
 			w.Run(in("a", 9, 0))
 		}, [][2]int{{1}, {3}, {4}}},
-		{"a maximum holds for all within", "<queue name='x'><maxResources>3 map, 0 reduce</maxResources><queue name='y'/><queue name='z'/></queue>", func(w *schedtest.World) {
+		{"a maximum holds for all within", "<queue name='x'><maxResources>3 map, 0 reduce</maxResources><queue name='y'/><queue name='z'/></queue>", func(w *schedtest.Cluster) {
 			w.Join("m", 8, 2)
 			w.Run(in("x.y", 9, 1))
 			w.Run(in("x.z", 9, 1))
@@ -133,31 +133,31 @@ func TestQueues(t *testing.T) {
 
 func TestStagesAndGangs(t *testing.T) {
 	check(t, []scenario{
-		{"pools that are alike go by their oldest job", "", func(w *schedtest.World) {
+		{"pools that are alike go by their oldest job", "", func(w *schedtest.Cluster) {
 			w.Join("m", 1, 0)
 			w.Run(in("b", 1, 0))
 			w.Run(in("a", 1, 0))
 		}, [][2]int{{1}, {}}},
-		{"reduces wait until they may start", "", func(w *schedtest.World) {
+		{"reduces wait until they may start", "", func(w *schedtest.Cluster) {
 			w.Join("m", 1, 2)
 			s := in("a", 2, 2)
 			s.SlowStartPPM = 500_000
 			w.Run(s)
 			w.Run(in("b", 1, 2))
 		}, [][2]int{{1}, {0, 2}}},
-		{"gangs count all their slots", "", func(w *schedtest.World) {
+		{"gangs count all their slots", "", func(w *schedtest.Cluster) {
 			w.Join("m", 4, 4)
 			w.Run(of("a", schedtest.Pairs(9)))
 			w.Run(in("b", 9, 9))
 		}, [][2]int{{2, 2}, {2, 2}}},
-		{"slots are held for a gang whose turn it is", "", func(w *schedtest.World) {
+		{"slots are held for a gang whose turn it is", "", func(w *schedtest.Cluster) {
 			w.Join("m", 4, 1)
 			busy := w.Run(in("b", 9, 0))
 			w.Start(busy, 0, 0, "m")
 			w.Start(busy, 0, 1, "m")
 			w.Run(of("a", schedtest.Streamed(3, 1)))
 		}, nil},
-		{"a gang larger than its pool's maximum does not start", "<pool name='a'><maxMaps>2</maxMaps></pool>", func(w *schedtest.World) {
+		{"a gang larger than its pool's maximum does not start", "<pool name='a'><maxMaps>2</maxMaps></pool>", func(w *schedtest.Cluster) {
 			w.Join("m", 4, 1)
 			w.Run(of("a", schedtest.Streamed(3, 1)))
 			w.Run(in("a", 9, 0))
@@ -171,7 +171,7 @@ func TestAGangThatNeverFits(t *testing.T) {
 	w.Join("m", 4, 1)
 	w.Run(of("a", schedtest.Streamed(3, 2)))
 	j := w.Run(in("b", 9, 0))
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	if apply(w, p); j.Stages[0].Running != 4 {
 		t.Errorf("%d maps run beside it", j.Stages[0].Running)
 	}

@@ -17,7 +17,7 @@ import (
 var pools = []string{"a", "b", "c", "x.y", "x.z", "other", "more"}
 
 // world is one with pools.
-func world(t testing.TB) *schedtest.World {
+func world(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
 	w.Apply(cluster.SetPools{Names: pools})
 	return w
@@ -69,7 +69,7 @@ func got(plan sched.Plan) map[int][2]int {
 
 // want holds a plan of a new policy to how many maps and reduces each job is to
 // get, in order of jobs.
-func want(t *testing.T, w *schedtest.World, conf Config, jobs ...[2]int) {
+func want(t *testing.T, w *schedtest.Cluster, conf Config, jobs ...[2]int) {
 	t.Helper()
 	plan := got(w.Plan(New(conf)))
 	wanted := make(map[int][2]int)
@@ -84,16 +84,16 @@ func want(t *testing.T, w *schedtest.World, conf Config, jobs ...[2]int) {
 }
 
 // apply has a policy's plans applied until there is nothing more to say.
-func apply(w *schedtest.World, p *Policy) (preempts []sched.Preempt) {
+func apply(w *schedtest.Cluster, p *Policy) (preempts []sched.Preempt) {
 	for {
-		plan := p.Decide(w.Now, w.Seen())
+		plan := p.Decide(w.Now, w.PolicyView())
 		preempts = append(preempts, plan.Preempts...)
 		all := schedtest.Commands(w.View(), plan)
 		if len(all) == 0 {
 			return preempts
 		}
 		for _, c := range all {
-			p.Observe(w.Now, w.Seen(), w.Apply(c))
+			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
 		}
 	}
 }
@@ -102,6 +102,6 @@ func apply(w *schedtest.World, p *Policy) (preempts []sched.Preempt) {
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},
-	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.Delay, Delay: locality.Delay{MachineWait: 30, RackWait: 40}},
 	{Method: sched.None},
 }

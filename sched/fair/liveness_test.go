@@ -10,15 +10,15 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func bustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
-	b := schedtest.NewBustle(t, seed, New(conf))
-	b.Facts = schedtest.Omniscient{}
+func bustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+	b := schedtest.NewRandomCluster(t, seed, New(conf))
+	b.SoftState = schedtest.FullKnowledge{}
 	b.Do(cluster.SetPools{Names: pools})
 	return b
 }
 
 // spec is a job in a random pool.
-func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
+func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	s := of(pools[b.Random.IntN(len(pools))], g)
 	s.SlowStartPPM = b.Random.IntN(2) * 500_000
 	s.User = fmt.Sprint(b.Random.IntN(3))
@@ -45,9 +45,9 @@ func TestEveryJobEnds(t *testing.T) {
 		b := bustle(t, seed, conf)
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(spec(b, b.Graph())))
+			jobs = append(jobs, b.Submit(spec(b, b.RandomGraph())))
 		}
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			j := jobs[b.Random.IntN(len(jobs))]
 			switch b.Random.IntN(10) {
 			case 0:
@@ -66,7 +66,7 @@ const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTi
 	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
 
 // active is how many jobs run.
-func active(b *schedtest.Bustle) (n int) {
+func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {
 			n++
@@ -82,15 +82,15 @@ var eager = []sched.Placement{{}, {Method: sched.None}}
 // TestNobodyStarves has one job among others of which there are always more than
 // the cluster can run at once, in its own pool and elsewhere.
 func TestNobodyStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.Bustle) dag.Graph{
-		"maps and reduces": func(b *schedtest.Bustle) dag.Graph {
+	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
+		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
 			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
 		},
-		"maps":         func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(2, 0) },
-		"of all kinds": (*schedtest.Bustle).Graph,
+		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
+		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
 	}
 	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3),
+		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
@@ -105,8 +105,8 @@ func TestNobodyStarves(t *testing.T) {
 					for active(b) < 16 {
 						b.Submit(spec(b, of(b)))
 					}
-					b.Settle()
-					if !b.Pass() || round > 500 {
+					b.ApplyPlans()
+					if !b.Advance() || round > 500 {
 						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
 					}
 				}
@@ -125,12 +125,12 @@ func TestSharesOverTime(t *testing.T) {
 	for _, pool := range []string{"a", "b", "c"} {
 		jobs = append(jobs, w.Run(in(pool, 700, 0)))
 	}
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	for range 600 {
 		apply(w, p)
 		a := w.View().Machine("m").Attempts[w.Now%6]
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.FinishAttempt{Attempt: a.ID}))
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: a.ID}))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.FinishAttempt{Attempt: a.ID}))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: a.ID}))
 	}
 	apply(w, p)
 	for i, j := range jobs {

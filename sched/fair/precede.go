@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/sched/share"
 )
 
-// Precedes implements sched.Precedence: who is below its fair share comes before
+// Precedes implements sched.JobComparer: who is below its fair share comes before
 // who is above it, be that pools or the jobs of one. In a pool that has its jobs
 // stand in line, or a sched.Ranker, their order counts.
 func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
@@ -15,21 +15,21 @@ func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *c
 	if one == nil || other == nil || one == other {
 		return false
 	}
-	p.survey(view.View)
-	p.divide()
+	p.refreshSlots(view.View)
+	p.computeShares()
 	x, y := one.queue, other.queue
 	if x != y {
 		return float64(x.running[kind]) < x.share[kind] && float64(y.running[kind]) > y.share[kind]
 	}
 	if p.conf.Rankers[x.Order] != nil || x.Order == pool.FIFO {
-		return p.ranks(now, view, kind, one, other)
+		return p.outranks(now, view, kind, one, other)
 	}
-	shares := p.within(now, x, int(kind))
+	shares := p.jobShares(now, x, int(kind))
 	return float64(one.counted.running[kind]) < shares[one] && float64(other.counted.running[kind]) > shares[other]
 }
 
-// ranks reports whether a slot of their pool goes to one job rather than to another.
-func (p *Policy) ranks(now int64, view sched.View, kind cluster.Slot, one, other *entry) bool {
+// outranks reports whether a slot of their pool goes to one job rather than to another.
+func (p *Policy) outranks(now int64, view sched.View, kind cluster.Slot, one, other *entry) bool {
 	asked := sched.Queue{Pool: one.queue.Name, Kind: kind, Slots: p.slots, Share: one.queue.share[kind]}
 	for _, e := range []*entry{one, other} {
 		asked.Jobs = append(asked.Jobs, p.claimant(now, view, e))
@@ -37,8 +37,8 @@ func (p *Policy) ranks(now int64, view sched.View, kind cluster.Slot, one, other
 	return p.rank(now, view, one.queue.Order, asked)(asked.Jobs[0], asked.Jobs[1]) < 0
 }
 
-// within is what the jobs of a pool have a right to of its share.
-func (p *Policy) within(now int64, q *queue, kind int) map[*entry]float64 {
+// jobShares is what the jobs of a pool have a right to of its share.
+func (p *Policy) jobShares(now int64, q *queue, kind int) map[*entry]float64 {
 	claims := make([]share.Claim, len(q.jobs))
 	for i, e := range q.jobs {
 		claims[i] = share.Claim{Weight: p.weight(e, kind, now), Demand: float64(e.counted.demand[kind])}

@@ -31,11 +31,11 @@ func TestPrecedes(t *testing.T) {
 				jobs = append(jobs, j)
 			}
 			p := New(Config{Allocations: allocations(t, tt.file)})
-			p.Reset(w.Now, w.Seen())
+			p.Reset(w.Now, w.PolicyView())
 			var got [3][3]bool
 			for i, a := range jobs {
 				for k, b := range jobs {
-					got[i][k] = p.Precedes(w.Now, w.Seen(), cluster.MapSlot, a, b)
+					got[i][k] = p.Precedes(w.Now, w.PolicyView(), cluster.MapSlot, a, b)
 				}
 			}
 			wantLine(t, got, tt.pairs)

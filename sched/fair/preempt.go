@@ -6,7 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
-	"github.com/hammr/hammr/sched/deal"
+	"github.com/hammr/hammr/sched/sharetree"
 	"github.com/hammr/hammr/sched/victim"
 )
 
@@ -22,19 +22,19 @@ type need struct {
 
 // preempt frees slots for pools that have waited for too long, where they are
 // about to get what is given of those that are free.
-func (p *Policy) preempt(now int64, view sched.View, given map[*deal.Seat]slots) (preempts []sched.Preempt, wake int64) {
+func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
 	leaves := p.tree.leaves()
-	p.watch(now, leaves)
+	p.updateClocks(now, leaves)
 	left := make(map[*queue]slots) // what queues keep
 	for _, q := range leaves {
 		left[q] = q.running
 	}
-	finder := &victim.Finder{Now: now, View: view, Means: p.conf.Means}
+	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
 	for kind := range p.slots {
 		var needs []need
 		coming := p.tree.root.leaving[kind]
 		for _, q := range leaves {
-			lacks, at := q.starved(now, p.clocks[q.Name], kind, given[q.seat][kind])
+			lacks, at := q.starvedSlots(now, p.clocks[q.Name], kind, given[q.treeEntry][kind])
 			wake = sched.Earliest(wake, at)
 			coming, lacks = max(coming-lacks, 0), max(lacks-coming, 0)
 			if lacks > 0 {
@@ -110,7 +110,7 @@ func (w *wave) losses(leaves []*queue) (losses []loss) {
 			continue
 		}
 		for _, e := range q.jobs {
-			for _, v := range w.finder.Among(e.account, cluster.Slot(w.kind)) {
+			for _, v := range w.finder.VictimsOf(e.account, cluster.Slot(w.kind)) {
 				losses = append(losses, loss{q, v})
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // scene is a cluster of ten map slots and one reduce slot, taken by pool a one
 // after the other, on which a job of pool b waits.
 type scene struct {
-	*schedtest.World
+	*schedtest.Cluster
 	policy *Policy
 	begin  int64 // since when pool b waits
 }
@@ -24,17 +24,17 @@ const minutes = `<defaultMinSharePreemptionTimeout>60</defaultMinSharePreemption
 	<fairSharePreemptionTimeout>120</fairSharePreemptionTimeout>`
 
 func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
-	s := &scene{World: world(t), policy: New(Config{Allocations: allocations(t, minutes+file), Preemption: true})}
-	s.Facts = schedtest.Omniscient{}
+	s := &scene{Cluster: world(t), policy: New(Config{Allocations: allocations(t, minutes+file), Preemption: true})}
+	s.SoftState = schedtest.FullKnowledge{}
 	s.Join("m", 10, 1)
-	s.policy.Reset(s.Now, s.Seen())
+	s.policy.Reset(s.Now, s.PolicyView())
 	a := s.Run(in("a", 20, 0))
 	for n := range 10 {
 		s.Start(a, 0, n, "m")
 	}
 	s.Run(waiting)
-	s.policy.Reset(s.Now, s.Seen())
-	s.policy.Decide(s.Now, s.Seen())
+	s.policy.Reset(s.Now, s.PolicyView())
+	s.policy.Decide(s.Now, s.PolicyView())
 	s.begin = s.Now
 	return s
 }
@@ -43,13 +43,13 @@ func newScene(t testing.TB, file string, waiting cluster.JobSpec) *scene {
 // task.
 func (s *scene) after(ms int64) (numbers []int) {
 	s.Now = s.begin + ms
-	for _, p := range s.policy.Decide(s.Now, s.Seen()).Preempts {
+	for _, p := range s.policy.Decide(s.Now, s.PolicyView()).Preempts {
 		numbers = append(numbers, p.Attempt.Task.Number)
 	}
 	return numbers
 }
 
-func (s *scene) do(c cluster.Command) { s.policy.Observe(s.Now, s.Seen(), s.Apply(c)) }
+func (s *scene) do(c cluster.Command) { s.policy.Observe(s.Now, s.PolicyView(), s.Apply(c)) }
 
 func wantLine(t *testing.T, got any, want string) {
 	t.Helper()
@@ -91,7 +91,7 @@ func TestThreshold(t *testing.T) {
 	for threshold, want := range map[string]string{"0.5": "[]", "0.9": "[19 9]"} {
 		file := "<queue name='b'><fairSharePreemptionThreshold>" + threshold + "</fairSharePreemptionThreshold></queue>"
 		s := newScene(t, file, in("b", 0, 0))
-		w := s.World
+		w := s.Cluster
 		j := w.Run(in("b", 9, 0))
 		for n := range 7 {
 			w.Apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}})
@@ -103,8 +103,8 @@ func TestThreshold(t *testing.T) {
 		for n := range 4 {
 			w.Start(a, 0, 10+n, "m")
 		}
-		s.policy.Reset(s.Now, s.Seen())
-		s.policy.Decide(s.Now, s.Seen())
+		s.policy.Reset(s.Now, s.PolicyView())
+		s.policy.Decide(s.Now, s.PolicyView())
 		s.begin = s.Now
 		if threshold == "0.9" {
 			want = "[13 12]"
@@ -118,7 +118,7 @@ func TestWakes(t *testing.T) {
 	wantLine(t, s.policy.NextWake()-s.begin, "60001")
 	s.after(60_001)
 	wantLine(t, s.policy.NextWake()-s.begin, "120001")
-	s.Facts = nil
+	s.SoftState = nil
 	s.after(60_001)
 	wantLine(t, s.policy.NextWake()-s.begin, "61001")
 }
@@ -128,9 +128,9 @@ func TestAPoolThatHasItsShareStartsAnew(t *testing.T) {
 	s.after(100_000)
 	id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m"}}
 	s.do(cluster.FinishAttempt{Attempt: id})
-	s.do(cluster.EndAttempt{Attempt: id})
+	s.do(cluster.ExitAttempt{Attempt: id})
 	s.Now = s.begin + 100_000
-	if preempts := apply(s.World, s.policy); len(preempts) != 0 {
+	if preempts := apply(s.Cluster, s.policy); len(preempts) != 0 {
 		t.Errorf("%v are preempted when a slot is free", preempts)
 	}
 	s.begin = s.Now
@@ -142,15 +142,15 @@ func TestAPoolThatHasItsShareStartsAnew(t *testing.T) {
 func TestSlotsOnTheirWayCount(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
 	s.Now = s.begin + 120_001
-	preempts := apply(s.World, s.policy)
-	if len(preempts) != 5 || preempts[0].How != preempt.Kill || !strings.Contains(preempts[0].Cause, "pool a has more than its fair share, and pool b") {
+	preempts := apply(s.Cluster, s.policy)
+	if len(preempts) != 5 || preempts[0].Mode != preempt.Kill || !strings.Contains(preempts[0].Cause, "pool a has more than its fair share, and pool b") {
 		t.Fatalf("preempted are %+v", preempts)
 	}
 	wantLine(t, s.after(130_000), "[]")
 	for _, p := range preempts[:3] {
-		s.do(cluster.EndAttempt{Attempt: p.Attempt})
+		s.do(cluster.ExitAttempt{Attempt: p.Attempt})
 	}
-	if more := apply(s.World, s.policy); len(more) != 0 || s.View().Job(cluster.JobID{Cluster: "1", Number: 2}).Stages[0].Running != 3 {
+	if more := apply(s.Cluster, s.policy); len(more) != 0 || s.View().Job(cluster.JobID{Cluster: "1", Number: 2}).Stages[0].Running != 3 {
 		t.Errorf("then %v are preempted", more)
 	}
 	wantLine(t, s.after(500_000), "[]")
@@ -161,10 +161,10 @@ func TestSlotsOnTheirWayCount(t *testing.T) {
 func TestSlotsOnTheirWayAreNotTakenAgain(t *testing.T) {
 	s := newScene(t, "<queue name='b'><fairSharePreemptionTimeout>60</fairSharePreemptionTimeout></queue>", in("b", 3, 0))
 	s.Run(in("c", 3, 0))
-	s.policy.Reset(s.Now, s.Seen())
-	s.policy.Decide(s.Now, s.Seen())
+	s.policy.Reset(s.Now, s.PolicyView())
+	s.policy.Decide(s.Now, s.PolicyView())
 	s.begin, s.Now = s.Now, s.Now+60_001
-	if preempts := apply(s.World, s.policy); len(preempts) != 3 {
+	if preempts := apply(s.Cluster, s.policy); len(preempts) != 3 {
 		t.Fatalf("preempted are %+v", preempts)
 	}
 	wantLine(t, s.after(90_000), "[]")
@@ -173,10 +173,10 @@ func TestSlotsOnTheirWayAreNotTakenAgain(t *testing.T) {
 
 func TestWhatIsUnknownPreemptsNothing(t *testing.T) {
 	s := newScene(t, "", in("b", 9, 0))
-	s.Facts = nil
+	s.SoftState = nil
 	wantLine(t, s.after(500_000), "[]")
-	s.Facts = schedtest.Omniscient{}
-	s.policy.Reset(s.Now, s.Seen()) // a new leader
+	s.SoftState = schedtest.FullKnowledge{}
+	s.policy.Reset(s.Now, s.PolicyView()) // a new leader
 	wantLine(t, s.after(500_000), "[]")
 	wantLine(t, s.after(620_001), "[9 8 7 6 5]")
 	s.do(cluster.AdmitMachine{Name: "m", Excluded: true})
@@ -188,22 +188,22 @@ func TestGangsEndWhole(t *testing.T) {
 	for n := range 10 {
 		id := cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}
 		s.do(cluster.KillAttempt{Attempt: id})
-		s.do(cluster.EndAttempt{Attempt: id})
+		s.do(cluster.ExitAttempt{Attempt: id})
 	}
 	s.do(cluster.KillJob{Job: cluster.JobID{Cluster: "1", Number: 1}})
 	s.Run(of("a", schedtest.Streamed(3, 0)))
 	gang := s.Run(of("a", schedtest.Streamed(6, 1)))
-	s.policy.Reset(s.Now, s.Seen())
-	apply(s.World, s.policy)
+	s.policy.Reset(s.Now, s.PolicyView())
+	apply(s.Cluster, s.policy)
 	if gang.Stages[0].Running != 6 {
 		t.Fatal("the gang does not run")
 	}
 	s.Run(in("b", 9, 0))
-	s.policy.Reset(s.Now, s.Seen())
-	apply(s.World, s.policy)
+	s.policy.Reset(s.Now, s.PolicyView())
+	apply(s.Cluster, s.policy)
 	s.begin = s.Now
 	s.Now += 120_001
-	plan := s.policy.Decide(s.Now, s.Seen())
+	plan := s.policy.Decide(s.Now, s.PolicyView())
 	// b runs one map on the slot that was free and lacks four: the gang of six
 	// would leave a with three of five, single maps are what there is.
 	for _, p := range plan.Preempts {
@@ -228,14 +228,14 @@ func TestPreemptionBringsShares(t *testing.T) {
 				rapid.Float64Range(.1, 4).Draw(rt, "weight"), rapid.IntRange(0, 3).Draw(rt, "min"))
 		}
 		w, p := world(t), New(Config{Allocations: allocations(rt, file), Preemption: true})
-		w.Facts = schedtest.Omniscient{}
-		p.Reset(w.Now, w.Seen())
+		w.SoftState = schedtest.FullKnowledge{}
+		p.Reset(w.Now, w.PolicyView())
 		submit := func(pool string) {
-			p.Observe(w.Now, w.Seen(), cluster.Delta{Jobs: []cluster.JobID{w.Run(in(pool, rapid.IntRange(1, 12).Draw(rt, "maps"), 0)).ID}})
+			p.Observe(w.Now, w.PolicyView(), cluster.Delta{Jobs: []cluster.JobID{w.Run(in(pool, rapid.IntRange(1, 12).Draw(rt, "maps"), 0)).ID}})
 		}
 		w.Join("m0", rapid.IntRange(1, 6).Draw(rt, "slots"), 0)
 		w.Join("m1", rapid.IntRange(1, 6).Draw(rt, "slots"), 0)
-		p.Reset(w.Now, w.Seen())
+		p.Reset(w.Now, w.PolicyView())
 		for _, pool := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 2, 6).Draw(rt, "jobs") {
 			submit(pool)
 			apply(w, p)
@@ -245,11 +245,11 @@ func TestPreemptionBringsShares(t *testing.T) {
 			preempts := apply(w, p)
 			killed += len(preempts)
 			for _, pre := range preempts {
-				p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: pre.Attempt}))
+				p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: pre.Attempt}))
 				apply(w, p)
 			}
 		}
-		p.divide()
+		p.computeShares()
 		for _, q := range p.tree.leaves() {
 			for _, other := range p.tree.leaves() {
 				if float64(q.running[0]) <= q.share[0]-1 && float64(other.running[0]) >= other.share[0]+1 {
@@ -277,6 +277,6 @@ func TestOnlyWhatIsKnownIsPreempted(t *testing.T) {
 	for _, n := range []int{1, 3, 9} {
 		known[cluster.AttemptID{Task: cluster.TaskID{Job: cluster.JobID{Cluster: "1", Number: 1}, Stage: "m", Number: n}}] = true
 	}
-	s.Facts = known
+	s.SoftState = known
 	wantLine(t, s.after(120_001), "[9 3 1]")
 }

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hammr/hammr/sched/deal"
 	"github.com/hammr/hammr/sched/pool"
 	"github.com/hammr/hammr/sched/share"
+	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // queue is a pool as it stands.
@@ -23,9 +23,9 @@ type queue struct {
 	since int64 // when the oldest of its jobs that wait was submitted; what age says, unless stale
 	stale bool
 
-	share  [2]float64 // of slots, as divide has found it last
-	uneven bool       // of the root: somebody's demand is another since then
-	seat   *deal.Seat
+	share       [2]float64 // of slots, as divide has found it last
+	sharesStale bool       // of the root: somebody's demand is another since then
+	treeEntry   *sharetree.Entry
 }
 
 // tree is all pools that are described or have jobs.
@@ -93,23 +93,23 @@ func (t *tree) leaves() (leaves []*queue) {
 	return leaves
 }
 
-// change adds to what the queue, and those that it is in, have and want.
-func (q *queue) change(t tally) {
+// adjust adds to what the queue, and those that it is in, have and want.
+func (q *queue) adjust(t tally) {
 	uneven := t.demand != slots{}
 	for ; q != nil; q = q.parent {
 		before := q.demand
 		q.wanted = q.wanted.Plus(t.demand)
 		q.tally, q.stale = q.plus(t), true
-		q.uneven = q.uneven || uneven
+		q.sharesStale = q.sharesStale || uneven
 		q.demand = q.wanted.AtMost(q.Max)
 		t.demand = q.demand.Minus(before)
-		q.seat.Sit(q.waiting)
+		q.treeEntry.SetDemand(q.waiting)
 	}
 }
 
-// age is since when some job in a queue waits that waits still. Pools that are
+// oldestWaiting is since when some job in a queue waits that waits still. Pools that are
 // alike otherwise go by it, or one would wait as long as there are others.
-func (q *queue) age() int64 {
+func (q *queue) oldestWaiting() int64 {
 	if !q.stale {
 		return q.since
 	}
@@ -120,13 +120,13 @@ func (q *queue) age() int64 {
 		}
 	}
 	for _, child := range q.children {
-		q.since = min(q.since, child.age())
+		q.since = min(q.since, child.oldestWaiting())
 	}
 	return q.since
 }
 
-// divide finds the fair share of the queues in one, which has its own.
-func (q *queue) divide(kind int) {
+// divideShare finds the fair share of the queues in one, which has its own.
+func (q *queue) divideShare(kind int) {
 	if len(q.children) == 0 {
 		return
 	}
@@ -136,6 +136,6 @@ func (q *queue) divide(kind int) {
 	}
 	for i, s := range share.Fill(q.share[kind], claims) {
 		q.children[i].share[kind] = s
-		q.children[i].divide(kind)
+		q.children[i].divideShare(kind)
 	}
 }

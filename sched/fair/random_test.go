@@ -34,19 +34,19 @@ func drawConfig(rt *rapid.T) Config {
 	}
 }
 
-func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.Life {
-	l := &schedtest.Life{World: world(t), Random: rt, Policy: New(conf)}
-	l.Facts = schedtest.Omniscient{}
+func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
+	l := &schedtest.ModelTest{Cluster: world(t), Random: rt, Policy: New(conf)}
+	l.SoftState = schedtest.FullKnowledge{}
 	l.Draw = func(s *cluster.JobSpec) {
 		s.Pool = rapid.SampledFrom(pools).Draw(rt, "pool")
 		s.User = rapid.SampledFrom([]string{"amy", "bob"}).Draw(rt, "user")
 	}
-	l.Policy.Reset(l.Now, l.Seen())
+	l.Policy.Reset(l.Now, l.PolicyView())
 	return l
 }
 
 // step is one of a Life, or a change of what only jobs in pools have.
-func step(l *schedtest.Life) {
+func step(l *schedtest.ModelTest) {
 	jobs := 0
 	for range l.View().Jobs() {
 		jobs++
@@ -75,15 +75,15 @@ func TestRandomLives(t *testing.T) {
 		l := newLife(t, rt, conf)
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			step(l)
-			plan := l.Policy.Decide(l.Now, l.Seen())
+			plan := l.Policy.Decide(l.Now, l.PolicyView())
 			wake := l.Policy.NextWake()
 			checkSame(rt, l, conf, plan, wake)
-			if again := l.Policy.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || l.Policy.NextWake() != wake {
+			if again := l.Policy.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) || l.Policy.NextWake() != wake {
 				rt.Fatalf("a second look gives %+v after %+v", again, plan)
 			}
 			checkPreempts(rt, l, plan)
 			waits := conf.Placement.Method == sched.Delay || conf.Placement.Patience > 0
-			after := l.After(plan)
+			after := l.StateAfter(plan)
 			checkMaxima(rt, l.View(), after, conf.Allocations)
 			if len(plan.Starts)+len(plan.Bundles) == 0 && (!waits || wake <= l.Now) {
 				checkNothingIdle(rt, l.Policy.(*Policy), after)
@@ -99,10 +99,10 @@ func TestRandomLives(t *testing.T) {
 // checkSame compares a policy that has observed with one that is reset. Only its
 // clocks may say something else: those of preemption, and those of delay scheduling, by
 // which tasks start.
-func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wake int64) {
+func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan, wake int64) {
 	fresh := New(conf)
-	fresh.Reset(l.Now, l.Seen())
-	again := fresh.Decide(l.Now, l.Seen())
+	fresh.Reset(l.Now, l.PolicyView())
+	again := fresh.Decide(l.Now, l.PolicyView())
 	if len(again.Preempts) > 0 {
 		rt.Fatalf("after a reset %+v are preempted at once", again.Preempts)
 	}
@@ -111,8 +111,8 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wak
 		rt.Fatalf("observing gives %q and a look at %d, reset gives %q and %d", schedtest.Lines(plan), wake, schedtest.Lines(again), fresh.NextWake())
 	}
 	known, found := l.Policy.(*Policy), fresh
-	known.divide()
-	found.divide()
+	known.computeShares()
+	found.computeShares()
 	for name, q := range found.tree.byName {
 		if k := known.tree.byName[name]; k == nil || k.tally != q.tally || k.wanted != q.wanted || k.share != q.share {
 			rt.Fatalf("pool %q is known as %+v, and found as %+v", name, k, q)
@@ -124,7 +124,7 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wak
 }
 
 // checkPreempts wants no pool below its fair share by what it loses.
-func checkPreempts(rt *rapid.T, l *schedtest.Life, plan sched.Plan) {
+func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	p := l.Policy.(*Policy)
 	lost := make(map[*queue]slots)
 	for _, pre := range plan.Preempts {
@@ -193,10 +193,10 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 		return
 	}
 	all := held(view, p.conf.Allocations)
-	for _, e := range p.line {
+	for _, e := range p.byPriority {
 		j := view.Job(e.id)
 		for _, s := range j.Stages {
-			if !s.Alone() || !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			limited := false

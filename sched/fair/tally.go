@@ -30,5 +30,5 @@ func (t tally) plus(o tally) tally {
 	}
 }
 
-// held is all slots that are not free.
-func (t tally) held() slots { return t.running.Plus(t.leaving) }
+// occupied is all slots that are not free.
+func (t tally) occupied() slots { return t.running.Plus(t.leaving) }

@@ -85,12 +85,12 @@ func TestBundles(t *testing.T) {
 			w.Start(busy, 0, 0, "a")
 			w.Start(busy, 0, 1, "a")
 			w.Start(busy, 0, 2, "b")
-			w.run(0, schedtest.Wide(1))
+			w.run(0, schedtest.TwoSlotGroups(1))
 			w.run(0, dag.MapReduce(9, 0))
 		}, nil},
 		{"slots that will never be of use are given to others", func(w *world) {
 			w.join2(3, 0)
-			w.run(0, schedtest.Wide(9), "b", "b", "a")
+			w.run(0, schedtest.TwoSlotGroups(9), "b", "b", "a")
 			w.run(0, dag.MapReduce(9, 0))
 		}, []string{"2m.0@a", "2m.1@b", "{1s0.2@a local}", "{1s0.1@b local}"}},
 		{"writers of what runs on slots that are waited for go on", func(w *world) {
@@ -138,7 +138,7 @@ func TestGangsAvoidMachines(t *testing.T) {
 			if n == 0 {
 				w.Apply(cluster.FailAttempt{Attempt: id, Failure: cluster.Failure{Cause: "test"}})
 			} else {
-				w.Apply(cluster.EndAttempt{Attempt: id})
+				w.Apply(cluster.ExitAttempt{Attempt: id})
 			}
 		}
 		w.run(0, dag.MapReduce(9, 0))
@@ -154,7 +154,7 @@ func TestGroupsOfSeveralSlotsArePlacedByAllMethods(t *testing.T) {
 	for _, placement := range placements {
 		w := newWorld(t)
 		w.join2(4, 0)
-		w.run(0, schedtest.Wide(3), "b", "b", "a")
+		w.run(0, schedtest.TwoSlotGroups(3), "b", "b", "a")
 		w.Now += 1000 // longer than any delay
 		got := w.whole(placement)
 		slices.Sort(got)

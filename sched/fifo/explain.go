@@ -9,7 +9,7 @@ import (
 )
 
 // Explain implements sched.Explainer.
-func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Fact {
+func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Detail {
 	e := p.byID[job.ID]
 	if e == nil {
 		return nil
@@ -18,10 +18,10 @@ func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Fac
 	var wanted sched.Slots
 	for _, other := range before {
 		for w := range sched.Wants(view.Job(other.job)) {
-			wanted = wanted.Plus(w.All())
+			wanted = wanted.Plus(w.TotalNeed())
 		}
 	}
-	return []sched.Fact{
+	return []sched.Detail{
 		{Name: "priority", Value: strconv.Itoa(e.priority)},
 		{Name: "jobs whose turn is before it", Value: strconv.Itoa(len(before))},
 		{Name: "slots that those wait for", Value: strconv.Itoa(wanted[cluster.MapSlot]) + " map, " + strconv.Itoa(wanted[cluster.ReduceSlot]) + " reduce"},

@@ -12,10 +12,10 @@ func TestExplainTellsWhoseTurnIsBefore(t *testing.T) {
 	w.submit(0, 1, "a")
 	w.submit(0, 0, "a")
 	p := new(Policy)
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	last := ""
 	for j := range w.View().Jobs() {
-		last = fmt.Sprint(p.Explain(w.Now, w.Seen(), j))
+		last = fmt.Sprint(p.Explain(w.Now, w.PolicyView(), j))
 	}
 	if want := "[{priority 0} {jobs whose turn is before it 2} {slots that those wait for 3 map, 0 reduce}]"; last != want {
 		t.Errorf("the last job: %s, want %s", last, want)

@@ -92,7 +92,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	round := p.placer.Round(now, view)
 	t := turn{round: round}
 	for _, e := range p.queue {
-		if round.Left() == 0 {
+		if round.Remaining() == 0 {
 			break
 		}
 		for w := range sched.Wants(view.Job(e.job)) {
@@ -100,7 +100,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		}
 	}
 	t.end()
-	plan, p.wake = round.Done()
+	plan, p.wake = round.Finish()
 	return plan
 }
 
@@ -120,7 +120,7 @@ func (t *turn) take(w sched.Want) {
 	}
 	kind := w.Stage.Slot
 	if t.held[kind] != nil {
-		t.round.Hurry(kind)
+		t.round.DisableLocalityWait(kind)
 		t.offer(kind)
 	}
 	t.held[kind] = &w

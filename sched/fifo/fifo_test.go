@@ -13,7 +13,7 @@ import (
 )
 
 // world is a cluster that tests drive by hand.
-type world struct{ *schedtest.World }
+type world struct{ *schedtest.Cluster }
 
 func newWorld(t testing.TB) *world { return &world{schedtest.New(t)} }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func newBustle(t *testing.T, seed uint64, placement sched.Placement) *schedtest.Bustle {
-	return schedtest.NewBustle(t, seed, New(placement))
+func newBustle(t *testing.T, seed uint64, placement sched.Placement) *schedtest.RandomCluster {
+	return schedtest.NewRandomCluster(t, seed, New(placement))
 }
 
 // job is one of a graph with slow start in millionths.
@@ -28,9 +28,9 @@ func TestEveryJobEnds(t *testing.T) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(job(b.Graph(), b.Random.IntN(2)*500_000)))
+			jobs = append(jobs, b.Submit(job(b.RandomGraph(), b.Random.IntN(2)*500_000)))
 		}
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			if b.Random.IntN(5) == 0 {
 				b.Do(cluster.SetPriority{Job: jobs[b.Random.IntN(len(jobs))].ID, Priority: b.Random.IntN(3)})
 			}
@@ -41,12 +41,14 @@ func TestEveryJobEnds(t *testing.T) {
 // TestSmallJobsStarveNoGang has one gang among small jobs of which there are
 // always more than the cluster can run.
 func TestSmallJobsStarveNoGang(t *testing.T) {
-	small := map[string]func(b *schedtest.Bustle) dag.Graph{
-		"maps and reduces": func(b *schedtest.Bustle) dag.Graph { return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2)) },
-		"maps":             func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(2, 0) },
-		"of all kinds":     (*schedtest.Bustle).Graph,
+	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
+		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
+			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
+		},
+		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
+		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
 	}
-	for name, graph := range map[string]dag.Graph{"streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3)} {
+	for name, graph := range map[string]dag.Graph{"streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3)} {
 		for kind, of := range small {
 			for seed := range uint64(8) {
 				b := newBustle(t, seed, placements[seed%uint64(len(placements))])
@@ -58,8 +60,8 @@ func TestSmallJobsStarveNoGang(t *testing.T) {
 					for range 2 {
 						b.Submit(job(of(b), 0))
 					}
-					b.Settle()
-					if !b.Pass() || round > 500 {
+					b.ApplyPlans()
+					if !b.Advance() || round > 500 {
 						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, gang.Stages[0].Waiting(), round)
 					}
 				}

@@ -79,11 +79,11 @@ func TestEveryJobEndsThoughItIsPaused(t *testing.T) {
 		b := newBustle(t, seed, placements[seed%uint64(len(placements))])
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(job(b.Graph(), b.Random.IntN(2)*500_000)))
+			jobs = append(jobs, b.Submit(job(b.RandomGraph(), b.Random.IntN(2)*500_000)))
 		}
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			if b.Random.IntN(4) == 0 {
-				b.PauseSome()
+				b.CheckpointOne()
 			}
 			if err := b.State.CheckInvariants(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -92,7 +92,7 @@ func TestEveryJobEndsThoughItIsPaused(t *testing.T) {
 		for _, j := range jobs {
 			for _, s := range j.Stages {
 				if s.Bundle.Gang {
-					gangs += s.Taken.Checkpoints
+					gangs += s.Preemption.Checkpoints
 				}
 			}
 		}

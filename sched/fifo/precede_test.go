@@ -16,18 +16,18 @@ func TestPrecedes(t *testing.T) {
 	s.Priority = 1
 	urgent := w.Run(s)
 	p := New(sched.Placement{})
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	line := []*cluster.Job{urgent, first, second}
 	for i, a := range line {
 		for k, b := range line {
-			if p.Precedes(w.Now, w.Seen(), cluster.MapSlot, a, b) != (i < k) {
+			if p.Precedes(w.Now, w.PolicyView(), cluster.MapSlot, a, b) != (i < k) {
 				t.Errorf("%v before %v is not %v", a.ID, b.ID, i < k)
 			}
 		}
 	}
 	w.Apply(cluster.KillJob{Job: first.ID})
-	p.Reset(w.Now, w.Seen())
-	if p.Precedes(w.Now, w.Seen(), cluster.MapSlot, first, second) {
+	p.Reset(w.Now, w.PolicyView())
+	if p.Precedes(w.Now, w.PolicyView(), cluster.MapSlot, first, second) {
 		t.Error("a job that is over precedes another")
 	}
 }

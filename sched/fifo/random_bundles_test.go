@@ -16,14 +16,14 @@ func TestRandomPlansOfBundles(t *testing.T) {
 	started := make(map[bool]int)
 	rapid.Check(t, func(rt *rapid.T) {
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
-		l := &schedtest.Life{World: schedtest.New(t), Random: rt}
+		l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt}
 		policies := newObservers(placement, 0, seen(l.State.View()))
 		l.Policy = policies
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			l.Step()
 			plan := policies.checkSame(rt, l.Now, seen(l.State.View()))
 			waits := placement.Method == sched.Delay || placement.Patience > 0
-			if after := l.After(plan); !waits || policies.NextWake() <= l.Now {
+			if after := l.StateAfter(plan); !waits || policies.NextWake() <= l.Now {
 				checkNothingIdle(rt, after, plan)
 			}
 			for _, b := range plan.Bundles {
@@ -44,7 +44,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 	for _, j := range inOrder(view) {
 		for _, stage := range j.Stages {
 			b := stage.Bundle
-			if !stage.Alone() && b.Stages[0] == stage && len(j.WaitingBundles(b))+len(j.StandingStill(b)) > 0 {
+			if !stage.StartsAlone() && b.Stages[0] == stage && len(j.WaitingBundles(b))+len(j.SuspendedBundles(b)) > 0 {
 				if len(wanted) == 0 {
 					checkBundlesWait(rt, view, j, b, plan)
 				}
@@ -54,7 +54,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 					}
 				}
 			}
-			if stage.Alone() && j.Ready(stage) && !wanted[int(stage.Slot)] && waitsUncharged(stage) {
+			if stage.StartsAlone() && j.Ready(stage) && !wanted[int(stage.Slot)] && waitsUncharged(stage) {
 				for m := range view.MachinesWithFree(stage.Slot) {
 					rt.Fatalf("%s of %v waits beside free slots on %s after %q", stage.Name, j.ID, m.Name, schedtest.Lines(plan))
 				}
@@ -71,7 +71,7 @@ func checkBundlesWait(rt *rapid.T, view cluster.View, j *cluster.Job, b *cluster
 	for m := range view.Machines() {
 		free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
 	}
-	for _, number := range j.StandingStill(b) {
+	for _, number := range j.SuspendedBundles(b) {
 		needs := needsOfStill(view, b, number)
 		goesOn, could := true, true
 		for name, need := range needs {
@@ -133,7 +133,7 @@ func waitsUncharged(s *cluster.Stage) bool {
 func mayStart(j *cluster.Job, b *cluster.Bundle) (some bool) {
 	for _, n := range j.WaitingBundles(b) {
 		failed := slices.ContainsFunc(b.TasksOf(n), func(t *cluster.Task) bool { return t.Charged > 0 })
-		if failed && b.GoesOn(n) {
+		if failed && b.ResumesFromCheckpoint(n) {
 			return false
 		}
 		some = some || !failed

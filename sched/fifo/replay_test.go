@@ -131,7 +131,7 @@ func measure(t *testing.T, placement sched.Placement, jitter int64) (o outcome) 
 
 func TestReplayOfThePapersEvaluation(t *testing.T) {
 	patient := sched.Placement{Patience: sched.DefaultPatience}
-	delay := sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 5000, Rack: 5000}}
+	delay := sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 5000, RackWait: 5000}}
 	for _, jitter := range []int64{0, 500, 1500} {
 		none := measure(t, sched.Placement{Method: sched.None}, jitter)
 		for _, tt := range []struct {
@@ -189,6 +189,6 @@ func TestOneSlowMachine(t *testing.T) {
 var placements = []sched.Placement{
 	{},
 	{Patience: 100},
-	{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}},
+	{Method: sched.Delay, Delay: locality.Delay{MachineWait: 30, RackWait: 40}},
 	{Method: sched.None},
 }

@@ -14,7 +14,7 @@ import (
 
 // told is what a round says of its offers: "1map skip 2: why".
 func (w *world) told(placement sched.Placement) (out []string) {
-	view := w.Seen()
+	view := w.PolicyView()
 	view.Trace = true
 	p := New(placement)
 	p.Reset(w.Now, view)
@@ -43,7 +43,7 @@ func TestOffersAreTold(t *testing.T) {
 	w.Join("a", 1, 0)
 	w.submit(0, 0, "a", "b")
 	w.wantTold(sched.Placement{}, "1map offer 2", "1map skip 1: no slot is free")
-	if d := w.World.Plan(New(sched.Placement{})).Decisions; d != nil {
+	if d := w.Cluster.Plan(New(sched.Placement{})).Decisions; d != nil {
 		t.Errorf("told though nobody asks: %v", d)
 	}
 }
@@ -56,7 +56,7 @@ func TestASkipTellsUntilWhenASlotIsWaitedFor(t *testing.T) {
 	w.Join("c", 0, 0)
 	delay := sched.DefaultDelay
 	w.wantTold(sched.Placement{Method: sched.Delay, Delay: delay},
-		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.Node-1))
+		"1map offer 1", fmt.Sprintf("1map skip 1: waits for a slot where its input is for %d", delay.MachineWait-1))
 }
 
 // TestASkipTellsHowFarFromItsInputATaskWouldStart as long as it waits: on no other
@@ -71,7 +71,7 @@ func TestASkipTellsHowFarFromItsInputATaskWouldStart(t *testing.T) {
 		w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Rack: rack, Slots: [2]int{slots, 0}})
 	}
 	w.submit(0, 0, "a")
-	begin, placement := w.Now, sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 100, Rack: 50}}
+	begin, placement := w.Now, sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 100, RackWait: 50}}
 	for after, want := range map[int64]string{
 		0: "1map skip 1: waits for a slot where its input is for 100", 99: "1map skip 1: waits for a slot where its input is for 1",
 		100: "1map skip 1: waits for a slot in the rack of its input for 50", 149: "1map skip 1: waits for a slot in the rack of its input for 1",

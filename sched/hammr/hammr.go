@@ -21,15 +21,15 @@ type Config struct {
 	Allocations *pool.Allocations
 
 	Placement sched.Placement
-	Means     preempt.Means // how slots are taken from running tasks
+	Preempt   preempt.Config // how slots are taken from running tasks
 
 	// Rankers order the jobs of pools with such an order, as in fair.Config.
 	Rankers map[pool.Order]sched.Ranker
 
-	// Blind places tasks without regard to where their input lies, as the
+	// IgnoreLocality places tasks without regard to where their input lies, as the
 	// paper does to show what its flow is good for. Jobs that name a placement
 	// of their own keep it.
-	Blind bool
+	IgnoreLocality bool
 
 	NoPreemption bool    // no pool takes slots from others
 	Threshold    float64 // the part of its fair share below which a pool starves, at most 1; 0 is 2/3
@@ -46,7 +46,7 @@ func (c *Config) ensureDefaults() {
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultTimeout
 	}
-	if c.Blind {
+	if c.IgnoreLocality {
 		c.Placement.Method, c.Placement.Patience = sched.None, 0
 	}
 }
@@ -60,7 +60,7 @@ func New(conf Config) *Policy {
 	return &Policy{fair.New(fair.Config{
 		Allocations: conf.pools(conf.Allocations),
 		Placement:   conf.Placement,
-		Means:       conf.Means,
+		Preempt:     conf.Preempt,
 		Rankers:     conf.Rankers,
 		Preemption:  !conf.NoPreemption,
 		LoadMaxDiff: 1,

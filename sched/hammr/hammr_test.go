@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func world(t testing.TB) *schedtest.World {
+func world(t testing.TB) *schedtest.Cluster {
 	w := schedtest.New(t)
-	w.Facts = schedtest.Omniscient{}
+	w.SoftState = schedtest.FullKnowledge{}
 	w.Apply(cluster.SetPools{Names: []string{"a", "b", "c"}})
 	return w
 }
@@ -143,9 +143,9 @@ func TestStarving(t *testing.T) {
 			p := New(tt.conf)
 			want(t, "taken at once", len(w.Plan(p).Preempts), 0)
 			w.Now += 15_000
-			want(t, "taken after 15 s", len(p.Decide(w.Now, w.Seen()).Preempts), tt.after)
+			want(t, "taken after 15 s", len(p.Decide(w.Now, w.PolicyView()).Preempts), tt.after)
 			w.Now++
-			plan := p.Decide(w.Now, w.Seen())
+			plan := p.Decide(w.Now, w.PolicyView())
 			want(t, "taken then", len(plan.Preempts), tt.at)
 			for i, pre := range plan.Preempts {
 				want(t, "the youngest first", pre.Attempt.Task.Number, 5-tt.has-i)
@@ -167,7 +167,7 @@ func TestAGangLosesAllOrNothing(t *testing.T) {
 	p := New(Config{})
 	w.Plan(p)
 	w.Now += 15_001
-	plan := p.Decide(w.Now, w.Seen())
+	plan := p.Decide(w.Now, w.PolicyView())
 	want(t, "gangs", len(plan.Preempts), 3)
 	for _, c := range schedtest.Commands(w.View(), plan) {
 		w.Apply(c)
@@ -188,7 +188,7 @@ func TestLocality(t *testing.T) {
 	sum := map[bool]int{}
 	for _, blind := range []bool{false, true} {
 		for seed := range uint64(10) {
-			b := schedtest.Bustle{World: world(t), Random: rand.New(rand.NewPCG(seed, 1))}
+			b := schedtest.RandomCluster{Cluster: world(t), Random: rand.New(rand.NewPCG(seed, 1))}
 			var hosts []string
 			for range 26 {
 				hosts = append(hosts, fmt.Sprintf("m%d", b.Random.IntN(4)))
@@ -197,7 +197,7 @@ func TestLocality(t *testing.T) {
 				b.Join(fmt.Sprintf("m%d", i), 2, 0)
 			}
 			j := b.Run(in("a", dag.MapReduce(26, 0)), hosts...)
-			p := New(Config{Blind: blind})
+			p := New(Config{IgnoreLocality: blind})
 			for j.Stages[0].Finished < 26 {
 				for _, c := range schedtest.Commands(b.View(), b.Plan(p)) {
 					b.Apply(c)
@@ -208,7 +208,7 @@ func TestLocality(t *testing.T) {
 				}
 				a := running[b.Random.IntN(len(running))]
 				b.Apply(cluster.FinishAttempt{Attempt: a.ID, Range: a.Range})
-				b.Apply(cluster.EndAttempt{Attempt: a.ID})
+				b.Apply(cluster.ExitAttempt{Attempt: a.ID})
 			}
 			sum[blind] += j.Stages[0].LocalStarts
 		}
@@ -231,11 +231,11 @@ func TestNewPoolsInheritTheWait(t *testing.T) {
 	before, after := New(Config{}), New(Config{Allocations: allocations(t, weights)})
 	w.Plan(before)
 	w.Now += 10_000
-	want(t, "taken before", len(before.Decide(w.Now, w.Seen()).Preempts), 0)
-	after.Reset(w.Now, w.Seen())
-	after.Inherit(before)
+	want(t, "taken before", len(before.Decide(w.Now, w.PolicyView()).Preempts), 0)
+	after.Reset(w.Now, w.PolicyView())
+	after.TransferFrom(before)
 	w.Now += 5001
-	want(t, "taken after", len(after.Decide(w.Now, w.Seen()).Preempts), 4)
+	want(t, "taken after", len(after.Decide(w.Now, w.PolicyView()).Preempts), 4)
 }
 
 // TestEveryJobEnds runs jobs of all kinds in pools that take slots from each other
@@ -243,14 +243,14 @@ func TestNewPoolsInheritTheWait(t *testing.T) {
 func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(60) {
 		file := []string{weights, weights + "<queue name='root'><schedulingPolicy>drf</schedulingPolicy></queue>", "<defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode>"}[seed%3]
-		b := schedtest.NewBustle(t, seed, New(Config{Allocations: allocations(t, file), Timeout: 200, Blind: seed%4 == 0}))
-		b.Facts = schedtest.Omniscient{}
+		b := schedtest.NewRandomCluster(t, seed, New(Config{Allocations: allocations(t, file), Timeout: 200, IgnoreLocality: seed%4 == 0}))
+		b.SoftState = schedtest.FullKnowledge{}
 		b.Do(cluster.SetPools{Names: []string{"a", "b", "c"}})
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			s := in([]string{"a", "b", "c"}[b.Random.IntN(3)], b.Graph())
+			s := in([]string{"a", "b", "c"}[b.Random.IntN(3)], b.RandomGraph())
 			jobs = append(jobs, b.Submit(s))
 		}
-		b.Drain(slices.Clone(jobs), func() {})
+		b.RunAll(slices.Clone(jobs), func() {})
 	}
 }

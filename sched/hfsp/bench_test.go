@@ -13,9 +13,9 @@ import (
 
 // crowd is a cluster of 100 machines with 10 map slots each, all taken but for a
 // few, and jobs of 20 maps.
-func crowd(b *testing.B, jobs, free int) *schedtest.World {
+func crowd(b *testing.B, jobs, free int) *schedtest.Cluster {
 	w := schedtest.New(b)
-	w.Facts, w.Now = schedtest.Omniscient{}, 1000
+	w.SoftState, w.Now = schedtest.FullKnowledge{}, 1000
 	for i := range 100 {
 		w.Join(fmt.Sprintf("m%d", i), 10, 5)
 	}
@@ -34,15 +34,15 @@ func crowd(b *testing.B, jobs, free int) *schedtest.World {
 
 func BenchmarkDecide(b *testing.B) {
 	for _, size := range [][2]int{{100, 1}, {1000, 1}, {1000, 100}, {10_000, 1}} {
-		for name, conf := range map[string]Config{"wait": {}, "suspend": {Means: suspends}} {
+		for name, conf := range map[string]Config{"wait": {}, "suspend": {Preempt: suspends}} {
 			b.Run(fmt.Sprintf("%d jobs, %d free, %s", size[0], size[1], name), func(b *testing.B) {
 				w := crowd(b, size[0], size[1])
 				conf.Placement, conf.DeltaMillis = blind, -1
 				p := New(conf)
-				p.Reset(w.Now, w.Seen())
+				p.Reset(w.Now, w.PolicyView())
 				b.ReportAllocs()
 				for b.Loop() {
-					p.Decide(w.Now, w.Seen())
+					p.Decide(w.Now, w.PolicyView())
 				}
 			})
 		}
@@ -53,13 +53,13 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkStep(b *testing.B) {
 	w := crowd(b, 1000, 0)
 	p := New(Config{Placement: blind})
-	p.Reset(w.Now, w.Seen())
+	p.Reset(w.Now, w.PolicyView())
 	for b.Loop() {
 		id := w.View().Machine("m7").Attempts[0].ID
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.KillAttempt{Attempt: id}))
-		p.Observe(w.Now, w.Seen(), w.Apply(cluster.EndAttempt{Attempt: id}))
-		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.Seen())) {
-			p.Observe(w.Now, w.Seen(), w.Apply(c))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.KillAttempt{Attempt: id}))
+		p.Observe(w.Now, w.PolicyView(), w.Apply(cluster.ExitAttempt{Attempt: id}))
+		for _, c := range schedtest.Commands(w.View(), p.Decide(w.Now, w.PolicyView())) {
+			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
 		}
 	}
 }
@@ -69,7 +69,7 @@ func BenchmarkReset(b *testing.B) {
 	w := crowd(b, 1000, 0)
 	p := New(Config{Placement: sched.Placement{}})
 	for b.Loop() {
-		p.Reset(w.Now, w.Seen())
+		p.Reset(w.Now, w.PolicyView())
 	}
 }
 

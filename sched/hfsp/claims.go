@@ -52,7 +52,7 @@ const (
 func newClaims(p *Policy, now int64, view sched.View, kind cluster.Slot, plan sched.Plan) *claims {
 	c := &claims{
 		policy: p, now: now, view: view, kind: kind, leaving: make(map[string]int), byPhase: make(map[*phase]*claimant),
-		finder: victim.Finder{Now: now, View: view, Means: p.conf.Means},
+		finder: victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt},
 		still:  p.queues[kind].still,
 	}
 	c.gather(c.got(plan))

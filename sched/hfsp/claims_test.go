@@ -57,7 +57,7 @@ func (s *scene) wantStates(what string, j *cluster.Job, running, still, ended in
 
 // TestTheYoungestStandStill, as many as are needed, and go on when they can.
 func TestTheYoungestStandStill(t *testing.T) {
-	s, large := occupied(t, Config{Means: suspends})
+	s, large := occupied(t, Config{Preempt: suspends})
 	small := s.submit(6000, 2, 0)
 	s.settle(6000)
 	s.want("the small job has come", "2/0", "2/0")
@@ -75,16 +75,16 @@ func TestTheYoungestStandStill(t *testing.T) {
 // TestWaysToTakeSlots has the same under other means.
 func TestWaysToTakeSlots(t *testing.T) {
 	for name, c := range map[string]struct {
-		means                 preempt.Means
+		means                 preempt.Config
 		running, still, ended int
 	}{
-		"none":       {preempt.Means{}, 4, 0, 0},
+		"none":       {preempt.Config{}, 4, 0, 0},
 		"wait":       {waits, 4, 0, 0},
 		"kill":       {kills, 2, 0, 2},
-		"of reduces": {preempt.Means{Map: preempt.Wait, Reduce: preempt.Suspend}, 4, 0, 0},
-		"auto":       {preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto}, 2, 2, 0},
+		"of reduces": {preempt.Config{Map: preempt.Wait, Reduce: preempt.Suspend}, 4, 0, 0},
+		"auto":       {preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto}, 2, 2, 0},
 	} {
-		s, large := occupied(t, Config{Means: c.means})
+		s, large := occupied(t, Config{Preempt: c.means})
 		s.submit(6000, 2, 0)
 		s.settle(6000)
 		s.wantStates(name, large, c.running, c.still, c.ended)
@@ -93,10 +93,10 @@ func TestWaysToTakeSlots(t *testing.T) {
 
 // TestSlotsThatComeFreeAnyway are not taken twice.
 func TestSlotsThatComeFreeAnyway(t *testing.T) {
-	s, large := occupied(t, Config{Means: kills})
+	s, large := occupied(t, Config{Preempt: kills})
 	s.submit(6000, 2, 0)
 	plan := s.decide(6000)
-	if len(plan.Preempts) != 2 || plan.Preempts[0].How != preempt.Kill || plan.Preempts[0].Cause == "" {
+	if len(plan.Preempts) != 2 || plan.Preempts[0].Mode != preempt.Kill || plan.Preempts[0].Cause == "" {
 		t.Fatalf("planned: %+v", plan)
 	}
 	if again := s.decide(6500); len(again.Preempts)+len(again.Starts) > 0 {
@@ -108,7 +108,7 @@ func TestSlotsThatComeFreeAnyway(t *testing.T) {
 // TestAClaimIsGoneWithItsCause is trap 14: when attempts end by themselves nobody
 // else is stopped.
 func TestAClaimIsGoneWithItsCause(t *testing.T) {
-	s, large := occupied(t, Config{Means: suspends})
+	s, large := occupied(t, Config{Preempt: suspends})
 	s.submit(6000, 2, 0)
 	s.finish(6000, large, cluster.MapSlot, 2)
 	s.settle(6000)
@@ -118,7 +118,7 @@ func TestAClaimIsGoneWithItsCause(t *testing.T) {
 
 // TestNothingIsKnown of attempts, so they are left alone, and asked for again.
 func TestNothingIsKnown(t *testing.T) {
-	s, large := occupied(t, Config{Means: suspends})
+	s, large := occupied(t, Config{Preempt: suspends})
 	clear(s.facts)
 	s.submit(6000, 2, 0)
 	s.settle(6000)
@@ -131,7 +131,7 @@ func TestNothingIsKnown(t *testing.T) {
 // TestMargin is trap 12: who is done later by a little only keeps his slots.
 func TestMargin(t *testing.T) {
 	for maps, still := range map[int]int{20: 0, 19: 0, 15: 4} {
-		s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 2)
+		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 2)
 		first := s.submit(1000, 20, 0)
 		s.settle(1000)
 		s.tell(1000, .01)
@@ -146,7 +146,7 @@ func TestMargin(t *testing.T) {
 // TestSamplesKeepTheirSlots though others are before them.
 func TestSamplesKeepTheirSlots(t *testing.T) {
 	small := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 1000, j.ID.Number > 1 })
-	s := newScene(t, Config{Placement: blind, Estimator: small, Means: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
+	s := newScene(t, Config{Placement: blind, Estimator: small, Preempt: suspends, Samples: [2]int{3, 3}}, 2, 2, 2)
 	large := s.submit(1000, 20, 0)
 	s.settle(1000)
 	s.tell(1000, .01)
@@ -158,7 +158,7 @@ func TestSamplesKeepTheirSlots(t *testing.T) {
 // TestRest has an attempt that has gone on run for a while before it stands still
 // again.
 func TestRest(t *testing.T) {
-	s, large := occupied(t, Config{Means: suspends})
+	s, large := occupied(t, Config{Preempt: suspends})
 	first := s.submit(6000, 4, 0)
 	s.settle(6000)
 	s.wantStates("all stand still", large, 0, 4, 0)
@@ -178,7 +178,7 @@ func TestRest(t *testing.T) {
 // TestAttemptsGoOnWhereTheyAre: for one that stands still a slot of its machine is
 // taken, and no other.
 func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 	first := s.submit(1000, 4, 0)
 	s.settle(1000)
 	id := s.View().Machine("m1").Attempts[0].ID
@@ -203,7 +203,7 @@ func TestAttemptsGoOnWhereTheyAre(t *testing.T) {
 func TestNoMoreStandStill(t *testing.T) {
 	restless := suspends
 	restless.MinRunMillis = -1
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: restless}, 1, 4, 1)
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: restless}, 1, 4, 1)
 	var jobs []*cluster.Job
 	for i := range int64(3) {
 		jobs = append(jobs, s.submit(1000+i*1000, []int{400, 40, 4}[i], 0))
@@ -226,7 +226,7 @@ func TestNoMoreStandStill(t *testing.T) {
 func TestReducesThatCouldNotWork(t *testing.T) {
 	spec := schedtest.Spec(dag.MapReduce(5, 2))
 	spec.SlowStartPPM = 0
-	s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+	s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 	first := s.submitSpec(1000, spec)
 	s.settle(1000)
 	s.want("one map waits", "4/0")
@@ -243,7 +243,7 @@ func TestReducesThatCouldNotWork(t *testing.T) {
 		t.Fatalf("its maps stand still: %+v", p)
 	}
 	s.finish(104_000, second, cluster.MapSlot, -1)
-	s.facts[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{At: 104_000, Fraction: .1}
+	s.facts[s.attempts(first, cluster.ReduceSlot)[0].ID] = sched.Progress{ReportedAt: 104_000, Fraction: .1}
 	s.settle(104_000)
 	s.want("the maps go on, and so may the reduces", "2/2", "0/0")
 }
@@ -270,7 +270,7 @@ func TestLateJobsShare(t *testing.T) {
 // task of it goes on from what the machine has.
 func TestASlotAtHomeIsOfUse(t *testing.T) {
 	for _, paused := range []bool{false, true} {
-		s := newScene(t, Config{Placement: blind, Estimator: sized, Means: suspends}, 2, 2, 1)
+		s := newScene(t, Config{Placement: blind, Estimator: sized, Preempt: suspends}, 2, 2, 1)
 		waves := s.Run(schedtest.Spec(dag.MapReduce(40, 0)), slices.Repeat([]string{"m0"}, 40)...)
 		first := s.Start(waves, 0, 0, "m1")
 		if paused {
@@ -280,8 +280,8 @@ func TestASlotAtHomeIsOfUse(t *testing.T) {
 		}
 		other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
 		near, far := s.Start(other, 0, 0, "m0"), s.Start(other, 0, 1, "m1")
-		s.Reset(s.World.Now, s.Seen())
-		c := newClaims(s.Policy, s.World.Now, s.Seen(), cluster.MapSlot, sched.Plan{})
+		s.Reset(s.Cluster.Now, s.PolicyView())
+		c := newClaims(s.Policy, s.Cluster.Now, s.PolicyView(), cluster.MapSlot, sched.Plan{})
 		claimant := c.byPhase[s.phaseOf(waves, cluster.MapSlot)]
 		for id, want := range map[cluster.AttemptID]bool{near: true, far: paused} {
 			_, _, a, _ := s.View().Attempt(id)

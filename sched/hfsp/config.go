@@ -11,9 +11,9 @@ import (
 type Config struct {
 	Placement sched.Placement
 
-	// Means are how slots are taken from running tasks. Where they name no way,
-	// none is taken, unlike by preempt.Means itself.
-	Means preempt.Means
+	// Preempt are how slots are taken from running tasks. Where they name no way,
+	// none is taken, unlike by preempt.Config itself.
+	Preempt preempt.Config
 
 	// Estimator tells sizes from samples; default Mean.
 	Estimator Estimator
@@ -28,10 +28,10 @@ type Config struct {
 	// samples run when it is their job's turn.
 	TrainSlots [2]int
 
-	// Doubt multiplies the size of a phase of which nothing is known (the
+	// UnknownSizeFactor multiplies the size of a phase of which nothing is known (the
 	// paper's xi, at least 1); default 1. Infinity has what is not sampled run
 	// only when no job of known size wants slots.
-	Doubt [2]float64
+	UnknownSizeFactor [2]float64
 
 	// InitialMillis is how long a task is taken to last while no job has been
 	// sized; default 60,000 ms.
@@ -51,8 +51,8 @@ func (c *Config) ensureDefaults() {
 		if c.Samples[kind] <= 0 {
 			c.Samples[kind] = 5
 		}
-		if !(c.Doubt[kind] >= 1) {
-			c.Doubt[kind] = 1
+		if !(c.UnknownSizeFactor[kind] >= 1) {
+			c.UnknownSizeFactor[kind] = 1
 		}
 		if c.InitialMillis[kind] <= 0 {
 			c.InitialMillis[kind] = 60_000
@@ -61,17 +61,17 @@ func (c *Config) ensureDefaults() {
 	if c.DeltaMillis == 0 {
 		c.DeltaMillis = 60_000
 	}
-	if c.Means.Map == "" && c.Means.Reduce == "" {
-		c.Means.Map, c.Means.Reduce = preempt.Wait, preempt.Wait
+	if c.Preempt.Map == "" && c.Preempt.Reduce == "" {
+		c.Preempt.Map, c.Preempt.Reduce = preempt.Wait, preempt.Wait
 	}
 }
 
 // preempts reports whether slots of a kind may be taken from anybody.
 func (c *Config) preempts(kind cluster.Slot) bool {
 	if kind == cluster.MapSlot {
-		return c.Means.Map != preempt.Wait
+		return c.Preempt.Map != preempt.Wait
 	}
-	return c.Means.Reduce != preempt.Wait
+	return c.Preempt.Reduce != preempt.Wait
 }
 
 // trainSlots is how many of the cluster's slots samples may have.

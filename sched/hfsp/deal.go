@@ -46,7 +46,7 @@ func (d *deal) run(kind cluster.Slot) {
 // but they wait for none, or the order would be a guess for longer.
 func (d *deal) samples(kind cluster.Slot) {
 	for _, s := range d.policy.sampling(kind) {
-		d.offer(s.phase, min(s.slots, d.round.LeftOf(kind)), d.round.OfferNow)
+		d.offer(s.phase, min(s.slots, d.round.RemainingOf(kind)), d.round.OfferNow)
 	}
 	d.round.Place()
 }
@@ -67,8 +67,8 @@ func (d *deal) bundles(p *phase) {
 // over reports whether no slot of a kind is left for anybody. Held ones are for
 // some.
 func (d *deal) over(kind cluster.Slot) bool {
-	free := d.round.LeftOf(cluster.MapSlot) + d.round.LeftOf(cluster.ReduceSlot)
-	return d.round.LeftOf(kind) == 0 && d.round.Left() == free
+	free := d.round.RemainingOf(cluster.MapSlot) + d.round.RemainingOf(cluster.ReduceSlot)
+	return d.round.RemainingOf(kind) == 0 && d.round.Remaining() == free
 }
 
 // give offers so many slots to tasks that start alone.
@@ -95,7 +95,7 @@ func (d *deal) late(kind cluster.Slot, late []*phase) {
 		before[i] = d.policy.running(p)
 		portions[i] = &portion{phase: p, slots: before[i], demand: before[i] + p.wanted}
 	}
-	spread(d.round.LeftOf(kind), portions)
+	spread(d.round.RemainingOf(kind), portions)
 	for i, p := range portions {
 		d.give(p.phase, p.slots-before[i])
 	}

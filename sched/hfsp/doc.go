@@ -35,7 +35,7 @@
 // come down to where more may be suspended.
 //
 // These settings go by the names that Hadoop's HFSP has for them, as far as it has;
-// sched/all reads them. Times are ms.
+// sched/registry reads them. Times are ms.
 //
 //	mapred.hfsp-scheduler.trainer.min-maps             Samples         5
 //	mapred.hfsp-scheduler.trainer.min-reduces          Samples         5
@@ -53,5 +53,5 @@
 //	hammr.hfsp.seed                                    Erring.Seed     0
 //
 // Eager waits for maps and suspends reduces, as in the paper. Without a strategy
-// slots are taken as the caller of sched/all says, or not at all.
+// slots are taken as the caller of sched/registry says, or not at all.
 package hfsp

@@ -80,9 +80,9 @@ const (
 	UniformLaw Law = "uniform"
 )
 
-// Erring makes mistakes: it multiplies what another Estimator says by a factor
+// NoisyEstimator makes mistakes: it multiplies what another Estimator says by a factor
 // that is the same for a job's phase whenever it is asked, and random in it.
-type Erring struct {
+type NoisyEstimator struct {
 	Estimator
 	Error float64 // 0 is none
 	Law   Law     // "" is LognormalLaw
@@ -90,12 +90,12 @@ type Erring struct {
 }
 
 // Size implements Estimator.
-func (e Erring) Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (float64, bool) {
+func (e NoisyEstimator) Size(job *cluster.Job, kind cluster.Slot, tasks int, samples []float64) (float64, bool) {
 	ms, ok := e.Estimator.Size(job, kind, tasks, samples)
 	return ms * e.factor(job.ID, kind), ok
 }
 
-func (e Erring) factor(id cluster.JobID, kind cluster.Slot) float64 {
+func (e NoisyEstimator) factor(id cluster.JobID, kind cluster.Slot) float64 {
 	if e.Law == UniformLaw {
 		return max(1+e.Error*(2*e.uniform(id, kind, 0)-1), 0)
 	}
@@ -105,7 +105,7 @@ func (e Erring) factor(id cluster.JobID, kind cluster.Slot) float64 {
 
 // uniform is a number in (0, 1) that is random in its arguments. Ids differ in
 // their last digit only, so the hash is mixed until its high bits do too.
-func (e Erring) uniform(id cluster.JobID, kind cluster.Slot, draw uint64) float64 {
+func (e NoisyEstimator) uniform(id cluster.JobID, kind cluster.Slot, draw uint64) float64 {
 	h := fnv.New64a()
 	var b [32]byte
 	for i, x := range [4]uint64{e.Seed, uint64(id.Number), uint64(kind), draw} {

@@ -60,7 +60,7 @@ func TestWithoutSamplesOnlyAnOracleKnows(t *testing.T) {
 // TestErrors are spread as they should be, and the same whenever they are asked for.
 func TestErrors(t *testing.T) {
 	const jobs = 4000
-	factors := func(e Erring) (out []float64) {
+	factors := func(e NoisyEstimator) (out []float64) {
 		e.Estimator = Mean{}
 		for n := range jobs {
 			j := &cluster.Job{ID: cluster.JobID{Cluster: "1", Number: n}}
@@ -75,20 +75,20 @@ func TestErrors(t *testing.T) {
 		return out
 	}
 	at := func(sorted []float64, q float64) float64 { return sorted[int(q*jobs)] }
-	normal := factors(Erring{Error: 1, Seed: 3})
+	normal := factors(NoisyEstimator{Error: 1, Seed: 3})
 	for q, want := range map[float64]float64{.5: 1, .841: math.E, .159: 1 / math.E, .977: math.E * math.E} {
 		if got := at(normal, q); math.Abs(math.Log(got)-math.Log(want)) > .12 {
 			t.Errorf("lognormal: %v of all are below %v, want %v", q, got, want)
 		}
 	}
-	uniform := factors(Erring{Error: .6, Law: UniformLaw})
+	uniform := factors(NoisyEstimator{Error: .6, Law: UniformLaw})
 	if uniform[0] < .4 || uniform[jobs-1] > 1.6 || math.Abs(at(uniform, .25)-.7) > .03 || math.Abs(at(uniform, .75)-1.3) > .03 {
 		t.Errorf("uniform: from %v to %v, quartiles %v and %v", uniform[0], uniform[jobs-1], at(uniform, .25), at(uniform, .75))
 	}
-	if slices.Equal(normal, factors(Erring{Error: 1, Seed: 4})) {
+	if slices.Equal(normal, factors(NoisyEstimator{Error: 1, Seed: 4})) {
 		t.Error("two seeds make the same errors")
 	}
-	if none := factors(Erring{Seed: 4}); none[0] != 1 || none[jobs-1] != 1 {
+	if none := factors(NoisyEstimator{Seed: 4}); none[0] != 1 || none[jobs-1] != 1 {
 		t.Error("errors of 0 change something")
 	}
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // Explain implements sched.Explainer.
-func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sched.Fact) {
+func (m *model) Explain(now int64, _ sched.View, job *cluster.Job) (facts []sched.Detail) {
 	for kind := range m.queues {
 		p := m.phases[phaseID{job.ID, cluster.Slot(kind)}]
 		if p == nil {
 			continue
 		}
 		add := func(name, format string, args ...any) {
-			facts = append(facts, sched.Fact{Name: cluster.Slot(kind).String() + " " + name, Value: fmt.Sprintf(format, args...)})
+			facts = append(facts, sched.Detail{Name: cluster.Slot(kind).String() + " " + name, Value: fmt.Sprintf(format, args...)})
 		}
 		if !p.entered {
 			add("phase", "has not begun")
@@ -58,7 +58,7 @@ func (p *phase) endText(now int64) string {
 
 func seconds(ms float64) string { return fmt.Sprintf("%.1f", ms/1000) }
 
-// Precedes implements sched.Precedence: late phases precede others, and those done
+// Precedes implements sched.JobComparer: late phases precede others, and those done
 // first on the virtual cluster those done later.
 func (m *model) Precedes(_ int64, _ sched.View, kind cluster.Slot, a, b *cluster.Job) bool {
 	x, y := m.phases[phaseID{a.ID, kind}], m.phases[phaseID{b.ID, kind}]

@@ -14,7 +14,7 @@ import (
 
 // scene is a cluster under HFSP, told of every change.
 type scene struct {
-	*schedtest.World
+	*schedtest.Cluster
 	*Policy
 	facts facts
 }
@@ -30,20 +30,20 @@ func (f facts) Progress(id cluster.AttemptID) (sched.Progress, bool) {
 // newScene is a cluster of machines m0, m1, … with so many slots each.
 func newScene(t testing.TB, conf Config, machines, maps, reduces int) *scene {
 	s := &scene{schedtest.New(t), New(conf), make(facts)}
-	s.World.Now, s.World.Facts = 1000, s.facts
+	s.Cluster.Now, s.Cluster.SoftState = 1000, s.facts
 	for i := range machines {
 		s.Join(fmt.Sprintf("m%d", i), maps, reduces)
 	}
-	s.Reset(s.World.Now, s.Seen())
+	s.Reset(s.Cluster.Now, s.PolicyView())
 	return s
 }
 
 // do applies a command at a time, which must not go back.
 func (s *scene) do(at int64, c cluster.Command) cluster.Delta {
 	s.T.Helper()
-	s.World.Now = at - 1
+	s.Cluster.Now = at - 1
 	delta := s.Apply(c)
-	s.Observe(at, s.Seen(), delta)
+	s.Observe(at, s.PolicyView(), delta)
 	return delta
 }
 
@@ -71,7 +71,7 @@ func (s *scene) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 // decide has what the policy plans at a time done, once.
 func (s *scene) decide(at int64) sched.Plan {
 	s.T.Helper()
-	plan := s.Decide(at, s.Seen())
+	plan := s.Decide(at, s.PolicyView())
 	for _, c := range schedtest.Commands(s.View(), plan) {
 		s.do(at, c)
 	}
@@ -96,7 +96,7 @@ func (s *scene) settle(at int64) {
 // gone has an attempt that was told to end be gone.
 func (s *scene) gone(at int64, id cluster.AttemptID) {
 	if _, _, a, ok := s.View().Attempt(id); ok && a.State != cluster.AttemptRunning && a.OnMachine {
-		s.do(at, cluster.EndAttempt{Attempt: id})
+		s.do(at, cluster.ExitAttempt{Attempt: id})
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *scene) finish(at int64, j *cluster.Job, kind cluster.Slot, count int) {
 func (s *scene) tell(at int64, fraction float64) {
 	for m := range s.View().Machines() {
 		for _, a := range m.Attempts {
-			s.facts[a.ID] = sched.Progress{At: at, Fraction: fraction}
+			s.facts[a.ID] = sched.Progress{ReportedAt: at, Fraction: fraction}
 		}
 	}
 }
@@ -160,9 +160,9 @@ func (s *scene) wantSize(what string, j *cluster.Job, kind cluster.Slot, ms floa
 }
 
 var (
-	waits    = preempt.Means{Map: preempt.Wait, Reduce: preempt.Wait}
-	suspends = preempt.Means{Map: preempt.Suspend, Reduce: preempt.Suspend}
-	kills    = preempt.Means{Map: preempt.Kill, Reduce: preempt.Kill}
+	waits    = preempt.Config{Map: preempt.Wait, Reduce: preempt.Wait}
+	suspends = preempt.Config{Map: preempt.Suspend, Reduce: preempt.Suspend}
+	kills    = preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill}
 )
 
 // blind places tasks anywhere.

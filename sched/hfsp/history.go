@@ -115,7 +115,7 @@ func (m *model) guess(p *phase, at int64) float64 {
 			task += k.ms / float64(len(known))
 		}
 	}
-	if doubt := m.conf.Doubt[kind]; !math.IsInf(doubt, 1) {
+	if doubt := m.conf.UnknownSizeFactor[kind]; !math.IsInf(doubt, 1) {
 		task *= doubt
 	}
 	return task * float64(p.tasks)

@@ -60,7 +60,7 @@ func (g *judging) next() int64 {
 // when it will be for another one. What has been judged so is no record of the
 // state: after a reset it is judged again.
 func (m *model) judge(now int64, view sched.View) (wake int64) {
-	if view.Facts == nil || m.conf.DeltaMillis < 0 {
+	if view.SoftState == nil || m.conf.DeltaMillis < 0 {
 		return 0
 	}
 	for _, p := range m.judging.due(now) {

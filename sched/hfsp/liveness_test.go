@@ -9,14 +9,14 @@ import (
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-func bustle(t *testing.T, seed uint64, conf Config) *schedtest.Bustle {
-	conf.InitialMillis, conf.DeltaMillis, conf.Means.MinRunMillis = [2]int64{20, 20}, 30, 10
-	b := schedtest.NewBustle(t, seed, New(conf))
-	b.Facts = schedtest.Omniscient{}
+func bustle(t *testing.T, seed uint64, conf Config) *schedtest.RandomCluster {
+	conf.InitialMillis, conf.DeltaMillis, conf.Preempt.MinRunMillis = [2]int64{20, 20}, 30, 10
+	b := schedtest.NewRandomCluster(t, seed, New(conf))
+	b.SoftState = schedtest.FullKnowledge{}
 	return b
 }
 
-func spec(b *schedtest.Bustle, g dag.Graph) cluster.JobSpec {
+func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
 	s := schedtest.Spec(g)
 	s.SlowStartPPM = b.Random.IntN(2) * 500_000
 	s.Priority = b.Random.IntN(5) - 2
@@ -29,16 +29,16 @@ func TestEveryJobEnds(t *testing.T) {
 	for seed := range uint64(120) {
 		conf := Config{
 			Placement:  everyPlacement[seed%uint64(len(everyPlacement))],
-			Means:      everyMeans[seed%uint64(len(everyMeans))],
-			Estimator:  Erring{Estimator: Mean{}, Error: float64(seed%3) / 2, Seed: seed},
+			Preempt:    everyMeans[seed%uint64(len(everyMeans))],
+			Estimator:  NoisyEstimator{Estimator: Mean{}, Error: float64(seed%3) / 2, Seed: seed},
 			TrainSlots: [2]int{int(seed%5) - 1, int(seed%3) - 1},
 		}
 		b := bustle(t, seed, conf)
 		var jobs []*cluster.Job
 		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(spec(b, b.Graph())))
+			jobs = append(jobs, b.Submit(spec(b, b.RandomGraph())))
 		}
-		b.Drain(jobs, func() {
+		b.RunAll(jobs, func() {
 			if j := jobs[b.Random.IntN(len(jobs))]; b.Random.IntN(10) == 0 {
 				b.Do(cluster.SetPriority{Job: j.ID, Priority: b.Random.IntN(5) - 2})
 			}
@@ -47,7 +47,7 @@ func TestEveryJobEnds(t *testing.T) {
 }
 
 // active is how many jobs run.
-func active(b *schedtest.Bustle) (n int) {
+func active(b *schedtest.RandomCluster) (n int) {
 	for j := range b.View().Jobs() {
 		if j.State == cluster.JobRunning {
 			n++
@@ -59,18 +59,18 @@ func active(b *schedtest.Bustle) (n int) {
 // TestNobodyStarves has one job among others, of which there are always more than
 // the cluster can run at once, and all of which are smaller.
 func TestNobodyStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.Bustle) dag.Graph{
-		"maps and reduces": func(b *schedtest.Bustle) dag.Graph {
+	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
+		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
 			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
 		},
-		"maps": func(*schedtest.Bustle) dag.Graph { return dag.MapReduce(2, 0) },
+		"maps": func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
 	}
 	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.Wide(3), "pairs": schedtest.Pairs(3),
+		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
 	} {
 		for kind, of := range small {
 			for seed := range uint64(6) {
-				b := bustle(t, seed, Config{Placement: sched.Placement{}, Means: everyMeans[seed]})
+				b := bustle(t, seed, Config{Placement: sched.Placement{}, Preempt: everyMeans[seed]})
 				for range 8 {
 					b.Submit(schedtest.Spec(of(b)))
 				}
@@ -79,8 +79,8 @@ func TestNobodyStarves(t *testing.T) {
 					for active(b) < 16 {
 						b.Submit(schedtest.Spec(of(b)))
 					}
-					b.Settle()
-					if !b.Pass() || round > 2000 {
+					b.ApplyPlans()
+					if !b.Advance() || round > 2000 {
 						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
 					}
 				}
@@ -93,12 +93,12 @@ func TestNobodyStarves(t *testing.T) {
 // memory is looked through.
 func TestTwoRunsAreAlike(t *testing.T) {
 	end := func(seed uint64) int64 {
-		b := bustle(t, seed, Config{Means: everyMeans[seed%uint64(len(everyMeans))]})
+		b := bustle(t, seed, Config{Preempt: everyMeans[seed%uint64(len(everyMeans))]})
 		var jobs []*cluster.Job
 		for range 6 {
 			jobs = append(jobs, b.Submit(spec(b, dag.MapReduce(4+b.Random.IntN(8), b.Random.IntN(3)))))
 		}
-		b.Drain(jobs, func() {})
+		b.RunAll(jobs, func() {})
 		return b.Now
 	}
 	for seed := range uint64(20) {

@@ -187,7 +187,7 @@ func (m *model) rank(p *phase) int {
 		return 3
 	case p.stalled:
 		return 2
-	case p.sized < judged && math.IsInf(m.conf.Doubt[p.id.kind], 1):
+	case p.sized < judged && math.IsInf(m.conf.UnknownSizeFactor[p.id.kind], 1):
 		return 1
 	}
 	return 0

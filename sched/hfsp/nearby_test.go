@@ -34,12 +34,12 @@ func (s *scene) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 func TestSamplesChooseMachinesFirst(t *testing.T) {
 	known := Oracle(func(j *cluster.Job, _ cluster.Slot) (int64, bool) { return 10, j.ID.Number == 1 })
 	for name, place := range map[string]sched.Placement{
-		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{Node: 60_000, Rack: 60_000}},
+		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{MachineWait: 60_000, RackWait: 60_000}},
 	} {
 		s := newScene(t, Config{Placement: place, Estimator: known, Samples: [2]int{1, 1}}, 2, 1, 1)
 		s.submitAt(1000, 9999, "m0", "m0", "m0")
 		s.submitAt(1000, 100, "m0", "m0", "m1")
-		lines := schedtest.Lines(s.Decide(1000, s.Seen()))
+		lines := schedtest.Lines(s.Decide(1000, s.PolicyView()))
 		if !slices.Contains(lines, "2m.0@m0 local") {
 			t.Errorf("%s: of the job in training nothing runs where its input is: %q", name, lines)
 		}
@@ -52,7 +52,7 @@ func TestSamplesTakeTheNearestTasks(t *testing.T) {
 	s := newScene(t, Config{Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}}, 2, 1, 1)
 	s.submitAt(1000, 100, "elsewhere", "elsewhere", "m1", "m1")
 	s.submitAt(1000, 100, "elsewhere", "elsewhere", "m1", "m1")
-	if lines := schedtest.Lines(s.Decide(1000, s.Seen())); !slices.Contains(lines, "1m.2@m1 local") {
+	if lines := schedtest.Lines(s.Decide(1000, s.PolicyView())); !slices.Contains(lines, "1m.2@m1 local") {
 		t.Errorf("the sample is none of the tasks nearby: %q", lines)
 	}
 }
@@ -61,7 +61,7 @@ func TestSamplesTakeTheNearestTasks(t *testing.T) {
 // input, however patient others are.
 func TestSamplesWaitForNoMachine(t *testing.T) {
 	for name, place := range map[string]sched.Placement{
-		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{Node: 60_000, Rack: 60_000}},
+		"flow": {}, "patience": {Patience: 60_000}, "delay": {Method: sched.Delay, Delay: locality.Delay{MachineWait: 60_000, RackWait: 60_000}},
 	} {
 		s := newScene(t, Config{Placement: place, Samples: [2]int{2, 2}, TrainSlots: [2]int{2, 2}}, 3, 1, 1)
 		j := s.submitAt(1000, 100, "m0", "m0", "m0", "m0", "m0", "m0", "m0", "m0", "m0")
@@ -83,6 +83,6 @@ func TestNearTriesAreSamples(t *testing.T) {
 	near := j.Stages[0].Tasks[1]
 	s.do(31_000, cluster.FinishAttempt{Attempt: near.Attempts[0].ID, Range: near.Range})
 	s.wantSize("the one beside its input is through", j, cluster.MapSlot, 2*30_000, measured)
-	s.Reset(31_000, s.Seen())
+	s.Reset(31_000, s.PolicyView())
 	s.wantSize("found again", j, cluster.MapSlot, 2*30_000, measured)
 }

@@ -69,7 +69,7 @@ func stagesOf(j *cluster.Job, kind cluster.Slot) (stages []*cluster.Stage) {
 
 // tasksIn is how many tasks a stage was submitted with.
 func tasksIn(s *cluster.Stage) int {
-	if s.Alone() {
+	if s.StartsAlone() {
 		return s.Bundle.Count
 	}
 	return len(s.Tasks)
@@ -100,7 +100,7 @@ func enteredAt(j *cluster.Job, kind cluster.Slot) (at int64, ok bool) {
 	for _, s := range stagesOf(j, kind) {
 		since, ready := j.StartedAt, true
 		for up := range s.Upstream() {
-			need := j.Early(up)
+			need := j.SlowStartTasks(up)
 			if kind == cluster.MapSlot {
 				need = len(up.Tasks) // nobody waits in a map slot
 			}
@@ -178,7 +178,7 @@ func tallyOf(j *cluster.Job, kind cluster.Slot) (t tally) {
 func (p *phase) countWanted() {
 	p.wanted, p.alone = 0, 0
 	for _, w := range p.wants {
-		p.wanted += w.All()[p.id.kind]
+		p.wanted += w.TotalNeed()[p.id.kind]
 		if w.Bundle == nil {
 			p.alone += w.Count
 		}

@@ -44,14 +44,14 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	round := p.placer.Round(now, view)
 	for kind := range p.queues {
 		if p.queues[kind].hungry > 1 {
-			round.Hurry(cluster.Slot(kind))
+			round.DisableLocalityWait(cluster.Slot(kind))
 		}
 	}
 	d := deal{policy: p, now: now, round: round, made: make(map[*phase]bool)}
 	for kind := range p.queues {
 		d.run(cluster.Slot(kind))
 	}
-	plan, p.wake = round.Done()
+	plan, p.wake = round.Finish()
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}

@@ -21,7 +21,7 @@ func TestQueuesAgainstTheirTwin(t *testing.T) {
 		p := l.Policy.(*watcher).Policy
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			l.Step()
-			plan := p.Decide(l.Now, l.Seen())
+			plan := p.Decide(l.Now, l.PolicyView())
 			for kind := range p.queues {
 				w := &wholly{p, l.Now, cluster.Slot(kind)}
 				w.checkLists(rt)
@@ -117,12 +117,12 @@ func (w *wholly) checkSampling(rt *rapid.T) {
 }
 
 // checkClaims has every phase be a claimant, and wants all to be due the same.
-func (w *wholly) checkClaims(rt *rapid.T, l *schedtest.Life, plan sched.Plan) (due int) {
-	c := newClaims(w.Policy, w.now, l.Seen(), w.kind, plan)
+func (w *wholly) checkClaims(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) (due int) {
+	c := newClaims(w.Policy, w.now, l.PolicyView(), w.kind, plan)
 	if len(c.claimants) == 0 {
 		return 0
 	}
-	twin := newClaims(w.Policy, w.now, l.Seen(), w.kind, sched.Plan{})
+	twin := newClaims(w.Policy, w.now, l.PolicyView(), w.kind, sched.Plan{})
 	twin.claimants, twin.byPhase = nil, make(map[*phase]*claimant)
 	got := c.got(plan)
 	for _, p := range w.filter(func(p *phase) bool { return w.running(p)+p.wanted+got[p] > 0 }) {

@@ -18,7 +18,7 @@ import (
 // starts anew.
 var placements = []sched.Placement{{}, {Patience: 100}, {Method: sched.None}}
 
-var everyMeans = []preempt.Means{
+var everyMeans = []preempt.Config{
 	{}, waits, suspends, kills, {Map: preempt.Auto, Reduce: preempt.Auto}, {Map: preempt.Split, Reduce: preempt.Checkpoint},
 	{Map: preempt.Suspend, Reduce: preempt.Wait},
 }
@@ -27,27 +27,27 @@ func drawConfig(rt *rapid.T) Config {
 	means := rapid.SampledFrom(everyMeans).Draw(rt, "means")
 	means.MinRunMillis = 5
 	return Config{
-		Placement:   rapid.SampledFrom(placements).Draw(rt, "placement"),
-		Means:       means,
-		Estimator:   rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, Erring{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
-		Samples:     [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
-		TrainSlots:  [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
-		Doubt:       [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
-		DeltaMillis: -1, // what progress tells is in no record
+		Placement:         rapid.SampledFrom(placements).Draw(rt, "placement"),
+		Preempt:           means,
+		Estimator:         rapid.SampledFrom([]Estimator{Mean{}, Lognormal{}, sized, NoisyEstimator{Estimator: Mean{}, Error: 1}}).Draw(rt, "estimator"),
+		Samples:           [2]int{rapid.IntRange(1, 3).Draw(rt, "samples"), rapid.IntRange(1, 3).Draw(rt, "samples")},
+		TrainSlots:        [2]int{rapid.IntRange(-1, 3).Draw(rt, "train"), rapid.IntRange(-1, 3).Draw(rt, "train")},
+		UnknownSizeFactor: [2]float64{rapid.SampledFrom([]float64{1, 2, math.Inf(1)}).Draw(rt, "doubt"), 1},
+		DeltaMillis:       -1, // what progress tells is in no record
 
 		InitialMillis: rapid.SampledFrom([][2]int64{{3, 4}, {20_000, 30_000}}).Draw(rt, "initial"),
 	}
 }
 
 // newLife is a life of three machines that are there from the beginning, and stay.
-func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.Life {
-	l := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: &watcher{Policy: New(conf)}}
-	l.Facts = schedtest.Omniscient{}
+func newLife(t *testing.T, rt *rapid.T, conf Config) *schedtest.ModelTest {
+	l := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: &watcher{Policy: New(conf)}}
+	l.SoftState = schedtest.FullKnowledge{}
 	for i, name := range []string{"m0", "m1", "m2"} {
 		l.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{1 + i, 2}})
 	}
 	l.Now *= 3 // a Life counts so
-	l.Policy.Reset(l.Now, l.Seen())
+	l.Policy.Reset(l.Now, l.PolicyView())
 	return l
 }
 
@@ -72,14 +72,14 @@ func TestRandomLives(t *testing.T) {
 		p := l.Policy.(*watcher).Policy
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			l.Step()
-			plan := p.Decide(l.Now, l.Seen())
+			plan := p.Decide(l.Now, l.PolicyView())
 			wake := p.NextWake()
 			checkSame(rt, l, conf, plan, wake)
-			if again := p.Decide(l.Now, l.Seen()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
+			if again := p.Decide(l.Now, l.PolicyView()); !reflect.DeepEqual(plan, again) || p.NextWake() != wake {
 				rt.Fatalf("a second look gives %+v after %+v", again, plan)
 			}
 			checkPreempts(rt, l, plan)
-			after := l.After(plan)
+			after := l.StateAfter(plan)
 			if reflect.DeepEqual(plan, sched.Plan{}) && conf.Placement.Patience == 0 {
 				checkNothingIdle(rt, p, after)
 			}
@@ -100,11 +100,11 @@ func TestRandomLives(t *testing.T) {
 }
 
 // checkSame compares a policy that has observed with one that is reset.
-func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wake int64) {
+func checkSame(rt *rapid.T, l *schedtest.ModelTest, conf Config, plan sched.Plan, wake int64) {
 	known, fresh := l.Policy.(*watcher).Policy, New(conf)
-	fresh.Reset(l.Now, l.Seen())
+	fresh.Reset(l.Now, l.PolicyView())
 	fresh.full = known.full
-	again := fresh.Decide(l.Now, l.Seen())
+	again := fresh.Decide(l.Now, l.PolicyView())
 	for kind := range known.queues {
 		known.inLine(cluster.Slot(kind)) // has them know when phases are done
 		fresh.inLine(cluster.Slot(kind))
@@ -122,12 +122,12 @@ func checkSame(rt *rapid.T, l *schedtest.Life, conf Config, plan sched.Plan, wak
 }
 
 // checkPreempts wants attempts that lose slots to run, in phases that are not late.
-func checkPreempts(rt *rapid.T, l *schedtest.Life, plan sched.Plan) {
+func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 	p := l.Policy.(*watcher).Policy
 	seen := make(map[cluster.AttemptID]bool)
 	for _, pre := range plan.Preempts {
 		_, _, a, ok := l.View().Attempt(pre.Attempt)
-		if !ok || a.State != cluster.AttemptRunning || a.Suspended || pre.Cause == "" || pre.How == preempt.Wait || seen[a.ID] {
+		if !ok || a.State != cluster.AttemptRunning || a.Suspended || pre.Cause == "" || pre.Mode == preempt.Wait || seen[a.ID] {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
 		seen[a.ID] = true
@@ -150,7 +150,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	}
 	for j := range view.Jobs() {
 		for _, s := range j.Stages {
-			if !s.Alone() || !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {
@@ -170,4 +170,4 @@ func waitsUncharged(s *cluster.Stage) bool {
 }
 
 // everyPlacement has delay scheduling, too.
-var everyPlacement = append(slices.Clone(placements), sched.Placement{Method: sched.Delay, Delay: locality.Delay{Node: 30, Rack: 40}})
+var everyPlacement = append(slices.Clone(placements), sched.Placement{Method: sched.Delay, Delay: locality.Delay{MachineWait: 30, RackWait: 40}})

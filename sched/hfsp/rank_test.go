@@ -12,12 +12,12 @@ import (
 // ranked is the order of all jobs in a pool that has them all.
 func (s *scene) ranked(at int64, conf Config) (order []int) {
 	r := NewRanker(conf)
-	r.Reset(at, s.Seen())
+	r.Reset(at, s.PolicyView())
 	queue := sched.Queue{Kind: cluster.MapSlot}
 	for j := range s.View().Jobs() {
 		queue.Jobs = append(queue.Jobs, &sched.Claimant{Job: j, Running: sched.Slots{len(s.attempts(j, cluster.MapSlot)), 0}})
 	}
-	slices.SortFunc(queue.Jobs, r.Rank(at, s.Seen(), queue))
+	slices.SortFunc(queue.Jobs, r.Rank(at, s.PolicyView(), queue))
 	for _, c := range queue.Jobs {
 		order = append(order, c.Job.ID.Number)
 	}
@@ -54,7 +54,7 @@ func TestExplain(t *testing.T) {
 	s.finish(61_000, first, cluster.MapSlot, 1)
 	explained := func(at int64, j *cluster.Job) string {
 		var lines []string
-		for _, f := range s.Explain(at, s.Seen(), j) {
+		for _, f := range s.Explain(at, s.PolicyView(), j) {
 			lines = append(lines, f.Name+": "+f.Value)
 		}
 		return strings.Join(lines, "\n")
@@ -85,7 +85,7 @@ map training: 0 of 2 samples are through`},
 	if got := explained(131_000, first); !strings.Contains(got, "map end on the virtual cluster: 10.0 s ago: it is late") {
 		t.Errorf("a late job is explained as\n%s", got)
 	}
-	if !s.Precedes(61_000, s.Seen(), cluster.MapSlot, first, second) || s.Precedes(61_000, s.Seen(), cluster.MapSlot, second, first) {
+	if !s.Precedes(61_000, s.PolicyView(), cluster.MapSlot, first, second) || s.Precedes(61_000, s.PolicyView(), cluster.MapSlot, second, first) {
 		t.Error("the second job precedes the first")
 	}
 }

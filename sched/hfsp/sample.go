@@ -108,10 +108,10 @@ func (p *phase) giveUpAt(view cluster.View, j *cluster.Job, failures int) int64 
 // submitted with, times the slots that it takes; at least 1 ms.
 func timeOf(view cluster.View, a *cluster.Attempt) float64 {
 	_, stage, t, _ := view.Task(a.ID.Task)
-	held := a.Held(a.EndedAt)
+	held := a.SlotTime(a.EndedAt)
 	for _, before := range t.Attempts {
-		if before.Kept() { // its checkpoint holds what it did
-			held += before.Held(before.EndedAt)
+		if before.WorkKept() { // its checkpoint holds what it did
+			held += before.SlotTime(before.EndedAt)
 		}
 	}
 	if since, ok := completeAt(stage); ok && since > a.StartedAt && since < a.EndedAt {
@@ -182,16 +182,16 @@ const retry = 1000
 func judgedTime(now int64, view sched.View, a *cluster.Attempt, delta int64) (ms float64, ok bool) {
 	known, ok := view.Progress(a.ID)
 	_, stage, t, _ := view.Task(a.ID.Task)
-	worked, fraction := a.Held(known.At), known.Fraction
+	worked, fraction := a.SlotTime(known.ReportedAt), known.Fraction
 	copied := int64(0)
 	if a.Slot == cluster.ReduceSlot && len(stage.Nodes) == 1 && !stage.Source {
-		worked, fraction = known.At-known.Reducing, 3*(fraction-2./3)
+		worked, fraction = known.ReportedAt-known.ReducingSince, 3*(fraction-2./3)
 		if since, complete := completeAt(stage); complete {
-			copied = max(known.Reducing-max(a.StartedAt, since), 0)
+			copied = max(known.ReducingSince-max(a.StartedAt, since), 0)
 		}
-		ok = ok && known.Reducing > 0
+		ok = ok && known.ReducingSince > 0
 	}
-	if !ok || a.Suspended || !(fraction > 0) || a.Held(now) < delta || worked <= 0 {
+	if !ok || a.Suspended || !(fraction > 0) || a.SlotTime(now) < delta || worked <= 0 {
 		return 0, false
 	}
 	return max((float64(worked)/fraction+float64(copied))*float64(stage.Slots[stage.Slot])/partOf(stage, t), 1), true

@@ -16,7 +16,7 @@ func TestShares(t *testing.T) {
 	s.submit(1000, 2, 0)
 	s.submit(1000, 20, 0)
 	s.do(1000, cluster.SetPriority{Job: s.View().Job(cluster.JobID{Cluster: "1", Number: 3}).ID, Priority: 1})
-	view := s.Seen()
+	view := s.PolicyView()
 	if len(s.Decide(1000, view).Decisions) > 0 {
 		t.Error("decisions are told though nobody wants them")
 	}

@@ -54,14 +54,14 @@ func TestOnlyOneWantsSlots(t *testing.T) {
 }
 
 func TestGuesses(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Doubt: [2]float64{2, 1}, InitialMillis: [2]int64{1000, 0}}, 1, 2, 2)
+	s := newScene(t, Config{Placement: blind, UnknownSizeFactor: [2]float64{2, 1}, InitialMillis: [2]int64{1000, 0}}, 1, 2, 2)
 	j := s.submit(1000, 4, 0)
 	s.wantSize("doubt of 2", j, cluster.MapSlot, 4*2*1000, guessed)
 }
 
 // TestInfiniteDoubt has what is not sampled of a job wait for all that is known.
 func TestInfiniteDoubt(t *testing.T) {
-	conf := Config{Placement: blind, Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}, Doubt: [2]float64{math.Inf(1), 1}}
+	conf := Config{Placement: blind, Samples: [2]int{1, 1}, TrainSlots: [2]int{1, 1}, UnknownSizeFactor: [2]float64{math.Inf(1), 1}}
 	s := newScene(t, conf, 1, 2, 1)
 	known := s.submit(1000, 30, 0)
 	s.settle(1000)
@@ -131,11 +131,11 @@ func TestSamplesThatFail(t *testing.T) {
 // TestProgressJudges is Delta, with traps 6 and 7: samples that run for long are
 // judged by their progress once it is known.
 func TestProgressJudges(t *testing.T) {
-	s := newScene(t, Config{Placement: blind, Means: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
+	s := newScene(t, Config{Placement: blind, Preempt: suspends, Samples: [2]int{2, 2}, DeltaMillis: 10_000}, 1, 2, 1)
 	j := s.submit(1000, 4, 0)
 	s.settle(1000)
 	s.submit(2000, 1, 0) // wants a slot
-	s.facts[s.attempts(j, cluster.MapSlot)[0].ID] = sched.Progress{At: 9000, Fraction: .25}
+	s.facts[s.attempts(j, cluster.MapSlot)[0].ID] = sched.Progress{ReportedAt: 9000, Fraction: .25}
 	s.decide(10_000)
 	s.wantSize("before it is time", j, cluster.MapSlot, 4*60_000, guessed)
 	if wake := s.NextWake(); wake != 11_000 {
@@ -146,11 +146,11 @@ func TestProgressJudges(t *testing.T) {
 	if wake := s.NextWake(); wake != 12_000 {
 		t.Errorf("it wakes up at %d to ask again", wake)
 	}
-	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{At: 12_000}
+	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 12_000}
 	s.decide(12_000)
 	s.wantSize("one has got nowhere", j, cluster.MapSlot, 4*60_000, guessed)
-	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{At: 11_000, Fraction: .5}
-	s.Decide(13_000, s.Seen())
+	s.facts[s.attempts(j, cluster.MapSlot)[1].ID] = sched.Progress{ReportedAt: 11_000, Fraction: .5}
+	s.Decide(13_000, s.PolicyView())
 	s.wantSize("of both", j, cluster.MapSlot, 4*(8000/.25+10_000/.5)/2, judged)
 	s.finish(25_000, j, cluster.MapSlot, -1)
 	s.wantSize("they are through", j, cluster.MapSlot, 4*24_000, measured)
@@ -167,10 +167,10 @@ func TestReducesAreJudgedByTheUsersFunction(t *testing.T) {
 	s.want("map and reduce", "1/1")
 	s.finish(5000, j, cluster.MapSlot, -1) // the reduce has copied for 2 s since
 	reduce := s.attempts(j, cluster.ReduceSlot)[0].ID
-	s.facts[reduce] = sched.Progress{At: 12_000, Fraction: 2. / 3, Reducing: 0}
+	s.facts[reduce] = sched.Progress{ReportedAt: 12_000, Fraction: 2. / 3, ReducingSince: 0}
 	s.decide(12_000)
 	s.wantSize("it still copies", j, cluster.ReduceSlot, 3*60_000, guessed)
-	s.facts[reduce] = sched.Progress{At: 13_000, Fraction: .7, Reducing: 7000}
+	s.facts[reduce] = sched.Progress{ReportedAt: 13_000, Fraction: .7, ReducingSince: 7000}
 	s.decide(14_000)
 	s.wantSize("a tenth of the function in 6 s", j, cluster.ReduceSlot, 3*(2000+60_000), judged)
 	s.finish(70_000, j, cluster.ReduceSlot, -1)
@@ -184,8 +184,8 @@ func TestStandingStillTakesNoTime(t *testing.T) {
 	s.settle(1000)
 	id := s.attempts(j, cluster.MapSlot)[0].ID
 	s.do(5000, cluster.SuspendAttempt{Attempt: id})
-	s.facts[id] = sched.Progress{At: 5000, Fraction: .5}
-	s.Decide(30_000, s.Seen())
+	s.facts[id] = sched.Progress{ReportedAt: 5000, Fraction: .5}
+	s.Decide(30_000, s.PolicyView())
 	s.wantSize("it has run for 4 s", j, cluster.MapSlot, 60_000, guessed)
 	s.settle(31_000)
 	s.want("it goes on", "1/0")

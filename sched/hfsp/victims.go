@@ -27,10 +27,10 @@ func (c *claims) take(cl *claimant, fits func(*cluster.Attempt) bool) (p sched.P
 			if p, ok = c.finder.Take(v, c.cause(cl, loser)); !ok {
 				continue
 			}
-			if p.How == preempt.Suspend && c.policy.isFull(c.kind, c.still) {
+			if p.Mode == preempt.Suspend && c.policy.isFull(c.kind, c.still) {
 				continue
 			}
-			if p.How == preempt.Suspend {
+			if p.Mode == preempt.Suspend {
 				c.still += v.Slots[c.kind]
 			}
 			loser.suspects = slices.Delete(loser.suspects, i, i+1)
@@ -98,8 +98,8 @@ func (c *claims) feeds(p *claimant) bool {
 
 func (c *claims) suspectsOf(loser *claimant) []victim.Victim {
 	if account := c.policy.ledger.Account(loser.id.job); !loser.looked && account != nil {
-		loser.suspects, loser.looked = c.finder.Among(account, c.kind), true
-		if c.view.Facts != nil && len(loser.suspects) < len(account.Attempts) && !c.allKnown(account) {
+		loser.suspects, loser.looked = c.finder.VictimsOf(account, c.kind), true
+		if c.view.SoftState != nil && len(loser.suspects) < len(account.Attempts) && !c.allKnown(account) {
 			c.wake = sched.Earliest(c.wake, c.now+retry)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *claims) usable(cl *claimant, a *cluster.Attempt) bool {
 			}
 			continue
 		}
-		if some(w.Stage.PausedOn(a.Machine), welcome) {
+		if some(w.Stage.CheckpointedOn(a.Machine), welcome) {
 			return true
 		}
 		for _, host := range m.Hosts {

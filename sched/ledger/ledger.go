@@ -21,11 +21,11 @@ import (
 // Ledger is the accounts of all jobs that are not over, or of which attempts are
 // still there. It is to be Reset before use.
 type Ledger struct {
-	accounts map[cluster.JobID]*Account
-	slots    sched.Slots // of all machines
-	surveyed bool        // slots is up to date
-	running  sched.Slots // of all accounts
-	leaving  sched.Slots // likewise
+	accounts   map[cluster.JobID]*Account
+	slots      sched.Slots // of all machines
+	slotsKnown bool        // slots is up to date
+	running    sched.Slots // of all accounts
+	leaving    sched.Slots // likewise
 }
 
 // Account is what a job has and wants. It is not to be changed.
@@ -40,11 +40,11 @@ type Account struct {
 	Suspended sched.Slots // wanted by attempts that stand still
 	Claims    sched.Slots // Waiting, as far as slots may be taken from others for it
 
-	Attempts map[cluster.AttemptID]Hold // those that hold slots
+	Attempts map[cluster.AttemptID]Usage // those that hold slots
 }
 
-// Hold is what an attempt holds.
-type Hold struct {
+// Usage is what an attempt holds.
+type Usage struct {
 	Slots   sched.Slots
 	Leaving bool
 }
@@ -52,8 +52,8 @@ type Hold struct {
 // Demand is what the job could use now in all.
 func (a *Account) Demand() sched.Slots { return a.Running.Plus(a.Waiting) }
 
-// Held is all that others cannot have.
-func (a *Account) Held() sched.Slots { return a.Running.Plus(a.Leaving) }
+// Occupied is all that others cannot have.
+func (a *Account) Occupied() sched.Slots { return a.Running.Plus(a.Leaving) }
 
 // Reset forgets everything and looks at the state afresh.
 func (l *Ledger) Reset(view cluster.View) {
@@ -63,18 +63,18 @@ func (l *Ledger) Reset(view cluster.View) {
 	}
 	for m := range view.Machines() {
 		for _, a := range m.Attempts {
-			l.hear(view, a.ID)
+			l.update(view, a.ID)
 		}
 	}
 	for id := range l.accounts {
-		l.settle(view, id)
+		l.recount(view, id)
 	}
 }
 
 // Observe takes a change over, and returns the jobs whose accounts may be others
 // now, ascending; those that were closed, too.
 func (l *Ledger) Observe(view cluster.View, delta cluster.Delta) (touched []cluster.JobID) {
-	l.surveyed = l.surveyed && len(delta.Machines) == 0
+	l.slotsKnown = l.slotsKnown && len(delta.Machines) == 0
 	seen := make(map[cluster.JobID]bool)
 	for _, ids := range [][]cluster.JobID{delta.Jobs, delta.Retired} {
 		for _, id := range ids {
@@ -82,14 +82,14 @@ func (l *Ledger) Observe(view cluster.View, delta cluster.Delta) (touched []clus
 			seen[id] = true
 		}
 	}
-	for _, ids := range [][]cluster.AttemptID{delta.Started, delta.Ended, delta.Asked, delta.Freed, delta.Published, delta.Revoked} {
+	for _, ids := range [][]cluster.AttemptID{delta.Started, delta.Ended, delta.OrdersChanged, delta.Freed, delta.Published, delta.Revoked} {
 		for _, id := range ids {
-			l.hear(view, id)
+			l.update(view, id)
 			seen[id.Task.Job] = true
 		}
 	}
 	for id := range seen {
-		l.settle(view, id)
+		l.recount(view, id)
 	}
 	return slices.SortedFunc(maps.Keys(seen), cluster.JobID.Compare)
 }
@@ -104,8 +104,8 @@ func (l *Ledger) Accounts() []*Account {
 
 // Slots is how many all machines have that may be given out.
 func (l *Ledger) Slots(view cluster.View) sched.Slots {
-	if !l.surveyed {
-		l.slots, l.surveyed = sched.Slots{}, true
+	if !l.slotsKnown {
+		l.slots, l.slotsKnown = sched.Slots{}, true
 		for m := range view.Machines() {
 			l.slots = l.slots.Plus(m.Slots)
 		}
@@ -124,13 +124,13 @@ func (l *Ledger) open(j *cluster.Job) {
 	if j == nil || l.accounts[j.ID] != nil || !isActive(j) && j.Occupied == 0 {
 		return
 	}
-	l.accounts[j.ID] = &Account{Job: j.ID, Attempts: make(map[cluster.AttemptID]Hold)}
+	l.accounts[j.ID] = &Account{Job: j.ID, Attempts: make(map[cluster.AttemptID]Usage)}
 }
 
 func isActive(j *cluster.Job) bool { return j != nil && j.State < cluster.JobCommitting }
 
-// hear notes what has become of an attempt.
-func (l *Ledger) hear(view cluster.View, id cluster.AttemptID) {
+// update notes what has become of an attempt.
+func (l *Ledger) update(view cluster.View, id cluster.AttemptID) {
 	account := l.accounts[id.Task.Job]
 	if account == nil {
 		return
@@ -144,12 +144,12 @@ func (l *Ledger) hear(view cluster.View, id cluster.AttemptID) {
 		return
 	}
 	_, stage, _, _ := view.Task(id.Task)
-	is := Hold{Slots: stage.Slots, Leaving: a.State != cluster.AttemptRunning || a.Pausing}
+	is := Usage{Slots: stage.Slots, Leaving: a.State != cluster.AttemptRunning || a.Pausing}
 	account.Attempts[id] = is
 	l.add(account, is, 1)
 }
 
-func (l *Ledger) add(a *Account, h Hold, sign int) {
+func (l *Ledger) add(a *Account, h Usage, sign int) {
 	slots := h.Slots.Times(sign)
 	if h.Leaving {
 		a.Leaving, l.leaving = a.Leaving.Plus(slots), l.leaving.Plus(slots)
@@ -158,9 +158,9 @@ func (l *Ledger) add(a *Account, h Hold, sign int) {
 	}
 }
 
-// settle counts what a job wants, and closes its account when it has nothing and
+// recount counts what a job wants, and closes its account when it has nothing and
 // never will.
-func (l *Ledger) settle(view cluster.View, id cluster.JobID) {
+func (l *Ledger) recount(view cluster.View, id cluster.JobID) {
 	account := l.accounts[id]
 	if account == nil {
 		return
@@ -169,17 +169,17 @@ func (l *Ledger) settle(view cluster.View, id cluster.JobID) {
 	account.Active = isActive(j)
 	account.Waiting, account.Suspended, account.Claims, account.Bundled = sched.Slots{}, sched.Slots{}, sched.Slots{}, 0
 	if account.Active {
-		account.want(j)
+		account.countWants(j)
 	} else if len(account.Attempts) == 0 {
 		delete(l.accounts, id)
 	}
 }
 
-func (a *Account) want(j *cluster.Job) {
+func (a *Account) countWants(j *cluster.Job) {
 	for w := range sched.Wants(j) {
-		a.Waiting = a.Waiting.Plus(w.All())
+		a.Waiting = a.Waiting.Plus(w.TotalNeed())
 		if w.Bundle != nil {
-			a.Bundled += w.All().Sum()
+			a.Bundled += w.TotalNeed().Sum()
 		}
 	}
 	if !j.Spec.Passive {

@@ -32,8 +32,8 @@ func (k *keeper) Observe(now int64, view sched.View, delta cluster.Delta) {
 func TestLedgersKeepUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := &keeper{Policy: fifo.New(sched.Placement{})}
-		life := &schedtest.Life{World: schedtest.New(t), Random: rt, Policy: k}
-		k.Reset(0, life.Seen())
+		life := &schedtest.ModelTest{Cluster: schedtest.New(t), Random: rt, Policy: k}
+		k.Reset(0, life.PolicyView())
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			life.Step()
 			var fresh Ledger

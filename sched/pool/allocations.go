@@ -57,7 +57,7 @@ type Pool struct {
 // Allocations is all pools, and the limits of users.
 type Allocations struct {
 	Root     *Pool
-	Warnings []Fault // what was read but is ignored, or makes little sense
+	Warnings []Problem // what was read but is ignored, or makes little sense
 
 	users          map[string]int // limits of those that have one of their own
 	userMaxDefault int
@@ -78,17 +78,17 @@ func Empty() *Allocations {
 	}
 }
 
-// UserMax is how many jobs of a user run at a time.
-func (a *Allocations) UserMax(user string) int {
+// UserMaxRunning is how many jobs of a user run at a time.
+func (a *Allocations) UserMaxRunning(user string) int {
 	if n, ok := a.users[user]; ok {
 		return n
 	}
 	return a.userMaxDefault
 }
 
-// Limited reports whether some user or pool may have fewer jobs running than it
+// LimitsRunningJobs reports whether some user or pool may have fewer jobs running than it
 // likes.
-func (a *Allocations) Limited() bool {
+func (a *Allocations) LimitsRunningJobs() bool {
 	limited := a.userMaxDefault < Unlimited || a.poolMaxDefault < Unlimited
 	for _, n := range a.users {
 		limited = limited || n < Unlimited
@@ -99,9 +99,9 @@ func (a *Allocations) Limited() bool {
 	return limited
 }
 
-// Jobs are the names of the pools that jobs can be in, ascending: those without
+// LeafNames are the names of the pools that jobs can be in, ascending: those without
 // others in them.
-func (a *Allocations) Jobs() (names []string) {
+func (a *Allocations) LeafNames() (names []string) {
 	for name, p := range a.byName {
 		if len(p.Children) == 0 && name != "" {
 			names = append(names, name)
@@ -123,7 +123,7 @@ func (a *Allocations) Find(name string) *Pool {
 	p, known := a.byName[name]
 	switch {
 	case !known:
-		return a.plain(name, a.above(name))
+		return a.undescribed(name, a.enclosing(name))
 	case len(p.Children) == 0:
 		return p
 	}
@@ -147,8 +147,8 @@ func canonical(name string) string {
 	return name
 }
 
-// above is the innermost pool that a pool without a description is in.
-func (a *Allocations) above(name string) *Pool {
+// enclosing is the innermost pool that a pool without a description is in.
+func (a *Allocations) enclosing(name string) *Pool {
 	for {
 		dot := strings.LastIndexByte(name, '.')
 		if dot < 0 {
@@ -161,16 +161,16 @@ func (a *Allocations) above(name string) *Pool {
 	}
 }
 
-// plain is a pool that says nothing about itself.
-func (a *Allocations) plain(name string, parent *Pool) *Pool {
+// undescribed is a pool that says nothing about itself.
+func (a *Allocations) undescribed(name string, parent *Pool) *Pool {
 	return &Pool{
 		Name: name, Parent: parent, Weight: 1, Max: [2]int{Unlimited, Unlimited}, MaxRunning: a.poolMaxDefault, Order: a.order,
 		MinTimeout: parent.MinTimeout, FairTimeout: parent.FairTimeout, Threshold: parent.Threshold,
 	}
 }
 
-// Uses reports whether some pool, described or not, has an order.
-func (a *Allocations) Uses(o Order) bool {
+// UsesOrder reports whether some pool, described or not, has an order.
+func (a *Allocations) UsesOrder(o Order) bool {
 	uses := a.order == o
 	for _, p := range a.byName {
 		uses = uses || p.Order == o

@@ -12,32 +12,32 @@ func Parse(name string, data []byte) (*Allocations, error) {
 	top, line, err := readElements(data)
 	switch {
 	case err != nil:
-		return nil, Faults{{name, line, err.Error(), "well-formed XML of pools"}}
+		return nil, Problems{{name, line, err.Error(), "well-formed XML of pools"}}
 	case top == nil:
-		return nil, Faults{{name, line, "no element", "<allocations>"}}
+		return nil, Problems{{name, line, "no element", "<allocations>"}}
 	case top.tag != "allocations":
-		return nil, Faults{{name, top.line, fmt.Sprintf("<%s>", top.tag), "<allocations>"}}
+		return nil, Problems{{name, top.line, fmt.Sprintf("<%s>", top.tag), "<allocations>"}}
 	}
 	p.allocations(top)
-	if len(p.faults) > 0 {
-		return nil, Faults(byLine(p.faults))
+	if len(p.problems) > 0 {
+		return nil, Problems(byLine(p.problems))
 	}
 	p.out.Warnings = byLine(p.warnings)
 	return p.out, nil
 }
 
 type parser struct {
-	file             string
-	out              *Allocations
-	faults, warnings []Fault
+	file               string
+	out                *Allocations
+	problems, warnings []Problem
 }
 
-func (p *parser) fault(line int, expected, format string, args ...any) {
-	p.faults = append(p.faults, Fault{p.file, line, fmt.Sprintf(format, args...), expected})
+func (p *parser) problem(line int, expected, format string, args ...any) {
+	p.problems = append(p.problems, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
 func (p *parser) warn(line int, expected, format string, args ...any) {
-	p.warnings = append(p.warnings, Fault{p.file, line, fmt.Sprintf(format, args...), expected})
+	p.warnings = append(p.warnings, Problem{p.file, line, fmt.Sprintf(format, args...), expected})
 }
 
 // allocations reads what holds for all first, so that pools can take it over
@@ -84,7 +84,7 @@ func (p *parser) user(e *element) {
 	limit := p.out.userMaxDefault
 	if p.named(e) {
 		if _, twice := p.out.users[e.name]; twice {
-			p.fault(e.line, "each user once", "user %q for the second time", e.name)
+			p.problem(e.line, "each user once", "user %q for the second time", e.name)
 		}
 	}
 	settings := p.settings(fmt.Sprintf(" of user %q", e.name), []setting{{[]string{"maxRunningJobs", "maxRunningApps"}, count(&limit)}})
@@ -98,7 +98,7 @@ func (p *parser) user(e *element) {
 
 func (p *parser) named(e *element) bool {
 	if e.name == "" {
-		p.fault(e.line, `an attribute name="…"`, "<%s> without a name", e.tag)
+		p.problem(e.line, `an attribute name="…"`, "<%s> without a name", e.tag)
 	}
 	return e.name != ""
 }
@@ -106,7 +106,7 @@ func (p *parser) named(e *element) bool {
 // root reads a queue that stands for the root.
 func (p *parser) root(e *element) {
 	if p.out.Root.Line > 0 {
-		p.fault(e.line, "each pool once", "queue %q for the second time, after line %d", root, p.out.Root.Line)
+		p.problem(e.line, "each pool once", "queue %q for the second time, after line %d", root, p.out.Root.Line)
 	}
 	p.out.Root.Line = e.line
 	p.fill(e, p.out.Root)
@@ -118,20 +118,20 @@ func (p *parser) pool(e *element, parent *Pool) {
 		return
 	}
 	if e.tag == "queue" && strings.Contains(e.name, ".") {
-		p.fault(e.line, "queues within queues instead of dots", "queue %q", e.name)
+		p.problem(e.line, "queues within queues instead of dots", "queue %q", e.name)
 	}
 	name := e.name
 	if parent.Name != "" {
 		name = parent.Name + "." + name
 	}
 	if canonical(name) == "" {
-		p.fault(e.line, "another name, since root is the queue around all others", "<%s> called %q", e.tag, e.name)
+		p.problem(e.line, "another name, since root is the queue around all others", "<%s> called %q", e.tag, e.name)
 		return
 	}
 	if other := p.out.byName[canonical(name)]; other != nil {
-		p.fault(e.line, "each pool once", "pool %q for the second time, after line %d", name, other.Line)
+		p.problem(e.line, "each pool once", "pool %q for the second time, after line %d", name, other.Line)
 	}
-	child := p.out.plain(canonical(name), parent)
+	child := p.out.undescribed(canonical(name), parent)
 	child.Line = e.line
 	p.out.byName[child.Name] = child
 	parent.Children = append(parent.Children, child)
@@ -154,7 +154,7 @@ func (p *parser) fill(e *element, to *Pool) {
 	}
 	if len(within) > 0 && !to.Order.ofPools() {
 		if line := settings.line("schedulingMode"); line > 0 {
-			p.fault(line, "fair or drf", "%s for pool %q, which has pools in it", to.Order, e.name)
+			p.problem(line, "fair or drf", "%s for pool %q, which has pools in it", to.Order, e.name)
 		}
 		to.Order = Fair
 	}

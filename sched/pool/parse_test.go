@@ -115,22 +115,22 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s lies in %q, want %q", name, p.Parent.Name, parent)
 		}
 	}
-	if got := a.Jobs(); !slices.Equal(got, []string{"prod", "research.adhoc", "research.nightly"}) {
+	if got := a.LeafNames(); !slices.Equal(got, []string{"prod", "research.adhoc", "research.nightly"}) {
 		t.Errorf("jobs may be in %q", got)
 	}
 }
 
 func TestUsers(t *testing.T) {
 	a := parse(t, old)
-	if a.UserMax("amy") != 3 || a.UserMax("bob") != 6 || a.UserMax("eve") != 6 {
-		t.Errorf("limits are %d, %d, %d", a.UserMax("amy"), a.UserMax("bob"), a.UserMax("eve"))
+	if a.UserMaxRunning("amy") != 3 || a.UserMaxRunning("bob") != 6 || a.UserMaxRunning("eve") != 6 {
+		t.Errorf("limits are %d, %d, %d", a.UserMaxRunning("amy"), a.UserMaxRunning("bob"), a.UserMaxRunning("eve"))
 	}
 	for text, want := range map[string]bool{
 		"": false, "<pool name='a'/>": false, "<pool name='a'><maxRunningJobs>9</maxRunningJobs></pool>": true,
 		"<userMaxJobsDefault>2</userMaxJobsDefault>": true, "<user name='u'><maxRunningJobs>2</maxRunningJobs></user>": true,
 		"<poolMaxJobsDefault>2</poolMaxJobsDefault>": true,
 	} {
-		if got := parse(t, "<allocations>"+text+"</allocations>").Limited(); got != want {
+		if got := parse(t, "<allocations>"+text+"</allocations>").LimitsRunningJobs(); got != want {
 			t.Errorf("%q: limited is %v", text, got)
 		}
 	}
@@ -191,7 +191,7 @@ f.xml:16: <defaultPoolSchedulingMode> "lifo"; expected one of [fair fifo hfsp dr
 	if err == nil || err.Error() != want {
 		t.Errorf("faults are\n%v, want\n%s", err, want)
 	}
-	var fault Fault
+	var fault Problem
 	if !errors.As(err, &fault) || fault.Line != 2 {
 		t.Errorf("the first fault is %+v", fault)
 	}
@@ -232,14 +232,14 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := Parse("f.xml", data)
 		if err != nil {
-			var faults Faults
+			var faults Problems
 			if !errors.As(err, &faults) || len(faults) == 0 {
 				t.Fatalf("error %v holds no faults", err)
 			}
 			return
 		}
 		checkPool(t, a.Root, nil)
-		for _, name := range append(a.Jobs(), "", "root", "a.b.c") {
+		for _, name := range append(a.LeafNames(), "", "root", "a.b.c") {
 			p := a.Find(name)
 			checkPool(t, p, p.Parent)
 			if len(p.Children) > 0 || a.Find(p.Name).Name != p.Name {

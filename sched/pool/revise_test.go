@@ -11,7 +11,7 @@ func TestRevise(t *testing.T) {
 	if x := b.Find("x.y").Parent; x != b.Find("x.new").Parent || x.Min[0] != 0 || x.Parent != b.Root || x.Children[0] != b.Find("x.y") {
 		t.Errorf("the tree is another: %+v", x)
 	}
-	if p := b.Find("new"); p.Threshold != .9 || b.UserMax("amy") != 2 {
+	if p := b.Find("new"); p.Threshold != .9 || b.UserMaxRunning("amy") != 2 {
 		t.Errorf("a pool without a description is %+v", p)
 	}
 	if x := a.Find("x.y").Parent; x.Min[0] != 3 || x.Threshold != .5 || x.Parent != a.Root {

@@ -21,7 +21,7 @@ type setter func(text string) (expected, ignored string)
 // settings are those that may stand at one place, each once.
 type settings struct {
 	parser *parser
-	whose  string // for people, with a blank before it
+	owner  string // for people, with a blank before it
 	all    []setting
 	seen   map[string]int // line by first name
 }
@@ -37,20 +37,20 @@ func (s *settings) line(tag string) int { return s.seen[tag] }
 func (s *settings) read(e *element) {
 	i := slices.IndexFunc(s.all, func(known setting) bool { return slices.Contains(known.tags, e.tag) })
 	if i < 0 {
-		s.parser.warn(e.line, s.known(), "<%s>%s, which is unknown and ignored", e.tag, s.whose)
+		s.parser.warn(e.line, s.known(), "<%s>%s, which is unknown and ignored", e.tag, s.owner)
 		return
 	}
 	first := s.all[i].tags[0]
 	if before := s.seen[first]; before > 0 {
-		s.parser.fault(e.line, "one of them", "<%s>%s beside that of line %d", e.tag, s.whose, before)
+		s.parser.problem(e.line, "one of them", "<%s>%s beside that of line %d", e.tag, s.owner, before)
 	}
 	s.seen[first] = e.line
 	expected, ignored := s.all[i].set(e.text)
 	if expected != "" {
-		s.parser.fault(e.line, expected, "<%s>%s %q", e.tag, s.whose, e.text)
+		s.parser.problem(e.line, expected, "<%s>%s %q", e.tag, s.owner, e.text)
 	}
 	if ignored != "" {
-		s.parser.warn(e.line, "slots only", "<%s>%s %q, of which %s is ignored", e.tag, s.whose, e.text, ignored)
+		s.parser.warn(e.line, "slots only", "<%s>%s %q, of which %s is ignored", e.tag, s.owner, e.text, ignored)
 	}
 }
 

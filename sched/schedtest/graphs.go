@@ -26,8 +26,8 @@ func Pairs(count int) dag.Graph {
 	return g
 }
 
-// Wide is the graph of groups that take two map slots each.
-func Wide(count int) dag.Graph {
+// TwoSlotGroups is the graph of groups that take two map slots each.
+func TwoSlotGroups(count int) dag.Graph {
 	return dag.Graph{
 		Stages: []dag.Stage{{Name: "parse", Nodes: count}, {Name: "clean", Nodes: count, Slots: dag.SlotMap}},
 		Edges:  []dag.Edge{{From: "parse", To: "clean", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
@@ -43,9 +43,9 @@ func DrawGraph(rt *rapid.T) dag.Graph {
 	case "pairs":
 		return Pairs(n)
 	case "wide":
-		return Wide(n)
+		return TwoSlotGroups(n)
 	case "mixed": // groups of several slots that stream to reduces, which a last stage reads
-		g := Wide(n)
+		g := TwoSlotGroups(n)
 		g.Stages = append(g.Stages, dag.Stage{Name: "sum", Nodes: 2}, dag.Stage{Name: "top", Nodes: 1})
 		g.Edges = append(g.Edges, dag.Edge{From: "clean", To: "sum", Channel: dag.ChannelTCP}, dag.Edge{From: "sum", To: "top", Connection: dag.Gather})
 		return g

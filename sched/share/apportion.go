@@ -33,7 +33,7 @@ func Apportion(slots int, shares []float64) []int {
 func quotas(slots int, shares []float64) []float64 {
 	largest, sum := 0.0, 0.0
 	for _, s := range shares {
-		largest = max(largest, min(positive(s), math.MaxFloat64))
+		largest = max(largest, min(nonNegative(s), math.MaxFloat64))
 	}
 	quotas := make([]float64, len(shares))
 	for i, s := range shares {

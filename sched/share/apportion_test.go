@@ -54,21 +54,21 @@ func TestApportionRoundsUpOrDown(t *testing.T) {
 func TestDominant(t *testing.T) {
 	capacity := []float64{90, 180}
 	for _, tt := range []struct {
-		h    Holder
+		h    Consumer
 		want float64
 	}{
-		{Holder{[]float64{9, 9}, 1}, .1},
-		{Holder{[]float64{9, 36}, 1}, .2},
-		{Holder{[]float64{9, 36}, 4}, .05},
-		{Holder{[]float64{0, 0}, 1}, 0},
-		{Holder{[]float64{0, 0}, 0}, math.Inf(1)},
-		{Holder{[]float64{0, 0, 1}, 1}, math.Inf(1)},
+		{Consumer{[]float64{9, 9}, 1}, .1},
+		{Consumer{[]float64{9, 36}, 1}, .2},
+		{Consumer{[]float64{9, 36}, 4}, .05},
+		{Consumer{[]float64{0, 0}, 1}, 0},
+		{Consumer{[]float64{0, 0}, 0}, math.Inf(1)},
+		{Consumer{[]float64{0, 0, 1}, 1}, math.Inf(1)},
 	} {
-		if got := Dominant(capacity, tt.h); got != tt.want {
+		if got := DominantShare(capacity, tt.h); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.h, got, tt.want)
 		}
 	}
-	if CompareDominant(capacity, Holder{[]float64{1, 0}, 0}, Holder{[]float64{2, 0}, 0}) >= 0 {
+	if CompareDominant(capacity, Consumer{[]float64{1, 0}, 0}, Consumer{[]float64{2, 0}, 0}) >= 0 {
 		t.Error("without weight, who holds less does not come first")
 	}
 }
@@ -78,7 +78,7 @@ func TestDominant(t *testing.T) {
 // to three tasks of the first and two of the second.
 func TestDominantFairness(t *testing.T) {
 	capacity, tasks := []float64{9, 18}, [][]float64{{1, 4}, {3, 1}}
-	holders := []Holder{{make([]float64, 2), 1}, {make([]float64, 2), 1}}
+	holders := []Consumer{{make([]float64, 2), 1}, {make([]float64, 2), 1}}
 	var count [2]int
 	for {
 		next := 0
@@ -103,8 +103,8 @@ func TestDominantFairness(t *testing.T) {
 // TestDominantWithOneResource holds the order against use over weight.
 func TestDominantWithOneResource(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		draw := func(name string) Holder {
-			return Holder{[]float64{float64(rapid.IntRange(0, 9).Draw(rt, name))}, float64(rapid.IntRange(1, 4).Draw(rt, name+" weight"))}
+		draw := func(name string) Consumer {
+			return Consumer{[]float64{float64(rapid.IntRange(0, 9).Draw(rt, name))}, float64(rapid.IntRange(1, 4).Draw(rt, name+" weight"))}
 		}
 		a, b := draw("a"), draw("b")
 		want := a.Used[0]*b.Weight - b.Used[0]*a.Weight

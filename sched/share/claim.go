@@ -41,14 +41,14 @@ func check(what string, x float64) error {
 	return fmt.Errorf("share: %s %v is not 0 or more", what, x)
 }
 
-// clean is a claim that Check accepts and of which no minimum exceeds the demand.
-func (c Claim) clean() Claim {
-	demand := positive(c.Demand)
-	return Claim{Weight: min(positive(c.Weight), math.MaxFloat64), Min: min(positive(c.Min), demand), Demand: demand}
+// normalized is a claim that Check accepts and of which no minimum exceeds the demand.
+func (c Claim) normalized() Claim {
+	demand := nonNegative(c.Demand)
+	return Claim{Weight: min(nonNegative(c.Weight), math.MaxFloat64), Min: min(nonNegative(c.Min), demand), Demand: demand}
 }
 
-// positive is x, or 0 when it is negative or not a number.
-func positive(x float64) float64 {
+// nonNegative is x, or 0 when it is negative or not a number.
+func nonNegative(x float64) float64 {
 	if x > 0 {
 		return x
 	}

@@ -10,11 +10,11 @@ import (
 // want if that is less. It is exact but for the rounding of floating point, and
 // costs n log n.
 func Fill(capacity float64, claims []Claim) []float64 {
-	f := filling{capacity: positive(capacity), claims: make([]Claim, len(claims))}
+	f := filling{capacity: nonNegative(capacity), claims: make([]Claim, len(claims))}
 	for i, c := range claims {
-		f.claims[i] = c.clean()
+		f.claims[i] = c.normalized()
 	}
-	if shares, scarce := f.minima(); scarce {
+	if shares, scarce := f.scaledMinima(); scarce {
 		return shares
 	}
 	f.split()
@@ -23,15 +23,15 @@ func Fill(capacity float64, claims []Claim) []float64 {
 
 // filling is a capacity that holds all minima, and clean claims on it.
 type filling struct {
-	capacity float64
-	claims   []Claim
-	weighted []int // places of the claims with weight
-	rest     []int // of the others
+	capacity   float64
+	claims     []Claim
+	weighted   []int // places of the claims with weight
+	unweighted []int // of the others
 }
 
-// minima are the shares when the capacity is too small for all minima, or just
+// scaledMinima are the shares when the capacity is too small for all minima, or just
 // large enough.
-func (f *filling) minima() (shares []float64, scarce bool) {
+func (f *filling) scaledMinima() (shares []float64, scarce bool) {
 	sum := 0.0
 	shares = make([]float64, len(f.claims))
 	for i, c := range f.claims {
@@ -65,7 +65,7 @@ func (f *filling) split() {
 		c.Demand = min(c.Demand, f.capacity)
 		if c.Weight == 0 {
 			c.Weight = 1
-			f.rest = append(f.rest, i)
+			f.unweighted = append(f.unweighted, i)
 		} else {
 			c.Weight = max(c.Weight/largest, leastWeight)
 			f.weighted = append(f.weighted, i)
@@ -78,7 +78,7 @@ func (f *filling) split() {
 func (f *filling) shares() []float64 {
 	shares := make([]float64, len(f.claims))
 	left := f.capacity
-	for _, i := range f.rest {
+	for _, i := range f.unweighted {
 		left -= f.claims[i].Min
 	}
 	f.fill(left, f.weighted, shares)
@@ -86,7 +86,7 @@ func (f *filling) shares() []float64 {
 	for _, i := range f.weighted {
 		left -= shares[i]
 	}
-	f.fill(left, f.rest, shares)
+	f.fill(left, f.unweighted, shares)
 	return shares
 }
 
@@ -124,7 +124,7 @@ func (f *filling) fill(capacity float64, members []int, shares []float64) {
 		if !grows(c, upper) {
 			return at(c, upper)
 		}
-		return min(c.Demand, max(c.Min, positive(capacity)*(c.Weight/weights)))
+		return min(c.Demand, max(c.Min, nonNegative(capacity)*(c.Weight/weights)))
 	}, shares)
 }
 

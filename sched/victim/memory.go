@@ -14,14 +14,14 @@ func (f *Finder) footprint(a *cluster.Attempt) (memory, unwritten int64) {
 	return p.Memory, p.Unwritten
 }
 
-// holdings are what attempts hold, by machine, in their order.
-func (f *Finder) holdings(together []*cluster.Attempt) (held []preempt.Holding) {
+// footprints are what attempts hold, by machine, in their order.
+func (f *Finder) footprints(together []*cluster.Attempt) (held []preempt.Footprint) {
 	var machines []string
 	for _, a := range together {
 		i := slices.Index(machines, a.Machine)
 		if i < 0 {
 			i, machines = len(machines), append(machines, a.Machine)
-			held = append(held, preempt.Holding{Room: f.room(a.Machine)})
+			held = append(held, preempt.Footprint{Headroom: f.headroom(a.Machine)})
 		}
 		memory, unwritten := f.footprint(a)
 		held[i].Memory += memory
@@ -30,13 +30,13 @@ func (f *Finder) holdings(together []*cluster.Attempt) (held []preempt.Holding) 
 	return held
 }
 
-// room is the memory that a machine has for more, once each attempt that is to stand
+// headroom is the memory that a machine has for more, once each attempt that is to stand
 // still there has another of its size beside it; nil when that is unknown.
-func (f *Finder) room(machine string) *preempt.Room {
-	r, ok := f.View.Room(machine)
+func (f *Finder) headroom(machine string) *preempt.MemHeadroom {
+	r, ok := f.View.MemHeadroom(machine)
 	if !ok {
 		return nil
 	}
-	r.Free -= f.claimed[machine]
+	r.Free -= f.claimedMemory[machine]
 	return &r
 }

@@ -15,12 +15,12 @@ const gb = 1_000_000_000
 // measured are attempts that are all alike, on machines of which the memory is known.
 type measured struct {
 	each  sched.Progress
-	rooms map[string]preempt.Room
+	rooms map[string]preempt.MemHeadroom
 }
 
 func (m measured) Progress(cluster.AttemptID) (sched.Progress, bool) { return m.each, true }
 
-func (m measured) Room(machine string) (r preempt.Room, ok bool) {
+func (m measured) MemHeadroom(machine string) (r preempt.MemHeadroom, ok bool) {
 	r, ok = m.rooms[machine]
 	return r, ok
 }
@@ -33,17 +33,17 @@ func TestMemoryDecides(t *testing.T) {
 		split, stop, wait = preempt.Split, preempt.Suspend, preempt.Wait
 	)
 	for name, tt := range map[string]struct {
-		how       preempt.How
+		how       preempt.Mode
 		unwritten int64
-		room      preempt.Room // of m; no Free: nothing is known of it
-		want      []preempt.How
+		room      preempt.MemHeadroom // of m; no Free: nothing is known of it
+		want      []preempt.Mode
 	}{
-		"unknown":                      {preempt.Auto, 0, preempt.Room{}, []preempt.How{stop, stop, stop, stop}},
-		"plenty":                       {preempt.Auto, 0, preempt.Room{Free: 100 * gb}, []preempt.How{stop, stop, stop, stop}},
-		"little":                       {preempt.Auto, 0, preempt.Room{Free: 4 * gb}, []preempt.How{split, split, split, split}},
-		"little, and much to write":    {preempt.Auto, gb / 2, preempt.Room{Free: 5 * gb}, []preempt.How{stop, stop, split, split}},
-		"for two, by name":             {preempt.Suspend, 0, preempt.Room{Free: 2 * gb}, []preempt.How{stop, stop, wait, wait}},
-		"for two, one of them swapped": {preempt.Suspend, 0, preempt.Room{Free: gb, Swap: gb}, []preempt.How{stop, stop, wait, wait}},
+		"unknown":                      {preempt.Auto, 0, preempt.MemHeadroom{}, []preempt.Mode{stop, stop, stop, stop}},
+		"plenty":                       {preempt.Auto, 0, preempt.MemHeadroom{Free: 100 * gb}, []preempt.Mode{stop, stop, stop, stop}},
+		"little":                       {preempt.Auto, 0, preempt.MemHeadroom{Free: 4 * gb}, []preempt.Mode{split, split, split, split}},
+		"little, and much to write":    {preempt.Auto, gb / 2, preempt.MemHeadroom{Free: 5 * gb}, []preempt.Mode{stop, stop, split, split}},
+		"for two, by name":             {preempt.Suspend, 0, preempt.MemHeadroom{Free: 2 * gb}, []preempt.Mode{stop, stop, wait, wait}},
+		"for two, one of them swapped": {preempt.Suspend, 0, preempt.MemHeadroom{Free: gb, Swap: gb}, []preempt.Mode{stop, stop, wait, wait}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, dag.MapReduce(4, 0))
@@ -51,19 +51,19 @@ func TestMemoryDecides(t *testing.T) {
 				s.Start(s.job, 0, n, "m")
 			}
 			s.Now += 100_000
-			facts := measured{each: sched.Progress{At: s.Now, Fraction: .5, Memory: gb, Unwritten: tt.unwritten}}
+			facts := measured{each: sched.Progress{ReportedAt: s.Now, Fraction: .5, Memory: gb, Unwritten: tt.unwritten}}
 			if tt.room.Free > 0 {
-				facts.rooms = map[string]preempt.Room{"m": tt.room}
+				facts.rooms = map[string]preempt.MemHeadroom{"m": tt.room}
 			}
-			s.Facts = facts
-			f := s.finder(preempt.Means{Map: tt.how})
-			var got []preempt.How
+			s.SoftState = facts
+			f := s.finder(preempt.Config{Map: tt.how})
+			var got []preempt.Mode
 			for _, v := range s.among(f, cluster.MapSlot) {
 				p, ok := f.Take(v, "test")
 				if !ok {
-					p.How = wait
+					p.Mode = wait
 				}
-				got = append(got, p.How)
+				got = append(got, p.Mode)
 			}
 			want(t, "taken", got, fmt.Sprint(tt.want))
 		})

@@ -31,14 +31,14 @@ func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
 	resumed := s.Now
 	for _, tt := range []struct {
 		after  int64 // ms since the resumption
-		means  preempt.Means
+		means  preempt.Config
 		urgent bool
 		want   string
 		wake   int64 // likewise; 0 for never
 	}{
 		{after: 1, want: "[2]", wake: 10_000 - 5000 - 4},
-		{after: 1, means: preempt.Means{MinRunMillis: 100}, want: "[9 2 1]", wake: 100},
-		{after: 1, means: preempt.Means{MinRunMillis: -1}, want: "[9 2 1 0]"},
+		{after: 1, means: preempt.Config{MinRunMillis: 100}, want: "[9 2 1]", wake: 100},
+		{after: 1, means: preempt.Config{MinRunMillis: -1}, want: "[9 2 1 0]"},
 		{after: 1, urgent: true, want: "[9 2 1 0]"},
 		{after: 6000, want: "[9 2 1]", wake: 10_000},
 		{after: 10_000, want: "[9 2 1 0]"},
@@ -60,25 +60,25 @@ func TestWhatHasJustGoneOnIsSpared(t *testing.T) {
 func TestBarredWays(t *testing.T) {
 	for _, tt := range []struct {
 		barred cluster.Ways
-		want   preempt.How
+		want   preempt.Mode
 	}{
 		{0, preempt.Split}, {cluster.WaySplit, preempt.Checkpoint}, {cluster.WaySplit | cluster.WayCheckpoint, preempt.Suspend},
 		{cluster.AllWays &^ cluster.WayKill, preempt.Kill}, {cluster.AllWays, ""},
 	} {
 		s := newScene(t, dag.MapReduce(0, 0))
 		spec := s.job.Spec
-		spec.Graph, spec.Barred = dag.MapReduce(1, 0), []cluster.Ways{tt.barred}
+		spec.Graph, spec.DisallowedModes = dag.MapReduce(1, 0), []cluster.Ways{tt.barred}
 		s.job = s.Run(spec)
 		v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}
-		p, _ := s.finder(preempt.Means{Map: preempt.Split}).Take(v, "test")
-		want(t, "taken", p.How, string(tt.want))
+		p, _ := s.finder(preempt.Config{Map: preempt.Split}).Take(v, "test")
+		want(t, "taken", p.Mode, string(tt.want))
 	}
 }
 
 // TestInputThatIsReadWholeIsNotSplit leaves a map its range whose input can only be
 // read from its beginning.
 func TestInputThatIsReadWholeIsNotSplit(t *testing.T) {
-	s := &scene{World: newScene(t, dag.MapReduce(1, 0)).World}
+	s := &scene{Cluster: newScene(t, dag.MapReduce(1, 0)).Cluster}
 	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted
 	if err := s.State.Load(id, []cluster.Split{{Bytes: 1, Whole: true}}); err != nil {
 		t.Fatal(err)
@@ -86,6 +86,6 @@ func TestInputThatIsReadWholeIsNotSplit(t *testing.T) {
 	s.Apply(cluster.StartJob{Job: id})
 	s.job = s.View().Job(id)
 	v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}
-	p, _ := s.finder(preempt.Means{Map: preempt.Split}).Take(v, "test")
-	want(t, "taken", p.How, string(preempt.Checkpoint))
+	p, _ := s.finder(preempt.Config{Map: preempt.Split}).Take(v, "test")
+	want(t, "taken", p.Mode, string(preempt.Checkpoint))
 }

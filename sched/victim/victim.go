@@ -35,9 +35,9 @@ func Compare(a, b Victim) int {
 
 // Finder looks for victims at one moment. It remembers what was taken.
 type Finder struct {
-	Now   int64 // ms since the epoch
-	View  sched.View
-	Means preempt.Means
+	Now     int64 // ms since the epoch
+	View    sched.View
+	Preempt preempt.Config
 
 	// Urgent says that slots are wanted for what was lost, so that nobody is
 	// spared because it has just gone on.
@@ -47,15 +47,15 @@ type Finder struct {
 	// when there is none.
 	Wake int64
 
-	taken   map[cluster.AttemptID]bool
-	stopped map[string][2]int // attempts that are to stand still, by machine
-	claimed map[string]int64  // bytes for those that come instead of them, likewise
+	taken         map[cluster.AttemptID]bool
+	suspending    map[string][2]int // attempts that are to stand still, by machine
+	claimedMemory map[string]int64  // bytes for those that come instead of them, likewise
 }
 
-// Among are the victims of a job that hold slots of a kind, in their order. What
+// VictimsOf are the victims of a job that hold slots of a kind, in their order. What
 // nothing is known of is none, nor what has just gone on, nor what holds slots that
 // would not be given out again.
-func (f *Finder) Among(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
+func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims []Victim) {
 	for id, hold := range account.Attempts {
 		if v, ok := f.victim(id, hold); ok && v.Slots[kind] > 0 {
 			victims = append(victims, v)
@@ -67,7 +67,7 @@ func (f *Finder) Among(account *ledger.Account, kind cluster.Slot) (victims []Vi
 
 // victim is an attempt with all that ends with it. Of a gang only the first
 // attempt is one.
-func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bool) {
+func (f *Finder) victim(id cluster.AttemptID, hold ledger.Usage) (v Victim, ok bool) {
 	_, t, a, ok := f.View.Attempt(id)
 	if !ok || hold.Leaving {
 		return v, false
@@ -75,7 +75,7 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bo
 	_, stage, _, _ := f.View.Task(id.Task)
 	v = Victim{Attempt: id, Slots: hold.Slots, StartedAt: a.StartedAt}
 	if !stage.Bundle.Gang {
-		return v, f.useful(a)
+		return v, f.isEligible(a)
 	}
 	v.Slots = sched.Slots{}
 	first := true
@@ -85,7 +85,7 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bo
 			if b.State != cluster.AttemptRunning {
 				continue
 			}
-			if first && b.ID != id || !f.useful(b) || b.Pausing {
+			if first && b.ID != id || !f.isEligible(b) || b.Pausing {
 				return v, false
 			}
 			first = false
@@ -95,19 +95,19 @@ func (f *Finder) victim(id cluster.AttemptID, hold ledger.Hold) (v Victim, ok bo
 	return v, true
 }
 
-// useful reports whether somebody knows of an attempt, and its slot can be given
+// isEligible reports whether somebody knows of an attempt, and its slot can be given
 // to another.
-func (f *Finder) useful(a *cluster.Attempt) bool {
+func (f *Finder) isEligible(a *cluster.Attempt) bool {
 	_, known := f.View.Progress(a.ID)
 	m := f.View.Machine(a.Machine)
-	return known && m != nil && !m.Lost && !m.Excluded && !f.rests(a)
+	return known && m != nil && !m.Lost && !m.Excluded && !f.isProtected(a)
 }
 
-// rests reports whether an attempt that goes on with what was there before has done
+// isProtected reports whether an attempt that goes on with what was there before has done
 // so for too short a time to be preempted again: else slots could go to and fro
 // between jobs without anything being done in them.
-func (f *Finder) rests(a *cluster.Attempt) bool {
-	until := a.ResumedAt + f.Means.MinRun()
+func (f *Finder) isProtected(a *cluster.Attempt) bool {
+	until := a.ResumedAt + f.Preempt.MinRun()
 	if a.ResumedAt == 0 || f.Urgent || until <= f.Now {
 		return false
 	}
@@ -124,31 +124,31 @@ func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
 	}
 	_, stage, _, _ := f.View.Task(v.Attempt.Task)
 	asked := preempt.Victim{
-		Reduce: stage.Slot == cluster.ReduceSlot,
-		Splits: j.Cuttable(t),
-		Barred: stage.Barred,
+		Reduce:          stage.Slot == cluster.ReduceSlot,
+		CanSplit:        j.CanSplit(t),
+		DisallowedModes: stage.DisallowedModes,
 	}
-	together := f.View.Together(a)
-	f.weigh(&asked, together)
-	how := f.Means.Choose(asked)
+	together := f.View.GangOf(a)
+	f.describe(&asked, together)
+	how := f.Preempt.Choose(asked)
 	if how == preempt.Wait {
 		return p, false
 	}
-	f.note(together, how)
-	return sched.Preempt{Attempt: v.Attempt, How: how, Cause: cause}, true
+	f.noteTaken(together, how)
+	return sched.Preempt{Attempt: v.Attempt, Mode: how, Cause: cause}, true
 }
 
-// weigh notes what is known of attempts that lose their slots together.
-func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
-	held := f.holdings(together)
-	v.Holding, v.Others = held[0], held[1:]
-	v.MaySuspend = f.View.Crowded(together, f.stopped) == nil
-	if f.View.Cramped(together) != nil {
-		v.Barred |= cluster.WayCheckpoint
+// describe notes what is known of attempts that lose their slots together.
+func (f *Finder) describe(v *preempt.Victim, together []*cluster.Attempt) {
+	held := f.footprints(together)
+	v.Footprint, v.Others = held[0], held[1:]
+	v.CanSuspend = f.View.FirstOverSuspended(together, f.suspending) == nil
+	if f.View.FirstFullDisk(together) != nil {
+		v.DisallowedModes |= cluster.WayCheckpoint
 	}
 	for _, a := range together {
-		v.Barred |= f.declined(a)
-		v.Elapsed = max(v.Elapsed, a.Held(f.Now))
+		v.DisallowedModes |= f.declinedModes(a)
+		v.Elapsed = max(v.Elapsed, a.SlotTime(f.Now))
 		remaining := f.remaining(a)
 		if remaining < 0 || v.Remaining < 0 {
 			v.Remaining = -1
@@ -158,38 +158,38 @@ func (f *Finder) weigh(v *preempt.Victim, together []*cluster.Attempt) {
 	}
 }
 
-// declinedFor is for how long an attempt is not asked again for what it has
+// declineBackoff is for how long an attempt is not asked again for what it has
 // declined, in ms.
-const declinedFor = 30_000
+const declineBackoff = 30_000
 
-// declined are the ways in which an attempt could not give up its slot lately.
-func (f *Finder) declined(a *cluster.Attempt) cluster.Ways {
-	if a.DeclinedAt == 0 || f.Now-a.DeclinedAt >= declinedFor {
+// declinedModes are the ways in which an attempt could not give up its slot lately.
+func (f *Finder) declinedModes(a *cluster.Attempt) cluster.Ways {
+	if a.DeclinedAt == 0 || f.Now-a.DeclinedAt >= declineBackoff {
 		return 0
 	}
 	return cluster.WaySplit | cluster.WayCheckpoint
 }
 
-// note remembers what was taken.
-func (f *Finder) note(together []*cluster.Attempt, how preempt.How) {
+// noteTaken remembers what was taken.
+func (f *Finder) noteTaken(together []*cluster.Attempt, how preempt.Mode) {
 	if f.taken == nil {
-		f.taken, f.stopped, f.claimed = make(map[cluster.AttemptID]bool), make(map[string][2]int), make(map[string]int64)
+		f.taken, f.suspending, f.claimedMemory = make(map[cluster.AttemptID]bool), make(map[string][2]int), make(map[string]int64)
 	}
 	for _, a := range together {
 		f.taken[a.ID] = true
 		if how != preempt.Suspend {
 			continue
 		}
-		still := f.stopped[a.Machine]
+		still := f.suspending[a.Machine]
 		still[a.Slot]++
-		f.stopped[a.Machine] = still
+		f.suspending[a.Machine] = still
 		memory, _ := f.footprint(a)
-		f.claimed[a.Machine] += memory
+		f.claimedMemory[a.Machine] += memory
 	}
 }
 
-// longest stands for how long an attempt runs that has got nowhere yet, in ms.
-const longest = 1e15
+// maxRemaining stands for how long an attempt runs that has got nowhere yet, in ms.
+const maxRemaining = 1e15
 
 // remaining is for how long an attempt will run still if it goes on as before, in
 // ms; negative when that is unknown.
@@ -198,12 +198,12 @@ func (f *Finder) remaining(a *cluster.Attempt) int64 {
 	if !known {
 		return -1
 	}
-	took, done := float64(max(a.Held(p.At), 0)), p.Fraction
+	took, done := float64(max(a.SlotTime(p.ReportedAt), 0)), p.Fraction
 	if a.Slot == cluster.ReduceSlot {
-		took, done = min(took, float64(max(p.At-p.Reducing, 0))), (p.Fraction-sched.ReducesFrom)/(1-sched.ReducesFrom)
+		took, done = min(took, float64(max(p.ReportedAt-p.ReducingSince, 0))), (p.Fraction-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)
 	}
 	if !(done > 0) {
-		return longest
+		return maxRemaining
 	}
-	return max(int64(min(took/done-took, longest))-(f.Now-p.At), 0)
+	return max(int64(min(took/done-took, maxRemaining))-(f.Now-p.ReportedAt), 0)
 }

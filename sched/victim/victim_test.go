@@ -14,26 +14,26 @@ import (
 
 // scene is a machine on which a job runs.
 type scene struct {
-	*schedtest.World
+	*schedtest.Cluster
 	job *cluster.Job
 }
 
 func newScene(t *testing.T, g dag.Graph) *scene {
-	s := &scene{World: schedtest.New(t)}
-	s.Facts = schedtest.Omniscient{}
+	s := &scene{Cluster: schedtest.New(t)}
+	s.SoftState = schedtest.FullKnowledge{}
 	s.Join("m", 4, 4)
 	s.job = s.Run(schedtest.Spec(g))
 	return s
 }
 
-func (s *scene) finder(means preempt.Means) *Finder {
-	return &Finder{Now: s.Now, View: s.Seen(), Means: means}
+func (s *scene) finder(means preempt.Config) *Finder {
+	return &Finder{Now: s.Now, View: s.PolicyView(), Preempt: means}
 }
 
 func (s *scene) among(f *Finder, kind cluster.Slot) []Victim {
 	var l ledger.Ledger
 	l.Reset(s.View())
-	return f.Among(l.Account(s.job.ID), kind)
+	return f.VictimsOf(l.Account(s.job.ID), kind)
 }
 
 // numbers are the tasks of victims.
@@ -69,15 +69,15 @@ func TestAReduceThatBeginsIsNotNearlyDone(t *testing.T) {
 		p    sched.Progress
 		want int64
 	}{
-		{sched.Progress{Fraction: .5}, longest},
-		{sched.Progress{Fraction: sched.ReducesFrom}, longest},
-		{sched.Progress{Fraction: sched.ReducesFrom + .01/3, Reducing: begun + 100}, 99 * 100},
-		{sched.Progress{Fraction: 1, Reducing: begun + 100}, 0},
+		{sched.Progress{Fraction: .5}, maxRemaining},
+		{sched.Progress{Fraction: sched.ReducePhaseStart}, maxRemaining},
+		{sched.Progress{Fraction: sched.ReducePhaseStart + .01/3, ReducingSince: begun + 100}, 99 * 100},
+		{sched.Progress{Fraction: 1, ReducingSince: begun + 100}, 0},
 	} {
-		s.Now, tt.p.At = begun+200, begun+200
-		s.Facts = known{0: tt.p}
+		s.Now, tt.p.ReportedAt = begun+200, begun+200
+		s.SoftState = known{0: tt.p}
 		_, _, a, _ := s.View().Attempt(v.Attempt)
-		if got := s.finder(preempt.Means{}).remaining(a); got < tt.want-1 || got > tt.want+1 {
+		if got := s.finder(preempt.Config{}).remaining(a); got < tt.want-1 || got > tt.want+1 {
 			t.Errorf("%+v: %d ms remain, want %d", tt.p, got, tt.want)
 		}
 	}
@@ -88,8 +88,8 @@ func TestTheYoungestIsFirst(t *testing.T) {
 	for _, n := range []int{2, 0, 3} {
 		s.Start(s.job, 0, n, "m")
 	}
-	want(t, "maps", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[3 0 2]")
-	want(t, "reduces", numbers(s.among(s.finder(preempt.Means{}), cluster.ReduceSlot)), "[]")
+	want(t, "maps", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[3 0 2]")
+	want(t, "reduces", numbers(s.among(s.finder(preempt.Config{}), cluster.ReduceSlot)), "[]")
 }
 
 func TestWhatIsOfNoUseIsSpared(t *testing.T) {
@@ -99,10 +99,10 @@ func TestWhatIsOfNoUseIsSpared(t *testing.T) {
 	}
 	s.Apply(cluster.KillAttempt{Attempt: s.job.Stages[0].Tasks[1].Attempts[0].ID})
 	s.Apply(cluster.PauseAttempt{Attempt: s.job.Stages[0].Tasks[2].Attempts[0].ID})
-	s.Facts = known{0: {}, 1: {}, 2: {}}
-	want(t, "those that go on and are known", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[0]")
+	s.SoftState = known{0: {}, 1: {}, 2: {}}
+	want(t, "those that go on and are known", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[0]")
 	s.Apply(cluster.ExpireMachine{Name: "m", Epoch: s.View().Machine("m").Epoch})
-	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "[]")
+	want(t, "those of a machine that is lost", numbers(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "[]")
 }
 
 // TestAGangIsOneVictim takes the slots of all its attempts once, by standing still or by
@@ -114,8 +114,8 @@ func TestAGangIsOneVictim(t *testing.T) {
 		starts = append(starts, cluster.StartAttempt{Task: task.ID, Machine: "m", Range: s.job.RangeOf(task)})
 	}
 	s.Apply(cluster.StartBundle{Job: s.job.ID, Starts: starts})
-	for _, how := range []preempt.How{preempt.Suspend, preempt.Kill} {
-		f := s.finder(preempt.Means{Map: how, Reduce: how})
+	for _, how := range []preempt.Mode{preempt.Suspend, preempt.Kill} {
+		f := s.finder(preempt.Config{Map: how, Reduce: how})
 		taken := 0
 		for kind := range cluster.Slot(2) {
 			victims := s.among(f, kind)
@@ -124,7 +124,7 @@ func TestAGangIsOneVictim(t *testing.T) {
 			}
 			if p, ok := f.Take(victims[0], "test"); ok {
 				taken++
-				want(t, "taken", p.How, string(how))
+				want(t, "taken", p.Mode, string(how))
 			}
 		}
 		if taken != 1 {
@@ -134,7 +134,7 @@ func TestAGangIsOneVictim(t *testing.T) {
 	other := s.Run(schedtest.Spec(dag.MapReduce(2, 0)))
 	s.Apply(cluster.SuspendAttempt{Attempt: s.Start(other, 0, 0, "m")})
 	for still := range 2 {
-		f := s.finder(preempt.Means{Map: preempt.Suspend})
+		f := s.finder(preempt.Config{Map: preempt.Suspend})
 		if p, ok := f.Take(s.among(f, cluster.MapSlot)[0], "test"); ok != (still == 0) {
 			t.Errorf("beside %d that stand still: %+v", still+1, p)
 		}
@@ -147,25 +147,25 @@ func TestAGangIsOneVictim(t *testing.T) {
 func TestTake(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		means    preempt.Means
+		means    preempt.Config
 		ran      int64 // ms
 		progress sched.Progress
-		want     preempt.How
+		want     preempt.Mode
 	}{
-		{"as set up", preempt.Means{Map: preempt.Checkpoint}, 10_000, sched.Progress{Fraction: .5}, preempt.Checkpoint},
-		{"a map that can be cut", preempt.Means{Map: preempt.Split}, 10_000, sched.Progress{Fraction: .5}, preempt.Split},
-		{"nearly done", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{At: 10_000, Fraction: .99}, preempt.Wait},
-		{"just begun", preempt.Means{Map: preempt.Auto, Costs: preempt.Costs{MemoryShort: true}}, 100, sched.Progress{At: 100, Fraction: .01}, preempt.Kill},
-		{"far from done", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{At: 10_000, Fraction: .1}, preempt.Suspend},
-		{"got nowhere", preempt.Means{Map: preempt.Auto}, 10_000, sched.Progress{}, preempt.Suspend},
+		{"as set up", preempt.Config{Map: preempt.Checkpoint}, 10_000, sched.Progress{Fraction: .5}, preempt.Checkpoint},
+		{"a map that can be cut", preempt.Config{Map: preempt.Split}, 10_000, sched.Progress{Fraction: .5}, preempt.Split},
+		{"nearly done", preempt.Config{Map: preempt.Auto}, 10_000, sched.Progress{ReportedAt: 10_000, Fraction: .99}, preempt.Wait},
+		{"just begun", preempt.Config{Map: preempt.Auto, Costs: preempt.Costs{MemoryShort: true}}, 100, sched.Progress{ReportedAt: 100, Fraction: .01}, preempt.Kill},
+		{"far from done", preempt.Config{Map: preempt.Auto}, 10_000, sched.Progress{ReportedAt: 10_000, Fraction: .1}, preempt.Suspend},
+		{"got nowhere", preempt.Config{Map: preempt.Auto}, 10_000, sched.Progress{}, preempt.Suspend},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t, dag.MapReduce(1, 0))
 			id := s.Start(s.job, 0, 0, "m")
 			s.Now += tt.ran
-			s.Facts = known{0: tt.progress}
+			s.SoftState = known{0: tt.progress}
 			p, _ := s.finder(tt.means).Take(Victim{Attempt: id}, "test")
-			if tt.want == preempt.Wait && p != (sched.Preempt{}) || tt.want != preempt.Wait && p != (sched.Preempt{Attempt: id, How: tt.want, Cause: "test"}) {
+			if tt.want == preempt.Wait && p != (sched.Preempt{}) || tt.want != preempt.Wait && p != (sched.Preempt{Attempt: id, Mode: tt.want, Cause: "test"}) {
 				t.Errorf("%+v, want %s", p, tt.want)
 			}
 		})
@@ -178,16 +178,16 @@ func TestWhatWasDeclinedIsNotAskedForAgainAtOnce(t *testing.T) {
 	id := s.Start(s.job, 0, 0, "m")
 	s.Now += 1000
 	s.Apply(cluster.PauseAttempt{Attempt: id})
-	s.Apply(cluster.DeclinePause{Attempt: id})
+	s.Apply(cluster.DeclinePreemption{Attempt: id})
 	for _, tt := range []struct {
 		later int64
-		want  preempt.How
-	}{{1000, preempt.Suspend}, {declinedFor, preempt.Checkpoint}} {
+		want  preempt.Mode
+	}{{1000, preempt.Suspend}, {declineBackoff, preempt.Checkpoint}} {
 		s.Now += tt.later
-		s.Facts = known{0: {At: s.Now, Fraction: .5}}
-		p, _ := s.finder(preempt.Means{Map: preempt.Checkpoint}).Take(Victim{Attempt: id}, "test")
-		if p.How != tt.want {
-			t.Errorf("%d ms later: %q, want %q", tt.later, p.How, tt.want)
+		s.SoftState = known{0: {ReportedAt: s.Now, Fraction: .5}}
+		p, _ := s.finder(preempt.Config{Map: preempt.Checkpoint}).Take(Victim{Attempt: id}, "test")
+		if p.Mode != tt.want {
+			t.Errorf("%d ms later: %q, want %q", tt.later, p.Mode, tt.want)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestNoMoreStandStillThanCouldRun(t *testing.T) {
 	for n := range 4 {
 		s.Start(s.job, 0, 2+n, "m")
 	}
-	f := s.finder(preempt.Means{Map: preempt.Suspend})
+	f := s.finder(preempt.Config{Map: preempt.Suspend})
 	taken := 0
 	for _, v := range s.among(f, cluster.MapSlot) {
 		if _, ok := f.Take(v, "test"); ok {
@@ -225,24 +225,24 @@ func TestAGangIsPausedWhole(t *testing.T) {
 		s.Apply(c)
 		return ids
 	}
-	auto := preempt.Means{Map: preempt.Auto, Reduce: preempt.Auto, MinRunMillis: -1}
-	take := func(means preempt.Means) preempt.How {
+	auto := preempt.Config{Map: preempt.Auto, Reduce: preempt.Auto, MinRunMillis: -1}
+	take := func(means preempt.Config) preempt.Mode {
 		f := s.finder(means)
 		victims := s.among(f, cluster.MapSlot)
 		if len(victims) != 1 || victims[0].Slots != (sched.Slots{1, 1}) {
 			t.Fatalf("victims are %+v", victims)
 		}
 		p, _ := f.Take(victims[0], "others")
-		return p.How
+		return p.Mode
 	}
 	for _, stage := range s.job.Stages {
-		stage.Barred |= cluster.WaySuspend
+		stage.DisallowedModes |= cluster.WaySuspend
 	}
 	ids := start()
-	s.Facts = known{0: {Fraction: 0.7, At: s.Now, Reducing: s.Now}}
-	want(t, "as its means say", take(preempt.Means{Map: preempt.Checkpoint, MinRunMillis: -1}), "checkpoint")
+	s.SoftState = known{0: {Fraction: 0.7, ReportedAt: s.Now, ReducingSince: s.Now}}
+	want(t, "as its means say", take(preempt.Config{Map: preempt.Checkpoint, MinRunMillis: -1}), "checkpoint")
 	s.Now += 1000
-	s.Facts = known{0: {Fraction: 0.67, At: s.Now, Reducing: s.Now - 1000}}
+	s.SoftState = known{0: {Fraction: 0.67, ReportedAt: s.Now, ReducingSince: s.Now - 1000}}
 	want(t, "after a second", take(auto), "kill")
 	s.Now += 100_000
 	s.Apply(cluster.PauseAttempt{Attempt: ids[1]})
@@ -251,10 +251,10 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	}
 	start()
 	s.Now += 1000
-	s.Facts = known{0: {Fraction: 0.67, At: s.Now, Reducing: s.Now - 1000}}
+	s.SoftState = known{0: {Fraction: 0.67, ReportedAt: s.Now, ReducingSince: s.Now - 1000}}
 	want(t, "a second after it went on", take(auto), "kill")
 	s.Now += 100_000
-	s.Facts = known{0: {Fraction: 0.7, At: s.Now, Reducing: s.Now - 101_000}}
+	s.SoftState = known{0: {Fraction: 0.7, ReportedAt: s.Now, ReducingSince: s.Now - 101_000}}
 	want(t, "when it has done more since", take(auto), "checkpoint")
 	m := s.View().Machine("m")
 	rejoin := func(slots [2]int) {
@@ -265,5 +265,5 @@ func TestAGangIsPausedWhole(t *testing.T) {
 	want(t, "when its machine has no room for checkpoints", take(auto), "kill")
 	rejoin(offered)
 	s.Now -= 100_000
-	want(t, "while it rests", len(s.among(s.finder(preempt.Means{}), cluster.MapSlot)), "0")
+	want(t, "while it rests", len(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "0")
 }

@@ -85,15 +85,15 @@ func (c *ChannelClient) Receive(ctx context.Context, id ChannelID, address strin
 	if err != nil {
 		return nil, channelError(ctx, id, address, err)
 	}
-	if err := badAnswer(answer); err != nil {
+	if err := checkAnswer(answer); err != nil {
 		_ = answer.Body.Close() // of an answer that was read
 		return nil, channelError(ctx, id, address, err)
 	}
 	return &receiveStream{ctx: ctx, id: id, address: address, body: answer.Body}, nil
 }
 
-// badAnswer is why an answer is not the one hoped for.
-func badAnswer(answer *http.Response) error {
+// checkAnswer is why an answer is not the one hoped for.
+func checkAnswer(answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil
 	}

@@ -39,7 +39,7 @@ func eachKind(t *testing.T, test func(t *testing.T, e ends)) {
 		}
 	})
 	t.Run("http", func(t *testing.T) {
-		n := newNode(t, ServerConfig{Token: testToken, IdleTimeout: 10 * time.Second, MaxStreams: 1})
+		n := newTestMachine(t, ServerConfig{Token: testToken, IdleTimeout: 10 * time.Second, MaxStreams: 1})
 		address := listen(t, n.server)
 		c := NewChannelClient(ChannelConfig{Token: testToken})
 		t.Cleanup(c.Close)
@@ -212,7 +212,7 @@ func TestRemovingAJobEndsItsStreams(t *testing.T) {
 
 func TestChannelRequests(t *testing.T) {
 	id := streamID(5, 6)
-	n := newNode(t, ServerConfig{Token: testToken})
+	n := newTestMachine(t, ServerConfig{Token: testToken})
 	address := listen(t, n.server)
 	for name, c := range map[string]struct {
 		url    string

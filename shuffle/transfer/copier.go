@@ -19,9 +19,9 @@ type CopierConfig struct {
 	Sink    Sink
 	// Parallel is how many copies may be under way at once; default 5.
 	Parallel int
-	// Patience is how long a source or an output may fail before the output is
+	// GiveUpAfter is how long a source or an output may fail before the output is
 	// given up as lost; default 1 min.
-	Patience time.Duration
+	GiveUpAfter time.Duration
 	// MinDelay and MaxDelay bound how long a source is left alone after a
 	// failure; defaults 100 ms, or MaxDelay if that is less, and 10 s.
 	MinDelay, MaxDelay time.Duration
@@ -30,17 +30,17 @@ type CopierConfig struct {
 // EnsureDefaults fills in what is not set.
 func (c *CopierConfig) EnsureDefaults() {
 	c.Parallel = cmp.Or(c.Parallel, 5)
-	c.Patience = cmp.Or(c.Patience, time.Minute)
+	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, time.Minute)
 	c.MaxDelay = cmp.Or(c.MaxDelay, 10*time.Second)
 	c.MinDelay = min(cmp.Or(c.MinDelay, 100*time.Millisecond), c.MaxDelay)
 }
 
 // Result is what became of one try.
 type Result struct {
-	Segment Segment
-	Runs    []shuffle.Run // that the sink took in, when Err is nil
-	Err     error
-	Again   bool // the copy will be tried again, or one of a newer output once there is one
+	Segment   Segment
+	Runs      []shuffle.Run // that the sink took in, when Err is nil
+	Err       error
+	WillRetry bool // the copy will be tried again, or one of a newer output once there is one
 }
 
 // Copier copies segments as they become known. Its goroutines, as many as there
@@ -62,7 +62,7 @@ func NewCopier(ctx context.Context, cfg CopierConfig) *Copier {
 	cfg.EnsureDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	c := &Copier{cfg: cfg, results: mailbox.New[Result](), cancel: cancel}
-	c.mu.queue = newQueue(cfg.Patience, cfg.MinDelay, cfg.MaxDelay)
+	c.mu.queue = newQueue(cfg.GiveUpAfter, cfg.MinDelay, cfg.MaxDelay)
 	c.mu.changed = make(chan struct{})
 	for range cfg.Parallel {
 		c.workers.Go(func() { c.work(ctx) })
@@ -162,11 +162,11 @@ func (c *Copier) conclude(e *entry, runs []shuffle.Run, err error) Result {
 		q.succeeded(e)
 	case errors.As(err, &busy):
 		q.busy(e, now, busy.After)
-		result.Again = true
+		result.WillRetry = true
 	case errors.As(err, new(*LostError)):
-		result.Again = q.lost(e)
+		result.WillRetry = q.lost(e)
 	case errors.As(err, &fault):
-		if result.Again = q.failed(e, now); !result.Again {
+		if result.WillRetry = q.failed(e, now); !result.WillRetry {
 			result.Err = &LostError{e.Output, err}
 		}
 	default: // the sink's, or the end

@@ -21,7 +21,7 @@ func gather(t testing.TB, c *Copier, tasks int) {
 				t.Fatalf("task %d taken in twice", r.Segment.Task)
 			case r.Err == nil:
 				taken[r.Segment.Task] = true
-			case !r.Again:
+			case !r.WillRetry:
 				t.Fatal(r.Err)
 			}
 		}
@@ -33,10 +33,10 @@ func gather(t testing.TB, c *Copier, tasks int) {
 func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 	const nodes, mapsPerNode = 3, 3
 	r := rand.New(rand.NewPCG(3, 3))
-	var cluster []*node
+	var cluster []*testMachine
 	var outputs []*mapOutput
 	for i := range nodes {
-		cluster = append(cluster, newNode(t, ServerConfig{}))
+		cluster = append(cluster, newTestMachine(t, ServerConfig{}))
 		for j := range mapsPerNode {
 			outputs = append(outputs, cluster[i].write(t, r, int32(i*mapsPerNode+j), 1+r.IntN(6000), 2))
 		}
@@ -53,7 +53,7 @@ func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 			partition := int(seed % 2)
 			in := newIntake(t, []int64{64 << 10, 400 << 10, 64 << 20}[r.IntN(3)])
 			c := NewCopier(context.Background(), CopierConfig{
-				Fetcher: newFetcher(t, FetcherConfig{Sources: &Sources{BytesPerNode: 10_000}}),
+				Fetcher: newFetcher(t, FetcherConfig{Sources: &Sources{BytesPerServer: 10_000}}),
 				Sink:    in, Parallel: 1 + r.IntN(6),
 				MinDelay: time.Microsecond, MaxDelay: time.Millisecond,
 			})
@@ -71,7 +71,7 @@ func TestCopierOrderOfArrivalDoesNotShow(t *testing.T) {
 
 // TestCopierStopsAnywhere: what Take names after Close is what the sink has.
 func TestCopierStopsAnywhere(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	r := rand.New(rand.NewPCG(5, 5))
 	var outputs []*mapOutput
 	for i := range 6 {
@@ -109,18 +109,18 @@ func TestCopierStopsAnywhere(t *testing.T) {
 }
 
 func TestCopierGivesUp(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	c := NewCopier(context.Background(), CopierConfig{
 		Fetcher: newFetcher(t, FetcherConfig{}), Sink: newIntake(t, 1<<20),
-		Patience: time.Nanosecond, MinDelay: time.Microsecond, MaxDelay: time.Microsecond,
+		GiveUpAfter: time.Nanosecond, MinDelay: time.Microsecond, MaxDelay: time.Microsecond,
 	})
 	defer c.Close()
 	c.Add(m.at(listen(t, faulty{n.server, always(hangUp)})))
 	for {
 		<-c.Ready()
 		for _, r := range c.Take() {
-			if r.Again {
+			if r.WillRetry {
 				continue
 			}
 			if !errors.As(r.Err, new(*LostError)) {
@@ -132,14 +132,14 @@ func TestCopierGivesUp(t *testing.T) {
 }
 
 func TestCopierTellsOfABadSink(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	full := errors.New("disk full")
 	c := NewCopier(context.Background(), CopierConfig{Fetcher: newFetcher(t, FetcherConfig{}), Sink: badSink{full}})
 	defer c.Close()
 	c.Add(m.at(listen(t, n.server)))
 	<-c.Ready()
-	if r := c.Take(); len(r) != 1 || r[0].Err != full || r[0].Again {
+	if r := c.Take(); len(r) != 1 || r[0].Err != full || r[0].WillRetry {
 		t.Errorf("results %+v", r)
 	}
 }

@@ -72,9 +72,9 @@ type bodyError struct{ error }
 
 func (e bodyError) Unwrap() error { return e.error }
 
-// damages reports whether an answer had begun well and then went wrong. Silence
+// isDamage reports whether an answer had begun well and then went wrong. Silence
 // is not damage: asking again at once would cost as long again.
-func damages(err error) bool {
+func isDamage(err error) bool {
 	var body bodyError
 	return (errors.As(err, &body) || errors.Is(err, storage.ErrCorrupt)) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
@@ -87,7 +87,7 @@ func classify(ctx context.Context, f *FetchError) error {
 	}
 	var answer *statusError
 	if !errors.As(f.Err, &answer) {
-		f.damaged = damages(f.Err)
+		f.damaged = isDamage(f.Err)
 		return f
 	}
 	switch answer.status {

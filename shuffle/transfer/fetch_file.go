@@ -57,7 +57,7 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 	case offset > 0:
 		header = fmt.Sprintf("bytes=%d-", offset)
 	}
-	answer, err := f.ask(ctx, file.url(), header)
+	answer, err := f.getRange(ctx, file.url(), header)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %v: %w", file, err)
 	}
@@ -68,9 +68,9 @@ func (f *Fetcher) Open(ctx context.Context, file File, offset, length int64) (io
 	return &runBody{answer.Body, func() {}}, nil
 }
 
-// Later reports whether a file may be had though err came of asking for it, and
+// RetryLater reports whether a file may be had though err came of asking for it, and
 // after which time it is sensible to ask again; 0 when the server does not say.
-func Later(err error) (after time.Duration, ok bool) {
+func RetryLater(err error) (after time.Duration, ok bool) {
 	var answer *statusError
 	if errors.As(err, &answer) {
 		busy := answer.status == http.StatusServiceUnavailable || answer.status == http.StatusTooManyRequests

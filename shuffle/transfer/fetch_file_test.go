@@ -13,7 +13,7 @@ import (
 )
 
 func TestOpenFetchesRangesOfFiles(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 3000, 2)
 	data, err := os.ReadFile(m.path())
 	if err != nil {
@@ -55,7 +55,7 @@ func TestOpenFetchesRangesOfFiles(t *testing.T) {
 
 // TestOpenFetchesEmptyFiles: a map without output leaves one.
 func TestOpenFetchesEmptyFiles(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10, 1)
 	empty := filepath.Join(filepath.Dir(m.path()), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestFileOfStaysInTheJob(t *testing.T) {
 
 // TestLater tells what may pass from what will not.
 func TestLater(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	busy := listen(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "3")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -103,10 +103,10 @@ func TestLater(t *testing.T) {
 	for address, want := range map[string]struct {
 		after time.Duration
 		later bool
-	}{listen(t, n.server): {}, busy: {3 * time.Second, true}, deafAddress(t): {0, true}} {
+	}{listen(t, n.server): {}, busy: {3 * time.Second, true}, unresponsiveAddress(t): {0, true}} {
 		f := newFetcher(t, FetcherConfig{Token: testToken, ConnectTimeout: 20 * time.Millisecond, IdleTimeout: 20 * time.Millisecond})
 		_, err := f.Open(context.Background(), File{Address: address, Job: "job", Path: "attempt/none"}, 0, -1)
-		after, later := Later(err)
+		after, later := RetryLater(err)
 		if err == nil || after != want.after || later != want.later {
 			t.Errorf("%s: %v: %v %v", address, err, after, later)
 		}

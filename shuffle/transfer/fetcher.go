@@ -202,12 +202,12 @@ func (b *runBody) Close() error {
 
 // get asks for a URL; an answer other than 200 is a *statusError.
 func (f *Fetcher) get(ctx context.Context, url string) (*http.Response, error) {
-	return f.ask(ctx, url, "")
+	return f.getRange(ctx, url, "")
 }
 
-// ask is get for a part of what a URL stands for, if ranges is not "": then 206 is
+// getRange is get for a part of what a URL stands for, if ranges is not "": then 206 is
 // the answer hoped for.
-func (f *Fetcher) ask(ctx context.Context, url, ranges string) (*http.Response, error) {
+func (f *Fetcher) getRange(ctx context.Context, url, ranges string) (*http.Response, error) {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 	if damage.Output.Stored != "" {
 		return &LostError{damage.Output, damage}
 	}
-	v, err := f.askVerdict(ctx, damage)
+	v, err := f.fetchVerdict(ctx, damage)
 	o := damage.Output
 	var answer *statusError
 	switch {
@@ -248,7 +248,7 @@ func (f *Fetcher) blame(ctx context.Context, damage *FetchError) error {
 		damage.Err = fmt.Errorf("%w (whose fault it is cannot be told: %w)", damage.Err, err)
 		return classifyAfterBlame(ctx, damage)
 	case !v.Good:
-		return &LostError{o, fmt.Errorf("%w; the source's disk is bad: %s", damage, v.Fault)}
+		return &LostError{o, fmt.Errorf("%w; the source's disk is bad: %s", damage, v.Problem)}
 	case v.IndexChecksum != o.IndexChecksum:
 		return &LostError{o, fmt.Errorf("%w; the source has an index with checksum %x, the map reported %x", damage, v.IndexChecksum, o.IndexChecksum)}
 	}
@@ -268,7 +268,7 @@ func classifyAfterBlame(ctx context.Context, damage *FetchError) error {
 // maxVerdict bounds the answer about a disk, in bytes.
 const maxVerdict = 64 << 10
 
-func (f *Fetcher) askVerdict(ctx context.Context, damage *FetchError) (verdict, error) {
+func (f *Fetcher) fetchVerdict(ctx context.Context, damage *FetchError) (verdict, error) {
 	var v verdict
 	answer, err := f.get(ctx, damage.Output.verifyURL(damage.Partition, damage.Run))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // fetchFrom fetches partition 0 of a map's output from behind a network.
-func fetchFrom(t *testing.T, n *node, m *mapOutput, choose func(*http.Request) fault) (*shuffle.Intake, error) {
+func fetchFrom(t *testing.T, n *testMachine, m *mapOutput, choose func(*http.Request) fault) (*shuffle.Intake, error) {
 	t.Helper()
 	in := newIntake(t, 1<<20)
 	f := newFetcher(t, FetcherConfig{})
@@ -26,7 +26,7 @@ func fetchFrom(t *testing.T, n *node, m *mapOutput, choose func(*http.Request) f
 }
 
 func TestFetchOutlivesOneFault(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 	want := readHere(t, 0, m)
 	for name, choose := range map[string]func(*http.Request) fault{
@@ -47,7 +47,7 @@ func TestFetchOutlivesOneFault(t *testing.T) {
 
 // TestFetchBlamesTheNetwork: damage that stays, though the source's disk is good.
 func TestFetchBlamesTheNetwork(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 	for name, choose := range map[string]func(*http.Request) fault{
 		"damaged run": always(damaged), "cut run": always(cut), "broken": always(broken), "damaged index": onIndex(damaged),
@@ -78,7 +78,7 @@ func TestFetchBlamesTheDisk(t *testing.T) {
 		"no index":  func(t *testing.T, m *mapOutput) { remove(t, os.Remove(shuffle.IndexPath(m.path()))) },
 		"other map": func(_ *testing.T, m *mapOutput) { m.segment.Output.IndexChecksum++ },
 	} {
-		n := newNode(t, ServerConfig{})
+		n := newTestMachine(t, ServerConfig{})
 		m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 		damage(t, m)
 		in, err := fetchFrom(t, n, m, always(sound))
@@ -100,7 +100,7 @@ func remove(t *testing.T, err error) {
 }
 
 func TestFetchFromNobody(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{IdleTimeout: 20 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,7 +108,7 @@ func TestFetchFromNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	for name, address := range map[string]string{"silent": deafAddress(t), "gone": l.Addr().String(), "no address": ""} {
+	for name, address := range map[string]string{"silent": unresponsiveAddress(t), "gone": l.Addr().String(), "no address": ""} {
 		_, err := f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20))
 		var fault *FetchError
 		if !errors.As(err, &fault) || fault.damaged {
@@ -118,7 +118,7 @@ func TestFetchFromNobody(t *testing.T) {
 }
 
 func TestFetchOfTheBusyAndTheStrict(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	if _, err := fetchFrom(t, n, m, always(busy)); !errors.As(err, new(*BusyError)) {
 		t.Errorf("busy: %v", err)
@@ -143,7 +143,7 @@ func (s badSink) AddRemote(context.Context, []shuffle.Run, shuffle.Ordinal, shuf
 }
 
 func TestFetchIntoABadSink(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{})
 	full := errors.New("disk full")
@@ -153,7 +153,7 @@ func TestFetchIntoABadSink(t *testing.T) {
 }
 
 func TestFetchEndsWithItsContext(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{})
 	enough := errors.New("enough")
@@ -170,7 +170,7 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 // TestCredit: no more bytes than the credit are under way, and a run that is
 // longer goes alone.
 func TestCredit(t *testing.T) {
-	s := &Sources{BytesPerNode: 100}
+	s := &Sources{BytesPerServer: 100}
 	ctx := context.Background()
 	giveBack, err := s.borrow(ctx, "a", 1000)
 	if err != nil {
@@ -199,9 +199,9 @@ func TestCredit(t *testing.T) {
 
 // TestCreditIsGivenBack: after faults of every kind the whole credit is there.
 func TestCreditIsGivenBack(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
-	sources := &Sources{BytesPerNode: 1000}
+	sources := &Sources{BytesPerServer: 1000}
 	f := newFetcher(t, FetcherConfig{Sources: sources})
 	address := listen(t, faulty{n.server, randomFaults(7, 2)})
 	for range 30 {
@@ -214,7 +214,7 @@ func TestCreditIsGivenBack(t *testing.T) {
 }
 
 func TestIndexIsFetchedOnce(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 1000, 3)
 	indexes := 0
 	address := listen(t, faulty{n.server, func(r *http.Request) fault {

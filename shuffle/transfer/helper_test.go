@@ -27,15 +27,15 @@ const (
 	testToken = "secret"
 )
 
-// node is a machine's local directories with outputs of maps.
-type node struct {
+// testMachine is a machine's local directories with outputs of maps.
+type testMachine struct {
 	dirs   []string
 	server *Server
 }
 
-func newNode(t testing.TB, cfg ServerConfig) *node {
+func newTestMachine(t testing.TB, cfg ServerConfig) *testMachine {
 	t.Helper()
-	n := &node{dirs: []string{t.TempDir(), t.TempDir()}}
+	n := &testMachine{dirs: []string{t.TempDir(), t.TempDir()}}
 	cfg.Dirs, cfg.Token = n.dirs, testToken
 	s, err := NewServer(cfg)
 	if err != nil {
@@ -68,7 +68,7 @@ type mapOutput struct {
 func (m *mapOutput) path() string { return m.index.Path }
 
 // write makes the output of a map with several runs in each partition.
-func (n *node) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
+func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, partitions int) *mapOutput {
 	t.Helper()
 	attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", task)
 	fsys := local.New(local.Options{})
@@ -180,8 +180,8 @@ func flip(t testing.TB, path string, at int64) {
 	}
 }
 
-// deafAddress accepts connections and never answers.
-func deafAddress(t testing.TB) string {
+// unresponsiveAddress accepts connections and never answers.
+func unresponsiveAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

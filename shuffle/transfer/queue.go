@@ -11,9 +11,9 @@ import (
 // Invariants: a task has at most one segment that waits, and at most one that is
 // being copied; sum of active = number of copying.
 type queue struct {
-	patience time.Duration // how long a source or a segment may fail before it is lost
-	minDelay time.Duration // of a source after its first failure; doubles with each; <= maxDelay
-	maxDelay time.Duration
+	giveUpAfter time.Duration // how long a source or a segment may fail before it is lost
+	minDelay    time.Duration // of a source after its first failure; doubles with each; <= maxDelay
+	maxDelay    time.Duration
 
 	sources []*source // in the order in which they were first named
 	byName  map[string]*source
@@ -42,7 +42,7 @@ type entry struct {
 
 func newQueue(patience, minDelay, maxDelay time.Duration) *queue {
 	return &queue{
-		patience: patience, minDelay: minDelay, maxDelay: maxDelay,
+		giveUpAfter: patience, minDelay: minDelay, maxDelay: maxDelay,
 		byName: make(map[string]*source), waiting: make(map[int32]*entry), copying: make(map[int32]*entry),
 	}
 }
@@ -163,7 +163,7 @@ func (q *queue) failed(e *entry, now time.Time) (again bool) {
 		return true
 	}
 	longest := max(now.Sub(s.failingSince), now.Sub(e.failingSince))
-	if e.tries > 1 && longest >= q.patience {
+	if e.tries > 1 && longest >= q.giveUpAfter {
 		return false
 	}
 	q.requeue(e)

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	testPatience = time.Minute
-	testMin      = time.Second
-	testMax      = 8 * time.Second
+	testGiveUpAfter = time.Minute
+	testMin         = time.Second
+	testMax         = 8 * time.Second
 )
 
 func segment(task int, address string) Segment {
@@ -22,7 +22,7 @@ func segment(task int, address string) Segment {
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestQueueSpreadsOverSources(t *testing.T) {
-	q := newQueue(testPatience, testMin, testMax)
+	q := newQueue(testGiveUpAfter, testMin, testMax)
 	for i := range 4 {
 		q.add(segment(i, "a"))
 	}
@@ -42,7 +42,7 @@ func TestQueueSpreadsOverSources(t *testing.T) {
 }
 
 func TestQueueLeavesABadSourceAlone(t *testing.T) {
-	q := newQueue(testPatience, testMin, testMax)
+	q := newQueue(testGiveUpAfter, testMin, testMax)
 	q.add(segment(0, "bad"))
 	q.add(segment(1, "good"))
 	now := epoch
@@ -77,7 +77,7 @@ func TestQueueLeavesABadSourceAlone(t *testing.T) {
 // not before; so is the one bad output of a source that is sound otherwise.
 func TestQueueGivesUp(t *testing.T) {
 	for _, sound := range []int{0, 1000} {
-		q := newQueue(testPatience, testMin, testMax)
+		q := newQueue(testGiveUpAfter, testMin, testMax)
 		q.add(segment(0, "a"))
 		for i := range sound {
 			q.add(segment(i+1, "a"))
@@ -97,18 +97,18 @@ func TestQueueGivesUp(t *testing.T) {
 			if !q.failed(e, now) {
 				break
 			}
-			if now.Sub(epoch) > 100*testPatience {
+			if now.Sub(epoch) > 100*testGiveUpAfter {
 				t.Fatal("patience has no end")
 			}
 		}
-		if now.Sub(epoch) < testPatience {
+		if now.Sub(epoch) < testGiveUpAfter {
 			t.Errorf("lost after %v", now.Sub(epoch))
 		}
 	}
 }
 
 func TestQueueTakesTheNewerOutput(t *testing.T) {
-	q := newQueue(testPatience, testMin, testMax)
+	q := newQueue(testGiveUpAfter, testMin, testMax)
 	q.add(segment(0, "a"))
 	q.add(segment(0, "b")) // instead of the first
 	e, _ := q.next(epoch)
@@ -131,7 +131,7 @@ func TestQueueTakesTheNewerOutput(t *testing.T) {
 }
 
 func TestQueueDropsWhatIsGone(t *testing.T) {
-	q := newQueue(testPatience, testMin, testMax)
+	q := newQueue(testGiveUpAfter, testMin, testMax)
 	one, two := segment(0, "a"), segment(1, "a")
 	q.add(one)
 	q.add(two)
@@ -139,7 +139,7 @@ func TestQueueDropsWhatIsGone(t *testing.T) {
 	e, _ := q.next(epoch)
 	q.drop(0, one.Output.Attempt)
 	q.drop(1, two.Output.Attempt)
-	if again := q.failed(e, epoch.Add(10*testPatience)); !again {
+	if again := q.failed(e, epoch.Add(10*testGiveUpAfter)); !again {
 		t.Error("lost, though it was known to be gone")
 	}
 	if e, wait := q.next(epoch.Add(time.Hour)); e != nil || wait >= 0 {
@@ -154,7 +154,7 @@ func TestQueueDropsWhatIsGone(t *testing.T) {
 // TestQueueKeepsItsInvariants plays random copies against a dumb account of them.
 func TestQueueKeepsItsInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := newQueue(testPatience, testMin, testMax)
+		q := newQueue(testGiveUpAfter, testMin, testMax)
 		now := epoch
 		var copying []*entry
 		wanted, done := map[int32]bool{}, map[int32]bool{}

@@ -11,10 +11,10 @@ import (
 
 // Errors of streams.
 var (
-	// ErrTaken marks an end of a stream that somebody has already.
-	ErrTaken = errors.New("transfer: this end of the stream is taken")
-	// ErrAlone marks a stream whose other end has not come in time.
-	ErrAlone = errors.New("transfer: the other end of the stream has not come")
+	// ErrEndTaken marks an end of a stream that somebody has already.
+	ErrEndTaken = errors.New("transfer: this end of the stream is taken")
+	// ErrPeerMissing marks a stream whose other end has not come in time.
+	ErrPeerMissing = errors.New("transfer: the other end of the stream has not come")
 	// ErrBroken marks a stream that ended otherwise than by its writer's Close.
 	ErrBroken = errors.New("transfer: stream broken")
 )
@@ -36,12 +36,12 @@ type Rendezvous struct {
 // Invariant, under the table's lock: it is in the table <=> writer or reader is
 // set.
 type meeting struct {
-	id      ChannelID
-	table   *Rendezvous
-	in      *io.PipeReader
-	out     *io.PipeWriter
-	whole   context.Context
-	breakUp context.CancelCauseFunc // ends whole: the stream is broken
+	id     ChannelID
+	table  *Rendezvous
+	in     *io.PipeReader
+	out    *io.PipeWriter
+	ctx    context.Context
+	cancel context.CancelCauseFunc // ends whole: the stream is broken
 
 	writer, reader bool          // the end has come and is not closed; guarded by the table's lock
 	joined         chan struct{} // closed when both have come
@@ -50,7 +50,7 @@ type meeting struct {
 // Send waits for the reader of a stream. What it returns is closed at the end of
 // the stream. It must be.
 func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
-	m, err := r.come(id, func(m *meeting) *bool { return &m.writer })
+	m, err := r.enter(id, func(m *meeting) *bool { return &m.writer })
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration)
 // Receive waits for the writer of a stream. Reading ends with io.EOF only after
 // the writer's Close. What it returns must be closed.
 func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Duration) (*ReceiveEnd, error) {
-	m, err := r.come(id, func(m *meeting) *bool { return &m.reader })
+	m, err := r.enter(id, func(m *meeting) *bool { return &m.reader })
 	if err != nil {
 		return nil, err
 	}
@@ -88,18 +88,18 @@ func (r *Rendezvous) RemoveJob(job string) {
 	}
 	r.mu.Unlock()
 	for _, m := range gone {
-		m.breakOff(errors.New("the job is over"))
+		m.abort(errors.New("the job is over"))
 	}
 }
 
-// come enters one end of a stream into the table.
-func (r *Rendezvous) come(id ChannelID, end func(*meeting) *bool) (*meeting, error) {
+// enter enters one end of a stream into the table.
+func (r *Rendezvous) enter(id ChannelID, end func(*meeting) *bool) (*meeting, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.mu.meetings[id]
 	if m == nil {
 		m = &meeting{id: id, table: r, joined: make(chan struct{})}
-		m.whole, m.breakUp = context.WithCancelCause(context.Background())
+		m.ctx, m.cancel = context.WithCancelCause(context.Background())
 		m.in, m.out = io.Pipe()
 		if r.mu.meetings == nil {
 			r.mu.meetings = make(map[ChannelID]*meeting)
@@ -107,7 +107,7 @@ func (r *Rendezvous) come(id ChannelID, end func(*meeting) *bool) (*meeting, err
 		r.mu.meetings[id] = m
 	}
 	if *end(m) || m.isJoined() {
-		return nil, fmt.Errorf("%w: %v", ErrTaken, id)
+		return nil, fmt.Errorf("%w: %v", ErrEndTaken, id)
 	}
 	*end(m) = true
 	if m.writer && m.reader {
@@ -142,28 +142,28 @@ func (m *meeting) await(ctx context.Context, wait time.Duration) error {
 	select {
 	case <-m.joined:
 		return nil
-	case <-m.whole.Done():
-		return context.Cause(m.whole)
+	case <-m.ctx.Done():
+		return context.Cause(m.ctx)
 	case <-timer.C:
-		return fmt.Errorf("%w within %v: %v", ErrAlone, wait, m.id)
+		return fmt.Errorf("%w within %v: %v", ErrPeerMissing, wait, m.id)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// breakOff ends the stream for both, if it has not ended well.
-func (m *meeting) breakOff(cause error) {
-	m.breakUp(fmt.Errorf("%w: %v: %w", ErrBroken, m.id, cause))
+// abort ends the stream for both, if it has not ended well.
+func (m *meeting) abort(cause error) {
+	m.cancel(fmt.Errorf("%w: %v: %w", ErrBroken, m.id, cause))
 	_ = m.in.Close()
 	_ = m.out.CloseWithError(io.ErrClosedPipe)
 }
 
-// why is the reason for an error of the pipe.
-func (m *meeting) why(err error) error {
-	if err == nil || err == io.EOF || m.whole.Err() == nil {
+// cause is the reason for an error of the pipe.
+func (m *meeting) cause(err error) error {
+	if err == nil || err == io.EOF || m.ctx.Err() == nil {
 		return err
 	}
-	return context.Cause(m.whole)
+	return context.Cause(m.ctx)
 }
 
 // SendEnd is the writer's end of a stream.
@@ -172,7 +172,7 @@ type SendEnd struct{ *meeting }
 // Write waits until the reader has taken b.
 func (e *SendEnd) Write(b []byte) (int, error) {
 	n, err := e.out.Write(b)
-	return n, e.why(err)
+	return n, e.cause(err)
 }
 
 // Close ends the stream well, unless it has been broken.
@@ -184,7 +184,7 @@ func (e *SendEnd) Close() error {
 // Abort breaks the stream; after Close it comes too late.
 func (e *SendEnd) Abort(cause error) {
 	e.leave(&e.writer)
-	e.breakOff(cause)
+	e.abort(cause)
 }
 
 // ReceiveEnd is the reader's end of a stream.
@@ -193,14 +193,14 @@ type ReceiveEnd struct{ *meeting }
 // Read waits for bytes.
 func (e *ReceiveEnd) Read(b []byte) (int, error) {
 	n, err := e.in.Read(b)
-	return n, e.why(err)
+	return n, e.cause(err)
 }
 
 // Close breaks the stream, unless it has been read to its end.
 func (e *ReceiveEnd) Close() error {
 	e.leave(&e.reader)
-	e.breakOff(errReaderGone)
+	e.abort(errReaderClosed)
 	return nil
 }
 
-var errReaderGone = errors.New("its reader is gone")
+var errReaderClosed = errors.New("its reader is gone")

@@ -24,7 +24,7 @@ func (s *sendStream) run(c *ChannelClient, r *http.Request) {
 	defer close(s.ended)
 	answer, err := c.client.Do(r)
 	if err == nil {
-		err = badAnswer(answer)
+		err = checkAnswer(answer)
 		_ = answer.Body.Close() // it has nothing that is needed
 	}
 	if err != nil {
@@ -41,22 +41,22 @@ func (s *sendStream) Write(b []byte) (int, error) {
 	select {
 	case s.chunks <- b:
 	case <-s.ended:
-		return 0, s.gone()
+		return 0, s.endedErr()
 	}
 	select {
 	case <-s.taken:
 		return len(b), nil
 	case <-s.ended:
-		return 0, s.gone()
+		return 0, s.endedErr()
 	}
 }
 
-// gone is the error of a stream whose request is over before its time.
-func (s *sendStream) gone() error {
+// endedErr is the error of a stream whose request is over before its time.
+func (s *sendStream) endedErr() error {
 	if s.err != nil {
 		return s.err
 	}
-	return channelError(context.Background(), s.id, s.address, errReaderGone)
+	return channelError(context.Background(), s.id, s.address, errReaderClosed)
 }
 
 // Close ends the stream and waits until all has been sent to the reader. It may

@@ -19,9 +19,9 @@ func isChannel(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, Chan
 // RemoveJob ends what a job's Nodes send each other through this server.
 func (s *Server) RemoveJob(job string) { s.channels.RemoveJob(job) }
 
-// join joins the two ends of a stream: what one client posts, the other gets.
+// joinStream joins the two ends of a stream: what one client posts, the other gets.
 // Either may be silent for any time, for its Node may have work to do.
-func (s *Server) join(w *response, r *http.Request) error {
+func (s *Server) joinStream(w *response, r *http.Request) error {
 	id, wait, err := parseChannel(r.URL)
 	if err != nil {
 		return &refusal{http.StatusBadRequest, err}
@@ -29,9 +29,9 @@ func (s *Server) join(w *response, r *http.Request) error {
 	_ = w.control.SetWriteDeadline(time.Time{})
 	switch r.Method {
 	case http.MethodPost:
-		err = s.takeIn(w, r, id, wait)
+		err = s.serveWriter(w, r, id, wait)
 	case http.MethodGet:
-		err = s.giveOut(w, r, id, wait)
+		err = s.serveReader(w, r, id, wait)
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		return refuse(http.StatusMethodNotAllowed, "method %s: streams know GET and POST", r.Method)
@@ -42,9 +42,9 @@ func (s *Server) join(w *response, r *http.Request) error {
 // channelRefusal is err with the status that tells the client.
 func channelRefusal(err error) error {
 	switch {
-	case errors.Is(err, ErrTaken):
+	case errors.Is(err, ErrEndTaken):
 		return &refusal{http.StatusConflict, err}
-	case errors.Is(err, ErrAlone):
+	case errors.Is(err, ErrPeerMissing):
 		return &refusal{http.StatusGatewayTimeout, err}
 	case errors.Is(err, ErrBroken):
 		return &refusal{http.StatusBadGateway, err}
@@ -52,31 +52,31 @@ func channelRefusal(err error) error {
 	return err
 }
 
-// takeIn passes the body of a writer's request on to the reader. The answer, at
+// serveWriter passes the body of a writer's request on to the reader. The answer, at
 // the end, tells that the reader has been sent all of it.
-func (s *Server) takeIn(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
+func (s *Server) serveWriter(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Send(r.Context(), id, wait)
 	if err != nil {
 		return err
 	}
 	// A writer that is silent is not waited for once its stream is broken.
-	stop := context.AfterFunc(end.whole, func() { _ = w.control.SetReadDeadline(time.Now()) })
+	stop := context.AfterFunc(end.ctx, func() { _ = w.control.SetReadDeadline(time.Now()) })
 	defer stop()
 	if _, err := io.CopyBuffer(end, r.Body, make([]byte, channelBuffer)); err != nil {
 		end.Abort(fmt.Errorf("its writer is gone: %w", err))
-		return context.Cause(end.whole)
+		return context.Cause(end.ctx)
 	}
 	return end.Close()
 }
 
-// giveOut answers with what the writer of a stream sends.
-func (s *Server) giveOut(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
+// serveReader answers with what the writer of a stream sends.
+func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait time.Duration) error {
 	end, err := s.channels.Receive(r.Context(), id, wait)
 	if err != nil {
 		return err
 	}
 	defer end.Close()
-	stop := context.AfterFunc(r.Context(), func() { end.breakOff(errReaderGone) })
+	stop := context.AfterFunc(r.Context(), func() { end.abort(errReaderClosed) })
 	defer stop()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.WriteHeader(http.StatusOK)

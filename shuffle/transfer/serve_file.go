@@ -126,7 +126,7 @@ func (s *Server) readIndex(q request) (*shuffle.Index, error) {
 // verdict is what a source says of its own disk.
 type verdict struct {
 	Good          bool   `json:"good"`
-	Fault         string `json:"fault,omitempty"`      // what is wrong when it is not good
+	Problem       string `json:"fault,omitempty"`      // what is wrong when it is not good
 	IndexChecksum uint64 `json:"indexChecksum,string"` // as read just now
 }
 
@@ -148,7 +148,7 @@ func (s *Server) verify(w *response, r *http.Request, q request) error {
 	}
 	v.Good = err == nil
 	if err != nil {
-		v.Fault = err.Error()
+		v.Problem = err.Error()
 		s.counts.corrupt.Add(1)
 		s.indexes.remove(q.name())
 		s.cfg.Logger.Error("segment is bad on disk", "file", q.name(), "partition", q.partition, "run", q.number, "error", err)

@@ -162,7 +162,7 @@ func (s *Server) answer(w *response, r *http.Request) error {
 		return refuse(http.StatusUnauthorized, "token: not the cluster's")
 	}
 	if isChannel(r) {
-		return s.join(w, r)
+		return s.joinStream(w, r)
 	}
 	defer s.counts.open.Add(-1)
 	if s.counts.open.Add(1) > int64(s.cfg.MaxStreams) {

@@ -33,7 +33,7 @@ func ask(h http.Handler, url string, header ...string) *httptest.ResponseRecorde
 }
 
 func TestServerSendsRunsAndRanges(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 2)
 	data, err := os.ReadFile(m.path())
 	if err != nil {
@@ -70,7 +70,7 @@ func TestServerSendsRunsAndRanges(t *testing.T) {
 }
 
 func TestServerRefuses(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	o := m.at("h:1").Output
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -108,7 +108,7 @@ func TestServerRefuses(t *testing.T) {
 }
 
 func TestServerWantsTheToken(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	for _, shown := range []string{"", testToken, "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Basic " + testToken} {
 		if w := ask(n.server, m.at("h").Output.indexURL(), "Authorization", shown); w.Code != http.StatusUnauthorized {
@@ -141,7 +141,7 @@ func (h held) WriteHeader(status int) {
 }
 
 func TestServerBoundsStreams(t *testing.T) {
-	n := newNode(t, ServerConfig{MaxStreams: 3})
+	n := newTestMachine(t, ServerConfig{MaxStreams: 3})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	url := m.at("h").Output.indexURL()
 	began, letGo, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -173,7 +173,7 @@ func TestServerBoundsStreams(t *testing.T) {
 }
 
 func TestServerVerifies(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 1)
 	o := m.at("h").Output
 	judge := func(run int) (v verdict) {
@@ -188,7 +188,7 @@ func TestServerVerifies(t *testing.T) {
 		t.Errorf("sound run: %+v", v)
 	}
 	flip(t, m.path(), m.index.Partitions[0][1].Offset+40)
-	if v := judge(1); v.Good || !strings.Contains(v.Fault, "map.out") {
+	if v := judge(1); v.Good || !strings.Contains(v.Problem, "map.out") {
 		t.Errorf("damaged run: %+v", v)
 	}
 	if v := judge(0); !v.Good {
@@ -243,7 +243,7 @@ func (c *spyConn) ReadFrom(r io.Reader) (int64, error) {
 // TestServerSendsByTheKernel: runs go from the file to the socket in the one
 // shape that Go sends by sendfile.
 func TestServerSendsByTheKernel(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 30_000, 1)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -286,7 +286,7 @@ func TestServerNeedsADirectory(t *testing.T) {
 // TestDirectoryThatIsGoneHidesNothing takes one of two directories away and
 // gives it back.
 func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	want := func(index, status int) {
 		t.Helper()
 		name := fmt.Sprintf("%s%s/attempt/file%d", Prefix, testJob, index)
@@ -318,7 +318,7 @@ func TestDirectoryThatIsGoneHidesNothing(t *testing.T) {
 
 // bigFile makes a file of zeros that no socket's buffers hold, and returns its
 // path in a request.
-func bigFile(t *testing.T, n *node) string {
+func bigFile(t *testing.T, n *testMachine) string {
 	t.Helper()
 	dir := filepath.Join(n.dirs[1], testJob, "attempt")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -354,7 +354,7 @@ func askAndWait(t *testing.T, address, path string) net.Conn {
 // TestServerDropsClientsThatTakeNothing: a stream that stands still gives its
 // place away.
 func TestServerDropsClientsThatTakeNothing(t *testing.T) {
-	n := newNode(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
+	n := newTestMachine(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
 	ended := make(chan struct{})
 	address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n.server.ServeHTTP(w, r)
@@ -370,7 +370,7 @@ func TestServerDropsClientsThatTakeNothing(t *testing.T) {
 
 // TestServeEnds: with its context, also while a client does not take its answer.
 func TestServeEnds(t *testing.T) {
-	n := newNode(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
+	n := newTestMachine(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

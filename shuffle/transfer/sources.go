@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// bytesPerNode is the default of Sources.BytesPerNode.
-const bytesPerNode = 64 << 20
+// defaultBytesPerServer is the default of Sources.BytesPerServer.
+const defaultBytesPerServer = 64 << 20
 
 // Sources is what the fetchers of one process share. The zero value is ready.
 type Sources struct {
-	// BytesPerNode is how many bytes may be under way from one server; a run
+	// BytesPerServer is how many bytes may be under way from one server; a run
 	// that is longer goes alone. 0 stands for 64 MiB. It is set before use.
-	BytesPerNode int64
+	BytesPerServer int64
 
 	indexes indexCache
 	mu      struct {
@@ -37,9 +37,9 @@ func (s *Sources) borrow(ctx context.Context, address string, n int64) (giveBack
 func (s *Sources) credit(address string) (credit *semaphore.Weighted, limit int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit = s.BytesPerNode
+	limit = s.BytesPerServer
 	if limit <= 0 {
-		limit = bytesPerNode
+		limit = defaultBytesPerServer
 	}
 	if s.mu.credit == nil {
 		s.mu.credit = make(map[string]*semaphore.Weighted)

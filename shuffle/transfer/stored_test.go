@@ -38,7 +38,7 @@ func TestFetchOfStoredOutput(t *testing.T) {
 		_, err := newFetcher(t, FetcherConfig{Resolve: resolve}).Fetch(context.Background(), partOf(m.segment, partition), in)
 		return in, err
 	}
-	n := newNode(t, ServerConfig{})
+	n := newTestMachine(t, ServerConfig{})
 	write := func() *mapOutput { return n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 1000, 2) }
 	m := write()
 	want := readHere(t, 1, m)

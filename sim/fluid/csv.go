@@ -25,7 +25,7 @@ const (
 // (otherwise 1), in any order; other columns are left alone. Errors tell name,
 // which is the file's, the line, what is wrong and what was expected.
 func ReadJobs(name string, from io.Reader) ([]Job, error) {
-	r := &reader{name: name, csv: csv.NewReader(from), intake: newIntake()}
+	r := &reader{name: name, csv: csv.NewReader(from), check: newJobCheck()}
 	r.csv.ReuseRecord = true
 	if err := r.header(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ type reader struct {
 	csv    *csv.Reader
 	width  int            // of the header
 	column map[string]int // of each name that is known and there
-	intake *intake
+	check  *jobCheck
 }
 
 func (r *reader) header() error {
@@ -94,7 +94,7 @@ func (r *reader) next() (Job, error) {
 		return Job{}, err
 	}
 	line := r.line(0)
-	if err := r.intake.admit(j, fmt.Sprintf("line %d", line)); err != nil {
+	if err := r.check.admit(j, fmt.Sprintf("line %d", line)); err != nil {
 		return Job{}, fmt.Errorf("%s:%d: %w", r.name, line, err)
 	}
 	return j, nil

@@ -15,14 +15,14 @@ func (f *fifo) horizon() (number, bool) {
 	return f.left[f.queue[0]], true
 }
 
-func (f *fifo) pass(dt number) {
+func (f *fifo) elapse(dt number) {
 	if len(f.queue) > 0 {
 		first := f.queue[0]
 		f.left[first] = f.left[first].minus(dt)
 	}
 }
 
-func (f *fifo) happen() int {
+func (f *fifo) complete() int {
 	first := f.queue[0]
 	f.queue = f.queue[1:]
 	return first

@@ -10,11 +10,11 @@ package fluid
 // (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",
 // IEEE Trans. Computers, 2015), where one late giant does not block the rest.
 type fsp struct {
-	left   []number // really, of each job
-	done   []bool   // really
-	belief ps       // of estimates
-	queue  line     // neither done nor late, by place in belief
-	late   discipline
+	left    []number // really, of each job
+	done    []bool   // really
+	virtual ps       // of estimates
+	queue   jobQueue // neither done nor late, by place in belief
+	late    discipline
 }
 
 // newFSP takes a discipline for late jobs, one that finds in the demands' sizes
@@ -22,16 +22,16 @@ type fsp struct {
 func newFSP(d demands, late discipline) *fsp {
 	return &fsp{
 		left: d.size, done: make([]bool, len(d.size)),
-		belief: ps{size: d.estimate, weight: d.weight},
-		late:   late,
+		virtual: ps{size: d.estimate, weight: d.weight},
+		late:    late,
 	}
 }
 
-func (f *fsp) arrive(job int) { f.queue.add(f.belief.enter(job)) }
+func (f *fsp) arrive(job int) { f.queue.add(f.virtual.enter(job)) }
 
 func (f *fsp) horizon() (number, bool) {
 	real, busy := f.realHorizon()
-	believed, any := f.belief.horizon()
+	believed, any := f.virtual.horizon()
 	if any && (!busy || believed.less(real)) {
 		return believed, true
 	}
@@ -50,48 +50,48 @@ func (f *fsp) realHorizon() (number, bool) {
 	return f.left[f.queue[0].job], true
 }
 
-func (f *fsp) pass(dt number) {
-	f.belief.pass(dt)
-	f.work(dt)
+func (f *fsp) elapse(dt number) {
+	f.virtual.elapse(dt)
+	f.serve(dt)
 }
 
-// work serves who is really served.
-func (f *fsp) work(dt number) {
+// serve serves who is really served.
+func (f *fsp) serve(dt number) {
 	if _, any := f.late.horizon(); any {
-		f.late.pass(dt)
+		f.late.elapse(dt)
 	} else if len(f.queue) > 0 {
 		first := f.queue[0].job
 		f.left[first] = f.left[first].minus(dt)
 	}
 }
 
-func (f *fsp) happen() int {
+func (f *fsp) complete() int {
 	real, busy := f.realHorizon()
-	believed, any := f.belief.horizon()
+	believed, any := f.virtual.horizon()
 	if any && (!busy || believed.less(real)) {
-		f.work(believed)
-		f.believe(f.belief.happen())
-		return nobody
+		f.serve(believed)
+		f.becomeLate(f.virtual.complete())
+		return noJob
 	}
-	f.belief.pass(real)
-	job := f.finish()
+	f.virtual.elapse(real)
+	job := f.takeFinished()
 	f.done[job] = true
 	return job
 }
 
-// believe notes that a job is done in belief. If it really is not it is the
+// becomeLate notes that a job is done in belief. If it really is not it is the
 // first in the queue, which is in the same order.
-func (f *fsp) believe(job int) {
+func (f *fsp) becomeLate(job int) {
 	if !f.done[job] {
 		f.queue.take()
 		f.late.arrive(job)
 	}
 }
 
-// finish takes out the job that is really done now.
-func (f *fsp) finish() int {
+// takeFinished takes out the job that is really done now.
+func (f *fsp) takeFinished() int {
 	if _, any := f.late.horizon(); any {
-		return f.late.happen()
+		return f.late.complete()
 	}
 	return f.queue.take().job
 }

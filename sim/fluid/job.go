@@ -26,8 +26,8 @@ type Job struct {
 	Weight float64
 }
 
-// fault tells what is wrong with the job itself; nil: nothing.
-func (j Job) fault() error {
+// validate tells what is wrong with the job itself; nil: nothing.
+func (j Job) validate() error {
 	if j.ID == "" {
 		return fmt.Errorf("%s is empty; expected a name", columnID)
 	}
@@ -45,20 +45,20 @@ func (j Job) fault() error {
 	return nil
 }
 
-// intake holds jobs that come in against each other.
-type intake struct {
+// jobCheck holds jobs that come in against each other.
+type jobCheck struct {
 	seen  map[string]string // where each id was
 	last  Job
 	where string // the last one
 }
 
-func newIntake() *intake {
-	return &intake{seen: make(map[string]string), last: Job{ArrivalS: math.Inf(-1)}}
+func newJobCheck() *jobCheck {
+	return &jobCheck{seen: make(map[string]string), last: Job{ArrivalS: math.Inf(-1)}}
 }
 
 // admit tells what is wrong with the next job, which comes from where.
-func (in *intake) admit(j Job, where string) error {
-	if err := j.fault(); err != nil {
+func (in *jobCheck) admit(j Job, where string) error {
+	if err := j.validate(); err != nil {
 		return err
 	}
 	if before, twice := in.seen[j.ID]; twice {

@@ -13,8 +13,8 @@ type las struct {
 
 // group is jobs that have got the same service.
 type group struct {
-	level number // what each has got
-	line  line   // by size, so that the first is done first
+	level number   // what each has got
+	queue jobQueue // by size, so that the first is done first
 }
 
 func (l *las) top() *group { return l.groups[len(l.groups)-1] }
@@ -23,21 +23,21 @@ func (l *las) arrive(job int) {
 	if len(l.groups) == 0 || zero.less(l.top().level) {
 		l.groups = append(l.groups, &group{level: zero})
 	}
-	l.top().line.add(at(l.size[job], job))
+	l.top().queue.add(queuedAt(l.size[job], job))
 }
 
 func (l *las) horizon() (number, bool) {
 	if len(l.groups) == 0 {
 		return zero, false
 	}
-	level, _ := l.stop()
-	return l.top().level.until(level).times(count(len(l.top().line))), true
+	level, _ := l.nextLevel()
+	return l.top().level.until(level).times(count(len(l.top().queue))), true
 }
 
-// stop is the level up to which the top rises, and whether it meets the group
+// nextLevel is the level up to which the top rises, and whether it meets the group
 // below there.
-func (l *las) stop() (level number, meets bool) {
-	size := l.top().line[0].at
+func (l *las) nextLevel() (level number, meets bool) {
+	size := l.top().queue[0].key
 	if len(l.groups) > 1 {
 		if below := l.groups[len(l.groups)-2]; below.level.less(size) {
 			return below.level, true
@@ -46,25 +46,25 @@ func (l *las) stop() (level number, meets bool) {
 	return size, false
 }
 
-func (l *las) pass(dt number) {
+func (l *las) elapse(dt number) {
 	if len(l.groups) > 0 {
 		top := l.top()
-		top.level = top.level.plus(dt.over(count(len(top.line))))
+		top.level = top.level.plus(dt.over(count(len(top.queue))))
 	}
 }
 
-func (l *las) happen() int {
+func (l *las) complete() int {
 	top := l.top()
-	level, meets := l.stop()
+	level, meets := l.nextLevel()
 	if meets {
 		l.merge()
-		return nobody
+		return noJob
 	}
 	if top.level.less(level) {
 		top.level = level
 	}
-	job := top.line.take().job
-	if len(top.line) == 0 {
+	job := top.queue.take().job
+	if len(top.queue) == 0 {
 		l.groups = l.groups[:len(l.groups)-1]
 	}
 	return job
@@ -76,12 +76,12 @@ func (l *las) merge() {
 	top := l.top()
 	l.groups = l.groups[:len(l.groups)-1]
 	below := l.top()
-	small, large := top.line, below.line
+	small, large := top.queue, below.queue
 	if len(small) > len(large) {
 		small, large = large, small
 	}
 	for _, p := range small {
 		large.add(p)
 	}
-	below.line = large
+	below.queue = large
 }

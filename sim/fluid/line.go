@@ -5,40 +5,40 @@ import (
 	"math/big"
 )
 
-// place is where a job stands in a line.
-type place struct {
-	at   number
+// queued is where a job stands in a line.
+type queued struct {
+	key  number
 	tick *big.Int // of at
 	job  int
 }
 
-func at(n number, job int) place { return place{at: n, tick: n.tick(), job: job} }
+func queuedAt(n number, job int) queued { return queued{key: n, tick: n.tick(), job: job} }
 
-// line is jobs by their place, ties by their number. The first is element 0.
-type line []place
+// jobQueue is jobs by their place, ties by their number. The first is element 0.
+type jobQueue []queued
 
-func (l line) Len() int { return len(l) }
+func (l jobQueue) Len() int { return len(l) }
 
-func (l line) Less(i, j int) bool {
+func (l jobQueue) Less(i, j int) bool {
 	if c := l[i].tick.Cmp(l[j].tick); c != 0 {
 		return c < 0
 	}
 	return l[i].job < l[j].job
 }
 
-func (l line) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l jobQueue) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
 
 // Push is for package heap.
-func (l *line) Push(x any) { *l = append(*l, x.(place)) }
+func (l *jobQueue) Push(x any) { *l = append(*l, x.(queued)) }
 
 // Pop is for package heap.
-func (l *line) Pop() any {
+func (l *jobQueue) Pop() any {
 	last := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]
 	return last
 }
 
-func (l *line) add(p place) { heap.Push(l, p) }
+func (l *jobQueue) add(p queued) { heap.Push(l, p) }
 
 // take removes the first.
-func (l *line) take() place { return heap.Pop(l).(place) }
+func (l *jobQueue) take() queued { return heap.Pop(l).(queued) }

@@ -49,8 +49,8 @@ func (a number) over(b number) number { return number{blank().Quo(a.v, b.v)} }
 
 func (a number) less(b number) bool { return a.v.Cmp(b.v) < 0 }
 
-// before is less by more than rounding explains.
-func (a number) before(b number) bool { return oneTick.less(b.minus(a)) }
+// clearlyLess is less by more than rounding explains.
+func (a number) clearlyLess(b number) bool { return oneTick.less(b.minus(a)) }
 
 // until is how long it is from a to b: 0 where rounding has put b before a.
 func (a number) until(b number) number {

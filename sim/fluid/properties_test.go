@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// right gives jobs their sizes as estimates.
-func right(jobs []Job) []Job {
+// exactEstimates gives jobs their sizes as estimates.
+func exactEstimates(jobs []Job) []Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		jobs[i].EstimateS = jobs[i].SizeS
@@ -20,8 +20,8 @@ func right(jobs []Job) []Job {
 	return jobs
 }
 
-// alike gives jobs the same weight.
-func alike(jobs []Job) []Job {
+// equalWeights gives jobs the same weight.
+func equalWeights(jobs []Job) []Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		jobs[i].Weight = 1
@@ -74,11 +74,11 @@ func checkNoneLater(t *rapid.T, what string, got, bound []float64) {
 	}
 }
 
-// TestRightEstimates: fsp and psbs are the same, and no job is done later than
+// TestExactEstimates: fsp and psbs are the same, and no job is done later than
 // under ps, whatever the weights; nothing has a smaller sum than srpt.
-func TestRightEstimates(t *testing.T) {
+func TestExactEstimates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		jobs := right(workloads().Draw(t, "jobs"))
+		jobs := exactEstimates(workloads().Draw(t, "jobs"))
 		fsp, ps := sojournsIn(t, "fsp", jobs), sojournsIn(t, "ps", jobs)
 		checkNoneLater(t, "fsp against ps", fsp, ps)
 		checkSame(t, "psbs against fsp", sojournsIn(t, "psbs", jobs), fsp)
@@ -99,12 +99,12 @@ func checkSame(t *rapid.T, what string, got, want []float64) {
 	}
 }
 
-// TestJobsThatComeTogether: las is then ps, and fsp is srpt, shortest job first.
+// TestSimultaneousArrivals: las is then ps, and fsp is srpt, shortest job first.
 // The sums of all follow from the sizes alone: of jobs a ≤ b ≤ … the i-th of n
 // counts n-i times under srpt and 2(n-i)-1 times under ps.
-func TestJobsThatComeTogether(t *testing.T) {
+func TestSimultaneousArrivals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		jobs := alike(right(workloads().Draw(t, "jobs")))
+		jobs := equalWeights(exactEstimates(workloads().Draw(t, "jobs")))
 		sizes := make([]float64, len(jobs))
 		for i := range jobs {
 			jobs[i].ArrivalS, sizes[i] = 7, jobs[i].SizeS
@@ -128,8 +128,8 @@ func TestJobsThatComeTogether(t *testing.T) {
 	})
 }
 
-// TestOneMoreJobHelpsNobody under the disciplines where that holds.
-func TestOneMoreJobHelpsNobody(t *testing.T) {
+// TestExtraJobHelpsNoOther under the disciplines where that holds.
+func TestExtraJobHelpsNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := workloads().Draw(t, "jobs")
 		out := rapid.IntRange(0, len(jobs)-1).Draw(t, "out")
@@ -195,9 +195,9 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestASmallJobAfterALongBacklog keeps all its digits: a float64 clock of a day
+// TestSmallJobAfterLongBacklog keeps all its digits: a float64 clock of a day
 // has five for a microsecond.
-func TestASmallJobAfterALongBacklog(t *testing.T) {
+func TestSmallJobAfterLongBacklog(t *testing.T) {
 	jobs := []Job{job("big", 0.1, 1e5), job("small", 86400.7, 1.2345678901234e-6)}
 	expectations{
 		"srpt": {1e5 + 1.2345678901234e-6, 1.2345678901234e-6},
@@ -207,7 +207,7 @@ func TestASmallJobAfterALongBacklog(t *testing.T) {
 	}.check(t, jobs)
 }
 
-func TestRefusals(t *testing.T) {
+func TestInvalidJobs(t *testing.T) {
 	for _, c := range []struct {
 		jobs []Job
 		want string
@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 		{[]Job{job("a", 0, -1)}, `place 1: job "a": size_s is -1; expected seconds from 0 to 1e+18`},
 		{[]Job{job("a", 0, math.Inf(1)).estimated(1)}, `place 1: job "a": size_s is +Inf; expected seconds from 0 to 1e+18`},
 		{[]Job{job("a", 0, 1).estimated(-2)}, `place 1: job "a": estimate_s is -2; expected seconds from 0 to 1e+18`},
-		{[]Job{job("a", 0, 1).weighing(0)}, `place 1: job "a": weight is 0; expected a number from 1e-09 to 1e+09`},
+		{[]Job{job("a", 0, 1).weighted(0)}, `place 1: job "a": weight is 0; expected a number from 1e-09 to 1e+09`},
 		{[]Job{job("a", 0, 1), job("b", 1, 1), job("a", 2, 1)}, `place 3: job "a" is there twice, first at place 1; expected one job for each jobid`},
 		{[]Job{job("a", 3, 1), job("b", 2, 1)},
 			`place 2: job "b" arrives at 2 s, before job "a" of place 1, which arrives at 3 s; expected jobs sorted by arrival_s`},

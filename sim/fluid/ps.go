@@ -12,40 +12,40 @@ type ps struct {
 	weight []number
 
 	lag   number
-	total number // weight of the jobs in line; meaningless without one
-	line  line   // by the lag at which they are done
+	total number   // weight of the jobs in line; meaningless without one
+	queue jobQueue // by the lag at which they are done
 }
 
 func (p *ps) arrive(job int) { p.enter(job) }
 
 // enter is arrive, and returns the place that the job has got.
-func (p *ps) enter(job int) place {
-	if len(p.line) == 0 {
+func (p *ps) enter(job int) queued {
+	if len(p.queue) == 0 {
 		p.lag, p.total = zero, zero
 	}
-	done := at(p.lag.plus(p.size[job].over(p.weight[job])), job)
-	p.line.add(done)
+	done := queuedAt(p.lag.plus(p.size[job].over(p.weight[job])), job)
+	p.queue.add(done)
 	p.total = p.total.plus(p.weight[job])
 	return done
 }
 
 func (p *ps) horizon() (number, bool) {
-	if len(p.line) == 0 {
+	if len(p.queue) == 0 {
 		return zero, false
 	}
-	return p.lag.until(p.line[0].at).times(p.total), true
+	return p.lag.until(p.queue[0].key).times(p.total), true
 }
 
-func (p *ps) pass(dt number) {
-	if len(p.line) > 0 {
+func (p *ps) elapse(dt number) {
+	if len(p.queue) > 0 {
 		p.lag = p.lag.plus(dt.over(p.total))
 	}
 }
 
-func (p *ps) happen() int {
-	first := p.line.take()
-	if p.lag.less(first.at) {
-		p.lag = first.at
+func (p *ps) complete() int {
+	first := p.queue.take()
+	if p.lag.less(first.key) {
+		p.lag = first.key
 	}
 	p.total = p.total.minus(p.weight[first.job])
 	return first.job

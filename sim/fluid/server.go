@@ -15,18 +15,18 @@ type discipline interface {
 	// horizon is how long it is, if nobody arrives, until a job is done or the
 	// order changes; false: nothing will ever happen.
 	horizon() (number, bool)
-	// pass lets time go by, less than to the horizon.
-	pass(dt number)
-	// happen lets time go by to the horizon. It returns the job that is done
+	// elapse lets time go by, less than to the horizon.
+	elapse(dt number)
+	// complete lets time go by to the horizon. It returns the job that is done
 	// then, or nobody.
-	happen() int
+	complete() int
 }
 
-// nobody is no job.
-const nobody = -1
+// noJob is no job.
+const noJob = -1
 
-// known are the disciplines, in the order in which people list them.
-var known = []struct {
+// disciplines are the disciplines, in the order in which people list them.
+var disciplines = []struct {
 	name string
 	make func(demands) discipline
 }{
@@ -40,8 +40,8 @@ var known = []struct {
 
 // Disciplines are the names that Sojourns knows.
 func Disciplines() []string {
-	names := make([]string, len(known))
-	for i, d := range known {
+	names := make([]string, len(disciplines))
+	for i, d := range disciplines {
 		names[i] = d.name
 	}
 	return names
@@ -66,7 +66,7 @@ func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 	if err := CheckDiscipline(discipline); err != nil {
 		return nil, err
 	}
-	in := newIntake()
+	in := newJobCheck()
 	for i, j := range jobs {
 		if err := in.admit(j, fmt.Sprintf("place %d", i+1)); err != nil {
 			return nil, fmt.Errorf("place %d: %w", i+1, err)
@@ -74,7 +74,7 @@ func Sojourns(discipline string, jobs []Job) ([]float64, error) {
 	}
 	order := arrivalOrder(jobs)
 	i := slices.Index(Disciplines(), discipline)
-	sorted := serve(known[i].make(demandsOf(jobs, order)), arrivalsOf(jobs, order))
+	sorted := serve(disciplines[i].make(demandsOf(jobs, order)), arrivalsOf(jobs, order))
 	sojourns := make([]float64, len(jobs))
 	for job, place := range order {
 		sojourns[place] = sorted[job].float()
@@ -91,8 +91,8 @@ func serve(d discipline, arrivals []number) []number {
 	for next := 0; ; {
 		dt, busy := d.horizon()
 		if next < len(arrivals) {
-			if gap := now.until(arrivals[next]); !busy || gap.before(dt) {
-				d.pass(gap)
+			if gap := now.until(arrivals[next]); !busy || gap.clearlyLess(dt) {
+				d.elapse(gap)
 				d.arrive(next)
 				now = arrivals[next]
 				next++
@@ -102,7 +102,7 @@ func serve(d discipline, arrivals []number) []number {
 			return sojourns
 		}
 		now = now.plus(dt)
-		if done := d.happen(); done != nobody {
+		if done := d.complete(); done != noJob {
 			sojourns[done] = arrivals[done].until(now)
 		}
 	}

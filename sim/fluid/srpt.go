@@ -6,26 +6,26 @@ package fluid
 type srpt struct {
 	left     []number // really
 	estimate []number
-	line     line // by what seems to be left
+	queue    jobQueue // by what seems to be left
 }
 
-func (s *srpt) arrive(job int) { s.line.add(at(s.estimate[job], job)) }
+func (s *srpt) arrive(job int) { s.queue.add(queuedAt(s.estimate[job], job)) }
 
 func (s *srpt) horizon() (number, bool) {
-	if len(s.line) == 0 {
+	if len(s.queue) == 0 {
 		return zero, false
 	}
-	return s.left[s.line[0].job], true
+	return s.left[s.queue[0].job], true
 }
 
-// pass leaves the first the first, since its place falls and no other does.
-func (s *srpt) pass(dt number) {
-	if len(s.line) == 0 {
+// elapse leaves the first the first, since its place falls and no other does.
+func (s *srpt) elapse(dt number) {
+	if len(s.queue) == 0 {
 		return
 	}
-	first := s.line[0]
+	first := s.queue[0]
 	s.left[first.job] = s.left[first.job].minus(dt)
-	s.line[0] = at(first.at.minus(dt), first.job)
+	s.queue[0] = queuedAt(first.key.minus(dt), first.job)
 }
 
-func (s *srpt) happen() int { return s.line.take().job }
+func (s *srpt) complete() int { return s.queue.take().job }

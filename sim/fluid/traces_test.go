@@ -73,8 +73,8 @@ func quantile(xs []float64, q float64) float64 {
 	return sorted[int(q*float64(len(sorted)-1))]
 }
 
-// underEach are the sojourn times under each discipline.
-func underEach(t testing.TB, jobs []Job) map[string][]float64 {
+// sojournsByDiscipline are the sojourn times under each discipline.
+func sojournsByDiscipline(t testing.TB, jobs []Job) map[string][]float64 {
 	t.Helper()
 	all := make(map[string][]float64)
 	for _, d := range Disciplines() {
@@ -106,12 +106,12 @@ func checkTrace(t *testing.T, jobs []Job, all map[string][]float64) {
 			t.Errorf("fsp: %s has a sojourn time of %v s, above ps's %v s", jobs[i].ID, s, all["ps"][i])
 		}
 	}
-	checkNear(t, "fifo against its recursion", all["fifo"], oneAfterTheOther(jobs))
+	checkNear(t, "fifo against its recursion", all["fifo"], fifoSojourns(jobs))
 }
 
-// oneAfterTheOther is fifo by the recursion of Lindley, with the clock of the
+// fifoSojourns is fifo by the recursion of Lindley, with the clock of the
 // sums: each waits for what the one before it still has to wait for and to do.
-func oneAfterTheOther(jobs []Job) []float64 {
+func fifoSojourns(jobs []Job) []float64 {
 	sojourns := make([]float64, len(jobs))
 	left, last := zero, zero
 	for _, place := range arrivalOrder(jobs) {
@@ -125,7 +125,7 @@ func oneAfterTheOther(jobs []Job) []float64 {
 // TestFB2009 against the figure that is published for it: 75 s under ps.
 func TestFB2009(t *testing.T) {
 	jobs := traceJobs(t, fb2009)
-	all := underEach(t, jobs)
+	all := sojournsByDiscipline(t, jobs)
 	checkTrace(t, jobs, all)
 	if m := mean(all["ps"]); math.Round(m) != 75 {
 		t.Errorf("ps: a mean of %v s, want 75 s", m)
@@ -134,15 +134,15 @@ func TestFB2009(t *testing.T) {
 
 func TestFB2010(t *testing.T) {
 	jobs := traceJobs(t, fb2010)
-	checkTrace(t, jobs, underEach(t, jobs))
+	checkTrace(t, jobs, sojournsByDiscipline(t, jobs))
 }
 
-// TestFirstHoursOfTracesAgainstTheTwin job by job, which is more than means and
+// TestTraceStartsAgainstTwin job by job, which is more than means and
 // percentiles. Estimates are wrong, and each third job weighs twice as much.
-func TestFirstHoursOfTracesAgainstTheTwin(t *testing.T) {
+func TestTraceStartsAgainstTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{fb2009, fb2010} {
-		jobs := wrong(traceJobs(t, name)[:1000], r)
+		jobs := noisyEstimates(traceJobs(t, name)[:1000], r)
 		for i := range jobs {
 			jobs[i].Weight = float64(1 + i%3/2)
 		}
@@ -152,8 +152,8 @@ func TestFirstHoursOfTracesAgainstTheTwin(t *testing.T) {
 	}
 }
 
-// wrong makes estimates wrong by a lognormal factor with a sigma of 0.5.
-func wrong(jobs []Job, r *rand.Rand) []Job {
+// noisyEstimates makes estimates wrong by a lognormal factor with a sigma of 0.5.
+func noisyEstimates(jobs []Job, r *rand.Rand) []Job {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		jobs[i].EstimateS = jobs[i].SizeS * math.Exp(0.5*r.NormFloat64())
@@ -172,7 +172,7 @@ func TestWrongEstimatesOnFB2009(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	means := make(map[string][]float64)
 	for range wrongDraws {
-		drawn := wrong(jobs, r)
+		drawn := noisyEstimates(jobs, r)
 		for _, d := range []string{"srpt", "fsp", "psbs"} {
 			m := mean(sojournsOf(t, d, drawn))
 			if m < least {

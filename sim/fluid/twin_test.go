@@ -33,9 +33,9 @@ func twinSojourns(discipline string, jobs []Job) []float64 {
 	sojourns := make([]float64, len(jobs))
 	now := zero
 	for next := 0; next < len(jobs) || len(w.here) > 0; {
-		rates, believed := w.rates(), w.believedRates()
+		rates, believed := w.rates(), w.virtualRates()
 		dt, busy := w.shortest(rates, believed)
-		arrives := next < len(jobs) && (!busy || now.until(arrivals[next]).before(dt))
+		arrives := next < len(jobs) && (!busy || now.until(arrivals[next]).clearlyLess(dt))
 		if arrives {
 			dt = now.until(arrivals[next])
 		}
@@ -129,7 +129,7 @@ func (w *twin) least(jobs []int, f func(job int) number) []int {
 	return least
 }
 
-func (w *twin) believedRates() []number {
+func (w *twin) virtualRates() []number {
 	rates := make([]number, len(w.here))
 	for i, job := range w.here {
 		rates[i] = zero
@@ -214,7 +214,7 @@ func workloads() *rapid.Generator[[]Job] {
 	})
 }
 
-func TestEveryDisciplineIsItsDefinition(t *testing.T) {
+func TestDisciplinesMatchTwin(t *testing.T) {
 	for _, d := range Disciplines() {
 		t.Run(d, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {

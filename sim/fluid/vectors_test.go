@@ -11,7 +11,7 @@ func job(id string, arrival, size float64) Job {
 }
 
 func (j Job) estimated(s float64) Job { j.EstimateS = s; return j }
-func (j Job) weighing(w float64) Job  { j.Weight = w; return j }
+func (j Job) weighted(w float64) Job  { j.Weight = w; return j }
 
 func sojournsOf(t testing.TB, discipline string, jobs []Job) []float64 {
 	t.Helper()
@@ -58,9 +58,9 @@ func TestFigure1OfHFSP(t *testing.T) {
 	}.check(t, []Job{job("j1", 0, 30), job("j2", 10, 10), job("j3", 15, 10)})
 }
 
-// TestALateGiant has a job of 100 s that was held for one of 1 s. It is late
+// TestLateLargeJob has a job of 100 s that was held for one of 1 s. It is late
 // from the moment at which it would be done, 1 s under fsp and psbs.
-func TestALateGiant(t *testing.T) {
+func TestLateLargeJob(t *testing.T) {
 	jobs := []Job{job("giant", 0, 100).estimated(1), job("b", 10, 5), job("c", 20, 5)}
 	expectations{
 		"fifo": {100, 95, 90},
@@ -72,12 +72,12 @@ func TestALateGiant(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestLateJobsAreServedInTheOrderInWhichTheyBecameLate under fsp, by weight
+// TestLateJobsServedInOrderOfLateness under fsp, by weight
 // under psbs.
-func TestLateJobsAreServedInTheOrderInWhichTheyBecameLate(t *testing.T) {
+func TestLateJobsServedInOrderOfLateness(t *testing.T) {
 	jobs := []Job{
 		job("a", 0, 10).estimated(2), // late at 3, with 8 left
-		job("b", 0, 10).estimated(1).weighing(0.5),
+		job("b", 0, 10).estimated(1).weighted(0.5),
 	}
 	// In belief the lag runs at 1/1.5: both are done at a lag of 2, at 3 s, a
 	// first by its id. a has got 3 s of service by then.
@@ -88,8 +88,8 @@ func TestLateJobsAreServedInTheOrderInWhichTheyBecameLate(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestOverestimatedJobsStayInBelief, where they slow the others down.
-func TestOverestimatedJobsStayInBelief(t *testing.T) {
+// TestOverestimatedJobsStayInVirtualServer, where they slow the others down.
+func TestOverestimatedJobsStayInVirtualServer(t *testing.T) {
 	expectations{
 		// In belief a lasts to a lag of 10; b comes at 2 s and a lag of 2, c at 4 s
 		// and a lag of 3. Lags of 9 for b and 10.5 for c.
@@ -100,7 +100,7 @@ func TestOverestimatedJobsStayInBelief(t *testing.T) {
 }
 
 func TestWeights(t *testing.T) {
-	jobs := []Job{job("a", 0, 6).weighing(2), job("b", 0, 6), job("c", 4.5, 3).weighing(3)}
+	jobs := []Job{job("a", 0, 6).weighted(2), job("b", 0, 6), job("c", 4.5, 3).weighted(3)}
 	expectations{
 		// a has 3 left and b 4.5 when c comes, which then has half the server.
 		// At 10.5 s a has 1 left, b 3.5 and c is done; a at 12, b at 15.
@@ -110,7 +110,7 @@ func TestWeights(t *testing.T) {
 	}.check(t, jobs)
 }
 
-func TestTiesGoToTheFirstToArriveThenToTheSmallerID(t *testing.T) {
+func TestTiesGoToFirstArrivalThenSmallerID(t *testing.T) {
 	jobs := []Job{job("job9", 0, 1), job("job10", 0, 1), job("job8", 0, 1), job("a", 0.5, 0.5)}
 	expectations{
 		"fifo": {3, 1, 2, 3},
@@ -124,8 +124,8 @@ func TestTiesGoToTheFirstToArriveThenToTheSmallerID(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestTiesOnPaper are ties that float64 would decide by its rounding.
-func TestTiesOnPaper(t *testing.T) {
+// TestExactTies are ties that float64 would decide by its rounding.
+func TestExactTies(t *testing.T) {
 	expectations{"srpt": {0.3, 0.4}}.check(t, []Job{job("z", 0.1, 0.3), job("a", 0.2, 0.2)})
 	// Three jobs make lags of thirds. y comes at 1/3 and x at 7/3, so both are
 	// believed to be done at 16/3.
@@ -134,7 +134,7 @@ func TestTiesOnPaper(t *testing.T) {
 	})
 }
 
-func TestJobsOfNoSizeAreDoneWhenItIsTheirTurn(t *testing.T) {
+func TestZeroSizeJobWaitsItsTurn(t *testing.T) {
 	jobs := []Job{job("a", 0, 4), job("b", 1, 0), job("c", 1, 0), job("d", 9, 0)}
 	expectations{
 		"fifo": {4, 3, 3, 0},
@@ -146,9 +146,9 @@ func TestJobsOfNoSizeAreDoneWhenItIsTheirTurn(t *testing.T) {
 	}.check(t, jobs)
 }
 
-// TestAJobThatIsDoneWhenAnotherArrives does not wait for it, though nine ninths
+// TestCompletionAtArrival does not wait for it, though nine ninths
 // of a second need not add up to 1 s.
-func TestAJobThatIsDoneWhenAnotherArrives(t *testing.T) {
+func TestCompletionAtArrival(t *testing.T) {
 	var jobs []Job
 	for _, id := range []string{"a", "b", "c", "d"} {
 		jobs = append(jobs, job(id, 1, 1))

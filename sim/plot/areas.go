@@ -29,10 +29,10 @@ func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	for _, area := range areas {
 		names = append(names, area.Name)
 	}
-	return single(fields, names, func(of map[string]look) (*gplot.Plot, error) {
+	return singlePanel(colourLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
 		p := a.panel()
 		if len(times) > 1 {
-			stack, err := pile(times, areas, of)
+			stack, err := stackAreas(times, areas, of)
 			if err != nil {
 				return nil, err
 			}
@@ -43,15 +43,15 @@ func Areas(a Axes, times []float64, areas ...Area) *Figure {
 	})
 }
 
-// layers are areas on top of each other, as heights of their upper edges.
-type layers struct {
+// stackedAreas are areas on top of each other, as heights of their upper edges.
+type stackedAreas struct {
 	from, to float64
 	edges    [][]float64 // of each area, a height for each column
 	colours  []color.Color
 }
 
-func pile(times []float64, areas []Area, of map[string]look) (*layers, error) {
-	l := &layers{from: times[0], to: times[len(times)-1]}
+func stackAreas(times []float64, areas []Area, of map[string]lineStyle) (*stackedAreas, error) {
+	l := &stackedAreas{from: times[0], to: times[len(times)-1]}
 	for i, t := range times {
 		if i > 0 && t < times[i-1] || math.IsNaN(t) || math.IsInf(t, 0) {
 			return nil, fmt.Errorf("plot: time %g behind %g: expected ascending ones", t, times[max(i-1, 0)])
@@ -97,7 +97,7 @@ func means(times, values []float64, columns int) []float64 {
 	return sums
 }
 
-func (l *layers) Plot(c draw.Canvas, p *gplot.Plot) {
+func (l *stackedAreas) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	width := (l.to - l.from) / areaColumns
 	for k := len(l.edges) - 1; k >= 0; k-- { // the lower ones over the higher ones, without seams
@@ -119,7 +119,7 @@ func (l *layers) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
-func (l *layers) DataRange() (xmin, xmax, ymin, ymax float64) {
+func (l *stackedAreas) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, edge := range l.edges {
 		for _, top := range edge {
 			ymax = max(ymax, top)

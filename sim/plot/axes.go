@@ -33,10 +33,10 @@ type Mark struct {
 }
 
 const (
-	titleSize = 13
-	labelSize = 12
-	tickSize  = 10.5
-	markRoom  = 19 // for the names of marks, above a picture
+	titleSize  = 13
+	labelSize  = 12
+	tickSize   = 10.5
+	markHeight = 19 // for the names of marks, above a picture
 )
 
 var (
@@ -74,7 +74,7 @@ func (a Axes) finish(p *gplot.Plot) {
 	for _, m := range a.Marks {
 		p.Add(&markLine{Mark: m})
 		if m.Name != "" {
-			p.Title.Padding = vg.Points(markRoom)
+			p.Title.Padding = vg.Points(markHeight)
 		}
 	}
 	fit(&p.X, a.LogX)
@@ -117,9 +117,9 @@ func (a Axes) pad(axis *gplot.Axis) {
 	axis.Min, axis.Max = axis.Min-width, axis.Max+width
 }
 
-// positive puts values that a logarithmic axis has no place for at the least
+// clampToPositive puts values that a logarithmic axis has no place for at the least
 // that it has one for, or at 1 when there is none.
-func positive(values []float64) {
+func clampToPositive(values []float64) {
 	least := math.Inf(1)
 	for _, v := range values {
 		if v > 0 {

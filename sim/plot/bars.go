@@ -31,7 +31,7 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	for _, s := range series {
 		names = append(names, s.Name)
 	}
-	return single(fields, names, func(of map[string]look) (*gplot.Plot, error) {
+	return singlePanel(colourLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
 		a.LogX = false
 		p := a.panel()
 		base, floor := 0., math.Inf(-1)
@@ -43,7 +43,7 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 			if len(s.Values) != len(groups) {
 				return nil, fmt.Errorf("plot: %s: %d values in %d groups", s.Name, len(s.Values), len(groups))
 			}
-			if err := s.add(p, of[s.Name], room{k, len(series), base, floor}); err != nil {
+			if err := s.add(p, of[s.Name], barSlot{k, len(series), base, floor}); err != nil {
 				return nil, err
 			}
 		}
@@ -59,14 +59,14 @@ func Bars(a Axes, groups []string, series ...Bar) *Figure {
 	})
 }
 
-// room is where a series of bars stands.
-type room struct {
+// barSlot is where a series of bars stands.
+type barSlot struct {
 	k, n        int     // the bar is number k of n in each group
 	base, floor float64 // where bars begin, and the least that the axis can show
 }
 
 // add puts a bar into each group.
-func (s Bar) add(p *gplot.Plot, of look, at room) error {
+func (s Bar) add(p *gplot.Plot, of lineStyle, at barSlot) error {
 	var all boxes
 	bars := &whiskers{style: draw.LineStyle{Color: ink, Width: vg.Points(1)}}
 	width := barsWidth / float64(at.n)

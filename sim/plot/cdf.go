@@ -30,13 +30,13 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	if a.Y == "" {
 		a.Y = "fraction of jobs"
 	}
-	a.LogX = a.LogX || wide(samples)
+	a.LogX = a.LogX || spansDecades(samples)
 	a.LogY, a.Max = false, 1
 	var names []string
 	for _, s := range samples {
 		names = append(names, s.Name)
 	}
-	return single(strokes, names, func(of map[string]look) (*gplot.Plot, error) {
+	return singlePanel(lineLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
 		p := a.panel()
 		for _, s := range samples {
 			points := s.distribution(a.LogX)
@@ -47,7 +47,7 @@ func CDF(a Axes, samples ...Sample) *Figure {
 			if err != nil {
 				return nil, fmt.Errorf("plot: %s: %w", s.Name, err)
 			}
-			line.LineStyle, line.StepStyle = of[s.Name].line(), plotter.PostStep
+			line.LineStyle, line.StepStyle = of[s.Name].stroke(), plotter.PostStep
 			p.Add(line)
 		}
 		a.finish(p)
@@ -57,9 +57,9 @@ func CDF(a Axes, samples ...Sample) *Figure {
 	})
 }
 
-// wide reports whether the values spread over so much that only a logarithmic
+// spansDecades reports whether the values spread over so much that only a logarithmic
 // axis shows the small ones.
-func wide(samples []Sample) bool {
+func spansDecades(samples []Sample) bool {
 	least, most := math.Inf(1), 0.
 	for _, s := range samples {
 		for _, v := range s.Values {
@@ -75,7 +75,7 @@ func wide(samples []Sample) bool {
 func (s Sample) distribution(log bool) (points plotter.XYs) {
 	sorted := slices.Clone(s.Values)
 	if log {
-		positive(sorted)
+		clampToPositive(sorted)
 	}
 	slices.Sort(sorted)
 	n := len(sorted)

@@ -18,21 +18,21 @@ import (
 
 // Figure is a picture, or several side by side, before it is drawn.
 type Figure struct {
-	title   string // over all panels
-	columns int
-	panels  []panel
-	sort    legendSort
+	title      string // over all panels
+	columns    int
+	panels     []panel
+	legendKind legendKind
 }
 
 // panel is one picture of a figure.
 type panel struct {
 	names []string // in the order of the legend; "" is not in it
-	build func(map[string]look) (*gplot.Plot, error)
+	build func(map[string]lineStyle) (*gplot.Plot, error)
 }
 
-// single is a figure of one panel.
-func single(sort legendSort, names []string, build func(map[string]look) (*gplot.Plot, error)) *Figure {
-	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, sort: sort}
+// singlePanel is a figure of one panel.
+func singlePanel(sort legendKind, names []string, build func(map[string]lineStyle) (*gplot.Plot, error)) *Figure {
+	return &Figure{columns: 1, panels: []panel{{names: names, build: build}}, legendKind: sort}
 }
 
 // Grid puts figures side by side, so many in a row, under a common title and with
@@ -42,7 +42,7 @@ func Grid(title string, columns int, figures ...*Figure) *Figure {
 	for i, f := range figures {
 		g.panels = append(g.panels, f.panels...)
 		if i == 0 {
-			g.sort = f.sort
+			g.legendKind = f.legendKind
 		}
 	}
 	return g
@@ -84,7 +84,7 @@ func (f *Figure) size() (w, h vg.Length) {
 	w, h = pw*vg.Length(f.columns), ph*vg.Length(max(f.rows(), 1))
 	lw, lh := f.legend().size()
 	if f.title != "" {
-		h += titleRoom
+		h += titleHeight
 	}
 	return w + lw + 2*margin, max(h, lh) + 2*margin
 }

@@ -30,7 +30,7 @@ func Gantt(a Axes, lanes []string, spans ...Span) *Figure {
 			names = append(names, s.Name)
 		}
 	}
-	return single(fields, names, func(of map[string]look) (*gplot.Plot, error) {
+	return singlePanel(colourLegend, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
 		p := a.panel()
 		var all boxes
 		for _, s := range spans {

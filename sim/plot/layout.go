@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	margin    = 10
-	gap       = 14 // between panels
-	titleRoom = 26
+	margin      = 10
+	gap         = 14 // between panels
+	titleHeight = 26
 )
 
 var bold = font.Font{Weight: xfont.WeightBold}
@@ -27,8 +27,8 @@ func (f *Figure) draw(c draw.Canvas) error {
 	key := f.legend()
 	lw, _ := key.size()
 	if f.title != "" {
-		c.FillText(words(titleSize+1, bold, draw.XCenter), vg.Point{X: (c.Min.X + c.Max.X - lw) / 2, Y: c.Max.Y}, f.title)
-		c.Max.Y -= titleRoom
+		c.FillText(textStyle(titleSize+1, bold, draw.XCenter), vg.Point{X: (c.Min.X + c.Max.X - lw) / 2, Y: c.Max.Y}, f.title)
+		c.Max.Y -= titleHeight
 	}
 	if len(f.panels) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (f *Figure) draw(c draw.Canvas) error {
 
 // build makes the panels in rows; the last row may end with nil ones.
 func (f *Figure) build() ([][]*gplot.Plot, error) {
-	of := looks(f.names())
+	of := lineStyles(f.names())
 	rows := make([][]*gplot.Plot, f.rows())
 	for y := range rows {
 		rows[y] = make([]*gplot.Plot, f.columns)
@@ -66,8 +66,8 @@ func (f *Figure) build() ([][]*gplot.Plot, error) {
 	return rows, nil
 }
 
-// words is a style of text whose top is at the given point.
-func words(size font.Length, weight font.Font, align text.XAlignment) text.Style {
+// textStyle is a style of text whose top is at the given point.
+func textStyle(size font.Length, weight font.Font, align text.XAlignment) text.Style {
 	return text.Style{
 		Color: ink, Font: sans(size, weight), XAlign: align, YAlign: draw.YTop, Handler: gplot.DefaultTextHandler,
 	}

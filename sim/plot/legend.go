@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// legendSort is what stands beside a name.
-type legendSort int
+// legendKind is what stands beside a name.
+type legendKind int
 
 const (
-	strokes legendSort = iota // a piece of line
-	marked                    // one with the points' mark
-	fields                    // a field of colour
+	lineLegend   legendKind = iota // a piece of line
+	markerLegend                   // one with the points' mark
+	colourLegend                   // a field of colour
 )
 
 const (
@@ -23,13 +23,13 @@ const (
 )
 
 type legend struct {
-	sort  legendSort
+	kind  legendKind
 	names []string
-	of    map[string]look
+	of    map[string]lineStyle
 }
 
 func (f *Figure) legend() legend {
-	l := legend{sort: f.sort, of: looks(f.names())}
+	l := legend{kind: f.legendKind, of: lineStyles(f.names())}
 	for _, name := range f.names() {
 		if name != "" {
 			l.names = append(l.names, name)
@@ -40,7 +40,7 @@ func (f *Figure) legend() legend {
 
 // size is the room that the legend takes, none without names.
 func (l legend) size() (w, h vg.Length) {
-	style := words(tickSize, font.Font{}, draw.XLeft)
+	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	for _, name := range l.names {
 		w = max(w, style.Width(name))
 	}
@@ -51,7 +51,7 @@ func (l legend) size() (w, h vg.Length) {
 }
 
 func (l legend) draw(c draw.Canvas) {
-	style := words(tickSize, font.Font{}, draw.XLeft)
+	style := textStyle(tickSize, font.Font{}, draw.XLeft)
 	style.YAlign = draw.YCenter
 	for i, name := range l.names {
 		y := c.Max.Y - (vg.Length(i)+.5)*legendRow
@@ -60,19 +60,19 @@ func (l legend) draw(c draw.Canvas) {
 	}
 }
 
-func (l legend) thumb(c draw.Canvas, of look, y vg.Length) {
-	if l.sort == fields {
+func (l legend) thumb(c draw.Canvas, of lineStyle, y vg.Length) {
+	if l.kind == colourLegend {
 		c.SetColor(of.colour)
 		r := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - 5}, Max: vg.Point{X: c.Min.X + thumbWidth, Y: y + 5}}
 		c.Fill(r.Path())
 		return
 	}
-	c.StrokeLine2(of.line(), c.Min.X, y, c.Min.X+thumbWidth, y)
-	if l.sort == marked {
-		c.DrawGlyph(of.mark(), vg.Point{X: c.Min.X + thumbWidth/2, Y: y})
+	c.StrokeLine2(of.stroke(), c.Min.X, y, c.Min.X+thumbWidth, y)
+	if l.kind == markerLegend {
+		c.DrawGlyph(of.marker(), vg.Point{X: c.Min.X + thumbWidth/2, Y: y})
 	}
 }
 
-func (l look) mark() draw.GlyphStyle {
+func (l lineStyle) marker() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.colour, Radius: vg.Points(3.5), Shape: l.glyph}
 }

@@ -27,14 +27,14 @@ type Line struct {
 
 // Lines draws curves. Intervals are bars at their points.
 func Lines(a Axes, lines ...Line) *Figure {
-	names, sort := []string(nil), strokes
+	names, sort := []string(nil), lineLegend
 	for _, l := range lines {
 		names = append(names, l.Name)
 		if !l.Steps && !l.Plain {
-			sort = marked
+			sort = markerLegend
 		}
 	}
-	return single(sort, names, func(of map[string]look) (*gplot.Plot, error) {
+	return singlePanel(sort, names, func(of map[string]lineStyle) (*gplot.Plot, error) {
 		p := a.panel()
 		for _, l := range scaled(a, lines) {
 			if err := l.add(p, of[l.Name]); err != nil {
@@ -58,10 +58,10 @@ func scaled(a Axes, lines []Line) []Line {
 		}
 	}
 	if a.LogX {
-		positive(xs)
+		clampToPositive(xs)
 	}
 	if a.LogY {
-		positive(ys)
+		clampToPositive(ys)
 	}
 	out := make([]Line, len(lines))
 	for i, l := range lines {
@@ -80,12 +80,12 @@ func scaled(a Axes, lines []Line) []Line {
 	return out
 }
 
-func (l Line) add(p *gplot.Plot, of look) error {
+func (l Line) add(p *gplot.Plot, of lineStyle) error {
 	if len(l.Points) == 0 {
 		return nil
 	}
 	xys := make(plotter.XYs, len(l.Points))
-	bars := &whiskers{style: of.line()}
+	bars := &whiskers{style: of.stroke()}
 	bars.style.Dashes, bars.style.Width = nil, vg.Points(1)
 	for i, pt := range l.Points {
 		xys[i] = plotter.XY{X: pt.X, Y: pt.Y}
@@ -100,7 +100,7 @@ func (l Line) add(p *gplot.Plot, of look) error {
 	if err != nil {
 		return err
 	}
-	line.LineStyle = of.line()
+	line.LineStyle = of.stroke()
 	if l.Steps {
 		line.StepStyle = plotter.PostStep
 	}
@@ -115,7 +115,7 @@ func (l Line) add(p *gplot.Plot, of look) error {
 	if err != nil {
 		return err
 	}
-	marks.GlyphStyle = of.mark()
+	marks.GlyphStyle = of.marker()
 	p.Add(marks)
 	return nil
 }

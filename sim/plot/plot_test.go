@@ -32,19 +32,19 @@ func figures() map[string]*Figure {
 	}
 }
 
-func TestPicturesAreTheSameBytes(t *testing.T) {
+func TestFiguresAreDeterministic(t *testing.T) {
 	again := figures()
 	for name, f := range figures() {
-		same(t, name, f.SVG, again[name].SVG)
+		checkSameBytes(t, name, f.SVG, again[name].SVG)
 	}
-	dots := same(t, "bars.png", figures()["bars"].PNG, again["bars"].PNG)
+	dots := checkSameBytes(t, "bars.png", figures()["bars"].PNG, again["bars"].PNG)
 	if _, err := png.Decode(dots); err != nil {
 		t.Error(err)
 	}
 }
 
-// same draws a picture twice.
-func same(t *testing.T, name string, once, twice func(io.Writer) error) io.Reader {
+// checkSameBytes draws a picture twice.
+func checkSameBytes(t *testing.T, name string, once, twice func(io.Writer) error) io.Reader {
 	t.Helper()
 	var a, b bytes.Buffer
 	if err := errors.Join(once(&a), twice(&b)); err != nil {
@@ -56,7 +56,7 @@ func same(t *testing.T, name string, once, twice func(io.Writer) error) io.Reade
 	return &a
 }
 
-func TestLegendNamesEachOnce(t *testing.T) {
+func TestLegendListsEachNameOnce(t *testing.T) {
 	var svg bytes.Buffer
 	if err := figures()["grid"].SVG(&svg); err != nil {
 		t.Fatal(err)
@@ -77,13 +77,13 @@ func TestColoursFollowNames(t *testing.T) {
 	if got := fmt.Sprint(g.names()); got != "[a b others]" {
 		t.Errorf("names %s", got)
 	}
-	of := looks(g.names())
+	of := lineStyles(g.names())
 	if of["a"].colour != palette[0] || of["b"].colour != palette[1] || of[Others].colour != grey {
 		t.Errorf("looks %v", of)
 	}
 }
 
-func TestWhatCannotBeDrawn(t *testing.T) {
+func TestInvalidData(t *testing.T) {
 	nan := math.NaN()
 	for want, f := range map[string]*Figure{
 		"fair":                    CDF(Axes{}, Sample{"fair", []float64{1, nan}}),
@@ -103,7 +103,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-func TestWithoutData(t *testing.T) {
+func TestNoData(t *testing.T) {
 	for name, f := range map[string]*Figure{
 		"cdf": CDF(Axes{LogX: true}), "lines": Lines(Axes{LogY: true}), "areas": Areas(Axes{}, nil),
 		"gantt": Gantt(Axes{}, nil), "bars": Bars(Axes{}, nil), "grid": Grid("", 3), "none above 0": CDF(Axes{LogX: true}, Sample{"a", []float64{0, -1}}),

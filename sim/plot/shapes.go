@@ -84,7 +84,7 @@ func (m *markLine) Plot(c draw.Canvas, p *gplot.Plot) {
 	at := x(m.X)
 	style := draw.LineStyle{Color: ink, Width: vg.Points(0.8), Dashes: []vg.Length{3, 3}}
 	c.StrokeLine2(style, at, c.Min.Y, at, c.Max.Y)
-	label := words(tickSize-1, font.Font{}, draw.XCenter)
+	label := textStyle(tickSize-1, font.Font{}, draw.XCenter)
 	label.YAlign = draw.YBottom
 	half := label.Width(m.Name) / 2
 	c.FillText(label, vg.Point{X: min(max(at, c.Min.X+half), c.Max.X-half), Y: c.Max.Y + 3}, m.Name)

@@ -19,7 +19,7 @@ func (evenTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 		return nil
 	}
 	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9 && len(ticks) < 10*wantedTicks; n++ {
-		ticks = append(ticks, gplot.Tick{Value: n * step, Label: number(n * step)})
+		ticks = append(ticks, gplot.Tick{Value: n * step, Label: formatTick(n * step)})
 	}
 	return ticks
 }
@@ -57,7 +57,7 @@ func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 			}
 			tick := gplot.Tick{Value: v}
 			if labelled {
-				tick.Label = number(v)
+				tick.Label = formatTick(v)
 			}
 			ticks = append(ticks, tick)
 		}
@@ -65,8 +65,8 @@ func (decadeTicks) Ticks(low, high float64) (ticks []gplot.Tick) {
 	return ticks
 }
 
-// number writes a value of an axis, without the dust of binary fractions.
-func number(v float64) string {
+// formatTick writes a value of an axis, without the dust of binary fractions.
+func formatTick(v float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 9, 64), 64)
 	if err != nil || rounded == 0 {
 		return "0"

@@ -9,65 +9,65 @@ import (
 // collector gathers the jobs of one source and tells of faults where they are:
 // each error names the source and the line.
 type collector struct {
-	faults
+	problems
 	source string
 	limit  int // of tasks in all jobs
 
-	jobs  []Job
-	found map[string]string // where, by id
-	notes []string
-	tasks int
-	bytes int64
+	jobs    []Job
+	foundAt map[string]string // where, by id
+	notes   []string
+	tasks   int
+	bytes   int64
 }
 
 func newCollector(source string, limit int) *collector {
-	return &collector{source: source, limit: limit, found: make(map[string]string)}
+	return &collector{source: source, limit: limit, foundAt: make(map[string]string)}
 }
 
-// fault tells what is wrong on a line, counted from 1.
-func (c *collector) fault(line int, format string, args ...any) {
+// errorAt tells what is wrong on a line, counted from 1.
+func (c *collector) errorAt(line int, format string, args ...any) {
 	c.add("%s:%d: %s", c.source, line, fmt.Sprintf(format, args...))
 }
 
-// room reports whether so many more tasks may be; it tells of it when not. To
+// allowTasks reports whether so many more tasks may be; it tells of it when not. To
 // be asked before they are allocated.
-func (c *collector) room(line int, tasks int64) bool {
+func (c *collector) allowTasks(line int, tasks int64) bool {
 	if left := int64(c.limit - c.tasks); tasks > left {
-		c.fault(line, "%d tasks beyond the %d before, expected at most %d in all jobs", tasks, c.tasks, c.limit)
+		c.errorAt(line, "%d tasks beyond the %d before, expected at most %d in all jobs", tasks, c.tasks, c.limit)
 		return false
 	}
 	return true
 }
 
-// take adds a job that was told of on a line, or tells what is wrong with it.
-func (c *collector) take(line int, j Job) {
-	if first, twice := c.found[j.ID]; twice {
-		c.fault(line, "job id %q once more, it is at %s; expected one of its own", j.ID, first)
+// addJob adds a job that was told of on a line, or tells what is wrong with it.
+func (c *collector) addJob(line int, j Job) {
+	if first, twice := c.foundAt[j.ID]; twice {
+		c.errorAt(line, "job id %q once more, it is at %s; expected one of its own", j.ID, first)
 		return
 	}
-	c.found[j.ID] = fmt.Sprintf("%s:%d", c.source, line)
-	var own faults
-	j.check(&own, len(c.jobs))
-	for _, err := range own.told {
-		c.fault(line, "%v", err)
+	c.foundAt[j.ID] = fmt.Sprintf("%s:%d", c.source, line)
+	var own problems
+	j.validate(&own, len(c.jobs))
+	for _, err := range own.errs {
+		c.errorAt(line, "%v", err)
 	}
 	c.more += own.more
 	c.tasks += len(j.Maps) + len(j.Reduces)
 	c.jobs = append(c.jobs, j)
 	if c.bytes = addBytes(addBytes(c.bytes, j.Maps), j.Reduces); c.bytes > MaxBytes {
-		c.fault(line, "more than %d bytes in all jobs up to here, expected at most that", int64(MaxBytes))
+		c.errorAt(line, "more than %d bytes in all jobs up to here, expected at most that", int64(MaxBytes))
 		c.bytes = 0
 	}
 }
 
-// takeInOrder is take for a source that is sorted by time.
-func (c *collector) takeInOrder(line int, j Job) {
+// addJobInOrder is take for a source that is sorted by time.
+func (c *collector) addJobInOrder(line int, j Job) {
 	if n := len(c.jobs); n > 0 && j.Submit < c.jobs[n-1].Submit {
-		c.fault(line, "job %q arrives at %g s, before the job ahead of it at %g s; expected order of arrival",
+		c.errorAt(line, "job %q arrives at %g s, before the job ahead of it at %g s; expected order of arrival",
 			j.ID, seconds(j.Submit), seconds(c.jobs[n-1].Submit))
 		return
 	}
-	c.take(line, j)
+	c.addJob(line, j)
 }
 
 // workload is what was gathered, or all that is wrong with it.

@@ -30,10 +30,10 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if err != nil {
-		return nil, csvFault(source, 0, err)
+		return nil, csvError(source, 0, err)
 	}
 	width := len(head)
-	columns, err := csvHeader(source, head)
+	columns, err := columnIndexes(source, head)
 	if err != nil {
 		return nil, err
 	}
@@ -44,17 +44,17 @@ func ReadCSV(r io.Reader, source string, o Options) (*Workload, error) {
 			return c.workload()
 		}
 		if err != nil {
-			return nil, errors.Join(c.err(), csvFault(source, width, err))
+			return nil, errors.Join(c.err(), csvError(source, width, err))
 		}
 		line, _ := in.FieldPos(0)
 		row := csvRow{c: c, line: line, columns: columns, record: record}
-		row.take(&o.Model)
+		row.addJob(&o.Model)
 	}
 }
 
-// csvFault tells what the parser found in the form of all errors here; width is how
+// csvError tells what the parser found in the form of all errors here; width is how
 // many columns the header has.
-func csvFault(source string, width int, err error) error {
+func csvError(source string, width int, err error) error {
 	var p *csv.ParseError
 	switch {
 	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &p):
@@ -67,9 +67,9 @@ func csvFault(source string, width int, err error) error {
 	return fmt.Errorf("%s: %w", source, err)
 }
 
-// csvHeader is where each column stands.
-func csvHeader(source string, head []string) (map[string]int, error) {
-	var f faults
+// columnIndexes is where each column stands.
+func columnIndexes(source string, head []string) (map[string]int, error) {
+	var f problems
 	columns := make(map[string]int, len(head))
 	for i, name := range head {
 		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
@@ -92,15 +92,15 @@ func csvHeader(source string, head []string) (map[string]int, error) {
 // csvRow is one line. Its methods read a column and tell of what does not
 // belong there; a column that the file lacks is 0 or "".
 type csvRow struct {
-	c       *collector
-	line    int
-	columns map[string]int
-	record  []string
-	bad     bool
+	c        *collector
+	line     int
+	columns  map[string]int
+	record   []string
+	hasError bool
 }
 
-// take makes a job of the line.
-func (r *csvRow) take(m *Model) {
+// addJob makes a job of the line.
+func (r *csvRow) addJob(m *Model) {
 	j := Job{
 		ID:        strings.Clone(r.text("job")),
 		Submit:    wholeMillis(1000 * r.number("arrival_s", 0, 0, MaxMillis/1000)),
@@ -115,12 +115,12 @@ func (r *csvRow) take(m *Model) {
 	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)
 	input, shuffled := r.whole("map_input_bytes", 0, MaxBytes), r.whole("shuffle_bytes", 0, MaxBytes)
 	r.whole("output_bytes", 0, MaxBytes)
-	if r.bad || !r.c.room(r.line, maps+reduces) {
+	if r.hasError || !r.c.allowTasks(r.line, maps+reduces) {
 		return
 	}
 	j.Maps = m.maps(j.ID, int(maps), input, m.BlockBytes)
 	j.Reduces = m.reduces(j.ID, int(reduces), shuffled)
-	r.c.takeInOrder(r.line, j)
+	r.c.addJobInOrder(r.line, j)
 }
 
 func (r *csvRow) text(column string) string {
@@ -139,7 +139,7 @@ func (r *csvRow) whole(column string, least, most int64) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
-		r.fault(column, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+		r.invalid(column, text, fmt.Sprintf("a whole number from %d to %d", least, most))
 		return 0
 	}
 	return n
@@ -154,7 +154,7 @@ func (r *csvRow) number(column string, absent, least, most float64) float64 {
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(x >= least && x <= most) {
-		r.fault(column, text, fmt.Sprintf("a number from %g to %g", least, most))
+		r.invalid(column, text, fmt.Sprintf("a number from %g to %g", least, most))
 		return 0
 	}
 	return x
@@ -164,7 +164,7 @@ func (r *csvRow) optional(column string) bool {
 	return slices.Index(csvColumns, column) >= csvRequired
 }
 
-func (r *csvRow) fault(column, found, expected string) {
-	r.bad = true
-	r.c.fault(r.line, "column %s: %q, expected %s", column, found, expected)
+func (r *csvRow) invalid(column, found, expected string) {
+	r.hasError = true
+	r.c.errorAt(r.line, "column %s: %q, expected %s", column, found, expected)
 }

@@ -24,7 +24,7 @@ func fuzzReader(f *testing.F, read func(io.Reader, string, Options) (*Workload, 
 			}
 			return
 		}
-		if err := w.Check(); err != nil {
+		if err := w.Validate(); err != nil {
 			t.Fatalf("returned with faults: %v", err)
 		}
 		if maps, reduces := w.Tasks(); maps+reduces > o.MaxTasks {

@@ -54,7 +54,7 @@ func (s *Spec) Generate(o Options) (*Workload, error) {
 // fault is the number of the job.
 func (g *generator) generate() error {
 	order := g.order()
-	if !g.room(1, int64(len(order))) {
+	if !g.allowTasks(1, int64(len(order))) {
 		return g.err()
 	}
 	width := len(strconv.Itoa(len(order)))
@@ -70,7 +70,7 @@ func (g *generator) generate() error {
 		if !g.tasks(i+1, &j, class) {
 			break
 		}
-		g.take(i+1, j)
+		g.addJob(i+1, j)
 	}
 	return g.err()
 }
@@ -94,32 +94,32 @@ func (g *generator) order() []*Class {
 func (g *generator) tasks(n int, j *Job, c *Class) bool {
 	maps := max(1, g.count(c.Maps, streamMaps))
 	reduces := g.count(c.Reduces, streamReduces)
-	if !g.room(n, maps+reduces) {
+	if !g.allowTasks(n, maps+reduces) {
 		return false
 	}
 	j.Maps, j.Reduces = make([]Task, maps), make([]Task, reduces)
 	g.bytesOf(j.Maps, c.MapBytes, streamMapBytes)
 	g.bytesOf(j.Reduces, c.ReduceBytes, streamReduceBytes)
-	g.model.time(j.ID, 'm', j.Maps, g.model.BlockTime)
-	g.model.time(j.ID, 'r', j.Reduces, g.model.ReduceBlockTime)
+	g.model.fillTimes(j.ID, 'm', j.Maps, g.model.BlockTime)
+	g.model.fillTimes(j.ID, 'r', j.Reduces, g.model.ReduceBlockTime)
 	g.timesOf(j.Maps, c.Map, streamMapTime)
 	g.timesOf(j.Reduces, c.Reduce, streamReduceTime)
 	return true
 }
 
 // count is a whole number, never so large that two do not add up.
-func (g *generator) count(l Law, stream int) int64 {
+func (g *generator) count(l Distribution, stream int) int64 {
 	return int64(math.Round(min(l.draw(g.random[stream]), MaxTasks+1)))
 }
 
-func (g *generator) bytesOf(tasks []Task, l Law, stream int) {
+func (g *generator) bytesOf(tasks []Task, l Distribution, stream int) {
 	for i := range tasks {
 		tasks[i].Bytes = int64(math.Round(min(l.draw(g.random[stream]), MaxBytes)))
 	}
 }
 
 // timesOf leaves the times as they are when there is no law for them.
-func (g *generator) timesOf(tasks []Task, l Law, stream int) {
+func (g *generator) timesOf(tasks []Task, l Distribution, stream int) {
 	for i := range tasks {
 		if l.kind != nil {
 			tasks[i].Millis = wholeMillis(l.draw(g.random[stream]))

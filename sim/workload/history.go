@@ -75,7 +75,7 @@ func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	h := newHistory(source, &o)
+	h := newJobLog(source, &o)
 	if err := h.read(r); err != nil {
 		return nil, errors.Join(h.err(), err)
 	}
@@ -83,7 +83,7 @@ func ReadHistory(r io.Reader, source string, o Options) (*Workload, error) {
 }
 
 // read notes all jobs of one input.
-func (h *history) read(r io.Reader) error {
+func (h *jobLog) read(r io.Reader) error {
 	in := newJSONStream(r, h.source)
 	var open openHistory
 	for {
@@ -105,34 +105,34 @@ func (h *history) read(r io.Reader) error {
 
 // openHistory is the history whose end is not read yet.
 type openHistory struct {
-	line       int      // of its head
-	job        *pastJob // nil between two histories
-	partitions []int64  // bytes, by number
-	input      int64    // bytes of all maps
+	line       int        // of its head
+	job        *loggedJob // nil between two histories
+	partitions []int64    // bytes, by number
+	input      int64      // bytes of all maps
 }
 
 // line takes one line of a history, or a report.
-func (h *history) line(open *openHistory, n int, raw json.RawMessage) error {
+func (h *jobLog) line(open *openHistory, n int, raw json.RawMessage) error {
 	var l historyLine
 	if err := unmarshal(raw, &l); err != nil {
 		return err
 	}
 	switch {
 	case l.Type == "" && open.job == nil:
-		return h.report(n, raw)
+		return h.addReport(n, raw)
 	case l.Type == "job" && open.job == nil && l.Job != nil:
 		if l.Version != historyVersion {
 			return fmt.Errorf("version %d of a history, expected %d", l.Version, historyVersion)
 		}
 		return open.begin(n, l.Job)
 	case l.Type == "task" && open.job != nil && l.Task != nil:
-		return open.add(l.Task)
+		return open.addTask(l.Task)
 	case l.Type == "end" && open.job != nil:
 		if told := string(l.Tasks); told != strconv.Itoa(len(open.job.tasks)) && (told != "" || len(open.job.tasks) > 0) {
 			return fmt.Errorf("%d lines about tasks, expected %q as the end line tells", len(open.job.tasks), told)
 		}
 		open.close()
-		h.note(open.line, *open.job)
+		h.addLogged(open.line, *open.job)
 		*open = openHistory{}
 		return nil
 	}
@@ -155,7 +155,7 @@ func (o *openHistory) begin(line int, j *historyJob) error {
 	if err != nil {
 		return err
 	}
-	*o = openHistory{line: line, input: int64(j.InputBytes), job: &pastJob{finish: int64(j.FinishTime), Job: Job{
+	*o = openHistory{line: line, input: int64(j.InputBytes), job: &loggedJob{finish: int64(j.FinishTime), Job: Job{
 		ID: j.JobID, Name: j.Name, User: j.User, Pool: j.Queue, Priority: priority, Submit: int64(j.SubmitTime), SlowStart: slowStart,
 	}}}
 	for _, p := range j.Partitions {
@@ -164,15 +164,15 @@ func (o *openHistory) begin(line int, j *historyJob) error {
 	return nil
 }
 
-func (o *openHistory) add(t *historyTask) error {
+func (o *openHistory) addTask(t *historyTask) error {
 	if t.Kind != "MAP" && t.Kind != "REDUCE" {
 		return fmt.Errorf("task %q of kind %q, expected MAP or REDUCE", t.ID, t.Kind)
 	}
-	p := pastTask{id: t.ID, reduce: t.Kind == "REDUCE"}
+	p := loggedTask{id: t.ID, reduce: t.Kind == "REDUCE"}
 	for _, a := range t.Attempts {
-		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: a.State == "ATTEMPT_SUCCEEDED", kept: a.State == "ATTEMPT_PREEMPTED" && !a.Wasted,
-			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffled: int64(a.Shuffled), node: a.Node,
+		p.attempts = append(p.attempts, loggedAttempt{
+			succeeded: a.State == "ATTEMPT_SUCCEEDED", checkpointed: a.State == "ATTEMPT_PREEMPTED" && !a.Wasted,
+			start: int64(a.StartTime), finish: int64(a.FinishTime), shuffledAt: int64(a.Shuffled), machine: a.Node,
 		})
 	}
 	o.job.tasks = append(o.job.tasks, p)

@@ -2,7 +2,7 @@ package workload
 
 // spreadBytes gives the maps equal parts of the input, and each reduce its
 // partition: that is what histories and reports tell.
-func spreadBytes(j *pastJob, input int64, partitions []int64) {
+func spreadBytes(j *loggedJob, input int64, partitions []int64) {
 	maps := 0
 	for _, t := range j.tasks {
 		if !t.reduce {

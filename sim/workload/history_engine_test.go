@@ -52,5 +52,5 @@ func TestEmptyHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadHistory(&b, "h", Options{})
-	wantFault(t, err, "h: no jobs, expected at least one; jobs left out")
+	wantError(t, err, "h: no jobs, expected at least one; jobs left out")
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/internal/report"
 )
 
-// report notes the job that a report tells of.
-func (h *history) report(line int, raw json.RawMessage) error {
+// addReport notes the job that a report tells of.
+func (h *jobLog) addReport(line int, raw json.RawMessage) error {
 	r, err := report.Parse(raw)
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (h *history) report(line int, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	j := pastJob{finish: r.FinishTime, Job: Job{
+	j := loggedJob{finish: r.FinishTime, Job: Job{
 		ID: r.JobID, Name: r.Name, User: r.User, Pool: r.Queue, Priority: priority, Submit: r.StartTime, SlowStart: slowStart,
 	}}
 	for _, t := range r.Tasks {
@@ -31,15 +31,15 @@ func (h *history) report(line int, raw json.RawMessage) error {
 		partitions = appendPartition(partitions, p.Partition, p.Bytes)
 	}
 	spreadBytes(&j, inputOf(&r), partitions)
-	h.note(line, j)
+	h.addLogged(line, j)
 	return nil
 }
 
-func reportTask(t report.Task) pastTask {
-	p := pastTask{id: t.ID, reduce: t.Type == report.Reduce}
+func reportTask(t report.Task) loggedTask {
+	p := loggedTask{id: t.ID, reduce: t.Type == report.Reduce}
 	for _, a := range t.Attempts {
-		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: a.State == report.Succeeded, kept: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, node: a.Node,
+		p.attempts = append(p.attempts, loggedAttempt{
+			succeeded: a.State == report.Succeeded, checkpointed: a.State == report.Preempted, start: a.StartTime, finish: a.FinishTime, machine: a.Node,
 		})
 	}
 	return p

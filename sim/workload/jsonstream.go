@@ -42,7 +42,7 @@ func (s *jsonStream) next() (raw json.RawMessage, line int, err error) {
 		return nil, 0, io.EOF
 	}
 	if err != nil {
-		return nil, 0, s.fault(err, end)
+		return nil, 0, s.errorAt(err, end)
 	}
 	return raw, s.lines.at(end - int64(len(raw))), nil
 }
@@ -52,7 +52,7 @@ func (s *jsonStream) open() error {
 	for ; ; s.begin++ {
 		b, err := s.in.ReadByte()
 		if err != nil {
-			return s.fault(err, s.begin)
+			return s.errorAt(err, s.begin)
 		}
 		if b == ' ' || b == '\n' || b == '\r' || b == '\t' {
 			continue
@@ -74,7 +74,7 @@ func (s *jsonStream) open() error {
 // close reads the end of the array, behind which nothing may stand.
 func (s *jsonStream) close() error {
 	if _, err := s.dec.Token(); err != nil {
-		return s.fault(err, s.begin+s.dec.InputOffset())
+		return s.errorAt(err, s.begin+s.dec.InputOffset())
 	}
 	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s:%d: more behind the array, expected its end to be that of the input", s.source, s.lines.at(s.begin+s.dec.InputOffset()))
@@ -82,9 +82,9 @@ func (s *jsonStream) close() error {
 	return io.EOF
 }
 
-// fault tells where an error of the decoder is; before is the end of what was
+// errorAt tells where an error of the decoder is; before is the end of what was
 // well.
-func (s *jsonStream) fault(err error, before int64) error {
+func (s *jsonStream) errorAt(err error, before int64) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):

@@ -54,7 +54,7 @@ func (m *Model) EnsureDefaults() {
 
 // Validate names every fault of a model whose defaults are filled in.
 func (m *Model) Validate() error {
-	var f faults
+	var f problems
 	if m.BlockBytes <= 0 || m.BlockBytes > MaxBytes {
 		f.add("block of %d bytes, expected 1 to %d", m.BlockBytes, int64(MaxBytes))
 	}
@@ -76,14 +76,14 @@ func (m *Model) maps(job string, n int, bytes, block int64) []Task {
 			tasks[i].Bytes = min(block, bytes-int64(i)*block)
 		}
 	}
-	m.time(job, 'm', tasks, m.BlockTime)
+	m.fillTimes(job, 'm', tasks, m.BlockTime)
 	return tasks
 }
 
 // reduces are n reduces of a job that share its shuffled bytes equally.
 func (m *Model) reduces(job string, n int, bytes int64) []Task {
 	tasks := equalParts(n, bytes)
-	m.time(job, 'r', tasks, m.ReduceBlockTime)
+	m.fillTimes(job, 'r', tasks, m.ReduceBlockTime)
 	return tasks
 }
 
@@ -103,8 +103,8 @@ func equalParts(n int, bytes int64) []Task {
 	return tasks
 }
 
-// time fills in how long tasks take by their bytes.
-func (m *Model) time(job string, kind byte, tasks []Task, block time.Duration) {
+// fillTimes fills in how long tasks take by their bytes.
+func (m *Model) fillTimes(job string, kind byte, tasks []Task, block time.Duration) {
 	start := max(0, m.Start).Seconds() * 1000
 	perByte := (float64(block.Milliseconds()) - start) / float64(m.BlockBytes)
 	for i := range tasks {

@@ -65,7 +65,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-func TestModelTellsWhatItIs(t *testing.T) {
+func TestModelString(t *testing.T) {
 	want := "start 2s, a map of 134217728 bytes 1m0s, a reduce 1m0s, sigma 0.3, seed 7"
 	if got := defaults(Model{Sigma: 0.3, Seed: 7}).String(); got != want {
 		t.Errorf("%q, want %q", got, want)

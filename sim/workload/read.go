@@ -80,7 +80,7 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 		if len(bytes.TrimSpace(head)) == 0 {
 			return nil, fmt.Errorf("%s: empty, expected one of the formats %s", source, strings.Join(Formats(), ", "))
 		}
-		if o.Format = guess(head); o.Format == "" {
+		if o.Format = detectFormat(head); o.Format == "" {
 			return nil, fmt.Errorf("%s:1: %q, expected one of the formats %s", source, firstLine(head), strings.Join(Formats(), ", "))
 		}
 	}
@@ -94,8 +94,8 @@ func Read(r io.Reader, source string, o Options) (*Workload, error) {
 // headBytes is how far Read looks ahead.
 const headBytes = 64 << 10
 
-// guess is the format of what begins so, "" when it looks like none.
-func guess(head []byte) Format {
+// detectFormat is the format of what begins so, "" when it looks like none.
+func detectFormat(head []byte) Format {
 	head = bytes.TrimSpace(head)
 	line := firstLine(head)
 	switch {
@@ -133,7 +133,7 @@ func readDirectory(dir string, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
-	h := newHistory(dir, &o)
+	h := newJobLog(dir, &o)
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".jsonl" && ext != ".json" {
 			continue
@@ -146,7 +146,7 @@ func readDirectory(dir string, o Options) (*Workload, error) {
 	return h.workload()
 }
 
-func (h *history) readNamed(name string) error {
+func (h *jobLog) readNamed(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("workload: %w", err)

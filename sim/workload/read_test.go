@@ -9,7 +9,7 @@ import (
 
 const csvHead = "job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes\n"
 
-func wantFault(t *testing.T, err error, want ...string) {
+func wantError(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {
 		t.Errorf("no error, want %q", want)
@@ -35,28 +35,28 @@ func TestFormatByContent(t *testing.T) {
 		"hello":                                "",
 		"":                                     "",
 	} {
-		if got := guess([]byte(text)); got != want {
+		if got := detectFormat([]byte(text)); got != want {
 			t.Errorf("%q looks like %q, want %q", text, got, want)
 		}
 	}
 	_, err := Read(strings.NewReader("hello\nyou"), "x", Options{})
-	wantFault(t, err, "x:1:", `"hello"`, "csv, history, rumen, spec, swim")
+	wantError(t, err, "x:1:", `"hello"`, "csv, history, rumen, spec, swim")
 	_, err = Read(strings.NewReader("hello"), "x", Options{Format: "xml"})
-	wantFault(t, err, `"xml"`, "csv, history, rumen, spec, swim")
+	wantError(t, err, `"xml"`, "csv, history, rumen, spec, swim")
 	_, err = Read(strings.NewReader("1,2"), "x", Options{Format: SWIMTrace})
-	wantFault(t, err, "x:1: 1 columns, expected 6")
+	wantError(t, err, "x:1: 1 columns, expected 6")
 }
 
-func TestReadFileNamesWhatIsNotThere(t *testing.T) {
+func TestReadFileMissing(t *testing.T) {
 	_, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"), Options{})
-	wantFault(t, err, "none.csv")
+	wantError(t, err, "none.csv")
 	_, err = ReadFile(t.TempDir(), Options{Format: CSV})
-	wantFault(t, err, "is a directory, expected a file for format csv")
+	wantError(t, err, "is a directory, expected a file for format csv")
 	_, err = ReadFile(t.TempDir(), Options{})
-	wantFault(t, err, "no jobs, expected at least one")
+	wantError(t, err, "no jobs, expected at least one")
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"sigma -1":                  {Model: Model{Sigma: -1}},
 		"block of -1 bytes":         {Model: Model{BlockBytes: -1}},
@@ -67,7 +67,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"13 tasks beyond the 0 bef": {MaxTasks: 12},
 	} {
 		_, err := ReadCSV(strings.NewReader(csvHead+"a,0,13,0,0,0\n"), "x", o)
-		wantFault(t, err, want)
+		wantError(t, err, want)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestCSVColumns(t *testing.T) {
 	text := "weight,job,maps,reduces,arrival_s,map_input_bytes,shuffle_bytes,pool,user,priority,slow_start,name,bin,source_job\n" +
 		"2.5,a,2,3,1.5,5,10,p,ann,-2,0.5,x,small,job7\n,b,1,0,1.5,,,,,,,,,job8\n"
 	_, err := ReadCSV(strings.NewReader(text), "x", Options{})
-	wantFault(t, err, `x:3: column map_input_bytes: "", expected a whole number from 0`)
+	wantError(t, err, `x:3: column map_input_bytes: "", expected a whole number from 0`)
 	w, err := ReadCSV(strings.NewReader(strings.Replace(text, "1.5,,,", "1.5,0,0,", 1)), "dir/x.csv", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestCSVColumns(t *testing.T) {
 	}
 }
 
-func TestCSVFaultsHaveTheirLine(t *testing.T) {
+func TestCSVErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                          "x.csv:1: no header",
 		"job,maps\n":                                `no column "arrival_s"`,
@@ -124,13 +124,13 @@ func TestCSVFaultsHaveTheirLine(t *testing.T) {
 		"priority," + csvHead + "3,a,0,1,0,0,0\n":   `x.csv:2: column priority: "3"`,
 	} {
 		_, err := ReadCSV(strings.NewReader(text), "x.csv", Options{})
-		wantFault(t, err, want)
+		wantError(t, err, want)
 	}
 	_, err := ReadCSV(strings.NewReader(csvHead+"a,x,y,0,0,0\nb,0,1,0,0,z\n"), "x.csv", Options{})
-	wantFault(t, err, "x.csv:2: column arrival_s", "x.csv:2: column maps", "x.csv:3: column shuffle_bytes")
+	wantError(t, err, "x.csv:2: column arrival_s", "x.csv:2: column maps", "x.csv:3: column shuffle_bytes")
 }
 
-func TestHistoriesOfADirectory(t *testing.T) {
+func TestDirectoryOfHistories(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"b.jsonl": history1, "a.json": report1, "c.txt": "no history"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -145,5 +145,5 @@ func TestHistoriesOfADirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadFile(dir, Options{})
-	wantFault(t, err, "d.jsonl:1:", `job id "job_1_0001" once more, it is at`, "b.jsonl:1")
+	wantError(t, err, "d.jsonl:1:", `job id "job_1_0001" once more, it is at`, "b.jsonl:1")
 }

@@ -59,7 +59,7 @@ func ReadRumen(r io.Reader, source string, o Options) (*Workload, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	h, in := newHistory(source, &o), newJSONStream(r, source)
+	h, in := newJobLog(source, &o), newJSONStream(r, source)
 	for {
 		raw, line, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -70,40 +70,40 @@ func ReadRumen(r io.Reader, source string, o Options) (*Workload, error) {
 		}
 		var j rumenJob
 		if err := unmarshal(raw, &j); err != nil {
-			h.fault(line, "%v, in a job of a Rumen trace", err)
+			h.errorAt(line, "%v, in a job of a Rumen trace", err)
 			continue
 		}
-		h.noteRumen(line, &j)
+		h.addRumen(line, &j)
 	}
 }
 
-func (h *history) noteRumen(line int, r *rumenJob) {
+func (h *jobLog) addRumen(line int, r *rumenJob) {
 	priority, err := priorityOf(r.Priority)
 	if err != nil {
-		h.fault(line, "job %q: %v", r.JobID, err)
+		h.errorAt(line, "job %q: %v", r.JobID, err)
 		return
 	}
-	j := pastJob{Job: Job{
+	j := loggedJob{Job: Job{
 		ID: string(r.JobID), Name: string(r.JobName), User: string(r.User), Pool: string(r.Queue),
 		Submit: r.SubmitTime, Priority: priority, SlowStart: -1,
 	}}
 	for _, t := range r.MapTasks {
-		j.tasks = append(j.tasks, t.past(false))
+		j.tasks = append(j.tasks, t.logged(false))
 	}
 	for _, t := range r.ReduceTasks {
-		j.tasks = append(j.tasks, t.past(true))
+		j.tasks = append(j.tasks, t.logged(true))
 	}
-	h.note(line, j)
+	h.addLogged(line, j)
 }
 
-// past is the task as other logs have it. Rumen writes -1 for what it does not
+// logged is the task as other logs have it. Rumen writes -1 for what it does not
 // know.
-func (t *rumenTask) past(reduce bool) pastTask {
-	p := pastTask{id: string(t.TaskID), reduce: reduce, bytes: max(0, t.InputBytes)}
+func (t *rumenTask) logged(reduce bool) loggedTask {
+	p := loggedTask{id: string(t.TaskID), reduce: reduce, bytes: max(0, t.InputBytes)}
 	for _, a := range t.Attempts {
 		succeeded := strings.EqualFold(a.Result, "SUCCESS")
-		p.attempts = append(p.attempts, pastAttempt{
-			succeeded: succeeded, start: max(0, a.StartTime), shuffled: max(0, a.ShuffleFinished), finish: max(0, a.FinishTime),
+		p.attempts = append(p.attempts, loggedAttempt{
+			succeeded: succeeded, start: max(0, a.StartTime), shuffledAt: max(0, a.ShuffleFinished), finish: max(0, a.FinishTime),
 		})
 		read := a.HDFSBytesRead
 		if reduce {

@@ -10,11 +10,11 @@ import (
 // Spec is a workload described by laws of chance: classes of jobs, mixed and
 // then submitted one after the other.
 type Spec struct {
-	Arrival   Law     // time between a burst and the next, ms; the first job comes at 0
-	Burst     int     // jobs that come at once; 0 is 1
-	Pools     int     // jobs go round pools pool1, pool2, …; 0 is no pool
-	SlowStart float64 // of every job, as Job.SlowStart
-	Seed      uint64  // of all draws; HasSeed says whether it was given
+	Arrival   Distribution // time between a burst and the next, ms; the first job comes at 0
+	Burst     int          // jobs that come at once; 0 is 1
+	Pools     int          // jobs go round pools pool1, pool2, …; 0 is no pool
+	SlowStart float64      // of every job, as Job.SlowStart
+	Seed      uint64       // of all draws; HasSeed says whether it was given
 	HasSeed   bool
 	Classes   []Class
 }
@@ -24,9 +24,9 @@ type Spec struct {
 type Class struct {
 	Name                  string
 	Jobs                  int
-	Maps, Reduces         Law // how many of a job, rounded; at least 1 and 0
-	Map, Reduce           Law // how long each takes, ms
-	MapBytes, ReduceBytes Law
+	Maps, Reduces         Distribution // how many of a job, rounded; at least 1 and 0
+	Map, Reduce           Distribution // how long each takes, ms
+	MapBytes, ReduceBytes Distribution
 }
 
 // specKeys read what stands behind each key: of the whole spec, and of a class.
@@ -42,14 +42,17 @@ var (
 		},
 	}
 	classKeys = map[string]func(*Class, string) error{
-		"class":        func(c *Class, v string) error { c.Name = v; return nil },
-		"jobs":         func(c *Class, v string) (err error) { c.Jobs, err = parseCount(v); return err },
-		"maps":         func(c *Class, v string) (err error) { c.Maps, err = parseLaw(v, parsePlain); return err },
-		"reduces":      func(c *Class, v string) (err error) { c.Reduces, err = parseLaw(v, parsePlain); return err },
-		"map":          func(c *Class, v string) (err error) { c.Map, err = parseLaw(v, parseMillis); return err },
-		"reduce":       func(c *Class, v string) (err error) { c.Reduce, err = parseLaw(v, parseMillis); return err },
-		"map-bytes":    func(c *Class, v string) (err error) { c.MapBytes, err = parseLaw(v, parseBytes); return err },
-		"reduce-bytes": func(c *Class, v string) (err error) { c.ReduceBytes, err = parseLaw(v, parseBytes); return err },
+		"class":     func(c *Class, v string) error { c.Name = v; return nil },
+		"jobs":      func(c *Class, v string) (err error) { c.Jobs, err = parseCount(v); return err },
+		"maps":      func(c *Class, v string) (err error) { c.Maps, err = parseDistribution(v, parsePlain); return err },
+		"reduces":   func(c *Class, v string) (err error) { c.Reduces, err = parseDistribution(v, parsePlain); return err },
+		"map":       func(c *Class, v string) (err error) { c.Map, err = parseDistribution(v, parseMillis); return err },
+		"reduce":    func(c *Class, v string) (err error) { c.Reduce, err = parseDistribution(v, parseMillis); return err },
+		"map-bytes": func(c *Class, v string) (err error) { c.MapBytes, err = parseDistribution(v, parseBytes); return err },
+		"reduce-bytes": func(c *Class, v string) (err error) {
+			c.ReduceBytes, err = parseDistribution(v, parseBytes)
+			return err
+		},
 	}
 )
 
@@ -66,7 +69,7 @@ func ParseSpec(source, text string) (*Spec, error) {
 	}
 	s := &Spec{SlowStart: -1}
 	base := Class{MapBytes: constant(DefaultBlockBytes), ReduceBytes: constant(64 << 20)}
-	var f faults
+	var f problems
 	for i, part := range specParts(text) {
 		c := base
 		part.source = source
@@ -77,8 +80,8 @@ func ParseSpec(source, text string) (*Spec, error) {
 		}
 		s.Classes = append(s.Classes, c)
 	}
-	if len(f.told) == 0 { // else what is missing may be what was wrong
-		s.check(source, &f)
+	if len(f.errs) == 0 { // else what is missing may be what was wrong
+		s.validate(source, &f)
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func specParts(text string) (parts []specPart) {
 }
 
 // parsePart reads the keys of one part and reports which there were.
-func (s *Spec) parsePart(c *Class, number int, part specPart, f *faults) map[string]bool {
+func (s *Spec) parsePart(c *Class, number int, part specPart, f *problems) map[string]bool {
 	given := make(map[string]bool)
 	for _, pair := range strings.Split(part.text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
@@ -138,7 +141,7 @@ func (s *Spec) parsePart(c *Class, number int, part specPart, f *faults) map[str
 
 const keyNames = "jobs, arrival, maps, reduces, map, reduce, map-bytes, reduce-bytes, class, pools, slowstart, seed"
 
-func (s *Spec) check(source string, f *faults) {
+func (s *Spec) validate(source string, f *problems) {
 	if s.Arrival.kind == nil {
 		f.add("%s:1: spec without arrival, expected one like arrival=exp:13s", source)
 	}
@@ -167,7 +170,7 @@ func (s *Spec) parseArrival(text string) (err error) {
 		}
 		text = law
 	}
-	s.Arrival, err = parseLaw(text, parseMillis)
+	s.Arrival, err = parseDistribution(text, parseMillis)
 	return err
 }
 
@@ -188,4 +191,4 @@ func parseFraction(text string) (float64, error) {
 }
 
 // constant is a law that always draws x.
-func constant(x float64) Law { return Law{&lawKinds[0], []float64{x}} }
+func constant(x float64) Distribution { return Distribution{&distributionKinds[0], []float64{x}} }

@@ -14,7 +14,7 @@ func generated(t *testing.T, text string, o Options) *Workload {
 	return mustRead(t, SpecPrefix+text, o)
 }
 
-func TestSpecOfTheDocumentation(t *testing.T) {
+func TestDocumentedSpec(t *testing.T) {
 	const text = "jobs=100,arrival=exp:13s,maps=pareto:1.5:1:500,map=lognormal:60s:0.3,reduces=const:0"
 	w := generated(t, text, Options{})
 	if len(w.Jobs) != 100 || w.Name != text {
@@ -42,7 +42,7 @@ func TestSpecOfTheDocumentation(t *testing.T) {
 	}
 }
 
-func TestSpecLawsDoNotDisturbEachOther(t *testing.T) {
+func TestSpecDistributionsAreIndependent(t *testing.T) {
 	a := generated(t, "jobs=20,arrival=exp:1s,maps=uniform:1:9", Options{})
 	b := generated(t, "jobs=20,arrival=const:1s,maps=uniform:1:9,reduces=exp:3,map=exp:5s", Options{})
 	for i := range a.Jobs {
@@ -75,7 +75,7 @@ func TestSpecClassesBurstsAndPools(t *testing.T) {
 	}
 }
 
-func TestPresetsHaveThePapersQuotas(t *testing.T) {
+func TestPresetsMatchPaperTables(t *testing.T) {
 	for name, want := range map[string]struct{ jobs, leastMaps, mostMaps int }{"fb2009": {100, 8000, 20000}, "fb2010": {93, 100000, 145000}} {
 		w := generated(t, name, Options{})
 		maps, _ := w.Tasks()
@@ -88,8 +88,8 @@ func TestPresetsHaveThePapersQuotas(t *testing.T) {
 	}
 }
 
-// TestLawsHaveTheirMeans holds means of many draws against the textbook's.
-func TestLawsHaveTheirMeans(t *testing.T) {
+// TestDistributionMeans holds means of many draws against the textbook's.
+func TestDistributionMeans(t *testing.T) {
 	for text, want := range map[string]float64{
 		"const:7":           7,
 		"uniform:2:10":      6,
@@ -102,7 +102,7 @@ func TestLawsHaveTheirMeans(t *testing.T) {
 		"weibull:5:0.7":     5,
 		"weibull:5:1":       5,
 	} {
-		l, err := parseLaw(text, parsePlain)
+		l, err := parseDistribution(text, parsePlain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestLawsHaveTheirMeans(t *testing.T) {
 	}
 }
 
-func TestSpecFaults(t *testing.T) {
+func TestSpecErrors(t *testing.T) {
 	const fine = "jobs=1,arrival=exp:1s,maps=const:1"
 	for text, want := range map[string]string{
 		"":                                           "spec without arrival",
@@ -158,14 +158,14 @@ func TestSpecFaults(t *testing.T) {
 		"jobs=1,maps=const:1,arrival=exp:1s" + strings.Repeat(" ", maxSpec): "a spec of more than",
 	} {
 		_, err := ReadFile(SpecPrefix+text, Options{})
-		wantFault(t, err, want)
+		wantError(t, err, want)
 	}
 }
 
-func TestSpecFaultsHaveTheirLine(t *testing.T) {
+func TestSpecErrorsNameTheLine(t *testing.T) {
 	text := "arrival=exp:1x\n\nclass=a,jobs=1,maps=const:1;class=b,jobs=0,maps=const:1\r\nclass=c,size=3\n"
 	_, err := Read(strings.NewReader(text), "mix.spec", Options{})
-	wantFault(t, err, `mix.spec:1: spec key "arrival"`, `mix.spec:3: spec key "jobs": number "0"`, `mix.spec:4: spec key "size": unknown`)
+	wantError(t, err, `mix.spec:1: spec key "arrival"`, `mix.spec:3: spec key "jobs": number "0"`, `mix.spec:4: spec key "size": unknown`)
 	if err != nil && strings.Contains(err.Error(), "spec without") {
 		t.Errorf("what is wrong is called missing: %v", err)
 	}

@@ -49,7 +49,7 @@ func (s *SWIM) EnsureDefaults() {
 
 // Validate names every fault of options whose defaults are filled in.
 func (s *SWIM) Validate() error {
-	var f faults
+	var f problems
 	if s.OriginalNodes < 0 || s.TargetNodes < 0 || s.MaxReduces < 0 {
 		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected none below 0", s.OriginalNodes, s.TargetNodes, s.MaxReduces)
 	}
@@ -59,20 +59,20 @@ func (s *SWIM) Validate() error {
 	return f.err()
 }
 
-// take makes a job of a line.
-func (s *SWIM) take(c *collector, n int, l swimLine, m *Model) {
+// addJob makes a job of a line.
+func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 	s.scale(&l)
 	maps, reduces := max(1, ceilDiv(l.input, s.BlockBytes)), s.reduces(l)
-	if maps > MaxTasks || !c.room(n, maps+reduces) {
+	if maps > MaxTasks || !c.allowTasks(n, maps+reduces) {
 		if maps > MaxTasks {
-			c.fault(n, "%d maps of %d bytes, expected at most %d", maps, s.BlockBytes, MaxTasks)
+			c.errorAt(n, "%d maps of %d bytes, expected at most %d", maps, s.BlockBytes, MaxTasks)
 		}
 		return
 	}
 	j := Job{ID: l.id, Submit: 1000 * l.submit, SlowStart: -1}
 	j.Maps = m.maps(j.ID, int(maps), l.input, s.BlockBytes)
 	j.Reduces = m.reduces(j.ID, int(reduces), l.shuffle)
-	c.take(n, j)
+	c.addJob(n, j)
 }
 
 // scale shrinks sizes with the cluster, in whole bytes, and raises them to what

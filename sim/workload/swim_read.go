@@ -32,7 +32,7 @@ func ReadSWIM(r io.Reader, source string, o Options) (*Workload, error) {
 			continue
 		}
 		if l.submit < last {
-			c.fault(n, "job %q arrives at %d s, before the job ahead of it at %d s; expected order of arrival", l.id, l.submit, last)
+			c.errorAt(n, "job %q arrives at %d s, before the job ahead of it at %d s; expected order of arrival", l.id, l.submit, last)
 			continue
 		}
 		last = l.submit
@@ -41,7 +41,7 @@ func ReadSWIM(r io.Reader, source string, o Options) (*Workload, error) {
 			// the gap passes behind the job and not ahead of it.
 			l.submit, replayed = replayed, min(replayed+l.gap, MaxMillis)
 		}
-		o.SWIM.take(c, n, l, &o.Model)
+		o.SWIM.addJob(c, n, l, &o.Model)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -60,7 +60,7 @@ const maxSWIMLine = 1 << 20
 func (c *collector) swimLine(n int, text string) (l swimLine, ok bool) {
 	fields := strings.Split(strings.TrimRight(text, "\t\r "), "\t")
 	if len(fields) < 6 || len(fields) > 7 {
-		c.fault(n, "%d columns, expected 6 (job, submit s, gap s, input, shuffle and output bytes) or 7 (and a path), with tabs between", len(fields))
+		c.errorAt(n, "%d columns, expected 6 (job, submit s, gap s, input, shuffle and output bytes) or 7 (and a path), with tabs between", len(fields))
 		return l, false
 	}
 	l.id, ok = fields[0], true
@@ -74,7 +74,7 @@ func (c *collector) swimLine(n int, text string) (l swimLine, ok bool) {
 	} {
 		x, err := strconv.ParseInt(strings.TrimSpace(fields[i+1]), 10, 64)
 		if err != nil || x < 0 || x > column.most {
-			c.fault(n, "column %d, %s: %q, expected a whole number from 0 to %d", i+2, column.name, fields[i+1], column.most)
+			c.errorAt(n, "column %d, %s: %q, expected a whole number from 0 to %d", i+2, column.name, fields[i+1], column.most)
 			ok = false
 		}
 		*column.to = x

@@ -60,7 +60,7 @@ func TestPlainTrace(t *testing.T) {
 	}
 }
 
-func TestSWIMFaultsHaveTheirLine(t *testing.T) {
+func TestSWIMErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                      "x.tsv: no jobs",
 		"a\t0\t0\t0\t0\t0\nb\t1\t1\n":                           "x.tsv:2: 3 columns, expected 6",
@@ -77,8 +77,8 @@ func TestSWIMFaultsHaveTheirLine(t *testing.T) {
 		"a\t0\t0\t0\t0\t0\t" + strings.Repeat("x", maxSWIMLine): "a line of more than",
 	} {
 		_, err := ReadSWIM(strings.NewReader(text), "x.tsv", Options{MaxTasks: 100})
-		wantFault(t, err, want)
+		wantError(t, err, want)
 	}
 	_, err := ReadSWIM(strings.NewReader("a\t0\t0\t1152921504606846976\t0\t0\n"), "x.tsv", Options{SWIM: SWIM{OriginalNodes: 1, TargetNodes: 1 << 40}})
-	wantFault(t, err, "x.tsv:1:", "expected at most")
+	wantError(t, err, "x.tsv:1:", "expected at most")
 }

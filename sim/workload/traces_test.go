@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// trace is the name of a public trace, which lies beside the module and not in
+// readTraceText is the name of a public trace, which lies beside the module and not in
 // it; without it the test is skipped.
-func trace(t *testing.T, name string) string {
+func readTraceText(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "shared", "traces", filepath.FromSlash(name))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +27,7 @@ func mustRead(t *testing.T, name string, o Options) *Workload {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Check(); err != nil {
+	if err := w.Validate(); err != nil {
 		t.Fatalf("what a reader returns has faults: %v", err)
 	}
 	return w
@@ -42,7 +42,7 @@ func wantSize(t *testing.T, w *Workload, jobs, maps, reduces int) {
 }
 
 func TestPaperWorkloads(t *testing.T) {
-	w := mustRead(t, trace(t, "hfsp_fb2009.csv"), Options{})
+	w := mustRead(t, readTraceText(t, "hfsp_fb2009.csv"), Options{})
 	wantSize(t, w, 100, 13757, 2301)
 	classes := make(map[string]int)
 	for _, j := range w.Jobs {
@@ -56,11 +56,11 @@ func TestPaperWorkloads(t *testing.T) {
 	if j.ID != "2" || j.Submit != 11517 || j.Maps[0] != (Task{60000, 128 << 20}) || j.Maps[7].Bytes != 1021512100-7<<27 || j.Name != "job2016" {
 		t.Errorf("job 2 is %s (%s) at %d, maps %v", j.ID, j.Name, j.Submit, j.Maps)
 	}
-	w = mustRead(t, trace(t, "hfsp_fb2010.csv"), Options{})
+	w = mustRead(t, readTraceText(t, "hfsp_fb2010.csv"), Options{})
 	wantSize(t, w, 93, 112942, 6688)
 	wantBins(t, w)
 	// SCHEDULERS 4: at 30 s a map, 400 slots have 2.4 hours of work.
-	w = mustRead(t, trace(t, "hfsp_fb2010.csv"), Options{Model: Model{BlockTime: 30 * time.Second}})
+	w = mustRead(t, readTraceText(t, "hfsp_fb2010.csv"), Options{Model: Model{BlockTime: 30 * time.Second}})
 	maps, _ := w.OfferedLoad(400, 200)
 	if hours := maps * seconds(w.LastSubmit()) / 3600; hours < 2.2 || hours > 2.4 {
 		t.Errorf("%.2f hours of maps on 400 slots, want a little under 2.35, the last map of a job being short", hours)
@@ -103,7 +103,7 @@ func TestTableOfPublicTraces(t *testing.T) {
 		{"swim/FB-2009_samples_24_times_1hr_1.tsv", 13.02, 295, 3.357e13, 1.410e13},
 		{"swim/FB-2010_samples_24_times_1hr_0.tsv", 3.535, 4903, 1.083e15, 4.379e14},
 	} {
-		w := mustRead(t, trace(t, c.file), Options{SWIM: SWIM{Plain: true, MaxReduces: 200}})
+		w := mustRead(t, readTraceText(t, c.file), Options{SWIM: SWIM{Plain: true, MaxReduces: 200}})
 		var maps, shuffle float64
 		together := 0
 		for i, j := range w.Jobs {
@@ -125,7 +125,7 @@ func TestTableOfPublicTraces(t *testing.T) {
 // TestHoursOfFB2010 are those of SCHEDULERS 4, counted from 0: two are almost empty, and
 // in two about as many jobs have more maps than slots as HFSP's workload has jobs.
 func TestHoursOfFB2010(t *testing.T) {
-	w := mustRead(t, trace(t, "swim/FB-2010_samples_24_times_1hr_0.tsv"), Options{SWIM: SWIM{Plain: true, MaxReduces: 200, BlockBytes: 128 << 20}})
+	w := mustRead(t, readTraceText(t, "swim/FB-2010_samples_24_times_1hr_0.tsv"), Options{SWIM: SWIM{Plain: true, MaxReduces: 200, BlockBytes: 128 << 20}})
 	jobs, large := make(map[int64]int), make(map[int64]int)
 	for _, j := range w.Jobs {
 		hour := j.Submit / 3_600_000
@@ -153,9 +153,9 @@ func TestPublicTraces(t *testing.T) {
 		{"swim/FB-2010_samples_24_times_1hr_0.tsv", 24442, 8324, 3000, 86408},
 	} {
 		o := Options{SWIM: SWIM{OriginalNodes: c.original, TargetNodes: 20}}
-		replay := mustRead(t, trace(t, c.file), o)
+		replay := mustRead(t, readTraceText(t, c.file), o)
 		o.SWIM.Plain, o.SWIM.MaxReduces = true, 200
-		plain := mustRead(t, trace(t, c.file), o)
+		plain := mustRead(t, readTraceText(t, c.file), o)
 		if len(replay.Jobs) != c.jobs || len(plain.Jobs) != c.jobs {
 			t.Errorf("%s: %d and %d jobs, want %d", c.file, len(replay.Jobs), len(plain.Jobs), c.jobs)
 		}

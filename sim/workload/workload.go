@@ -19,13 +19,13 @@ type Workload struct {
 	Name string // for people; of the file or spec that it was made of
 	Jobs []Job
 
-	Notes []string // what the reader assumed or left out, sentences for people
-	Seen  Cluster  // the cluster on which the jobs ran, as far as a log tells of it
+	Notes    []string        // what the reader assumed or left out, sentences for people
+	Observed ObservedCluster // the cluster on which the jobs ran, as far as a log tells of it
 }
 
-// Cluster is what attempts tell of the cluster that they ran on: it has at least
+// ObservedCluster is what attempts tell of the cluster that they ran on: it has at least
 // that. Zero values are unknown.
-type Cluster struct {
+type ObservedCluster struct {
 	Machines              int // that ran attempts
 	MapSlots, ReduceSlots int // most attempts of a kind that one of them ran at once
 }

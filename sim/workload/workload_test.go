@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// sound is a workload without faults.
-func sound() *Workload {
+// validWorkload is a workload without faults.
+func validWorkload() *Workload {
 	return &Workload{Name: "sound", Jobs: []Job{
 		{ID: "a", SlowStart: -1, Maps: []Task{{Millis: 2000}, {Millis: 4000, Bytes: 7}}},
 		{ID: "b", Submit: 10000, Weight: 2, Priority: -2, SlowStart: 1, Maps: []Task{{}}, Reduces: []Task{{Millis: 5000, Bytes: 1}}},
 	}}
 }
 
-func TestCheckAcceptsWhatIsSound(t *testing.T) {
-	for _, w := range []*Workload{{}, sound()} {
-		if err := w.Check(); err != nil {
+func TestValidateAccepts(t *testing.T) {
+	for _, w := range []*Workload{{}, validWorkload()} {
+		if err := w.Validate(); err != nil {
 			t.Errorf("%q: %v", w.Name, err)
 		}
 	}
 }
 
-func TestCheckNamesEachFault(t *testing.T) {
+func TestValidateNamesEachError(t *testing.T) {
 	for want, spoil := range map[string]func(*Workload){
 		`job 2: id "a" of job 1 once more`:        func(w *Workload) { w.Jobs[1].ID = "a" },
 		`job 1 (""): no id`:                       func(w *Workload) { w.Jobs[0].ID = "" },
@@ -40,31 +40,31 @@ func TestCheckNamesEachFault(t *testing.T) {
 		`job 2 ("b"): reduce 0 has -1 bytes`:      func(w *Workload) { w.Jobs[1].Reduces[0].Bytes = -1 },
 		`more than 1152921504606846976 bytes in `: func(w *Workload) { w.Jobs[1].Reduces[0].Bytes = MaxBytes },
 	} {
-		w := sound()
+		w := validWorkload()
 		spoil(w)
-		if err := w.Check(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := w.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
 
-func TestCheckNamesAllFaultsUpToALimit(t *testing.T) {
-	w := sound()
+func TestValidateLimitsErrors(t *testing.T) {
+	w := validWorkload()
 	w.Jobs[0].Priority, w.Jobs[0].Weight, w.Jobs[1].Maps = 9, -3, nil
-	if n := len(strings.Split(w.Check().Error(), "\n")); n != 3 {
+	if n := len(strings.Split(w.Validate().Error(), "\n")); n != 3 {
 		t.Errorf("%d faults, want 3", n)
 	}
 	for range 100 {
 		w.Jobs = append(w.Jobs, w.Jobs[1])
 	}
-	err := w.Check().Error()
-	if n := len(strings.Split(err, "\n")); n != maxFaults+1 || !strings.Contains(err, "more faults") {
-		t.Errorf("%d lines, want %d: %s", n, maxFaults+1, err)
+	err := w.Validate().Error()
+	if n := len(strings.Split(err, "\n")); n != maxErrors+1 || !strings.Contains(err, "more faults") {
+		t.Errorf("%d lines, want %d: %s", n, maxErrors+1, err)
 	}
 }
 
 func TestOfferedLoad(t *testing.T) {
-	w := sound()
+	w := validWorkload()
 	maps, reduces := w.OfferedLoad(3, 2)
 	if maps != 6000./30000 || reduces != 5000./20000 {
 		t.Errorf("load %v of maps, %v of reduces, want 0.2 and 0.25", maps, reduces)

@@ -196,7 +196,7 @@ func (f *FS) decide(c call) verdict {
 	v := verdict{passes: c.size}
 	for i := range f.mu.rules {
 		r := &f.mu.rules[i]
-		if !r.strikes(c) {
+		if !r.matches(c) {
 			continue
 		}
 		v.latency += r.Latency
@@ -227,8 +227,8 @@ func (f *FS) ask(c call, v *verdict) {
 	}
 }
 
-// strikes counts the call when the rule chooses it.
-func (r *rule) strikes(c call) bool {
+// matches counts the call when the rule chooses it.
+func (r *rule) matches(c call) bool {
 	if r.Op != Any && r.Op != c.op {
 		return false
 	}

@@ -21,14 +21,14 @@ func (f *file) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return f.strike(p, at, f.File.Read)
+	return f.applyFault(p, at, f.File.Read)
 }
 
 func (f *file) ReadAt(p []byte, offset int64) (int, error) {
-	return f.strike(p, offset, func(p []byte) (int, error) { return f.File.ReadAt(p, offset) })
+	return f.applyFault(p, offset, func(p []byte) (int, error) { return f.File.ReadAt(p, offset) })
 }
 
-func (f *file) strike(p []byte, at int64, read func([]byte) (int, error)) (int, error) {
+func (f *file) applyFault(p []byte, at int64, read func([]byte) (int, error)) (int, error) {
 	v, err := f.fs.judge(f.ctx, call{op: Read, path: f.name, at: at, size: len(p)})
 	if err != nil {
 		return 0, err

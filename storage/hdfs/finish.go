@@ -60,7 +60,7 @@ func (u *upload) complete() error {
 // abandon removes the file, also when its context is done.
 func (u *upload) abandon() error {
 	u.ctx = context.WithoutCancel(u.ctx)
-	u.letGo()
+	u.closeSession()
 	if u.path != u.target {
 		u.remove(u.path)
 	}

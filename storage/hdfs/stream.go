@@ -41,8 +41,8 @@ type stream struct {
 	session *session
 	reader  *hdfs.FileReader // nil until opened, and after a fault
 
-	tries   int       // faults since the last byte
-	trouble time.Time // of the first of them
+	tries        int       // faults since the last byte
+	firstFailure time.Time // of the first of them
 }
 
 // openStream opens a file for the first time and learns what it is.
@@ -144,7 +144,7 @@ func (st *stream) recover(err error) error {
 	st.drop()
 	st.careful = st.offset + carefulBytes
 	if st.tries == 0 {
-		st.trouble = time.Now()
+		st.firstFailure = time.Now()
 		st.fs.log.Warn("reading from HDFS failed, trying again", "path", st.fs.URI()+st.path, "offset", st.offset, "cause", err)
 	}
 	st.tries++
@@ -153,7 +153,7 @@ func (st *stream) recover(err error) error {
 		return fmt.Errorf("hdfs: read %s at byte %d: no replica matches its checksum: %w", st.name(), st.offset, storage.ErrCorrupt)
 	case isFinalRead(err):
 		return err
-	case time.Since(st.trouble) > st.fs.cfg.RetryTimeout:
+	case time.Since(st.firstFailure) > st.fs.cfg.RetryTimeout:
 		return fmt.Errorf("hdfs: read %s at byte %d: no DataNode gives the block (are they running?): %w", st.name(), st.offset, err)
 	case st.tries == 1:
 		return nil

@@ -37,9 +37,9 @@ type upload struct {
 	committed int64 // bytes in whole blocks that the NameNode knows to be complete
 	spool     spool
 
-	tries    int       // faults since the last whole block
-	trouble  time.Time // of the first of them
-	attempts int       // files made beside the target
+	tries        int       // faults since the last whole block
+	firstFailure time.Time // of the first of them
+	attempts     int       // files made beside the target
 }
 
 // create makes the file at path. A file of no bytes that is found by a later try
@@ -98,11 +98,11 @@ func (u *upload) write(p []byte) error {
 func (u *upload) recover(cause error) error {
 	for {
 		if u.tries == 0 {
-			u.trouble = time.Now()
+			u.firstFailure = time.Now()
 			u.fs.log.Warn("writing to HDFS failed, writing the block again", "path", u.fs.URI()+u.target,
 				"offset", u.committed+u.spool.size(), "cause", cause)
 		}
-		if time.Since(u.trouble) > u.fs.cfg.RetryTimeout {
+		if time.Since(u.firstFailure) > u.fs.cfg.RetryTimeout {
 			return u.fs.explainWrite(u.target, cause)
 		}
 		if err := pause(u.ctx, u.tries); err != nil {
@@ -124,7 +124,7 @@ func (u *upload) recover(cause error) error {
 // removed when the new one has all its bytes; the target stays until finish, so
 // that nobody else takes the name.
 func (u *upload) again() error {
-	u.letGo()
+	u.closeSession()
 	broken := u.path
 	u.attempts++
 	u.path = path.Join(path.Dir(u.target), fmt.Sprintf(".%s.~%d", path.Base(u.target), u.attempts))
@@ -134,7 +134,7 @@ func (u *upload) again() error {
 			err = u.spool.copyTo(u.writer)
 		}
 		if err != nil {
-			u.letGo()
+			u.closeSession()
 			u.remove(u.path)
 		}
 	}
@@ -167,9 +167,9 @@ func (u *upload) copyCommitted(broken string) error {
 
 type onlyWriter struct{ io.Writer }
 
-// letGo ends the module's writer, which stops its goroutines, and retires the
+// closeSession ends the module's writer, which stops its goroutines, and retires the
 // client, whose leases then end. What the writer says is of no interest.
-func (u *upload) letGo() {
+func (u *upload) closeSession() {
 	if u.writer == nil {
 		return
 	}

@@ -87,7 +87,7 @@ func Open(cfg Config) (*Cache, error) {
 	c := &Cache{cfg: cfg}
 	c.ctx, c.close = context.WithCancel(context.Background())
 	c.mu.entries = make(map[Sum]*entry)
-	if err := c.takeStock(); err != nil {
+	if err := c.loadExisting(); err != nil {
 		return nil, fmt.Errorf("cache of programs: %w", err)
 	}
 	c.mu.Lock()
@@ -109,7 +109,7 @@ func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, 
 	if len(sum) != sha256.Size {
 		return "", nil, fmt.Errorf("program %s: a checksum of %d bytes, not %d", name, len(sum), sha256.Size)
 	}
-	e := c.enter(Sum(sum), name)
+	e := c.acquire(Sum(sum), name)
 	select {
 	case <-e.ready:
 		err = e.err
@@ -117,14 +117,14 @@ func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, 
 		err = ctx.Err()
 	}
 	if err != nil {
-		c.leave(e)
+		c.release(e)
 		return "", nil, fmt.Errorf("program %s: %w", name, err)
 	}
-	return c.path(e.sum), sync.OnceFunc(func() { c.leave(e) }), nil
+	return c.path(e.sum), sync.OnceFunc(func() { c.release(e) }), nil
 }
 
-// enter counts one more user of a program and has it fetched where necessary.
-func (c *Cache) enter(sum Sum, name string) *entry {
+// acquire counts one more user of a program and has it fetched where necessary.
+func (c *Cache) acquire(sum Sum, name string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.mu.entries[sum]
@@ -138,7 +138,7 @@ func (c *Cache) enter(sum Sum, name string) *entry {
 		c.mu.entries[sum] = e
 	}
 	if e.state == unchecked || e.state == absent {
-		c.obtainLocked(e, name)
+		c.loadLocked(e, name)
 	}
 	c.mu.uses++
 	e.used = c.mu.uses
@@ -146,8 +146,8 @@ func (c *Cache) enter(sum Sum, name string) *entry {
 	return e
 }
 
-// obtainLocked has the entry's file checked or fetched in the background.
-func (c *Cache) obtainLocked(e *entry, name string) {
+// loadLocked has the entry's file checked or fetched in the background.
+func (c *Cache) loadLocked(e *entry, name string) {
 	if e.state == unchecked {
 		c.mu.bytes -= e.size // which finish counts again
 	}
@@ -156,7 +156,7 @@ func (c *Cache) obtainLocked(e *entry, name string) {
 	ctx, e.cancel = context.WithCancel(c.ctx)
 	c.fetches.Go(func() {
 		defer e.cancel()
-		size, err := c.obtain(ctx, e.sum, name)
+		size, err := c.checkOrFetch(ctx, e.sum, name)
 		c.finish(e, size, err)
 	})
 }
@@ -180,8 +180,8 @@ func (c *Cache) finish(e *entry, size int64, err error) {
 	e.err = err
 }
 
-// leave counts one user less. A fetch that nobody waits for ends.
-func (c *Cache) leave(e *entry) {
+// release counts one user less. A fetch that nobody waits for ends.
+func (c *Cache) release(e *entry) {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -123,7 +123,7 @@ func TestProgramIsFetchedOnceAndSurvivesARestart(t *testing.T) {
 	}
 }
 
-func TestDamagedProgramIsFetchedAnew(t *testing.T) {
+func TestDamagedProgramIsFetchedAgain(t *testing.T) {
 	s, dir := abc(), t.TempDir()
 	c := openCache(t, dir, s, 100)
 	path, release := get(t, c, s, "a")
@@ -155,7 +155,7 @@ func TestDamagedProgramIsFetchedAnew(t *testing.T) {
 	}
 }
 
-func TestWhatIsUsedLeastRecentlyGoesAndNothingInUse(t *testing.T) {
+func TestLeastRecentlyUsedIsEvictedButNothingInUse(t *testing.T) {
 	s, dir := abc(), t.TempDir()
 	c := openCache(t, dir, s, 8)
 	_, releaseA := get(t, c, s, "a")
@@ -203,7 +203,7 @@ func TestOrderOfUseSurvivesARestart(t *testing.T) {
 	s.wantFetches(t, 3)
 }
 
-func TestManyThatAskAtOnceShareOneFetch(t *testing.T) {
+func TestConcurrentGetsShareOneFetch(t *testing.T) {
 	s := abc()
 	synctest.Test(t, func(t *testing.T) {
 		s.hold = make(chan struct{})
@@ -228,7 +228,7 @@ func TestManyThatAskAtOnceShareOneFetch(t *testing.T) {
 	})
 }
 
-func TestFetchThatNobodyWaitsForEnds(t *testing.T) {
+func TestAbandonedFetchIsCancelled(t *testing.T) {
 	s := abc()
 	synctest.Test(t, func(t *testing.T) {
 		s.hold = make(chan struct{})
@@ -247,7 +247,7 @@ func TestFetchThatNobodyWaitsForEnds(t *testing.T) {
 	})
 }
 
-func TestFaultsNameTheProgramAndLeaveNothing(t *testing.T) {
+func TestErrorsNameTheProgramAndLeaveNoFile(t *testing.T) {
 	s, dir := abc(), t.TempDir()
 	c := openCache(t, dir, s, 100)
 	for _, f := range []struct {

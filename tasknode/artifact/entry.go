@@ -17,7 +17,7 @@ type state int
 
 const (
 	absent    state = iota // made by Get; loading follows at once
-	unchecked              // a file of a former life, as takeStock found it; loading follows at the first use
+	unchecked              // a file of a former life, as loadExisting found it; loading follows at the first use
 	loading                // being checked or fetched; stored follows, or the entry goes
 	stored                 // can be used; the entry goes when it is evicted or dropped
 )
@@ -44,9 +44,9 @@ func newEntry(sum Sum) *entry { return &entry{sum: sum, ready: make(chan struct{
 // temporaryPrefix begins the names of files that are being fetched.
 const temporaryPrefix = ".fetch-"
 
-// takeStock enters the files of a former life, in order of their last use, and
+// loadExisting enters the files of a former life, in order of their last use, and
 // removes what a fetch left unfinished.
-func (c *Cache) takeStock() error {
+func (c *Cache) loadExisting() error {
 	files, err := os.ReadDir(c.cfg.Dir)
 	if err != nil {
 		return err

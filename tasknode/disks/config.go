@@ -17,11 +17,11 @@ type Config struct {
 	MinFree int64
 	// Interval is how often the directories are looked at; default 10 s.
 	Interval time.Duration
-	// Patience is how long a write may take; default 30 s.
-	Patience time.Duration
-	// Write reports why a directory cannot be written; default writes a few
+	// WriteTimeout is how long a write may take; default 30 s.
+	WriteTimeout time.Duration
+	// Probe reports why a directory cannot be written; default writes a few
 	// bytes and waits until the disk has them.
-	Write func(dir string) error
+	Probe func(dir string) error
 	// Space tells the bytes left in a directory and its size; default asks the
 	// file system.
 	Space func(dir string) (free, total int64, err error)
@@ -35,11 +35,11 @@ func (c *Config) EnsureDefaults() {
 	if c.Interval == 0 {
 		c.Interval = 10 * time.Second
 	}
-	if c.Patience == 0 {
-		c.Patience = 30 * time.Second
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = 30 * time.Second
 	}
-	if c.Write == nil {
-		c.Write = probe
+	if c.Probe == nil {
+		c.Probe = probe
 	}
 	if c.Space == nil {
 		c.Space = space
@@ -64,6 +64,6 @@ func (c *Config) Validate() error {
 		seen[filepath.Clean(dir)] = true
 	}
 	check(c.MinFree >= 0, "negative MinFree")
-	check(c.Interval > 0 && c.Patience > 0, "negative time")
+	check(c.Interval > 0 && c.WriteTimeout > 0, "negative time")
 	return errors.Join(faults...)
 }

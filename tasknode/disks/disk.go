@@ -25,9 +25,9 @@ type disk struct {
 	}
 }
 
-// look finds out how the directory is. late says that the tasknode runs
+// refresh finds out how the directory is. late says that the tasknode runs
 // already, so that what lies in a directory not possessed before is of no use.
-func (d *disk) look(late bool) {
+func (d *disk) refresh(late bool) {
 	d.mu.Lock()
 	d.mu.since = time.Now()
 	possessed := d.mu.lock != nil
@@ -35,10 +35,10 @@ func (d *disk) look(late bool) {
 	var lock *os.File
 	var err error
 	if !possessed {
-		lock, err = d.possess(late)
+		lock, err = d.lockAndEmpty(late)
 	}
 	if err == nil {
-		err = d.cfg.Write(d.dir)
+		err = d.cfg.Probe(d.dir)
 	}
 	free, total, spaceErr := d.cfg.Space(d.dir)
 	d.mu.Lock()
@@ -47,23 +47,23 @@ func (d *disk) look(late bool) {
 		d.mu.lock = lock
 	}
 	d.mu.since = time.Time{}
-	d.tellLocked(errors.Join(err, spaceErr))
+	d.setErrLocked(errors.Join(err, spaceErr))
 	d.mu.free, d.mu.total = free, total
 }
 
-func (d *disk) possess(late bool) (*os.File, error) {
-	lock, err := possess(d.dir)
+func (d *disk) lockAndEmpty(late bool) (*os.File, error) {
+	lock, err := lockDir(d.dir)
 	if err != nil || !late {
 		return lock, err
 	}
-	if err := empty(d.dir); err != nil {
+	if err := removeJobs(d.dir); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
 }
 
-// tellLocked takes over how the directory is found now, and logs a change.
-func (d *disk) tellLocked(fault error) {
+// setErrLocked takes over how the directory is found now, and logs a change.
+func (d *disk) setErrLocked(fault error) {
 	switch before := d.mu.fault; {
 	case before == nil && fault != nil:
 		d.cfg.Logger.Error("local directory is out of order and not used", "directory", d.dir, "error", fault)
@@ -79,18 +79,18 @@ var errFull = errors.New("too full")
 // checkLocked reports why the directory takes no attempt.
 func (d *disk) checkLocked() error {
 	switch {
-	case !d.mu.since.IsZero() && time.Since(d.mu.since) > d.cfg.Patience:
-		return fmt.Errorf("%s: a write has not ended after %v", d.dir, d.cfg.Patience)
+	case !d.mu.since.IsZero() && time.Since(d.mu.since) > d.cfg.WriteTimeout:
+		return fmt.Errorf("%s: a write has not ended after %v", d.dir, d.cfg.WriteTimeout)
 	case d.mu.fault != nil:
-		return named(d.dir, d.mu.fault)
+		return withDir(d.dir, d.mu.fault)
 	case d.mu.free < d.cfg.MinFree || d.mu.free == 0:
 		return fmt.Errorf("%s: %w: %d MiB are left, and %d MiB have to be for it to take another task", d.dir, errFull, d.mu.free>>20, d.cfg.MinFree>>20)
 	}
 	return nil
 }
 
-// named says which directory has a fault, unless the fault does.
-func named(dir string, err error) error {
+// withDir says which directory has a fault, unless the fault does.
+func withDir(dir string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) || errors.Is(err, ErrInUse) {
 		return err
@@ -98,9 +98,9 @@ func named(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// share is what an attempt would have of the room, were it shared by all that
+// freePerAttempt is what an attempt would have of the room, were it shared by all that
 // run there. The error is why the directory takes none.
-func (d *disk) share() (bytes int64, err error) {
+func (d *disk) freePerAttempt() (bytes int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.mu.free / int64(d.mu.attempts+1), d.checkLocked()
@@ -115,8 +115,8 @@ func (d *disk) add(attempts int) {
 func (d *disk) state() State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := State{Dir: d.dir, Free: d.mu.free, Total: d.mu.total, Fault: d.checkLocked()}
-	s.Full = errors.Is(s.Fault, errFull)
+	s := State{Dir: d.dir, Free: d.mu.free, Total: d.mu.total, Err: d.checkLocked()}
+	s.Full = errors.Is(s.Err, errFull)
 	return s
 }
 

@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rack is two directories whose disks the test plays.
-type rack struct {
+// rig is two directories whose disks the test plays.
+type rig struct {
 	t    *testing.T
 	dirs []string // a and b
 	set  *Set
@@ -31,16 +31,16 @@ type rack struct {
 	free  map[string]int64
 }
 
-func newRack(t *testing.T) *rack {
+func newRack(t *testing.T) *rig {
 	dir := t.TempDir()
-	return &rack{
+	return &rig{
 		t: t, dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")},
 		fault: make(map[string]error), hang: make(map[string]chan struct{}), free: map[string]int64{"a": 100, "b": 90},
 	}
 }
 
 // inRack plays with directories that are looked at every second.
-func inRack(t *testing.T, play func(r *rack)) {
+func inRack(t *testing.T, play func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRack(t)
 		if err := r.open(); err != nil {
@@ -51,10 +51,10 @@ func inRack(t *testing.T, play func(r *rack)) {
 	})
 }
 
-func (r *rack) open() (err error) {
+func (r *rig) open() (err error) {
 	r.set, err = Open(Config{
-		Dirs: r.dirs, MinFree: 10, Interval: time.Second, Patience: 5 * time.Second,
-		Write: func(dir string) error {
+		Dirs: r.dirs, MinFree: 10, Interval: time.Second, WriteTimeout: 5 * time.Second,
+		Probe: func(dir string) error {
 			r.mu.Lock()
 			hang, fault := r.hang[filepath.Base(dir)], r.fault[filepath.Base(dir)]
 			r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *rack) open() (err error) {
 	return nil
 }
 
-func (r *rack) close() {
+func (r *rig) close() {
 	r.end()
 	r.ran.Wait()
 	if err := r.set.Close(); err != nil {
@@ -87,7 +87,7 @@ func (r *rack) close() {
 }
 
 // change changes how disks are, and lets that be seen.
-func (r *rack) change(what func()) {
+func (r *rig) change(what func()) {
 	r.mu.Lock()
 	what()
 	r.mu.Unlock()
@@ -97,9 +97,9 @@ func (r *rack) change(what func()) {
 
 // take takes a place for an attempt, which must be in the directory of that
 // name, "" for none.
-func (r *rack) take(want string) (release func()) {
+func (r *rig) take(want string) (release func()) {
 	r.t.Helper()
-	dir, release, err := r.set.Take()
+	dir, release, err := r.set.Acquire()
 	if want == "" {
 		if err == nil || r.set.Check() == nil {
 			r.t.Errorf("an attempt goes to %s", dir)
@@ -112,8 +112,8 @@ func (r *rack) take(want string) (release func()) {
 	return release
 }
 
-func TestAttemptsGoWhereTheyHaveTheMostRoom(t *testing.T) {
-	inRack(t, func(r *rack) {
+func TestAttemptsGoWhereMostSpaceIsFree(t *testing.T) {
+	inRack(t, func(r *rig) {
 		release := r.take("a") // 100 against 90
 		r.take("b")            // 50 against 90
 		r.take("a")            // 50 against 45
@@ -125,11 +125,11 @@ func TestAttemptsGoWhereTheyHaveTheMostRoom(t *testing.T) {
 	})
 }
 
-func TestDirectoryOutOfOrderIsNotUsedUntilItIsBack(t *testing.T) {
-	inRack(t, func(r *rack) {
+func TestBrokenDirectoryIsNotUsedUntilItRecovers(t *testing.T) {
+	inRack(t, func(r *rig) {
 		r.change(func() { r.fault["a"] = syscall.EROFS })
 		r.take("b")
-		if s := r.set.States()[0]; !errors.Is(s.Fault, syscall.EROFS) || !strings.Contains(s.Fault.Error(), r.dirs[0]) || s.Full {
+		if s := r.set.States()[0]; !errors.Is(s.Err, syscall.EROFS) || !strings.Contains(s.Err.Error(), r.dirs[0]) || s.Full {
 			t.Errorf("state %+v", s)
 		}
 		r.change(func() { r.fault["b"] = syscall.EIO })
@@ -143,11 +143,11 @@ func TestDirectoryOutOfOrderIsNotUsedUntilItIsBack(t *testing.T) {
 }
 
 func TestFullDirectoryTakesNoMore(t *testing.T) {
-	inRack(t, func(r *rack) {
+	inRack(t, func(r *rig) {
 		r.change(func() { r.free["a"], r.free["b"] = 9, 10 })
 		r.take("b")
 		s := r.set.States()
-		if !s[0].Full || s[0].Free != 9 || s[0].Total != 1000 || !strings.Contains(s[0].Fault.Error(), "too full") || s[1].Fault != nil {
+		if !s[0].Full || s[0].Free != 9 || s[0].Total != 1000 || !strings.Contains(s[0].Err.Error(), "too full") || s[1].Err != nil {
 			t.Errorf("states %+v", s)
 		}
 		r.change(func() { r.free["b"] = 0 })
@@ -157,14 +157,14 @@ func TestFullDirectoryTakesNoMore(t *testing.T) {
 	})
 }
 
-func TestDiskThatHangsHoldsUpNobody(t *testing.T) {
-	inRack(t, func(r *rack) {
+func TestHangingDiskBlocksNoOther(t *testing.T) {
+	inRack(t, func(r *rig) {
 		letGo := make(chan struct{})
 		r.change(func() { r.hang["a"] = letGo })
 		r.take("a") // it may be slow only
 		time.Sleep(6 * time.Second)
 		r.take("b")
-		if err := r.set.States()[0].Fault; err == nil || !strings.Contains(err.Error(), "has not ended after 5s") {
+		if err := r.set.States()[0].Err; err == nil || !strings.Contains(err.Error(), "has not ended after 5s") {
 			t.Errorf("fault %v", err)
 		}
 		r.change(func() { delete(r.hang, "a"); close(letGo) })
@@ -172,7 +172,7 @@ func TestDiskThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestDirectoryThatComesLaterIsEmptied(t *testing.T) {
+func TestDirectoryThatRecoversIsEmptied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRack(t)
 		if err := os.WriteFile(r.dirs[0], nil, 0o600); err != nil { // a file is in the way
@@ -209,7 +209,7 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := first.States(); s[0].Fault != nil || s[0].Free == 0 || s[0].Total < s[0].Free || s[1].Fault == nil {
+	if s := first.States(); s[0].Err != nil || s[0].Free == 0 || s[0].Total < s[0].Free || s[1].Err == nil {
 		t.Errorf("states %+v", s)
 	}
 	if _, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir+"/a") {
@@ -236,8 +236,8 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 	}
 }
 
-// TestALockThatIsAboutToGo waits for a file whose owner ends.
-func TestALockThatIsAboutToGo(t *testing.T) {
+// TestLockOfAKilledProcessIsAwaited waits for a file whose owner ends.
+func TestLockOfAKilledProcessIsAwaited(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
 		f, err := os.Create(name)

@@ -25,8 +25,8 @@ const (
 // ErrInUse marks a directory that another tasknode uses.
 var ErrInUse = errors.New("another tasknode uses it; give each its own")
 
-// possess makes a directory this process's alone, as long as the file is open.
-func possess(dir string) (lock *os.File, err error) {
+// lockDir makes a directory this process's alone, as long as the file is open.
+func lockDir(dir string) (lock *os.File, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -41,15 +41,15 @@ func possess(dir string) (lock *os.File, err error) {
 	return lock, nil
 }
 
-// lockPatience is for how long a file is waited for that somebody else has locked.
-const lockPatience = 3 * time.Second
+// lockTimeout is for how long a file is waited for that somebody else has locked.
+const lockTimeout = 3 * time.Second
 
 // Lock makes a file this process's alone, as long as it is open. A process that was
 // killed has its files until the kernel has ended all of its threads, which takes a
 // while on a busy machine: so who is started again at once waits for a moment. The
 // error is ErrInUse.
 func Lock(f *os.File) error {
-	for end := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(lockTimeout); ; time.Sleep(20 * time.Millisecond) {
 		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			return nil
 		}
@@ -59,8 +59,8 @@ func Lock(f *os.File) error {
 	}
 }
 
-// empty removes what jobs have left in a directory.
-func empty(dir string) error {
+// removeJobs removes what jobs have left in a directory.
+func removeJobs(dir string) error {
 	entries, err := os.ReadDir(dir)
 	faults := []error{err}
 	for _, e := range entries {

@@ -13,7 +13,7 @@ type State struct {
 	Dir   string
 	Free  int64 // bytes, as of the last look
 	Total int64 // bytes
-	Fault error // why it takes no attempts, nil when it does
+	Err   error // why it takes no attempts, nil when it does
 	Full  bool  // the fault is that too little room is left
 }
 
@@ -35,28 +35,28 @@ func Open(cfg Config) (*Set, error) {
 	s := &Set{cfg: cfg}
 	for _, dir := range cfg.Dirs {
 		d := &disk{cfg: &s.cfg, dir: dir}
-		d.look(false)
+		d.refresh(false)
 		s.disks = append(s.disks, d)
 	}
-	if err := s.beginning(); err != nil {
+	if err := s.checkAtStart(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// beginning reports why a tasknode cannot start with the directories as they
+// checkAtStart reports why a tasknode cannot start with the directories as they
 // are. That all are too full is no reason: some may be emptied.
-func (s *Set) beginning() error {
+func (s *Set) checkAtStart() error {
 	var faults []error
 	good := false
 	for _, state := range s.States() {
 		switch {
-		case errors.Is(state.Fault, ErrInUse):
-			return fmt.Errorf("local directory %w", state.Fault)
-		case state.Fault == nil || state.Full:
+		case errors.Is(state.Err, ErrInUse):
+			return fmt.Errorf("local directory %w", state.Err)
+		case state.Err == nil || state.Full:
 			good = true
 		default:
-			faults = append(faults, fmt.Errorf("local directory %w", state.Fault))
+			faults = append(faults, fmt.Errorf("local directory %w", state.Err))
 		}
 	}
 	if good {
@@ -79,11 +79,11 @@ func (s *Set) Run(ctx context.Context) {
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	for _, d := range s.disks {
-		looking.Go(func() { s.lookEvery(ctx, d) })
+		looking.Go(func() { s.refreshEvery(ctx, d) })
 	}
 }
 
-func (s *Set) lookEvery(ctx context.Context, d *disk) {
+func (s *Set) refreshEvery(ctx context.Context, d *disk) {
 	tick := time.NewTicker(s.cfg.Interval)
 	defer tick.Stop()
 	for {
@@ -91,20 +91,20 @@ func (s *Set) lookEvery(ctx context.Context, d *disk) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			d.look(true)
+			d.refresh(true)
 		}
 	}
 }
 
-// Take picks the directory in which one more attempt has the most room, were
+// Acquire picks the directory in which one more attempt has the most room, were
 // what is free shared by all that run there. The caller releases it once when
 // the attempt runs no more. It is an error when no directory takes attempts.
-func (s *Set) Take() (dir string, release func(), err error) {
+func (s *Set) Acquire() (dir string, release func(), err error) {
 	var best *disk
 	var most int64
 	var faults []error
 	for _, d := range s.disks {
-		switch bytes, err := d.share(); {
+		switch bytes, err := d.freePerAttempt(); {
 		case err != nil:
 			faults = append(faults, err)
 		case best == nil || bytes > most:
@@ -122,10 +122,10 @@ func (s *Set) Take() (dir string, release func(), err error) {
 func (s *Set) Check() error {
 	var faults []error
 	for _, state := range s.States() {
-		if state.Fault == nil {
+		if state.Err == nil {
 			return nil
 		}
-		faults = append(faults, state.Fault)
+		faults = append(faults, state.Err)
 	}
 	return none(faults)
 }

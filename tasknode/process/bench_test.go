@@ -33,7 +33,7 @@ func BenchmarkStart(b *testing.B) {
 			if r.last().GetDone() == nil {
 				b.Fatal("not done")
 			}
-			<-r.task.Gone()
+			<-r.task.Exited()
 			r.end.Close()
 		}
 	})

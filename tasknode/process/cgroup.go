@@ -44,7 +44,7 @@ func (c *cgroup) sweep() error {
 	var errs []error
 	for _, e := range entries {
 		if e.IsDir() {
-			g := &group{cgroup{dir: filepath.Join(c.dir, e.Name()), version: c.version}}
+			g := &taskCgroup{cgroup{dir: filepath.Join(c.dir, e.Name()), version: c.version}}
 			g.kill()
 			errs = append(errs, g.remove())
 		}
@@ -61,13 +61,13 @@ func (c *cgroup) write(file, text string) error {
 	return os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o644)
 }
 
-// group is the control group of one task. The nil group is none: it holds
+// taskCgroup is the control group of one task. The nil group is none: it holds
 // nothing and knows nothing.
-type group struct{ cgroup }
+type taskCgroup struct{ cgroup }
 
 // newGroup makes the group of a task, which may use that many bytes.
-func (c *cgroup) newGroup(name string, bytes int64) (*group, error) {
-	g := &group{cgroup{dir: filepath.Join(c.dir, name), version: c.version}}
+func (c *cgroup) newGroup(name string, bytes int64) (*taskCgroup, error) {
+	g := &taskCgroup{cgroup{dir: filepath.Join(c.dir, name), version: c.version}}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (c *cgroup) newGroup(name string, bytes int64) (*group, error) {
 }
 
 // enterAtStart has a process begin in the group, where the kernel can do that.
-func (g *group) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error) {
+func (g *taskCgroup) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error) {
 	if g == nil || g.version != 2 {
 		return func() {}, nil
 	}
@@ -100,16 +100,16 @@ func (g *group) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error
 
 // add puts a process that has just begun into the group, where enterAtStart has
 // not.
-func (g *group) add(pid int) error {
+func (g *taskCgroup) add(pid int) error {
 	if g == nil || g.version == 2 {
 		return nil
 	}
 	return g.write("cgroup.procs", strconv.Itoa(pid))
 }
 
-// starved reports whether the kernel has ended a process of the group because
+// ranOutOfMemory reports whether the kernel has ended a process of the group because
 // there was no memory left for it.
-func (g *group) starved() bool {
+func (g *taskCgroup) ranOutOfMemory() bool {
 	if g == nil {
 		return false
 	}
@@ -132,17 +132,17 @@ func (g *group) starved() bool {
 // How long what is left in a group is ended again: processes may start others
 // meanwhile.
 const (
-	endRounds = 100
-	endPause  = 5 * time.Millisecond
+	killRounds   = 100
+	killInterval = 5 * time.Millisecond
 )
 
 // kill ends all processes of the group, also those that have left the task's
 // process group.
-func (g *group) kill() {
+func (g *taskCgroup) kill() {
 	if g == nil {
 		return
 	}
-	for range endRounds {
+	for range killRounds {
 		pids := g.processes()
 		if len(pids) == 0 {
 			return
@@ -150,11 +150,11 @@ func (g *group) kill() {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		time.Sleep(endPause)
+		time.Sleep(killInterval)
 	}
 }
 
-func (g *group) processes() (pids []int) {
+func (g *taskCgroup) processes() (pids []int) {
 	data, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
 	if err != nil {
 		return nil
@@ -168,16 +168,16 @@ func (g *group) processes() (pids []int) {
 }
 
 // remove removes the group once it is empty; the kernel takes a moment.
-func (g *group) remove() (err error) {
+func (g *taskCgroup) remove() (err error) {
 	if g == nil {
 		return nil
 	}
-	for range endRounds {
+	for range killRounds {
 		err = os.Remove(g.dir)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		time.Sleep(endPause)
+		time.Sleep(killInterval)
 	}
 	return err
 }

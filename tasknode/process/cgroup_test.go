@@ -12,8 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 )
 
-func TestMemoryIsHeldByACgroup(t *testing.T) {
-	dir, err := OwnCgroup("hammr-test-" + strconv.Itoa(os.Getpid()))
+func TestCgroupLimitsMemory(t *testing.T) {
+	dir, err := CreateCgroup("hammr-test-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
 		t.Skipf("this machine gives the tests no control group: %v", err)
 	}
@@ -84,7 +84,7 @@ func TestFilesOfACgroup(t *testing.T) {
 		wantText(t, g.dir, c.limit, strconv.Itoa(5<<20))
 		for text, want := range map[string]bool{"": false, "oom 3\noom_kill 0\n": false, "low 0\noom_kill 2\noom_group_kill 0\n": true} {
 			put(t, g.dir, c.events, text)
-			if got := g.starved(); got != want {
+			if got := g.ranOutOfMemory(); got != want {
 				t.Errorf("starved with %q: %v", text, got)
 			}
 		}
@@ -99,7 +99,7 @@ func TestFilesOfACgroup(t *testing.T) {
 }
 
 // checkEntry sees that a process gets into a group, at its start or after it.
-func checkEntry(t *testing.T, g *group, version int) {
+func checkEntry(t *testing.T, g *taskCgroup, version int) {
 	t.Helper()
 	attr := new(syscall.SysProcAttr)
 	leave, err := g.enterAtStart(attr)
@@ -118,13 +118,13 @@ func checkEntry(t *testing.T, g *group, version int) {
 	}
 }
 
-func TestLeftProcessesOfACgroupAreEnded(t *testing.T) {
+func TestLeftoverProcessesOfACgroupAreKilled(t *testing.T) {
 	dir := fakeCgroup(t, "memory.limit_in_bytes")
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	g := &group{cgroup{dir: dir, version: 1}}
+	g := &taskCgroup{cgroup{dir: dir, version: 1}}
 	put(t, dir, "cgroup.procs", strconv.Itoa(child.Process.Pid)+"\n")
 	ended := make(chan error)
 	go func() {
@@ -138,7 +138,7 @@ func TestLeftProcessesOfACgroupAreEnded(t *testing.T) {
 	}
 }
 
-func TestGroupsOfAFormerLifeGo(t *testing.T) {
+func TestCgroupsOfAnEarlierDaemonAreRemoved(t *testing.T) {
 	dir := fakeCgroup(t, "memory.limit_in_bytes")
 	if err := os.Mkdir(filepath.Join(dir, "attempt_0"), 0o755); err != nil {
 		t.Fatal(err)

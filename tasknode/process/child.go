@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// class is what the tasks have in common that one process may run: only a task
+// processClass is what the tasks have in common that one process may run: only a task
 // of the same class takes the place of another.
-type class struct {
+type processClass struct {
 	job     string
 	program string // file of the program; its name is its hash
 	user    string // whose rights it has
@@ -25,19 +25,19 @@ type class struct {
 // child is a process and the group that it leads. It runs one task at a time.
 type child struct {
 	cfg      *Config
-	class    class
-	release  func() // gives the program back
-	temp     string // for temporary files; empty when it begins a task, and goes with it
-	group    *group // nil where there are no cgroups
+	class    processClass
+	release  func()      // gives the program back
+	temp     string      // for temporary files; empty when it begins a task, and goes with it
+	cgroup   *taskCgroup // nil where there are no cgroups
 	process  *os.Process
 	pid      int                // of the process and of its group
 	handover *taskproc.Handover // nil when it runs one task only
-	forget   func()             // has its memory be looked at no more
-	gone     chan struct{}      // closed when neither it nor its group is left
+	unwatch  func()             // has its memory be looked at no more
+	exited   chan struct{}      // closed when neither it nor its group is left
 
-	left  int         // how many tasks it may still begin, negative for any number
-	tasks int         // how many it has begun
-	timer *time.Timer // ends it when it has waited for too long; nil unless it waits
+	tasksLeft int         // how many tasks it may still begin, negative for any number
+	tasks     int         // how many it has begun
+	timer     *time.Timer // ends it when it has waited for too long; nil unless it waits
 
 	mu struct {
 		sync.Mutex
@@ -47,23 +47,23 @@ type child struct {
 	}
 }
 
-// enter gives a process that waits another task. It is false when the process
+// assign gives a process that waits another task. It is false when the process
 // is not there any more.
-func (c *child) enter(t *task, w *wires) bool {
+func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.ending || c.mu.reaped || c.handover.Give(w.control, w.stdout, w.stderr) != nil {
+	if c.mu.ending || c.mu.reaped || c.handover.Assign(w.control, w.stdout, w.stderr) != nil {
 		return false
 	}
 	c.mu.task, t.child = t, c
 	c.tasks++
-	c.left--
+	c.tasksLeft--
 	return true
 }
 
-// letGo is the task that a process has run, when it says that it is over; nil if
+// detachTask is the task that a process has run, when it says that it is over; nil if
 // the process is about to be ended.
-func (c *child) letGo() (t *task) {
+func (c *child) detachTask() (t *task) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t = c.mu.task
@@ -74,10 +74,10 @@ func (c *child) letGo() (t *task) {
 	return t
 }
 
-// mayGoOn reports whether a process that waits may run another task. One that
+// isReusable reports whether a process that waits may run another task. One that
 // has kept much memory may not: it would leave the next task little.
-func (c *child) mayGoOn() bool {
-	return c.left != 0 && residentOf(c.pid) <= c.class.bytes/2 && empty(c.temp) == nil
+func (c *child) isReusable() bool {
+	return c.tasksLeft != 0 && residentOf(c.pid) <= c.class.bytes/2 && empty(c.temp) == nil
 }
 
 // empty removes what is in a directory.
@@ -111,11 +111,11 @@ func (c *child) force(t *task, f func()) {
 	f()
 }
 
-// starve ends the process for its memory.
-func (c *child) starve() {
+// killForMemory ends the process for its memory.
+func (c *child) killForMemory() {
 	c.mu.Lock()
 	if c.mu.task != nil {
-		c.mu.task.starved = true
+		c.mu.task.outOfMemory = true
 	}
 	c.mu.Unlock()
 	c.kill()
@@ -125,21 +125,21 @@ func (c *child) starve() {
 // task has ended that it ran, if it did.
 func (c *child) reap() (last *task) {
 	awaitExit(c.pid)
-	c.forget()
+	c.unwatch()
 	last, state, err := c.collect()
-	c.group.kill()
-	deadline := time.Now().Add(drainPatience)
+	c.cgroup.kill()
+	deadline := time.Now().Add(drainTimeout)
 	if last != nil {
 		last.drain(deadline)
 	}
 	awaitGroup(c.pid, deadline)
 	if last != nil {
 		if last.err = err; err == nil {
-			last.err = last.verdict(state)
+			last.err = last.exitCause(state)
 		}
 	}
 	c.cleanUp()
-	close(c.gone)
+	close(c.exited)
 	return last
 }
 
@@ -175,7 +175,7 @@ func awaitGroup(group int, deadline time.Time) {
 
 // cleanUp gives back what a process has taken that is not there (any more).
 func (c *child) cleanUp() {
-	err := errors.Join(c.group.remove(), os.RemoveAll(c.temp))
+	err := errors.Join(c.cgroup.remove(), os.RemoveAll(c.temp))
 	if c.handover != nil {
 		err = errors.Join(err, c.handover.Close())
 	}

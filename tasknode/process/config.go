@@ -36,18 +36,18 @@ type Config struct {
 	// 2) that has been given to the daemon and holds no process itself: each
 	// task gets a group below it. Default none, then memory is looked at.
 	Cgroup string
-	// Keep is how many processes there may be when one of them waits for another
+	// MaxProcesses is how many processes there may be when one of them waits for another
 	// task of its job: as many as there are slots. Default 0, when each process
 	// runs one task.
-	Keep int
+	MaxProcesses int
 	// IdleTime is how long a process waits for another task; default 3 s.
 	IdleTime time.Duration
-	// OwnUser runs tasks as the daemon's user even if that is root; default only
+	// RunAsDaemonUser runs tasks as the daemon's user even if that is root; default only
 	// if it is not.
-	OwnUser bool
-	// Faults is the file of the faults of drills that tasks are to suffer too; default
+	RunAsDaemonUser bool
+	// FaultFile is the file of the faults of drills that tasks are to suffer too; default
 	// none.
-	Faults string
+	FaultFile string
 	// Environ is the environment of tasks, to which the Launcher adds; default
 	// the daemon's own.
 	Environ []string
@@ -91,7 +91,7 @@ func (c *Config) Validate() error {
 	if c.Programs == nil {
 		faults = append(faults, errors.New("process: no Programs"))
 	}
-	if c.Keep < 0 {
+	if c.MaxProcesses < 0 {
 		faults = append(faults, errors.New("process: Keep below 0"))
 	}
 	if c.LogBytes < MinLogBytes {

@@ -24,7 +24,7 @@ func daemon(text string) {
 	err := protojson.Unmarshal([]byte(text), start)
 	var l *Launcher
 	if err == nil {
-		l, err = New(Config{Programs: shelf{}})
+		l, err = New(Config{Programs: fakePrograms{}})
 	}
 	if err == nil {
 		_, err = l.Launch(context.Background(), start)

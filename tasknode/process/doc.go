@@ -7,7 +7,7 @@
 //	launcher.Close()
 //
 // The process of a task is the program that was submitted, started without
-// arguments, with the mark taskproc.ControlMark in its environment and a control
+// arguments, with the mark taskproc.ControlVariable in its environment and a control
 // socket on the descriptor that the mark names. Package mr sees the mark and runs
 // the task.
 //

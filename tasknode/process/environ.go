@@ -9,8 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// daemonsOwn are variables that say how the daemon is to run, not its tasks.
-var daemonsOwn = []string{
+// daemonVariables are variables that say how the daemon is to run, not its tasks.
+var daemonVariables = []string{
 	"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "GOTRACEBACK",
 	"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID", "INVOCATION_ID",
 	"PWD", "TMPDIR", "HADOOP_USER_NAME",
@@ -22,22 +22,22 @@ var daemonsOwn = []string{
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return strings.HasPrefix(name, "HAMMR_") || slices.Contains(daemonsOwn, name)
+		return strings.HasPrefix(name, "HAMMR_") || slices.Contains(daemonVariables, name)
 	})
 	env = append(env,
-		fmt.Sprintf("%s=%d", taskproc.ControlMark, controlFD),
-		fmt.Sprintf("GOMEMLIMIT=%d", t.limit.soft()),
+		fmt.Sprintf("%s=%d", taskproc.ControlVariable, controlFD),
+		fmt.Sprintf("GOMEMLIMIT=%d", t.limit.gcLimit()),
 		"TMPDIR="+t.temp,
 		"PWD="+t.dir,
 	)
 	if more {
-		env = append(env, fmt.Sprintf("%s=%d", taskproc.NextMark, nextFD))
+		env = append(env, fmt.Sprintf("%s=%d", taskproc.NextVariable, nextFD))
 	}
 	if start.User != "" {
 		env = append(env, "HADOOP_USER_NAME="+start.User)
 	}
-	if t.cfg.Faults != "" {
-		env = append(env, failpoint.Variable+"="+t.cfg.Faults)
+	if t.cfg.FaultFile != "" {
+		env = append(env, failpoint.EnvVar+"="+t.cfg.FaultFile)
 	}
 	return t.owner.environ(env)
 }

@@ -27,16 +27,16 @@ func (t *task) explain(err error) error {
 	return fmt.Errorf("program %s: %w", t.binary, err)
 }
 
-// here is the platform of this machine.
-const here = runtime.GOOS + "/" + runtime.GOARCH
+// platform is the platform of this machine.
+const platform = runtime.GOOS + "/" + runtime.GOARCH
 
 // kindOf says what a file is that the kernel does not take for a program.
 func kindOf(path string) string {
 	built := platformOf(path)
 	if built == "" {
-		return "not a program for " + here
+		return "not a program for " + platform
 	}
-	return fmt.Sprintf("built for %s, and this machine is %s; build it with GOOS=%s GOARCH=%s", built, here, runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("built for %s, and this machine is %s; build it with GOOS=%s GOARCH=%s", built, platform, runtime.GOOS, runtime.GOARCH)
 }
 
 // architectures are Go's names for those of ELF.

@@ -42,11 +42,11 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 		mode    os.FileMode
 		want    string
 	}{
-		"foreign": {foreign(t), 0o755, "built for " + other + ", and this machine is " + here},
+		"foreign": {foreign(t), 0o755, "built for " + other + ", and this machine is " + platform},
 		"mac":     {[]byte("\xcf\xfa\xed\xfe and so on"), 0o755, "built for darwin, and"},
 		"windows": {[]byte("MZ and so on"), 0o755, "built for windows, and"},
-		"text":    {[]byte("hello"), 0o755, "not a program for " + here},
-		"empty":   {nil, 0o755, "not a program for " + here},
+		"text":    {[]byte("hello"), 0o755, "not a program for " + platform},
+		"empty":   {nil, 0o755, "not a program for " + platform},
 		"locked":  {foreign(t), 0o644, "may not be run"},
 		"script":  {[]byte("#!/no/such/shell\n"), 0o755, "no such file"},
 		"absent":  {nil, 0, "no such file"},
@@ -59,7 +59,7 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 		}
 		start := startMessage(t, "")
 		start.Binary = "hdfs://nn/stage/" + name
-		_, err := newLauncher(t, Config{Programs: shelf{start.Binary: path}}).Launch(t.Context(), start)
+		_, err := newLauncher(t, Config{Programs: fakePrograms{start.Binary: path}}).Launch(t.Context(), start)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "program "+start.Binary) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
@@ -86,10 +86,10 @@ func TestProgramThatIsStillOpenIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := time.AfterFunc(busyPatience/20, func() { writer.Close() })
+	closed := time.AfterFunc(busyTimeout/20, func() { writer.Close() })
 	defer closed.Stop()
 	start := startMessage(t, "")
-	r := launch(t.Context(), t, newLauncher(t, Config{Programs: shelf{start.Binary: path}}), start)
+	r := launch(t.Context(), t, newLauncher(t, Config{Programs: fakePrograms{start.Binary: path}}), start)
 	if r.last().GetDone() == nil {
 		t.Error("the task is not done")
 	}

@@ -19,10 +19,10 @@ import (
 
 var _ Programs = (*artifact.Cache)(nil)
 
-// shelf has programs by name; "self" is the test binary.
-type shelf map[string]string
+// fakePrograms has programs by name; "self" is the test binary.
+type fakePrograms map[string]string
 
-func (s shelf) Get(_ context.Context, name string, _ []byte) (string, func(), error) {
+func (s fakePrograms) Get(_ context.Context, name string, _ []byte) (string, func(), error) {
 	if path := s[name]; path != "" {
 		return path, func() {}, nil
 	}
@@ -33,7 +33,7 @@ func (s shelf) Get(_ context.Context, name string, _ []byte) (string, func(), er
 func newLauncher(t testing.TB, cfg Config) *Launcher {
 	t.Helper()
 	if cfg.Programs == nil {
-		cfg.Programs = shelf{}
+		cfg.Programs = fakePrograms{}
 	}
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
@@ -75,7 +75,7 @@ type running struct {
 	t     testing.TB
 	start *taskproc.Start
 	task  tasknode.Task
-	end   taskproc.NodeEnd
+	end   taskproc.TasknodeEnd
 	done  *taskproc.Done // as runThrough has heard it
 }
 
@@ -85,7 +85,7 @@ func launch(ctx context.Context, t testing.TB, l *Launcher, start *taskproc.Star
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{t: t, start: start, task: task, end: taskproc.NewNodeEnd(task.Conn())}
+	r := &running{t: t, start: start, task: task, end: taskproc.NewTasknodeEnd(task.Conn())}
 	t.Cleanup(func() { r.end.Close() })
 	_ = r.end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}) // a task may be gone already
 	return r
@@ -109,12 +109,12 @@ func (r *running) last() (last *taskproc.FromTask) {
 func (r *running) gone() error {
 	r.t.Helper()
 	select {
-	case <-r.task.Gone():
+	case <-r.task.Exited():
 	case <-time.After(time.Minute):
 		r.t.Fatal("the task does not go")
 	}
 	t := r.task.(*task)
-	if left := livingIn(r.t, t.child.pid); len(left) > 0 {
+	if left := processesIn(r.t, t.child.pid); len(left) > 0 {
 		r.t.Errorf("processes %v of the group are left", left)
 	}
 	if _, err := os.Stat(t.temp); !os.IsNotExist(err) {
@@ -123,9 +123,9 @@ func (r *running) gone() error {
 	return r.task.Err()
 }
 
-// livingIn are the processes of a group that are not dead and waiting to be
+// processesIn are the processes of a group that are not dead and waiting to be
 // collected.
-func livingIn(t testing.TB, group int) (pids []string) {
+func processesIn(t testing.TB, group int) (pids []string) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

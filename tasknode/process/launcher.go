@@ -18,7 +18,7 @@ import (
 type Launcher struct {
 	cfg     Config
 	starter *starter
-	watcher *watcher
+	watcher *memoryWatcher
 	cgroup  *cgroup        // nil when there is none
 	workers sync.WaitGroup // of the children and their tasks
 	mu      struct {
@@ -77,8 +77,8 @@ func (l *Launcher) Close() {
 // the task has Config.KillGrace to end by itself; it is killed earlier if its
 // Conn is closed or its Stack is asked for.
 func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
-	t := &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, gone: make(chan struct{})}
-	t.unguard = context.AfterFunc(ctx, t.endInTime)
+	t := &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, exited: make(chan struct{})}
+	t.stopKillTimer = context.AfterFunc(ctx, t.killAfterGrace)
 	c, err := l.prepare(ctx, t, start)
 	if err == nil {
 		err = l.run(ctx, t, c)
@@ -96,7 +96,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if !filepath.IsAbs(start.LocalDir) {
 		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
 	}
-	tasks, err := l.demands(t, start)
+	tasks, err := l.limitsAndOwner(t, start)
 	if err != nil {
 		return nil, err
 	}
@@ -107,26 +107,26 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	logs := l.cfg.LogDir(start)
 	t.stdout.log = newLogFile(filepath.Join(logs, "stdout"), l.cfg.LogBytes)
 	t.stderr.log = newLogFile(filepath.Join(logs, "stderr"), l.cfg.LogBytes)
-	c := &child{cfg: &l.cfg, temp: t.temp, left: tasks, forget: func() {}, gone: make(chan struct{})}
+	c := &child{cfg: &l.cfg, temp: t.temp, tasksLeft: tasks, unwatch: func() {}, exited: make(chan struct{})}
 	t.path, c.release, err = l.cfg.Programs.Get(ctx, start.Binary, start.BinarySha256)
 	if err != nil {
 		return nil, err
 	}
-	c.class = class{job: start.JobId, program: t.path, user: start.User, bytes: t.limit.bytes}
+	c.class = processClass{job: start.JobId, program: t.path, user: start.User, bytes: t.limit.bytes}
 	t.environ = environ(l.cfg.Environ, start, t, tasks != 1)
 	return c, nil
 }
 
-// demands finds out what memory and whose rights a task is to have, and how many
+// limitsAndOwner finds out what memory and whose rights a task is to have, and how many
 // tasks its process may run.
-func (l *Launcher) demands(t *task, start *taskproc.Start) (tasks int, err error) {
-	if t.limit, tasks, err = limitsOf(start); err != nil {
+func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, err error) {
+	if t.limit, tasks, err = memoryLimitOf(start); err != nil {
 		return 0, err
 	}
-	if l.cfg.Keep == 0 || tasks == 0 {
+	if l.cfg.MaxProcesses == 0 || tasks == 0 {
 		tasks = 1
 	}
-	if !l.cfg.OwnUser {
+	if !l.cfg.RunAsDaemonUser {
 		t.owner, err = ownerOf(start.User)
 	}
 	return tasks, err
@@ -134,8 +134,8 @@ func (l *Launcher) demands(t *task, start *taskproc.Start) (tasks int, err error
 
 // run has a task run in a child that waits, or else in c.
 func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
-	if waiting := l.take(c.class); waiting != nil {
-		if err := l.enter(t, waiting); err == nil {
+	if waiting := l.takeIdle(c.class); waiting != nil {
+		if err := l.assign(t, waiting); err == nil {
 			c.cleanUp() // it is not needed
 			return nil
 		}
@@ -148,14 +148,14 @@ func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
 	return nil
 }
 
-// enter gives a child that waits another task.
-func (l *Launcher) enter(t *task, c *child) error {
+// assign gives a child that waits another task.
+func (l *Launcher) assign(t *task, c *child) error {
 	w, err := t.connect()
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	defer w.close()
-	if !c.enter(t, w) {
+	if !c.assign(t, w) {
 		t.disconnect()
 		return os.ErrProcessDone
 	}
@@ -169,12 +169,12 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 	if l.mu.closed {
 		return os.ErrClosed
 	}
-	l.makeRoomLocked()
+	l.evictIdleLocked()
 	if err := t.makeTemp(); err != nil {
 		return err
 	}
 	if l.cgroup != nil {
-		if c.group, err = l.cgroup.newGroup(t.attempt, t.limit.bytes); err != nil {
+		if c.cgroup, err = l.cgroup.newGroup(t.attempt, t.limit.bytes); err != nil {
 			return fmt.Errorf("memory of the task: %w", err)
 		}
 	}
@@ -182,18 +182,18 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 		return err
 	}
 	l.mu.children[c] = true
-	if c.group == nil {
-		c.forget = l.watcher.watch(c)
+	if c.cgroup == nil {
+		c.unwatch = l.watcher.watch(c)
 	}
-	l.workers.Go(func() { l.see(c) })
+	l.workers.Go(func() { l.supervise(c) })
 	if c.handover != nil {
-		l.workers.Go(func() { l.listen(c) })
+		l.workers.Go(func() { l.awaitTaskEnds(c) })
 	}
 	return nil
 }
 
-// see sees a child through to its end.
-func (l *Launcher) see(c *child) {
+// supervise sees a child through to its end.
+func (l *Launcher) supervise(c *child) {
 	last := c.reap()
 	l.mu.Lock()
 	delete(l.mu.children, c)
@@ -201,6 +201,6 @@ func (l *Launcher) see(c *child) {
 	l.mu.Unlock()
 	if last != nil {
 		last.cleanUp()
-		close(last.gone)
+		close(last.exited)
 	}
 }

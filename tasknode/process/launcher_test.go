@@ -33,7 +33,7 @@ func TestTaskRunsAndItsOutputCounts(t *testing.T) {
 	}
 }
 
-func TestFailureOfUserCodeIsTheTasksOwnWord(t *testing.T) {
+func TestUserFailureIsReportedByTheTask(t *testing.T) {
 	l := newLauncher(t, Config{})
 	r := launch(t.Context(), t, l, startMessage(t, "fail"))
 	f := r.last().GetFailure()
@@ -56,7 +56,7 @@ func TestFailureOfUserCodeIsTheTasksOwnWord(t *testing.T) {
 	}
 }
 
-func TestCrashIsToldFromStderr(t *testing.T) {
+func TestCrashIsFoundInStderr(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "goroutine panic"))
 	if last := r.last(); last != nil {
 		t.Errorf("last word %v", last)
@@ -73,14 +73,14 @@ func TestExitInTheMiddleOfATask(t *testing.T) {
 		t.Errorf("last word %v", last)
 	}
 	err := r.gone()
-	if r.task.(*task).conn.heard.Load() { // progress was quicker than the exit
+	if r.task.(*task).conn.received.Load() { // progress was quicker than the exit
 		wantCrash(t, err, "exited with status 1", "giving up")
 		return
 	}
 	wantCrash(t, err, "exit status 1", "giving up")
 }
 
-func TestProgramThatIsNone(t *testing.T) {
+func TestFileThatIsNotAProgram(t *testing.T) {
 	for role, phrases := range map[string][]string{
 		"silent": {"program self ended with exit status 0 before it said anything", "mr.Main"},
 		"usage":  {"exit status 2", `"usage: silent FILE"`},
@@ -111,7 +111,7 @@ func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
 	}
 }
 
-func TestGigabytesPrintedHarmNothing(t *testing.T) {
+func TestLargeOutputIsTruncated(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "shout"))
 	if r.last().GetDone() == nil {
 		t.Error("the task is not done")
@@ -124,7 +124,7 @@ func TestGigabytesPrintedHarmNothing(t *testing.T) {
 	}
 }
 
-func TestTaskThatIsTold(t *testing.T) {
+func TestTaskObeysOrders(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
 	if m, err := r.end.Receive(); m.GetProgress().GetStatus() != "deaf" {
 		t.Fatalf("first message %v, %v", m, err)
@@ -144,7 +144,7 @@ func TestTaskThatIsTold(t *testing.T) {
 	}
 }
 
-func TestEndOfTheContextOrTheConversationIsForce(t *testing.T) {
+func TestContextEndOrClosedConnKillsTheTask(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := launch(ctx, t, newLauncher(t, Config{KillGrace: time.Millisecond}), startMessage(t, "deaf"))
 	cancel()
@@ -173,7 +173,7 @@ func TestSignalFromOutside(t *testing.T) {
 	wantCrash(t, r.gone(), "signal 9", "from outside")
 }
 
-func TestMemoryIsHeld(t *testing.T) {
+func TestMemoryLimitIsEnforced(t *testing.T) {
 	l := newLauncher(t, Config{})
 	for _, deedOf := range []string{"eat", "child eats"} {
 		start := startMessage(t, deedOf)
@@ -186,7 +186,7 @@ func TestMemoryIsHeld(t *testing.T) {
 	}
 }
 
-func TestWhatATaskLeavesBehindGoesWithIt(t *testing.T) {
+func TestLeftoverProcessesOfATaskAreKilled(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "children"))
 	if r.last().GetDone() == nil {
 		t.Error("the task is not done")

@@ -85,7 +85,7 @@ func TestTailOfALogHasWholeLines(t *testing.T) {
 	}
 }
 
-func TestLogThatCannotBeWrittenHindersNobody(t *testing.T) {
+func TestLogWriteErrorDoesNotStopTheTask(t *testing.T) {
 	for what, spoil := range map[string]func(l *logFile) error{
 		"the file is closed":      func(l *logFile) error { return l.file.Close() },
 		"the file cannot be made": func(l *logFile) error { l.path += "\x00"; return l.Close() },
@@ -106,7 +106,7 @@ func TestLogThatCannotBeWrittenHindersNobody(t *testing.T) {
 	}
 }
 
-func TestLogOfNothingIsNoFile(t *testing.T) {
+func TestEmptyLogMakesNoFile(t *testing.T) {
 	l, path := newLog(t, 3000)
 	_, _ = l.Write(nil) // never fails
 	if err := l.Close(); err != nil || exists(path) || l.tail(100) != "" {

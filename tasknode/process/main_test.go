@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(bareEnv) != "" {
 		os.Exit(0)
 	}
-	if text := os.Getenv(daemonEnv); text != "" && os.Getenv(taskproc.ControlMark) == "" {
+	if text := os.Getenv(daemonEnv); text != "" && os.Getenv(taskproc.ControlVariable) == "" {
 		daemon(text)
 	}
-	if role := roles[os.Getenv(roleEnv)]; role != nil && os.Getenv(taskproc.ControlMark) != "" {
+	if role := roles[os.Getenv(roleEnv)]; role != nil && os.Getenv(taskproc.ControlVariable) != "" {
 		role()
 	}
 	mr.ServeTask(job())

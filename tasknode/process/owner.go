@@ -65,9 +65,9 @@ func (o *owner) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}
 }
 
-// give makes the owner that of files and directories. Links are not followed:
+// chown makes the owner that of files and directories. Links are not followed:
 // whose they are is all that could change.
-func (o *owner) give(paths ...string) error {
+func (o *owner) chown(paths ...string) error {
 	if o == nil {
 		return nil
 	}
@@ -79,10 +79,10 @@ func (o *owner) give(paths ...string) error {
 	return nil
 }
 
-// letThrough lets other users than the daemon's through a directory, though they
+// allowTraversal lets other users than the daemon's through a directory, though they
 // can neither read nor change it: a user who could put a link there might have a
 // daemon that is root write to another place.
-func (o *owner) letThrough(dir string) error {
+func (o *owner) allowTraversal(dir string) error {
 	if o == nil {
 		return nil
 	}

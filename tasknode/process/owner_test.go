@@ -48,7 +48,7 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLauncher(t, Config{
-		Programs: shelf{start.Binary: program},
+		Programs: fakePrograms{start.Binary: program},
 		Environ:  []string{roleEnv + "=who", "HOME=/root", "USER=root"},
 	})
 	r := launch(t.Context(), t, l, start)
@@ -95,7 +95,7 @@ func TestUserWithoutAnAccount(t *testing.T) {
 func TestTaskOfARootDaemonThatKeepsItsUser(t *testing.T) {
 	start := startMessage(t, "")
 	start.User = "no-such-user"
-	l := newLauncher(t, Config{OwnUser: true, Environ: append(os.Environ(), roleEnv+"=who")})
+	l := newLauncher(t, Config{RunAsDaemonUser: true, Environ: append(os.Environ(), roleEnv+"=who")})
 	r := launch(t.Context(), t, l, start)
 	r.last()
 	_ = r.gone()

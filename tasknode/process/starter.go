@@ -42,8 +42,8 @@ func (s *starter) close() {
 // start starts the process of a child with its first task.
 func (s *starter) start(ctx context.Context, c *child, t *task) error {
 	w, err := t.connect()
-	if err == nil && c.left != 1 {
-		c.handover, w.next, err = taskproc.NewHandover()
+	if err == nil && c.tasksLeft != 1 {
+		c.handover, w.handover, err = taskproc.NewHandover()
 	}
 	defer w.close()
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *starter) start(ctx context.Context, c *child, t *task) error {
 	return nil
 }
 
-// busyPatience is how long a program may be "busy": its file was written a
+// busyTimeout is how long a program may be "busy": its file was written a
 // moment ago, and a process that is just being started still has it open.
-const busyPatience = time.Second
+const busyTimeout = time.Second
 
 // startProcess starts the process with those files as descriptors 0, 1, …. When
 // it fails there is none.
@@ -67,14 +67,14 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
 		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),
 	}}
-	leave, err := c.group.enterAtStart(attr.Sys)
+	leave, err := c.cgroup.enterAtStart(attr.Sys)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		c.process, err = os.StartProcess(t.path, []string{t.binary}, attr)
-		if !errors.Is(err, syscall.ETXTBSY) || time.Since(began) > busyPatience || ctx.Err() != nil {
+		if !errors.Is(err, syscall.ETXTBSY) || time.Since(began) > busyTimeout || ctx.Err() != nil {
 			break
 		}
 	}
@@ -83,11 +83,11 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	}
 	c.pid = c.process.Pid
 	c.preferAsVictim()
-	if err := c.group.add(c.pid); err != nil {
+	if err := c.cgroup.add(c.pid); err != nil {
 		_, _, _ = c.collect() // which kills it
 		return err
 	}
-	c.tasks, c.left = 1, c.left-1
+	c.tasks, c.tasksLeft = 1, c.tasksLeft-1
 	c.mu.task, t.child = t, c
 	return nil
 }

@@ -14,27 +14,27 @@ var _ tasknode.Suspender = (*task)(nil)
 
 // Suspend implements tasknode.Suspender: the freezer holds all that the task has
 // started where there is one (cgroup version 2), else SIGSTOP its process group.
-func (t *task) Suspend() error { return t.hold(true) }
+func (t *task) Suspend() error { return t.setSuspended(true) }
 
 // Resume implements tasknode.Suspender.
-func (t *task) Resume() error { return t.hold(false) }
+func (t *task) Resume() error { return t.setSuspended(false) }
 
-func (t *task) hold(still bool) error {
+func (t *task) setSuspended(still bool) error {
 	if t.child == nil {
 		return os.ErrProcessDone
 	}
-	return t.child.hold(t, still)
+	return t.child.setSuspended(t, still)
 }
 
-// hold has the process stand still or go on, if it still runs t. Whoever ends it
+// setSuspended has the process stand still or go on, if it still runs t. Whoever ends it
 // need not have it go on before: SIGKILL ends what stands still.
-func (c *child) hold(t *task, still bool) error {
+func (c *child) setSuspended(t *task, still bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.reaped || c.mu.task != t {
 		return os.ErrProcessDone
 	}
-	if done, err := c.group.freeze(still); done {
+	if done, err := c.cgroup.setFrozen(still); done {
 		return err
 	}
 	signal := unix.SIGCONT
@@ -47,9 +47,9 @@ func (c *child) hold(t *task, still bool) error {
 	return nil
 }
 
-// freeze has all processes of the group stand still or go on. It is false where
+// setFrozen has all processes of the group stand still or go on. It is false where
 // the group has no freezer.
-func (g *group) freeze(still bool) (done bool, err error) {
+func (g *taskCgroup) setFrozen(still bool) (done bool, err error) {
 	if g == nil || !exists(filepath.Join(g.dir, "cgroup.freeze")) {
 		return false, nil
 	}

@@ -14,7 +14,7 @@ import (
 // still.
 func (r *running) states() (states string) {
 	r.t.Helper()
-	for _, pid := range livingIn(r.t, r.task.(*task).child.pid) {
+	for _, pid := range processesIn(r.t, r.task.(*task).child.pid) {
 		data, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil {
 			continue // it has ended meanwhile
@@ -76,7 +76,7 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 }
 
-func TestWhatStandsStillCanBeEnded(t *testing.T) {
+func TestSuspendedTaskCanBeKilled(t *testing.T) {
 	r := launchDeaf(t)
 	if err := r.task.(tasknode.Suspender).Suspend(); err != nil {
 		t.Fatal(err)
@@ -92,13 +92,13 @@ func TestWhatStandsStillCanBeEnded(t *testing.T) {
 func TestFreezer(t *testing.T) {
 	dir := t.TempDir()
 	for version, want := range map[int]string{1: "", 2: "10"} {
-		g := &group{cgroup{dir: dir, version: version}}
+		g := &taskCgroup{cgroup{dir: dir, version: version}}
 		if version == 2 {
 			put(t, dir, "cgroup.freeze", "")
 		}
 		got := ""
 		for _, still := range []bool{true, false} {
-			done, err := g.freeze(still)
+			done, err := g.setFrozen(still)
 			if err != nil || done != (version == 2) {
 				t.Errorf("version %d: %v, %v", version, done, err)
 			}

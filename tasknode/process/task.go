@@ -21,30 +21,30 @@ type task struct {
 	temp    string // for temporary files of the process that begins with the task
 	environ []string
 	owner   *owner // nil for the daemon's own user
-	limit   limit
+	limit   memoryLimit
 
 	child          *child // nil until it has one
 	conn           *control
 	stdout, stderr stream
 	readers        sync.WaitGroup // of stdout and stderr
-	unguard        func() bool    // has the end of its context be of no concern
+	stopKillTimer  func() bool    // has the end of its context be of no concern
 
-	gone    chan struct{}
+	exited  chan struct{}
 	err     error  // holds once gone is closed, like the following two
 	logTail string // last lines of stderr
 	dump    string // of all goroutines, where Stack has asked for it
 
 	// Guarded by the child's lock.
-	forced  bool // the daemon has ended it
-	starved bool // for its memory
+	forced      bool // the daemon has ended it
+	outOfMemory bool // for its memory
 }
 
 // Conn implements tasknode.Task. Closing it ends the task by force.
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }
 
-// Gone implements tasknode.Task: nothing that the task has started is left, and
+// Exited implements tasknode.Task: nothing that the task has started is left, and
 // its logs are complete. Its process is gone too, or waits for another task.
-func (t *task) Gone() <-chan struct{} { return t.gone }
+func (t *task) Exited() <-chan struct{} { return t.exited }
 
 // Err implements tasknode.Task.
 func (t *task) Err() error { return t.err }
@@ -55,8 +55,8 @@ func (t *task) LogTail() string { return t.logTail }
 
 // Times for what takes no time if all is well.
 const (
-	dumpPatience  = 3 * time.Second // for a dump of goroutines
-	drainPatience = time.Second     // for what is left in the pipes, and for the dying
+	dumpTimeout  = 3 * time.Second // for a dump of goroutines
+	drainTimeout = time.Second     // for what is left in the pipes, and for the dying
 )
 
 // Stack implements tasknode.Task: the task writes where its goroutines stand,
@@ -66,13 +66,13 @@ func (t *task) Stack() string {
 		_ = unix.Kill(t.child.pid, unix.SIGQUIT)
 		_ = unix.Kill(t.child.pid, unix.SIGCONT) // in case it is suspended
 	})
-	timer := time.NewTimer(dumpPatience)
+	timer := time.NewTimer(dumpTimeout)
 	defer timer.Stop()
 	select {
-	case <-t.gone:
+	case <-t.exited:
 	case <-timer.C:
 		t.kill()
-		<-t.gone
+		<-t.exited
 	}
 	return t.dump
 }
@@ -89,12 +89,12 @@ func (t *task) force(f func()) {
 	}
 }
 
-// endInTime ends the task by force unless it ends by itself.
-func (t *task) endInTime() {
+// killAfterGrace ends the task by force unless it ends by itself.
+func (t *task) killAfterGrace() {
 	timer := time.NewTimer(t.cfg.KillGrace)
 	defer timer.Stop()
 	select {
-	case <-t.gone:
+	case <-t.exited:
 	case <-timer.C:
 		t.kill()
 	}
@@ -107,7 +107,7 @@ func (t *task) drain(deadline time.Time) (whole bool) {
 	_ = t.stdout.pipe.SetReadDeadline(deadline) // fails for no pipe
 	_ = t.stderr.pipe.SetReadDeadline(deadline)
 	t.readers.Wait()
-	return t.stdout.whole && t.stderr.whole
+	return t.stdout.complete && t.stderr.complete
 }
 
 // abandon gives back what a task that was not started has taken.
@@ -118,7 +118,7 @@ func (t *task) abandon() {
 
 // cleanUp closes and removes what is not needed after the end of a task.
 func (t *task) cleanUp() {
-	t.unguard()
+	t.stopKillTimer()
 	if err := errors.Join(t.stdout.close(), t.stderr.close()); err != nil {
 		t.cfg.Logger.Warn("after the end of a task", "attempt", t.attempt, "error", err)
 	}
@@ -126,7 +126,7 @@ func (t *task) cleanUp() {
 
 // giveDir gives the user who owns the task the attempt's directory.
 func (t *task) giveDir() error {
-	return errors.Join(t.owner.letThrough(filepath.Dir(t.dir)), t.owner.give(t.dir))
+	return errors.Join(t.owner.allowTraversal(filepath.Dir(t.dir)), t.owner.chown(t.dir))
 }
 
 // makeTemp makes the place for temporary files.
@@ -134,5 +134,5 @@ func (t *task) makeTemp() error {
 	if err := os.MkdirAll(t.temp, 0o700); err != nil {
 		return err
 	}
-	return t.owner.give(t.temp)
+	return t.owner.chown(t.temp)
 }

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/bench/calibrate"
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 )
 
 func main() {
@@ -55,7 +55,7 @@ func run(ctx context.Context, hammr, out string, policies []string, only string,
 	if err := os.WriteFile(text, words(megabytes<<20), 0o666); err != nil {
 		return err
 	}
-	if err := real.EnvironmentOf(work, nil).Write(out); err != nil {
+	if err := live.EnvironmentOf(work, nil).Write(out); err != nil {
 		return err
 	}
 	f, err := os.Create(filepath.Join(out, "calibration.csv"))
@@ -63,7 +63,7 @@ func run(ctx context.Context, hammr, out string, policies []string, only string,
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, plan := range []real.Plan{calibrate.Sleeping(), calibrate.Busy(text)} {
+	for _, plan := range []live.Plan{calibrate.SleepingPlan(), calibrate.ComputePlan(text)} {
 		if only != "" && only != plan.Name {
 			continue
 		}

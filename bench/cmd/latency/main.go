@@ -4,7 +4,7 @@
 //	go run ./bench/cmd/latency -hammr bin/hammr -out DIR -orders 40
 //
 // DIR gets latency.csv, a line for each order, and environment.json; a table is
-// printed. What is measured stands in bench/real, at Orders.
+// printed. What is measured stands in bench/live, at Orders.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hammr/hammr/bench/real"
+	"github.com/hammr/hammr/bench/live"
 )
 
 func main() {
@@ -57,30 +57,30 @@ func run(ctx context.Context, hammr, out string, orders int, only string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if err := real.EnvironmentOf(work, map[string]string{"orders": fmt.Sprint(orders)}).Write(out); err != nil {
+	if err := live.EnvironmentOf(work, map[string]string{"orders": fmt.Sprint(orders)}).Write(out); err != nil {
 		return err
 	}
-	rate, err := real.DiskRate(work)
+	rate, err := live.DiskRate(work)
 	if err != nil {
 		return err
 	}
 	log.Printf("the disk takes %.0f MB/s", rate/1e6)
-	list, err := measure(ctx, real.Orders{Hammr: hammr, Work: work, Orders: orders, Tell: log.Printf}, only)
+	list, err := measure(ctx, live.PreemptionLatency{Hammr: hammr, Work: work, Orders: orders, Logf: log.Printf}, only)
 	f, failed := os.Create(filepath.Join(out, "latency.csv"))
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	return errors.Join(err, real.WriteLatencies(f, list, rate), f.Close(), real.WriteLatencyTable(os.Stdout, list, rate))
+	return errors.Join(err, live.WriteLatencies(f, list, rate), f.Close(), live.WriteLatencyTable(os.Stdout, list, rate))
 }
 
 // measure gives the orders of all kinds; with an error it returns what became of those
 // before.
-func measure(ctx context.Context, o real.Orders, only string) (all []real.Latency, err error) {
-	for _, kind := range real.OrderKinds {
+func measure(ctx context.Context, o live.PreemptionLatency, only string) (all []live.Latency, err error) {
+	for _, kind := range live.OrderKinds {
 		if !strings.Contains(kind.Name, only) {
 			continue
 		}
-		o.Tell("%s, %d times", kind.Name, o.Orders)
+		o.Logf("%s, %d times", kind.Name, o.Orders)
 		list, err := o.Measure(ctx, kind)
 		all = append(all, list...)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/files"
+	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/minihdfs"
 	"github.com/hammr/hammr/storage"
 )
@@ -29,7 +29,7 @@ func inputFile(n int) string { return fmt.Sprintf("/in/part-%d", n) }
 
 // prepare writes the input and finds out which hosts have each file.
 func prepare(ctx context.Context, hdfs *minihdfs.Cluster) (homes []map[string]bool, err error) {
-	router, err := files.NewRouter(conf.New(), nil)
+	router, err := fsconf.NewRouter(conf.New(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// ways are the ways in which work is cut: none of them may show in the output.
+// variants are the ways in which work is cut: none of them may show in the output.
 // A map spills once it has emitted more than half a MiB, which tests see to.
-var ways = []struct {
+var variants = []struct {
 	name       string
 	properties []string
 }{
@@ -25,13 +25,13 @@ var ways = []struct {
 	{"in many spills", []string{"mapreduce.task.io.sort.mb=1", "mapreduce.map.sort.spill.percent=0.5", "mapreduce.task.io.sort.factor=2"}},
 }
 
-// AnyWay runs a program in all ways, with 3 reduces where it does not say
+// UnderAllVariants runs a program in all ways, with 3 reduces where it does not say
 // otherwise, and returns what it wrote, which has to be the same each time.
 // args are its arguments after the generic options, given the output directory.
-func AnyWay(t *testing.T, p *mr.Program, args func(out string) []string) string {
+func UnderAllVariants(t *testing.T, p *mr.Program, args func(out string) []string) string {
 	t.Helper()
 	var first string
-	for i, way := range ways {
+	for i, way := range variants {
 		out := filepath.Join(t.TempDir(), "out")
 		line := []string{"-D", "mapreduce.job.reduces=3"}
 		for _, property := range way.properties {

@@ -48,7 +48,7 @@ type Config struct {
 // Client implements client.Client and client.Admin.
 type Client struct {
 	cfg     Config
-	cluster *rpc.Cluster
+	masters *rpc.Masters
 	id      string // of this client, in submissions that name none
 
 	mu struct {
@@ -73,39 +73,39 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, cluster: cluster, id: rand.Text()}
+	c := &Client{cfg: cfg, masters: cluster, id: rand.Text()}
 	c.mu.jobs = make(map[submission]*staged)
 	return c, nil
 }
 
 // Close closes the connections. No call is under way.
-func (c *Client) Close() error { return c.cluster.Close() }
+func (c *Client) Close() error { return c.masters.Close() }
 
 // Kill implements client.Client.
 func (c *Client) Kill(ctx context.Context, jobID, cause string) error {
-	_, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause})
-	return known(err, client.ErrUnknownJob)
+	_, err := rpc.Call(ctx, c.masters, (*rpc.Master).Kill, &wire.KillRequest{JobId: jobID, Cause: cause})
+	return classify(err, client.ErrUnknownJob)
 }
 
-// known marks the errors that callers tell from others.
-func known(err, unknown error) error {
-	var f *rpc.Fault
-	if !errors.As(err, &f) || f.Stranger() {
+// classify marks the errors that callers tell from others.
+func classify(err, unknown error) error {
+	var f *rpc.PermanentError
+	if !errors.As(err, &f) || f.CallerRefused() {
 		return err
 	}
 	switch f.Code {
 	case connect.CodeNotFound:
-		return classified{unknown, err}
+		return classifiedError{unknown, err}
 	case connect.CodeFailedPrecondition:
-		return classified{client.ErrRefused, err}
+		return classifiedError{client.ErrRefused, err}
 	}
 	return err
 }
 
-// classified is an error of a class that needs no words beside its own.
-type classified struct{ class, error error }
+// classifiedError is an error of a class that needs no words beside its own.
+type classifiedError struct{ class, error error }
 
-func (c classified) Error() string { return c.error.Error() }
+func (c classifiedError) Error() string { return c.error.Error() }
 
 // Unwrap lets errors.Is find both.
-func (c classified) Unwrap() []error { return []error{c.class, c.error} }
+func (c classifiedError) Unwrap() []error { return []error{c.class, c.error} }

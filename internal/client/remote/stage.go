@@ -17,8 +17,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// area is a cluster's staging directory.
-type area struct {
+// stagingArea is a cluster's staging directory.
+type stagingArea struct {
 	fsys storage.FS
 	dir  string
 }
@@ -30,7 +30,7 @@ type program struct {
 }
 
 // stageProgram makes sure that the program lies in the area. It does so once.
-func (c *Client) stageProgram(ctx context.Context, a area) (*program, error) {
+func (c *Client) stageProgram(ctx context.Context, a stagingArea) (*program, error) {
 	c.program.Lock()
 	defer c.program.Unlock()
 	if c.program.staged != nil {
@@ -72,7 +72,7 @@ func (c *Client) openProgram() (*os.File, error) {
 }
 
 // stageSplits writes the splits to a file and names it in spec.
-func (a area) stageSplits(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
+func (a stagingArea) stageSplits(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) error {
 	data, hash, err := taskproc.EncodeSplits(splits)
 	if err != nil {
 		return err
@@ -86,15 +86,15 @@ func (a area) stageSplits(ctx context.Context, spec *wire.JobSpec, splits []*tas
 }
 
 // removeSplits removes a file of splits and its directory.
-func (a area) removeSplits(ctx context.Context, file string) error {
+func (a stagingArea) removeSplits(ctx context.Context, file string) error {
 	return a.fsys.Remove(ctx, path.Dir(file), true)
 }
 
 // place makes a file of that content unless it is there: what others see is
 // whole at any time. A file with the same name and another length is what a
 // crash of the file system has left, and is replaced.
-func (a area) place(ctx context.Context, file string, length int64, content io.Reader) error {
-	if a.holds(ctx, file, length) {
+func (a stagingArea) place(ctx context.Context, file string, length int64, content io.Reader) error {
+	if a.has(ctx, file, length) {
 		return nil
 	}
 	temporary := path.Join(path.Dir(file), fmt.Sprintf(".%s.%s", path.Base(file), rand.Text()))
@@ -105,7 +105,7 @@ func (a area) place(ctx context.Context, file string, length int64, content io.R
 	switch {
 	case err == nil:
 		return nil
-	case a.holds(ctx, file, length): // somebody else was faster
+	case a.has(ctx, file, length): // somebody else was faster
 		err = nil
 	default:
 		if err = a.fsys.Remove(ctx, file, false); err == nil {
@@ -115,12 +115,12 @@ func (a area) place(ctx context.Context, file string, length int64, content io.R
 	return errors.Join(err, a.fsys.Remove(context.WithoutCancel(ctx), temporary, false))
 }
 
-func (a area) holds(ctx context.Context, file string, length int64) bool {
+func (a stagingArea) has(ctx context.Context, file string, length int64) bool {
 	info, err := a.fsys.Stat(ctx, file)
 	return err == nil && !info.IsDir && info.Size == length
 }
 
-func (a area) write(ctx context.Context, file string, content io.Reader) error {
+func (a stagingArea) write(ctx context.Context, file string, content io.Reader) error {
 	w, err := a.fsys.Create(ctx, file, storage.CreateOptions{})
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func only(t *testing.T, fsys storage.FS, file string) {
 }
 
 func TestPlaceIsDoneByMany(t *testing.T) {
-	a := area{mem.New(mem.Options{}), "/staging"}
+	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	const file, text = "/staging/artifacts/abc", "the program"
 	var clients sync.WaitGroup
 	for range 8 {
@@ -54,7 +54,7 @@ func TestPlaceIsDoneByMany(t *testing.T) {
 }
 
 func TestPlaceReplacesWhatIsCutShort(t *testing.T) {
-	a := area{mem.New(mem.Options{}), "/staging"}
+	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	const file = "/staging/artifacts/abc"
 	for _, text := range []string{"half", "the whole", "the whole"} {
 		if err := a.place(t.Context(), file, int64(len(text)), strings.NewReader(text)); err != nil {
@@ -73,7 +73,7 @@ type failing struct{ err error }
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestPlaceLeavesNothingHalf(t *testing.T) {
-	a := area{mem.New(mem.Options{}), "/staging"}
+	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	broken := errors.New("broken")
 	const file = "/staging/jobs/c-1/splits"
 	err := a.place(t.Context(), file, 100, io.MultiReader(strings.NewReader("half"), failing{broken}))

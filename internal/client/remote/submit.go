@@ -33,7 +33,7 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 	if c.cfg.Resolve == nil {
 		return "", errors.New("remote: no Resolve, so nothing can be submitted")
 	}
-	spec, s := c.begin(spec)
+	spec, s := c.register(spec)
 	s.Lock()
 	defer s.Unlock()
 	if s.id != "" {
@@ -45,8 +45,8 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 		}
 		s.spec = spec
 	}
-	answer, err := rpc.Ask(ctx, c.cluster, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: s.spec})
-	var fault *rpc.Fault
+	answer, err := rpc.Call(ctx, c.masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: s.spec})
+	var fault *rpc.PermanentError
 	if errors.As(err, &fault) {
 		err = errors.Join(err, c.discard(context.WithoutCancel(ctx), s.spec))
 		s.spec = nil
@@ -58,8 +58,8 @@ func (c *Client) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskp
 	return s.id, nil
 }
 
-// begin makes a submission one of a kind.
-func (c *Client) begin(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
+// register makes a submission one of a kind.
+func (c *Client) register(spec *wire.JobSpec) (*wire.JobSpec, *staged) {
 	spec = proto.CloneOf(spec)
 	if host, err := os.Hostname(); err == nil && spec.SubmitHost == "" {
 		spec.SubmitHost = host
@@ -115,19 +115,19 @@ func (c *Client) checkOutput(ctx context.Context, name string) error {
 }
 
 // area is where the cluster wants files staged.
-func (c *Client) area(ctx context.Context) (area, error) {
-	info, err := c.cluster.Info(ctx)
+func (c *Client) area(ctx context.Context) (stagingArea, error) {
+	info, err := c.masters.Info(ctx)
 	if err != nil {
-		return area{}, err
+		return stagingArea{}, err
 	}
 	if info.StagingDir == "" {
-		return area{}, fmt.Errorf("cluster %s: its masters name no staging directory", info.ClusterId)
+		return stagingArea{}, fmt.Errorf("cluster %s: its masters name no staging directory", info.ClusterId)
 	}
 	fsys, dir, err := c.cfg.Resolve(ctx, info.StagingDir)
 	if err != nil {
-		return area{}, fmt.Errorf("staging directory of cluster %s: %w", info.ClusterId, err)
+		return stagingArea{}, fmt.Errorf("staging directory of cluster %s: %w", info.ClusterId, err)
 	}
-	return area{fsys, dir}, nil
+	return stagingArea{fsys, dir}, nil
 }
 
 // discard removes the splits of a submission that was refused.
@@ -136,5 +136,5 @@ func (c *Client) discard(ctx context.Context, spec *wire.JobSpec) error {
 	if err != nil {
 		return err
 	}
-	return area{fsys: fsys}.removeSplits(ctx, file)
+	return stagingArea{fsys: fsys}.removeSplits(ctx, file)
 }

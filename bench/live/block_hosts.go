@@ -1,0 +1,51 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// blockHosts are the machines that have the input of each map of a job. A map that was
+// made of what another had left has none that is known.
+type blockHosts [][]string
+
+// local is whether a machine has a map's input.
+func (h blockHosts) local(task int, machine string) bool {
+	return task >= 0 && task < len(h) && slices.Contains(h[task], machine)
+}
+
+// locateBlocks asks where a file lies, each block of which is a map's.
+func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, error) {
+	c := Cluster{hammr: g.hammr}
+	text, err := c.do(ctx, "fs", "-blocks", uri)
+	if err != nil {
+		return nil, err
+	}
+	machines := make(map[string]string)
+	for i := range g.hdfs.DataNodes() {
+		machines[g.hdfs.Host(i)] = nodeName(i)
+	}
+	return parseBlocks(text, machines)
+}
+
+// parseBlocks reads what hammr fs -blocks says of one file: a line that names it, and
+// one for each block, "offset TAB length TAB host,host".
+func parseBlocks(text string, machines map[string]string) (list blockHosts, err error) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines[1:] {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("blocks of a file: %q is none", line)
+		}
+		var of []string
+		for host := range strings.SplitSeq(fields[2], ",") {
+			if name := machines[host]; name != "" {
+				of = append(of, name)
+			}
+		}
+		list = append(list, of)
+	}
+	return list, nil
+}

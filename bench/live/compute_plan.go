@@ -1,0 +1,121 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// samplerBytes is how much the map reads that tells how fast maps compute.
+const samplerBytes = 64 << 20
+
+// samples is how often that is measured. The fastest counts: others had to share.
+const samples = 3
+
+// computePlan is a plan of jobs whose maps count the words of as much text as one map
+// alone gets through in their time. How much that is, is measured once.
+func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Workload, fast float64) (p Plan, err error) {
+	dir := filepath.Join(r.Work, "computing")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
+		return p, err
+	}
+	if r.mapRate == 0 {
+		if r.mapRate, err = measureMapRate(ctx, c, dir); err != nil {
+			return p, err
+		}
+		r.Logf("maps compute at %.1f MB/s", r.mapRate/1e6)
+	}
+	p = Plan{Name: w.Name, About: "tasks that keep the cores of this machine busy"}
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		in := filepath.Join(dir, fileName(j.ID))
+		if err := writeParts(in, len(j.Maps), int(r.mapRate*Mean(j.Maps)/fast/1000)); err != nil {
+			return p, err
+		}
+		p.Jobs = append(p.Jobs, wordcountJob(j, fast, in, in+".out"))
+	}
+	return p, nil
+}
+
+// wordcountJob is a word count of a directory, with a map for each file.
+func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
+	args := append([]string{"wordcount"}, properties(j)...)
+	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
+		"-D", "mapreduce.input.fileinputformat.split.minsize=1g", "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)), in)
+	return Job{Name: j.ID, At: submitTime(j, fast), Args: args, Out: out}
+}
+
+// measureMapRate is how many bytes a second one map computes that has the machine to itself.
+func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error) {
+	in := filepath.Join(dir, "pace")
+	if err := writeParts(in, 1, samplerBytes); err != nil {
+		return 0, err
+	}
+	fastest := 0.0
+	for n := range samples {
+		one, err := sample(ctx, c, in, fmt.Sprintf("%s.out%d", in, n))
+		if err != nil {
+			return 0, fmt.Errorf("pace of a map: %w", err)
+		}
+		fastest = max(fastest, one)
+	}
+	return fastest, nil
+}
+
+// sample is the pace of one map.
+func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
+	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
+	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}})
+	if err == nil {
+		err = run.Failed()
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, task := range run.Jobs[0].Tasks {
+		for _, a := range task.Attempts {
+			if took := time.Duration(a.FinishTime-a.StartTime) * time.Millisecond; took > 0 {
+				return samplerBytes / took.Seconds(), nil
+			}
+		}
+	}
+	return 0, errors.New("its history has no attempt with a time")
+}
+
+// writeParts makes a directory of files of so many bytes of text, all the same: they
+// are one file with several names.
+func writeParts(dir string, n, size int) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	first := filepath.Join(dir, "part-0")
+	if err := os.WriteFile(first, sampleText(size), 0o666); err != nil {
+		return err
+	}
+	for i := 1; i < n; i++ {
+		if err := os.Link(first, filepath.Join(dir, fmt.Sprintf("part-%d", i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sampleText is text of so many bytes, at least one, of short words that recur.
+func sampleText(size int) []byte {
+	size = max(size, 1)
+	text := make([]byte, 0, size+16)
+	for n := 0; len(text) < size; n++ {
+		text = fmt.Appendf(text, "%x ", n*2654435761%4093)
+		if n%16 == 15 {
+			text[len(text)-1] = '\n'
+		}
+	}
+	text = text[:size]
+	text[len(text)-1] = '\n'
+	return text
+}

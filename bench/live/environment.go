@@ -1,0 +1,108 @@
+package live
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hammr/hammr/bench"
+)
+
+// Environment is where and with what a run was made. What the system does not
+// tell is empty.
+type Environment struct {
+	bench.Machine
+	Loads         string            `json:"loads"` // of 1, 5 and 15 minutes, before the run
+	Disk          string            `json:"disk"`  // file system of the clusters, and whether the disk turns
+	Version       string            `json:"version"`
+	Time          time.Time         `json:"time"`
+	Configuration map[string]string `json:"configuration,omitempty"`
+}
+
+// EnvironmentOf looks at the machine, for clusters in a directory that exists.
+func EnvironmentOf(dir string, configuration map[string]string) Environment {
+	return Environment{
+		Machine: bench.ThisMachine(), Loads: content("/proc/loadavg"), Disk: diskOf(dir),
+		Version: version(), Time: time.Now().UTC().Truncate(time.Second), Configuration: configuration,
+	}
+}
+
+// version is what this program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v += " " + s.Value
+		}
+	}
+	return v
+}
+
+// Write writes environment.json into a directory.
+func (e Environment) Write(dir string) error {
+	data, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "environment.json"), append(data, '\n'), 0o666); err != nil {
+		return fmt.Errorf("environment: %w", err)
+	}
+	return nil
+}
+
+// Markdown is the environment as a list.
+func (e Environment) Markdown() string {
+	var b strings.Builder
+	for _, line := range [][2]string{
+		{"CPU", fmt.Sprintf("%s, %d cores", cmp.Or(e.CPU, "unknown"), e.Cores)}, {"memory", fmt.Sprintf("%d MiB", e.MemBytes>>20)}, {"kernel", e.Kernel},
+		{"disk", e.Disk}, {"Go", e.Go}, {"version", e.Version}, {"load before the first run", e.Loads}, {"time", e.Time.Format(time.RFC3339)},
+	} {
+		fmt.Fprintf(&b, "- %s: %s\n", line[0], cmp.Or(line[1], "unknown"))
+	}
+	return b.String()
+}
+
+// content is that of a file of the system, "" when it cannot be read.
+func content(path string) string {
+	data, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(data))
+}
+
+// diskOf tells the file system of a directory, and of its device whether it turns.
+func diskOf(dir string) string {
+	var s syscall.Stat_t
+	if err := syscall.Stat(dir, &s); err != nil {
+		return ""
+	}
+	number := fmt.Sprintf("%d:%d", s.Dev>>8&0xfff, s.Dev&0xff|s.Dev>>12&0xfff00)
+	for line := range strings.Lines(content("/proc/self/mountinfo")) {
+		mount, kind, _ := strings.Cut(line, " - ")
+		if fields := strings.Fields(mount); len(fields) > 2 && fields[2] == number {
+			return strings.Join(strings.Fields(kind)[:1], "") + rotational(number)
+		}
+	}
+	return ""
+}
+
+// rotational is "" for what is no device of its own.
+func rotational(number string) string {
+	for _, up := range []string{"", ".."} { // of a part of a disk, the disk tells
+		switch content(filepath.Join("/sys/dev/block", number, up, "queue/rotational")) {
+		case "0":
+			return ", does not turn"
+		case "1":
+			return ", turns"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// hadoop runs the jobs of a trial by Hadoop's MapReduce, on YARN over the HDFS of
+// the ground, and keeps histories and logs in a directory. A machine without
+// Hadoop's jars leaves the trial out.
+type hadoop struct {
+	*hdfsInput
+	scratch, keep string
+	scale         Scale
+	trial         paper.Trial
+}
+
+// run returns what came of it, in the time of the workload.
+func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome, err error) {
+	if len(w.Jobs) != 1 {
+		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, and one is what is played", w.Name, len(w.Jobs))
+	}
+	if _, err := minihdfs.YarnJars(ctx); err != nil {
+		return nil, &paper.LeftOut{Reason: err.Error()}
+	}
+	j := h.scale.reading(&w.Jobs[0])
+	in, err := h.input(ctx, h.trial, j)
+	if err != nil {
+		return nil, err
+	}
+	yarn, err := minihdfs.StartYarn(ctx, h.hdfs, minihdfs.YarnConfig{Maps: h.trial.Cluster.MapSlots, Properties: h.waits()})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.end(yarn)) }()
+	args, err := j.streamed(h.scratch)
+	if err != nil {
+		return nil, err
+	}
+	id, err := yarn.Stream(ctx, append(args, "-input", in, "-output", h.output(h.trial, j.ID))...)
+	if err != nil {
+		return nil, err
+	}
+	return h.outcome(ctx, yarn, id, j)
+}
+
+// end ends YARN and keeps its logs, those of what failed too.
+func (h hadoop) end(yarn *minihdfs.Yarn) error {
+	logs := filepath.Join(h.keep, "yarn")
+	return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))
+}
+
+// waits have the FairScheduler wait for local slots as the simulated arm does: by
+// the clock, which it does when it schedules all the time, and not only when
+// NodeManagers report.
+func (h hadoop) waits() map[string]string {
+	d := h.trial.Setup.Placement.Delay
+	return map[string]string{
+		"yarn.scheduler.fair.continuous-scheduling-enabled": "true",
+		"yarn.scheduler.fair.locality-delay-node-ms":        strconv.FormatInt(h.scale.wallTime(d.MachineWait).Milliseconds(), 10),
+		"yarn.scheduler.fair.locality-delay-rack-ms":        strconv.FormatInt(h.scale.wallTime(d.RackWait).Milliseconds(), 10),
+	}
+}
+
+// The programs of a streaming job that counts words, and sleeps for each line of a
+// map and for each word of a reduce.
+const (
+	mapScript = `#!/bin/sh
+while IFS= read -r line; do
+	sleep %[1]s
+	for word in $line; do echo "$word	1"; done
+done
+`
+	reduceScript = `#!/bin/sh
+last= n=0
+while read -r word one; do
+	if [ "$word" != "$last" ]; then
+		[ -z "$last" ] || echo "$last	$n"
+		sleep %[1]s
+		last=$word n=0
+	fi
+	n=$((n + one))
+done
+[ -z "$last" ] || echo "$last	$n"
+`
+)
+
+// streamed are the arguments of Hadoop's streaming for the job, without its input
+// and output. Its programs are written into a directory.
+func (j blockReadingJob) streamed(dir string) ([]string, error) {
+	args := append(properties(j.Job), "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)),
+		"-D", "mapreduce.map.speculative=false", "-D", "mapreduce.reduce.speculative=false")
+	nap := strconv.FormatFloat(j.recordSleep().Seconds(), 'f', 6, 64)
+	for _, program := range [][2]string{{"mapper", mapScript}, {"reducer", reduceScript}} {
+		file := filepath.Join(dir, program[0]+".sh")
+		if err := os.WriteFile(file, fmt.Appendf(nil, program[1], nap), 0o777); err != nil {
+			return nil, err
+		}
+		args = append(args, "-"+program[0], file)
+	}
+	return args, nil
+}
+
+// outcome reads the history of the job, which is kept.
+func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Yarn, id string, j blockReadingJob) (*paper.Outcome, error) {
+	if err := os.MkdirAll(h.keep, 0o777); err != nil {
+		return nil, err
+	}
+	file, err := yarn.History(ctx, id, h.keep)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	past, err := readHadoop(f)
+	if err != nil {
+		return nil, fmt.Errorf("history %s: %w", file, err)
+	}
+	return past.outcome(j), nil
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// hdfsInput is the HDFS that jobs of trials read, for one trial after the other.
+type hdfsInput struct {
+	hammr   string
+	hdfs    *minihdfs.Cluster
+	links   *links // of its machines; nil for the loopback device
+	seed    uint64 // of the trials that have read what is there
+	written []string
+}
+
+// prepare has a DataNode for each machine of a trial. A machine without Java or
+// Hadoop's jars leaves the trial out.
+func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config, s Scale) (err error) {
+	if err := minihdfs.CheckAvailable(ctx); err != nil {
+		return &paper.LeftOut{Reason: err.Error()}
+	}
+	if g.hdfs != nil && g.hdfs.DataNodes() == cluster.Machines && g.mbits() == s.Link {
+		return nil
+	}
+	if err := errors.Join(g.close(), os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	cfg := minihdfs.Config{
+		Dir: dir, DataNodes: cluster.Machines, Replication: max(cluster.Replication, 1),
+		Racks: slices.Repeat([]string{"/rack1"}, cluster.Machines), Properties: map[string]string{deadAfter: "300000"},
+	}
+	if s.Link > 0 {
+		if g.links, err = newLinks(cluster.Machines, s.Link); err != nil {
+			return err
+		}
+		cfg.Network, cfg.Namespaces = linksNetwork, g.links.namespaces
+	}
+	g.hdfs, err = minihdfs.Start(ctx, cfg)
+	return err
+}
+
+// deadAfter has a DataNode that was killed not be given up before it is started again,
+// as in Hadoop, which waits for ten minutes: what lay there is not copied while a
+// trial runs.
+const deadAfter = "dfs.namenode.heartbeat.recheck-interval"
+
+// mbits is what links carry; 0 of none.
+func (g *hdfsInput) mbits() int {
+	if g.links == nil {
+		return 0
+	}
+	return g.links.mbits
+}
+
+func (g *hdfsInput) close() (err error) {
+	if g.hdfs != nil {
+		err = g.hdfs.Close()
+	}
+	if g.links != nil {
+		err = errors.Join(err, g.links.remove())
+	}
+	g.hdfs, g.links, g.written = nil, nil, nil
+	return err
+}
+
+// input is the URI of what a job of a trial reads. All trials of a repetition read
+// the same blocks, wherever chance has put them: this process has no DataNode at its
+// address. Links carry anything while it is written.
+func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob) (uri string, err error) {
+	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
+	uri = g.hdfs.URI() + path
+	if slices.Contains(g.written, uri) {
+		return uri, nil
+	}
+	if err := g.removeOldInputs(ctx, t.Seed); err != nil {
+		return "", err
+	}
+	if g.links != nil {
+		if err := g.links.removeRate(); err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, g.links.applyRate()) }()
+	}
+	if err := g.write(ctx, uri, max(t.Cluster.Replication, 1), j); err != nil {
+		return "", fmt.Errorf("input of job %s: %w", j.ID, err)
+	}
+	g.written = append(g.written, uri)
+	return uri, nil
+}
+
+// write writes the input of a job, and waits for its copies.
+func (g *hdfsInput) write(ctx context.Context, uri string, copies int, j blockReadingJob) error {
+	text, to := io.Pipe()
+	go func() { to.CloseWithError(j.writeText(to)) }()
+	defer text.Close()
+	c := Cluster{hammr: g.hammr}
+	_, err := c.feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", j.block), "-put", "-", uri)
+	if err != nil {
+		return err
+	}
+	return g.hdfs.WaitReplicated(ctx)
+}
+
+// removeOldInputs removes what trials of another repetition have read, if that was another.
+func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
+	if g.seed != seed && len(g.written) > 0 {
+		c := Cluster{hammr: g.hammr}
+		if _, err := c.do(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
+			return err
+		}
+		g.written = nil
+	}
+	g.seed = seed
+	return nil
+}
+
+// output is a URI that no other job of the HDFS writes.
+func (g *hdfsInput) output(t paper.Trial, job string) string {
+	return g.hdfs.URI() + "/out-" + fileName(t.String()) + "-" + fileName(job)
+}
+
+// plan is a workload whose maps read.
+func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
+	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
+	for i := range w.Jobs {
+		j := s.reading(&w.Jobs[i])
+		in, err := g.input(ctx, t, j)
+		if err != nil {
+			return p, err
+		}
+		job := j.submitted(in, g.output(t, j.ID))
+		if job.blockHosts, err = g.locateBlocks(ctx, in); err != nil {
+			return p, err
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	return p, nil
+}
+
+// restartDataNodes starts the DataNodes of machines that failed, where there are any.
+func (g *hdfsInput) restartDataNodes(ctx context.Context, lost []LostMachine) (err error) {
+	if g.hdfs == nil || len(lost) == 0 {
+		return nil
+	}
+	for _, l := range lost {
+		err = errors.Join(err, g.hdfs.RestartDataNode(ctx, l.Node))
+	}
+	if err == nil {
+		err = errors.Join(g.hdfs.WaitLive(ctx, g.hdfs.DataNodes()), g.hdfs.WaitReplicated(ctx))
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// PreemptionLatency measures how long it takes from an order that takes a slot to the moment
+// at which the master has given the slot to somebody else. A cluster has one slot
+// that matters, which a long job has; a job of more claim waits for it. The time
+// begins right before the call of the master, and ends when the waiting job's attempt
+// started by the master's log: it has the call, two entries of the log and the
+// decision of the policy in it. For a suspended attempt that is when the slot is
+// given away; the process stands still as soon as its tasknode has heard of it.
+type PreemptionLatency struct {
+	Hammr  string // file of the hammr program
+	Work   string // directory for clusters, and for the input of those that buffer
+	Orders int    // of each kind
+	Logf   func(format string, args ...any)
+}
+
+// OrderKind is an order to attempts at a phase.
+type OrderKind struct {
+	Name  string
+	mode  string
+	kind  taskproc.Kind
+	phase string // of a reduce: copy, or reduce
+
+	Bound time.Duration // that is asked for, at the 95th percentile, beside what is written; 0 for none
+	bytes bool          // the attempt has output in memory that is to be written
+}
+
+// OrderKinds are those that are measured.
+var OrderKinds = []OrderKind{
+	{Name: "split a map", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond},
+	{Name: "split a map that buffers", mode: "split", kind: taskproc.Kind_MAP, Bound: 100 * time.Millisecond, bytes: true},
+	{Name: "pause a reduce that copies", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "copy", Bound: 250 * time.Millisecond},
+	{Name: "pause a reduce that reduces", mode: "checkpoint", kind: taskproc.Kind_REDUCE, phase: "reduce", Bound: 250 * time.Millisecond},
+	{Name: "suspend a map", mode: "suspend", kind: taskproc.Kind_MAP},
+	{Name: "kill a map", mode: "kill", kind: taskproc.Kind_MAP},
+}
+
+// Latency is what became of one order.
+type Latency struct {
+	Kind  OrderKind
+	Took  time.Duration
+	Bytes int64 // that the attempt had put out when it ended, all of which was in memory
+}
+
+// Measure gives all orders of one kind, on a cluster of its own.
+func (o PreemptionLatency) Measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
+	maps := 1
+	if kind.kind == taskproc.Kind_REDUCE {
+		maps = 3 // two of the long job, and the one of the waiting one
+	}
+	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Nodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	client, err := cluster.Client()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	t := &latencyRun{PreemptionLatency: o, kind: kind, cluster: cluster, client: client}
+	if t.long, err = t.submitLong(ctx); err != nil {
+		return nil, err
+	}
+	for n := range o.Orders {
+		l, err := t.measureOrder(ctx)
+		if err != nil {
+			return list, fmt.Errorf("%s, order %d: %w", kind.Name, n+1, err)
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// latencyRun takes the slot from the long job again and again.
+type latencyRun struct {
+	PreemptionLatency
+	kind    OrderKind
+	cluster *Cluster
+	client  *remote.Client
+	long    string // id of the long job
+	written int64  // bytes that its attempts had put out which have ended
+}
+
+// measureOrder has one order followed.
+func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
+	attempt, err := t.awaitVictim(ctx)
+	if err != nil {
+		return l, err
+	}
+	waiting, err := t.submitShort(ctx)
+	if err != nil {
+		return l, err
+	}
+	began := time.Now()
+	if _, err := t.client.PreemptAttempt(ctx, attempt, t.kind.mode); err != nil {
+		return l, err
+	}
+	start, err := t.awaitStart(ctx, waiting)
+	if err != nil {
+		return l, err
+	}
+	l = Latency{Kind: t.kind, Took: time.UnixMilli(start).Sub(began)}
+	if t.kind.bytes {
+		before := t.written
+		if t.written, err = t.output(ctx); err != nil {
+			return l, err
+		}
+		l.Bytes = t.written - before
+	}
+	return l, t.await(ctx, "end of "+waiting, func() (bool, error) {
+		j, err := t.client.Job(ctx, waiting, false)
+		return j.GetFinishTime() != 0, err
+	})
+}
+
+// await looks until cond holds.
+func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, error)) error {
+	const patience, pause = 2 * time.Minute, 5 * time.Millisecond
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		ok, err := cond()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return fmt.Errorf("never within %v: %s", patience, what)
+}
+
+// ripe is for how long an attempt runs before it is told anything: so that it is in
+// the midst of its work, and one that buffers has something to write.
+const (
+	minAge          = time.Second
+	minAgeBuffering = 4 * time.Second
+)
+
+// awaitVictim is an attempt of the long job that is in the phase.
+func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error) {
+	age := minAge
+	if t.kind.bytes {
+		age = minAgeBuffering
+	}
+	err = t.await(ctx, "an attempt to take the slot from", func() (bool, error) {
+		a, j, err := t.running(ctx, t.long)
+		if a == nil || err != nil || time.Since(time.UnixMilli(a.StartTime)) < age {
+			return false, err
+		}
+		attempt = a.Id
+		reducing := j.MapsDone == j.Maps && a.ShuffleFinishTime != 0
+		return t.kind.phase == "" || reducing == (t.kind.phase == "reduce"), nil
+	})
+	return attempt, err
+}
+
+// running is the attempt of a job that has the slot; nil for none.
+func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_Attempt, *wire.JobStatus, error) {
+	j, err := t.client.Job(ctx, id, true)
+	for _, task := range j.GetTasks() {
+		for _, a := range task.Attempts {
+			if task.Kind == t.kind.kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Pausing {
+				return a, j, err
+			}
+		}
+	}
+	return nil, j, err
+}
+
+// awaitStart is when the waiting job got the slot, by the master's log.
+func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err error) {
+	err = t.await(ctx, "a slot for "+id, func() (bool, error) {
+		j, err := t.client.Job(ctx, id, true)
+		for _, task := range j.GetTasks() {
+			if task.Kind == t.kind.kind && len(task.Attempts) > 0 {
+				at = task.Attempts[0].StartTime
+			}
+		}
+		return at != 0, err
+	})
+	return at, err
+}
+
+// output is how many bytes those maps of the long job have put out that have ended:
+// they are counted then.
+func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
+	j, err := t.client.Job(ctx, t.long, false)
+	for _, c := range j.GetCounters() {
+		if (counter.ID{Group: c.Group, Name: c.Name}) == counter.MapOutputBytes {
+			bytes = c.Value
+		}
+	}
+	return bytes, err
+}
+
+func (t *latencyRun) submit(ctx context.Context, args ...string) (id string, err error) {
+	id, err = t.cluster.do(ctx, append([]string{"submit"}, args...)...)
+	return strings.TrimSpace(id), err
+}

@@ -1,0 +1,87 @@
+package live
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// longSleepMillis is how long tasks sleep that are to have a slot until all orders are given,
+// in ms.
+const longSleepMillis = "86400000"
+
+// Of the input of those that buffer: a line at a time, and how long a map sleeps for
+// each, which makes 8 MB/s.
+const (
+	longLine    = 40_000 // bytes
+	longSleep   = 5      // ms
+	perOrder    = 64 << 20
+	bufferSlots = 256 // MiB, which no map fills between two orders
+)
+
+// submitLong submits the job that has the slot.
+func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
+	set := func(name, value string) []string { return []string{"-D", name + "=" + value} }
+	switch {
+	case t.kind.bytes:
+		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.dir, "out")
+		if err := writeLines(in, int64(t.PreemptionLatency.Orders+1)*perOrder); err != nil {
+			return "", err
+		}
+		args := []string{"sort"}
+		args = append(args, set(conf.RecordSleep, fmt.Sprint(longSleep))...)
+		args = append(args, set(conf.SplitMinSize, fmt.Sprint(int64(1)<<40))...)
+		args = append(args, set(conf.SortMB, fmt.Sprint(bufferSlots))...)
+		args = append(args, set("mapreduce.reduce.memory.mb", "1024")...)
+		return t.submit(ctx, append(args, "-r", "1", "file://"+in, "file://"+out)...)
+	case t.kind.kind == taskproc.Kind_MAP:
+		return t.submit(ctx, "sleep", "-m", "1", "-mt", longSleepMillis, "-r", "0", "-recordt", "5")
+	}
+	maps, reduces := "1", longSleepMillis
+	if t.kind.phase == "copy" {
+		maps, reduces = longSleepMillis, "1"
+	}
+	args := append([]string{"sleep"}, set("mapreduce.job.reduce.slowstart.completedmaps", "0")...)
+	return t.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
+}
+
+// submitShort submits the job that waits for the slot, and waits until it does.
+func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
+	reduces := "0"
+	if t.kind.kind == taskproc.Kind_REDUCE {
+		reduces = "1"
+	}
+	id, err = t.submit(ctx, "sleep", "-D", "mapreduce.job.priority=VERY_HIGH", "-D", "mapreduce.job.reduce.slowstart.completedmaps=1",
+		"-m", "1", "-mt", "1", "-r", reduces, "-rt", "1")
+	if err != nil {
+		return "", err
+	}
+	return id, t.await(ctx, id+" waiting for the slot", func() (bool, error) {
+		j, err := t.client.Job(ctx, id, false)
+		return j.GetMaps() > 0 && (reduces == "0" || j.GetMapsDone() == j.GetMaps()), err
+	})
+}
+
+// writeLines writes a file of long lines, each another.
+func writeLines(path string, bytes int64) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rest := strings.Repeat("x", longLine)
+	for n := int64(0); n < bytes/longLine; n++ {
+		if _, err := fmt.Fprintf(w, "%012d%s\n", n*2654435761%1_000_000_000_000, rest); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,52 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/netns"
+)
+
+// links give each machine of a cluster a network of its own, with its tasknode and its
+// DataNode in it, and a link that carries so many Mbit/s in either direction. Masters,
+// the NameNode and clients are in this process's network, behind no link.
+type links struct {
+	bridge     *netns.Bridge
+	namespaces []string // of machines, which are their names
+	mbits      int
+}
+
+// linksNetwork is the first three numbers of all addresses. minihdfs gives DataNodes
+// theirs, which tasknodes share.
+const linksNetwork = "10.77.0"
+
+// masterHost is the address of this process's network.
+const masterHost = linksNetwork + ".1"
+
+func newLinks(machines, mbits int) (*links, error) {
+	bridge, err := netns.New("machines", masterHost)
+	if err != nil {
+		return nil, fmt.Errorf("links of machines: %w", err)
+	}
+	l := &links{bridge: bridge, mbits: mbits}
+	for i := range machines {
+		l.namespaces = append(l.namespaces, nodeName(i))
+		if err := bridge.AddMachine(nodeName(i), fmt.Sprintf("%s.%d", linksNetwork, 11+i)); err != nil {
+			return nil, errors.Join(err, bridge.Remove())
+		}
+	}
+	return l, nil
+}
+
+// applyRate has the links carry what they are to carry; lift has them carry anything.
+func (l *links) applyRate() error  { return l.limit(l.mbits) }
+func (l *links) removeRate() error { return l.limit(0) }
+
+func (l *links) limit(mbits int) (err error) {
+	for _, machine := range l.namespaces {
+		err = errors.Join(err, l.bridge.LimitRate(machine, mbits))
+	}
+	return err
+}
+
+func (l *links) remove() error { return l.bridge.Remove() }

@@ -1,0 +1,189 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/hammr/hammr/sched/registry"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// PreemptionBench is the benchmark of preemption: a high-priority job comes to a cluster
+// that a low-priority one has filled, and tasknodes fail when the latter's maps or
+// reduces are half done. Slots are waited for, or taken by kill, or so that work is
+// kept, in turn.
+type PreemptionBench struct {
+	Hammr string // file of the hammr program
+	Work  string // directory for clusters
+	Keep  string // directory for histories and logs
+	Runs  int    // repetitions of each
+	Logf  func(format string, args ...any)
+}
+
+// preemptionArms are the ways to take slots, for maps and reduces.
+var preemptionArms = []struct{ name, way string }{{"wait", "wait"}, {"kill", "kill"}, {"work-conserving", "auto"}}
+
+// preemptionLoads are the pairs of jobs, times in ms; the second comes late. Reduces of
+// one wave that are lost with a machine begin anew in the slots of the first that
+// end, however those were preempted.
+var preemptionLoads = []struct {
+	name      string
+	low, high workload.Job
+	late      int64
+	phase     string // of the first job, at half of which machines fail
+}{
+	{"map-heavy", pair("low", 16, 16000, 2, 1000), pair("high", 8, 2000, 2, 1000), 8000, "map"},
+	{"reduce-heavy", pair("low", 8, 1000, 16, 16000), pair("high", 4, 1000, 8, 2000), 10000, "reduce"},
+	{"one wave of reduces", pair("low", 8, 1000, 8, 24000), pair("high", 4, 1000, 4, 3000), 8000, "reduce"},
+}
+
+func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
+	j := workload.Job{ID: id, Pool: id, SlowStart: -1, Priority: -1}
+	if id == "high" {
+		j.Priority = 2
+	}
+	j.Maps = slices.Repeat([]workload.Task{{Millis: mapMillis}}, maps)
+	j.Reduces = slices.Repeat([]workload.Task{{Millis: reduceMillis}}, reduces)
+	return j
+}
+
+// PreemptionRun is one run of a contest.
+type PreemptionRun struct {
+	Load      string
+	Failures  int
+	Arm       string
+	Run       int
+	High, Low time.Duration // sojourn times of the two jobs
+}
+
+// Run runs them all, each on a cluster of its own: one that has lost a machine is
+// another. The arms take turns, each first as often as the others. With an error it
+// returns those that are over.
+func (c PreemptionBench) Run(ctx context.Context) (list []PreemptionRun, err error) {
+	for run := range c.Runs {
+		for load := range preemptionLoads {
+			for failures := range 3 {
+				for turn := range preemptionArms {
+					arm := (turn + run) % len(preemptionArms)
+					b := PreemptionRun{Load: preemptionLoads[load].name, Failures: failures, Arm: preemptionArms[arm].name, Run: run}
+					c.Logf("%s, %d failures, %s, run %d", b.Load, failures, b.Arm, run+1)
+					if err := c.runOne(ctx, &b, load, preemptionArms[arm].way); err != nil {
+						return list, fmt.Errorf("%s, %d failures, %s: %w", b.Load, failures, b.Arm, err)
+					}
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// preemptionPools have slots taken soon from a pool that has more than its share.
+const preemptionPools = `<allocations>
+  <fairSharePreemptionTimeout>1</fairSharePreemptionTimeout>
+  <pool name="low"><weight>1</weight></pool>
+  <pool name="high"><weight>9</weight><minMaps>6</minMaps><minReduces>6</minReduces><minSharePreemptionTimeout>1</minSharePreemptionTimeout></pool>
+</allocations>
+`
+
+func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, way string) (err error) {
+	l := preemptionLoads[load]
+	cluster, err := Start(ctx, Config{
+		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Nodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
+		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
+			"mapred.fairscheduler.preemption": strconv.FormatBool(way != "wait"), registry.Allocations: preemptionPools,
+			"hammr.scheduler.map-preemption": way, "hammr.scheduler.reduce-preemption": way,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	w := &workload.Workload{Name: l.name, Jobs: []workload.Job{l.low, l.high}}
+	w.Jobs[1].Submit = l.late
+	plan := SleepingPlan(w, 1)
+	for i := range b.Failures {
+		plan.Failures = append(plan.Failures, Failure{Node: (b.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
+	}
+	run, err := cluster.Run(ctx, plan)
+	if err == nil {
+		name := fmt.Sprintf("%s-%d-%s-%d", strings.ReplaceAll(b.Load, " ", "-"), b.Failures, b.Arm, b.Run+1)
+		err = errors.Join(run.Failed(), cluster.Keep(run, filepath.Join(c.Keep, name)))
+	}
+	if err != nil {
+		return err
+	}
+	if len(run.LostMachines) != b.Failures {
+		return fmt.Errorf("%d machines of %d failed before the jobs were over", len(run.LostMachines), b.Failures)
+	}
+	b.Low, b.High = sojournOf(run, 0), sojournOf(run, 1)
+	return nil
+}
+
+func sojournOf(r *Run, job int) time.Duration {
+	return time.Duration(r.Jobs[job].FinishTime-r.Jobs[job].SubmitTime) * time.Millisecond
+}
+
+// WritePreemptionRuns writes a line for each bout, as CSV with a heading.
+func WritePreemptionRuns(w io.Writer, bouts []PreemptionRun) error {
+	lines := [][]string{{"load", "failures", "arm", "run", "high_s", "low_s"}}
+	for _, b := range bouts {
+		lines = append(lines, []string{
+			b.Load, strconv.Itoa(b.Failures), b.Arm, strconv.Itoa(b.Run + 1),
+			strconv.FormatFloat(b.High.Seconds(), 'f', 3, 64), strconv.FormatFloat(b.Low.Seconds(), 'f', 3, 64),
+		})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// WritePreemptionTable writes medians and their ratios for people: the high-priority job
+// against wait and kill, the low-priority one against kill.
+func WritePreemptionTable(w io.Writer, bouts []PreemptionRun) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join([]string{"LOAD", "FAILURES", "ARM", "RUNS", "HIGH", "TO WAIT", "TO KILL", "LOW", "TO WAIT", "TO KILL", ""}, "\t"))
+	type group struct {
+		load     string
+		failures int
+		arm      string
+	}
+	of := make(map[group][]PreemptionRun)
+	var order []group
+	for _, b := range bouts {
+		g := group{b.Load, b.Failures, b.Arm}
+		if of[g] == nil {
+			order = append(order, g)
+		}
+		of[g] = append(of[g], b)
+	}
+	high, low := func(b PreemptionRun) time.Duration { return b.High }, func(b PreemptionRun) time.Duration { return b.Low }
+	slices.SortStableFunc(order, func(a, b group) int { return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.failures, b.failures)) })
+	for _, g := range order {
+		wait, kill := of[group{g.load, g.failures, "wait"}], of[group{g.load, g.failures, "kill"}]
+		h, l := medianOf(of[g], high), medianOf(of[g], low)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f s\t%.2f\t%.2f\t%.1f s\t%.2f\t%.2f\t\n", g.load, g.failures, g.arm, len(of[g]),
+			h, h/medianOf(wait, high), h/medianOf(kill, high), l, l/medianOf(wait, low), l/medianOf(kill, low))
+	}
+	return t.Flush()
+}
+
+// medianOf is of one time of bouts, in s; 0 of none.
+func medianOf(bouts []PreemptionRun, of func(PreemptionRun) time.Duration) float64 {
+	var values []time.Duration
+	for _, b := range bouts {
+		values = append(values, of(b))
+	}
+	if slices.Sort(values); len(values) == 0 {
+		return 0
+	}
+	return (values[(len(values)-1)/2] + values[len(values)/2]).Seconds() / 2
+}

@@ -1,0 +1,100 @@
+package live
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/sim"
+)
+
+// failedMachine is a machine that failed, and when it was given up; times are ms since
+// the epoch.
+type failedMachine struct {
+	node           string
+	failedAt       int64
+	declaredLostAt int64 // 0 when no attempt tells of it
+	record         int   // place in Result.Lost
+}
+
+// noteLost finds when a machine was given up: what ran there ends at that moment.
+func (t *resultBuilder) noteLost(l LostMachine) {
+	v := failedMachine{node: nodeName(l.Node), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
+	for _, j := range t.run.Jobs {
+		for _, task := range j.Tasks {
+			for _, a := range task.Attempts {
+				if a.Node == v.node && a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime > v.failedAt && (v.declaredLostAt == 0 || a.FinishTime < v.declaredLostAt) {
+					v.declaredLostAt = a.FinishTime
+				}
+			}
+		}
+	}
+	record := sim.LostMachine{Machine: l.Node, At: t.time(v.failedAt), ExpiredAt: t.time(v.declaredLostAt), Back: -1}
+	t.lost, t.out.Lost = append(t.lost, v), append(t.out.Lost, record)
+}
+
+// lossOf is the failure that an attempt, or the output of one, was lost with; nil
+// for none. What ran ends behind the failure. Output that is lost has the attempt
+// killed that wrote it, with the time at which it had finished: it is told from one
+// that was killed earlier by the next one, which starts behind the verdict.
+func (t *resultBuilder) lossOf(task *wire.TaskStatus, n int) *failedMachine {
+	a := task.Attempts[n]
+	for i := range t.lost {
+		v := &t.lost[i]
+		if a.Node != v.node || v.declaredLostAt == 0 || a.StartTime > v.failedAt {
+			continue
+		}
+		again := n+1 < len(task.Attempts) && task.Attempts[n+1].StartTime >= v.declaredLostAt
+		if ran := a.State == wire.AttemptState_ATTEMPT_KILLED && a.FinishTime > v.failedAt; ran || again {
+			return v
+		}
+	}
+	return nil
+}
+
+// recover notes what was lost with an attempt, and the attempt that came for it.
+func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int, v *failedMachine) {
+	a, record := task.Attempts[n], &t.out.Lost[v.record]
+	if a.FinishTime <= v.failedAt {
+		record.Outputs++
+		record.Output += t.span(a.FinishTime - a.StartTime)
+	} else {
+		record.Running++
+		record.WorkLost += t.span(v.failedAt - a.StartTime)
+	}
+	if n+1 == len(task.Attempts) {
+		return
+	}
+	next, kind, number := task.Attempts[n+1], kindOf(task), numberOf(task.Id)
+	t.out.Recovered = append(t.out.Recovered, sim.Recovery{
+		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: machineOf(next.Node),
+		Local:     kind == cluster.MapSlot && t.run.blockHosts[j.Name].local(number, next.Node),
+		ExpiredAt: t.time(v.declaredLostAt), Start: t.time(next.StartTime),
+	})
+}
+
+// machineOf is the number of a tasknode, from 0.
+func machineOf(name string) int {
+	for n := range maxNodes {
+		if nodeName(n) == name {
+			return n
+		}
+	}
+	return -1
+}
+
+const maxNodes = 1000 // hammr up starts no more
+
+// slotChange is an attempt that gets a slot or gives it up.
+type slotChange struct {
+	at        int64 // ms of the workload
+	job, pool string
+	kind      cluster.Slot
+	more      int
+}
+
+func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.TaskStatus_Attempt) {
+	c := slotChange{t.time(a.StartTime), j.Name, j.Queue, kind, 1}
+	t.changes = append(t.changes, c)
+	if c.at, c.more = t.time(a.FinishTime), -1; c.at >= 0 {
+		t.changes = append(t.changes, c)
+	}
+}

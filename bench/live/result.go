@@ -1,0 +1,182 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// Shape is what a Result has that histories do not tell: the workload and the
+// cluster, in the time of the workload, of which the run was so many times as fast.
+type Shape struct {
+	Workload *workload.Workload // jobs are known by their ids, which are names on the cluster
+	Cluster  sim.Config
+	Speedup  float64 // 0 is 1
+}
+
+// Result is what a simulator would say of the run, in the time of the workload.
+// Three things histories do not tell. What attempts kept that ended early or stood
+// still is the jobs' as counters have it, and not each preemption's. An attempt that
+// stood still counts as running in Series. Preempted has no splits and suspensions.
+func (r *Run) Result(s Shape) *sim.Result {
+	t := resultBuilder{run: r, shape: s, inputs: make(map[string]*workload.Job)}
+	if s.Workload != nil {
+		for i := range s.Workload.Jobs {
+			t.inputs[s.Workload.Jobs[i].ID] = &s.Workload.Jobs[i]
+		}
+	}
+	for _, l := range r.LostMachines {
+		t.noteLost(l)
+	}
+	for _, j := range r.Jobs {
+		t.job(j)
+	}
+	out := &t.out
+	slices.SortStableFunc(out.Jobs, func(a, b sim.JobResult) int { return cmp.Compare(a.Submit, b.Submit) })
+	slices.SortStableFunc(out.Preempted, func(a, b sim.Preemption) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(out.Recovered, func(a, b sim.Recovery) int { return cmp.Compare(a.Start, b.Start) })
+	t.series()
+	return out
+}
+
+// resultBuilder makes a Result of histories.
+type resultBuilder struct {
+	run     *Run
+	shape   Shape
+	inputs  map[string]*workload.Job
+	lost    []failedMachine // in the order of Run.Lost
+	changes []slotChange
+	out     sim.Result
+}
+
+// time is ms since the epoch as ms of the workload since the start; -1 for never.
+func (t *resultBuilder) time(at int64) int64 {
+	if at == 0 {
+		return -1
+	}
+	return t.span(at - t.run.Begin.UnixMilli())
+}
+
+// span is a time of the run in that of the workload, ms.
+func (t *resultBuilder) span(ms int64) int64 { return int64(float64(ms) * cmp.Or(t.shape.Speedup, 1)) }
+
+func (t *resultBuilder) job(j *wire.JobStatus) {
+	out := sim.JobResult{
+		ID: j.Name, Pool: j.Queue, State: states[j.State], Submit: t.time(j.SubmitTime), Start: t.time(j.StartTime), Finish: t.time(j.FinishTime),
+		LocalMaps: int(valueOf(j, counter.DataLocalMaps)), MapStart: -1, MapFinish: -1, ReduceStart: -1, ReduceFinish: -1,
+	}
+	if in := t.inputs[j.Name]; in != nil {
+		out.Class, out.Maps, out.Reduces, out.Alone = in.Class, len(in.Maps), len(in.Reduces), t.shape.Cluster.Alone(in)
+	}
+	for _, task := range j.Tasks {
+		kind := kindOf(task)
+		for _, a := range task.Attempts {
+			if kind == cluster.MapSlot {
+				widen(&out.MapStart, &out.MapFinish, t.time(a.StartTime), t.finished(a))
+			} else {
+				widen(&out.ReduceStart, &out.ReduceFinish, t.time(a.StartTime), t.finished(a))
+			}
+		}
+		t.task(j, task)
+	}
+	out.Preemptions = max(int(valueOf(j, counter.PreemptRequests)), t.killsOf(j.Name))
+	out.WorkLost = t.lostOf(j.Name)
+	t.out.Jobs = append(t.out.Jobs, out)
+	t.out.End = max(t.out.End, out.Finish)
+}
+
+// finished is when an attempt succeeded, -1 when it did not.
+func (t *resultBuilder) finished(a *wire.TaskStatus_Attempt) int64 {
+	if a.State != wire.AttemptState_ATTEMPT_SUCCEEDED {
+		return -1
+	}
+	return t.time(a.FinishTime)
+}
+
+// widen takes a start and an end into a phase; -1 is none.
+func widen(first, last *int64, start, end int64) {
+	if start >= 0 && (*first < 0 || start < *first) {
+		*first = start
+	}
+	*last = max(*last, end)
+}
+
+// task notes what a task tells of preemption, recovery and slots.
+func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
+	kind := kindOf(task)
+	for n, a := range task.Attempts {
+		t.change(j, kind, a)
+		if v := t.lossOf(task, n); v != nil {
+			t.recover(j, task, n, v)
+		} else if gaveUp(j, a) {
+			p := sim.Preemption{At: t.time(a.FinishTime), Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n}
+			if held := t.span(a.FinishTime - a.StartTime - a.SuspendedMillis); a.State == wire.AttemptState_ATTEMPT_KILLED || a.Wasted {
+				p.Mode, p.Lost = preempt.Kill, held
+			} else {
+				p.Mode, p.Conserved = preempt.Checkpoint, held
+			}
+			t.out.Preempted = append(t.out.Preempted, p)
+		}
+	}
+}
+
+// gaveUp reports whether an attempt ended to make room.
+func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
+	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
+}
+
+// lostOf and killsOf are of the preemptions of a job that are noted.
+func (t *resultBuilder) lostOf(job string) (ms int64) {
+	for _, p := range t.out.Preempted {
+		if p.Job == job {
+			ms += p.Lost
+		}
+	}
+	return ms
+}
+
+func (t *resultBuilder) killsOf(job string) (n int) {
+	for _, p := range t.out.Preempted {
+		if p.Job == job {
+			n++
+		}
+	}
+	return n
+}
+
+var states = map[wire.JobState]cluster.JobState{
+	wire.JobState_SUCCEEDED: cluster.JobSucceeded, wire.JobState_FAILED: cluster.JobFailed, wire.JobState_KILLED: cluster.JobKilled,
+}
+
+// kindOf is the phase of a task.
+func kindOf(t *wire.TaskStatus) cluster.Slot {
+	if t.Kind == taskproc.Kind_MAP {
+		return cluster.MapSlot
+	}
+	return cluster.ReduceSlot
+}
+
+// numberOf is the number at the end of the id of a task.
+func numberOf(id string) int {
+	n, _ := strconv.Atoi(id[strings.LastIndexByte(id, '_')+1:]) // masters write no others
+	return n
+}
+
+// valueOf is a counter of a job.
+func valueOf(j *wire.JobStatus, id counter.ID) int64 {
+	for _, c := range j.Counters {
+		if c.Group == id.Group && c.Name == id.Name {
+			return c.Value
+		}
+	}
+	return 0
+}

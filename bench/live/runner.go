@@ -1,0 +1,204 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// trialPatience is how long a trial may take.
+const trialPatience = 10 * time.Minute
+
+// Runner runs trials of a paper on clusters of this machine, one for each. It is a
+// paper.Runner; run one trial at a time. What came of a trial is kept, and found
+// again by the next Runner of the same version with the same Keep. It is to be closed.
+type Runner struct {
+	Paper string
+	Hammr string // file of the hammr program
+	Work  string // directory for clusters; each is removed again
+	Keep  string // directory for what came of trials, and for histories and logs
+	Logf  func(format string, args ...any)
+
+	input   hdfsInput // of trials whose jobs read
+	mapRate float64   // bytes a second of one map that computes; 0 before it is measured
+}
+
+// Close ends the HDFS that trials have read, and the network of its machines, if there
+// were any.
+func (r *Runner) Close() error { return r.input.close() }
+
+// Simulated runs the same trials in the simulator: with as many tasks and slots, all
+// tasks of a phase alike. It is a paper.Runner.
+type Simulated struct{ Paper string }
+
+// Run implements paper.Runner.
+func (m Simulated) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error) {
+	s, err := scaleOfTrial(m.Paper, t)
+	if err != nil {
+		return nil, err
+	}
+	return paper.Simulator{}.Run(ctx, s.scaled(t))
+}
+
+func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
+	s, whyNot := ScaleOf(name, &paper.Experiment{ID: t.Experiment, Workload: t.Workload})
+	if whyNot != "" {
+		return s, fmt.Errorf("experiment %s of %s on a real cluster: %s", t.Experiment, name, whyNot)
+	}
+	return s, nil
+}
+
+// savedTrial is a trial that was run.
+type savedTrial struct {
+	Trial   string         // which
+	Scale   string         // and how
+	Version string         // of hammr
+	Outcome *paper.Outcome // in the paper's time
+}
+
+// Run implements paper.Runner.
+func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error) {
+	s, err := scaleOfTrial(r.Paper, t)
+	if err != nil {
+		return nil, err
+	}
+	keep := filepath.Join(r.Keep, fileName(t.String()))
+	file, made := keep+".json", savedTrial{Trial: t.String(), Scale: s.key(), Version: version()}
+	if o, err := loadTrial(file, made); o != nil || err != nil {
+		return o, err
+	}
+	if ctx.Err() != nil { // another trial has failed, or it is enough
+		return nil, context.Cause(ctx)
+	}
+	r.Logf("%v, %g times as fast", t, s.Speedup)
+	environment := EnvironmentOf(r.Work, s.settings(t))
+	made.Outcome, err = r.runTrial(ctx, t, s, keep)
+	if err == nil {
+		err = environment.Write(keep)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made.Outcome, saveTrial(file, made)
+}
+
+// loadTrial is what came of a trial that was run before, with the same scale and by the same
+// version; nil when none was.
+func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var k savedTrial
+	if err := json.Unmarshal(data, &k); err != nil {
+		return nil, fmt.Errorf("trial %s: %w; remove the file to run it again", file, err)
+	}
+	outcome := k.Outcome
+	if k.Outcome = nil; k != wanted {
+		return nil, nil
+	}
+	return outcome, nil
+}
+
+// saveTrial writes by rename: a trial that is kept is whole.
+func saveTrial(file string, k savedTrial) error {
+	data, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", data, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// runTrial runs a trial on a cluster of its own, or has Hadoop's MapReduce run it, and keeps
+// histories and logs.
+func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep string) (o *paper.Outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, trialPatience)
+	defer cancel()
+	t = s.scaled(t)
+	w, err := t.Workload(t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	r.input.hammr = r.Hammr
+	if s.Input {
+		if err := r.input.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.Hadoop != "" && t.Arm == s.Hadoop {
+		return hadoop{&r.input, r.Work, keep, s, t}.run(ctx, w)
+	}
+	c, err := Start(ctx, r.configOf(t, s))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	plan, err := r.planOf(ctx, c, t, s, w)
+	if err != nil {
+		return nil, err
+	}
+	run, err := c.Run(ctx, plan)
+	if err == nil {
+		err = errors.Join(run.Failed(), c.Keep(run, keep), r.input.restartDataNodes(ctx, run.LostMachines))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(run.LostMachines) != len(plan.Failures) {
+		return nil, fmt.Errorf("%d machines of %d failed before all jobs were over", len(run.LostMachines), len(plan.Failures))
+	}
+	return run.Result(Shape{Workload: w, Cluster: t.Cluster, Speedup: s.Speedup}), nil
+}
+
+// configOf is the cluster of a trial.
+func (r *Runner) configOf(t paper.Trial, s Scale) Config {
+	conf := s.settings(t)
+	cfg := Config{
+		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Nodes: t.Cluster.Machines,
+		MapSlots: t.Cluster.MapSlots, ReduceSlots: t.Cluster.ReduceSlots, Policy: t.Policy, Conf: conf, Pools: poolsOf(conf),
+		Expiry: s.wallTime(t.Cluster.Expiry),
+	}
+	if s.Input {
+		cfg.HDFS, cfg.links = r.input.hdfs, r.input.links
+	}
+	return cfg
+}
+
+// planOf is what the jobs of a trial do.
+func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale, w *workload.Workload) (p Plan, err error) {
+	switch {
+	case s.Input:
+		p, err = r.input.plan(ctx, t, w, s)
+	case s.Busy:
+		p, err = r.computePlan(ctx, c, w, s.Speedup)
+	default:
+		p = SleepingPlan(w, s.Speedup)
+	}
+	p.StopAfter, p.Failures = s.StopAfter, s.failures(t.Cluster.Failures)
+	return p, err
+}
+
+func (s Scale) failures(list []sim.Failure) (out []Failure) {
+	for _, f := range list {
+		out = append(out, Failure{Node: f.Machine, At: s.wallTime(f.At), Job: f.Job, Phase: f.Phase, Percent: f.Percent})
+	}
+	return out
+}

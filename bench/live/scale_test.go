@@ -1,0 +1,151 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched/registry"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// someTrial is one of an experiment that is run.
+func someTrial() paper.Trial {
+	t := paper.Trial{
+		Experiment: "fifo-reduces", Arm: "chronos", Seed: 7, Policy: "fifo",
+		Conf: map[string]string{
+			"hammr.disco.transition.hold": "10000", registry.AllocationFile: "x.xml",
+			registry.Allocations: `<allocations><pool name="b"><minSharePreemptionTimeout>30</minSharePreemptionTimeout></pool><pool name="a"></pool></allocations>`,
+		},
+		Cluster: sim.Config{Machines: 8, MapSlots: 8, ReduceSlots: -1},
+		Workload: func(uint64) (*workload.Workload, error) {
+			return &workload.Workload{Jobs: []workload.Job{{
+				ID: "j", Pool: "a", Submit: 5000, SlowStart: -1, Priority: 1,
+				Maps: []workload.Task{{Millis: 1000}, {Millis: 2000}, {Millis: 3000}, {Millis: 4000}, {Millis: 5000}},
+			}}}, nil
+		},
+	}
+	t.Setup.Preempt = preempt.Config{Map: preempt.Split}
+	return t
+}
+
+func TestShrunkKeepsMeans(t *testing.T) {
+	small := Scale{Speedup: 10, Divisor: 4}.scaled(someTrial())
+	w, err := small.Workload(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := w.Jobs[0]; len(j.Maps) != 2 || j.Maps[0].Millis != 3000 || j.Maps[1].Millis != 3000 || len(j.Reduces) != 0 {
+		t.Errorf("job %+v, expected 2 maps of 3000 ms", j)
+	}
+	if small.Cluster.MapSlots != 2 || small.Cluster.ReduceSlots != -1 || small.Cluster.Machines != 8 {
+		t.Errorf("cluster %+v", small.Cluster)
+	}
+	p := SleepingPlan(w, 10)
+	const want = "sleep -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D mapreduce.job.queuename=a" +
+		" -D mapreduce.job.priority=HIGH -m 2 -mt 300 -r 0 -rt 0 -recordt 6"
+	if got := strings.Join(p.Jobs[0].Args, " "); got != want || p.Jobs[0].At.Milliseconds() != 500 {
+		t.Errorf("at %v: %s\nwant %s", p.Jobs[0].At, got, want)
+	}
+}
+
+func TestSettingsShrinkWithTime(t *testing.T) {
+	conf := Scale{Speedup: 15}.settings(someTrial())
+	if conf["hammr.disco.transition.hold"] != "667" || conf["hammr.scheduler.map-preemption"] != "split" || conf["hammr.scheduler.reduce-preemption"] != "kill" || conf[registry.AllocationFile] != "" {
+		t.Errorf("settings %v", conf)
+	}
+	if !strings.Contains(conf[registry.Allocations], "<minSharePreemptionTimeout>2</minSharePreemptionTimeout>") {
+		t.Errorf("allocations %s", conf[registry.Allocations])
+	}
+	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
+		t.Errorf("pools %q", pools)
+	}
+}
+
+// TestFlagsHaveWholeTimes has no fractions in what daemons are told.
+func TestFlagsHaveWholeTimes(t *testing.T) {
+	cfg := Config{Dir: "d", Nodes: 2, MapSlots: 2, Expiry: 2500 * time.Millisecond, Pools: []string{"a", "b"}}
+	const want = "up --dir d --tasknodes 2 --map-slots 2 --reduce-slots 1 --pools a,b --expiry 2500ms --heartbeat 500ms"
+	if got := strings.Join(cfg.flags(), " "); got != want {
+		t.Errorf("flags %s\nwant %s", got, want)
+	}
+}
+
+// TestEveryExperimentIsDecidedOn has each experiment of each paper scaled, or not
+// run for a reason of its own.
+func TestEveryExperimentIsDecidedOn(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, p := range paper.Papers() {
+		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1, Controls: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := 0
+		for i := range plan {
+			key := p.Name + "/" + plan[i].ID
+			seen[key] = true
+			s, whyNot := ScaleOf(p.Name, &plan[i])
+			if whyNot == "" && s.Speedup <= 0 {
+				t.Errorf("%s: scale %+v", key, s)
+			}
+			if whyNot == "" {
+				run++
+			}
+		}
+		if run == 0 {
+			t.Errorf("nothing of %s is run", p.Name)
+		}
+	}
+	for key := range scales {
+		if !seen[key] {
+			t.Errorf("scale of %s, which is no experiment", key)
+		}
+	}
+	for key := range notRun {
+		if !seen[key] {
+			t.Errorf("reason for %s, which is no experiment", key)
+		}
+	}
+}
+
+// TestRunnerResumes finds a trial that is kept, runs one again that another version has
+// run or that had another scale, and tells of one that is damaged. There is no program
+// to run one.
+func TestRunnerResumes(t *testing.T) {
+	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
+	trial := someTrial()
+	s, err := scaleOfTrial("chronos", trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
+	keep := func(scale, version string) {
+		t.Helper()
+		if err := saveTrial(file, savedTrial{trial.String(), scale, version, &sim.Result{End: 42}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(s.key(), version())
+	if o, err := r.Run(context.Background(), trial); err != nil || o.End != 42 {
+		t.Errorf("outcome %+v, error %v; expected what was kept", o, err)
+	}
+	for _, another := range [][2]string{{"another", version()}, {s.key(), "another"}} {
+		keep(another[0], another[1])
+		if _, err := r.Run(context.Background(), trial); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("kept with %v: error %v, expected that it was to be run", another, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(context.Background(), trial); err == nil || !strings.Contains(err.Error(), "remove the file") {
+		t.Errorf("error %v, expected that the file is damaged", err)
+	}
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// What the parts are that a task's sleep is cut into: it can be preempted between
+// two of them.
+const (
+	parts    = 50
+	partMost = 100 * time.Millisecond
+	partLess = 5 * time.Millisecond
+)
+
+// SleepingPlan is a plan of jobs that sleep, as many tasks as the workload has and for
+// the mean of their times, all of it so many times as fast.
+func SleepingPlan(w *workload.Workload, fast float64) Plan {
+	p := Plan{Name: w.Name, About: "tasks that sleep for each record"}
+	for i := range w.Jobs {
+		p.Jobs = append(p.Jobs, sleepingJob(&w.Jobs[i], fast))
+	}
+	return p
+}
+
+func sleepingJob(j *workload.Job, fast float64) Job {
+	mapTime, reduceTime := Mean(j.Maps)/fast, Mean(j.Reduces)/fast
+	longest := time.Duration(max(mapTime, reduceTime) * float64(time.Millisecond))
+	part := min(max(longest/parts, partLess), partMost)
+	args := append([]string{"sleep"}, properties(j)...)
+	args = append(args, "-m", fmt.Sprint(len(j.Maps)), "-mt", fmt.Sprint(int64(mapTime)), "-r", fmt.Sprint(len(j.Reduces)),
+		"-rt", fmt.Sprint(int64(reduceTime)), "-recordt", fmt.Sprint(part.Milliseconds()))
+	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
+}
+
+// submitTime is when a job comes.
+func submitTime(j *workload.Job, fast float64) time.Duration {
+	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
+}
+
+// properties are what a job is told whatever its program.
+func properties(j *workload.Job) (args []string) {
+	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
+	set(conf.JobName, j.ID)
+	set("mapreduce.job.reduce.slowstart.completedmaps", strconv.FormatFloat(j.EffectiveSlowStart(), 'g', -1, 64))
+	if j.Pool != "" {
+		set(conf.JobQueue, j.Pool)
+	}
+	if j.Priority != 0 {
+		set("mapreduce.job.priority", priorities[min(max(j.Priority, -2), 2)+2])
+	}
+	return args
+}
+
+var priorities = [5]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}
+
+// Mean is the mean time of tasks, ms; 0 of none.
+func Mean(tasks []workload.Task) float64 {
+	return float64(workload.Sum(tasks).Millis) / float64(max(len(tasks), 1))
+}

@@ -1,0 +1,83 @@
+package paper
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// comparisons are the findings of a section and what the same measures found on a real
+// cluster, where that could tell.
+func (r *Report) comparisons(section int) (list []comparison) {
+	s, other := &r.Sections[section], &r.Real.Sections[section]
+	for i := range s.Findings {
+		if !s.Findings[i].NeedsBlocks || r.Options.ReadsBlocks != nil && r.Options.ReadsBlocks(s.Experiment) {
+			list = append(list, comparison{&s.Findings[i], &other.Findings[i]})
+		}
+	}
+	return list
+}
+
+// comparison is a measure in the simulator and on a real cluster.
+type comparison struct{ simulated, real *Finding }
+
+// writeComparison writes paper, simulator and real side by side, for a terminal.
+func (r *Report) writeComparison(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s: %s\n", r.Paper.Name, r.Paper.Title)
+	for i := range r.Sections {
+		e := r.Sections[i].Experiment
+		fmt.Fprintf(t, "\n%s\t%s\n", e.ID, e.Title)
+		fmt.Fprintln(t, "\t\tPAPER\tSIMULATOR\tREAL\tREAL TO PAPER")
+		for _, p := range r.comparisons(i) {
+			m := p.simulated
+			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.paper(), m.Ours.text(m.Unit), p.real.Ours.text(m.Unit), p.real.verdict())
+		}
+	}
+	for _, l := range r.allSkipped() {
+		fmt.Fprintf(t, "\nnot run: %s: %s\n", l.Title, l.Reason)
+	}
+	return t.Flush()
+}
+
+// comparisonMarkdown writes the same for the report, and what it was run on.
+func (r *Report) comparisonMarkdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## On a real cluster\n\n%s\n", r.Environment)
+	for i := range r.Sections {
+		e := r.Sections[i].Experiment
+		fmt.Fprintf(b, "\n### %s\n\n| | paper | simulator | real | real to paper |\n|---|---|---|---|---|\n", e.Title)
+		for _, p := range r.comparisons(i) {
+			m := p.simulated
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", m.Name, m.paper(), m.Ours.text(m.Unit), p.real.Ours.text(m.Unit), p.real.verdict())
+		}
+	}
+}
+
+// allSkipped are the experiments that were not run, and the arms that were left out on
+// a real cluster.
+func (r *Report) allSkipped() []Skipped {
+	if r.Real == nil {
+		return r.Skipped
+	}
+	all := slices.Clone(r.Skipped)
+	for _, l := range r.Real.Skipped {
+		if !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// skippedMarkdown lists the experiments that were not run.
+func (r *Report) skippedMarkdown(b *strings.Builder) {
+	left := r.allSkipped()
+	if len(left) == 0 {
+		return
+	}
+	b.WriteString("\n## What is not run\n\n")
+	for _, l := range left {
+		fmt.Fprintf(b, "- %s: %s.\n", l.Title, l.Reason)
+	}
+}

@@ -1,0 +1,66 @@
+package paper
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// taskBatch is alike tasks of a job.
+type taskBatch struct {
+	n       int
+	seconds float64 // mean of a task
+	bytes   int64   // of a task
+}
+
+// jobMix is a workload that is made of a few jobs. Its noise is lognormal with mean
+// 1, and each job's depends on the seed and the job's name only.
+type jobMix struct {
+	name  string
+	sigma float64 // of the times of tasks
+	jobs  []jobSpec
+}
+
+type jobSpec struct {
+	id, pool     string
+	at           float64 // s
+	maps         taskBatch
+	reduces      taskBatch
+	afterAllMaps bool // reduces start when no map is left; else as Hadoop has it
+}
+
+// source makes the mix of a seed.
+func (m jobMix) source() Source {
+	return func(seed uint64) (*workload.Workload, error) {
+		w := &workload.Workload{Name: m.name}
+		for _, j := range m.jobs {
+			w.Jobs = append(w.Jobs, j.job(seed, m.sigma))
+		}
+		return w, nil
+	}
+}
+
+func (j jobSpec) job(seed uint64, sigma float64) workload.Job {
+	name := fnv.New64a()
+	name.Write([]byte(j.id)) // never fails
+	draw := rand.New(rand.NewPCG(seed, name.Sum64()))
+	slowStart := -1.0
+	if j.afterAllMaps {
+		slowStart = 1
+	}
+	return workload.Job{
+		ID: j.id, Pool: j.pool, Submit: int64(j.at * 1000), SlowStart: slowStart,
+		Maps: j.maps.tasks(draw, sigma), Reduces: j.reduces.tasks(draw, sigma),
+	}
+}
+
+func (b taskBatch) tasks(draw *rand.Rand, sigma float64) []workload.Task {
+	tasks := make([]workload.Task, b.n)
+	for i := range tasks {
+		noise := math.Exp(sigma*draw.NormFloat64() - sigma*sigma/2)
+		tasks[i] = workload.Task{Millis: int64(b.seconds * 1000 * noise), Bytes: b.bytes}
+	}
+	return tasks
+}

@@ -1,0 +1,92 @@
+package paper
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// cappedJob is a job for a cluster that can be divided at will, of which the job can
+// use a part only: Fig. 2 of the HFSP paper.
+type cappedJob struct {
+	id      string
+	arrival float64 // s
+	demand  float64 // part of the cluster that it can use, up to 1
+	seconds float64 // that it takes with that much
+}
+
+// discipline says who gets which part, for jobs of which some work is left.
+type discipline func(jobs []cappedJob, active []int) []float64
+
+// serve is the sojourn times of jobs, in the order of jobs.
+func serve(jobs []cappedJob, d discipline) []float64 {
+	left, out := make([]float64, len(jobs)), make([]float64, len(jobs))
+	for i, j := range jobs {
+		left[i] = j.seconds * j.demand
+	}
+	for now := 0.; ; {
+		var active []int
+		next := math.Inf(1)
+		for i, j := range jobs {
+			switch {
+			case j.arrival > now:
+				next = min(next, j.arrival)
+			case left[i] > 0:
+				active = append(active, i)
+			}
+		}
+		rates := d(jobs, active)
+		for k, i := range active {
+			next = min(next, now+left[i]/rates[k])
+		}
+		if math.IsInf(next, 1) {
+			return out
+		}
+		for k, i := range active {
+			if left[i] -= rates[k] * (next - now); left[i] < 1e-9 {
+				left[i], out[i] = 0, next-jobs[i].arrival
+			}
+		}
+		now = next
+	}
+}
+
+// processorSharing is processor sharing: all get the same, up to what they can use.
+func processorSharing(jobs []cappedJob, active []int) []float64 {
+	rates := make([]float64, len(active))
+	order := make([]int, len(active))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[active[a]].demand, jobs[active[b]].demand) })
+	free := 1.
+	for n, k := range order {
+		rates[k] = min(jobs[active[k]].demand, free/float64(len(order)-n))
+		free -= rates[k]
+	}
+	return rates
+}
+
+// inOrder serves jobs one behind the other, each with as much as it can use.
+func inOrder(rank func(job int) float64) discipline {
+	return func(jobs []cappedJob, active []int) []float64 {
+		order := make([]int, len(active))
+		for k := range order {
+			order[k] = k
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(active[a]), rank(active[b])) })
+		rates, free := make([]float64, len(active)), 1.
+		for _, k := range order {
+			rates[k] = min(jobs[active[k]].demand, free)
+			free -= rates[k]
+		}
+		return rates
+	}
+}
+
+// fspSojourns is FSP on many processors: jobs are served in the order in which they
+// would end under processor sharing.
+func fspSojourns(jobs []cappedJob) []float64 {
+	virtual := serve(jobs, processorSharing)
+	return serve(jobs, inOrder(func(i int) float64 { return jobs[i].arrival + virtual[i] }))
+}

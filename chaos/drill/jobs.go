@@ -1,0 +1,158 @@
+package drill
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/minihdfs"
+)
+
+// What the jobs of drills are like: with 8 map slots a job takes some seconds,
+// most of which its tasks sleep.
+const (
+	lines      = 2400 // of text
+	words      = 8    // a line
+	vocabulary = 900
+	rows       = 2400 // of terasort
+	maps       = 16
+)
+
+// drillProperties are the properties of jobs in drills: they sleep, and give up soon.
+var drillProperties = []string{
+	"hammr.debug.record.sleep=4ms", "mapreduce.task.timeout=5000", "hammr.shuffle.fetch.timeout=3s",
+	"mapreduce.map.maxattempts=8", "mapreduce.reduce.maxattempts=8",
+}
+
+// outputProperties are the properties that output depends on.
+var outputProperties = []string{"mapreduce.job.reduces=3"}
+
+func properties(lists ...[]string) (args []string) {
+	for _, list := range lists {
+		for _, p := range list {
+			args = append(args, "-D", p)
+		}
+	}
+	return args
+}
+
+// dataPlace is where input and output of a plan lie.
+type dataPlace struct {
+	dir string // path of a directory here, or full name
+}
+
+// remote is whether files there have full names.
+func (p dataPlace) remote() bool { return strings.Contains(p.dir, "://") }
+
+func (s *Session) dataPlace(hdfs *minihdfs.Cluster) dataPlace {
+	switch {
+	case hdfs != nil:
+		return dataPlace{dir: hdfs.URI() + "/drill"}
+	case s.cfg.Data != "":
+		return dataPlace{dir: strings.TrimSuffix(s.cfg.Data, "/") + "/" + filepath.Base(s.dir)}
+	}
+	return dataPlace{dir: filepath.Join(s.dir, "data")}
+}
+
+// input is the name of a program's input, which is made if it is not there.
+func (s *Session) input(ctx context.Context, at dataPlace, program string) (string, error) {
+	kind := "text"
+	if program == "terasort" {
+		kind = "rows"
+	}
+	local := filepath.Join(s.dir, "data", kind)
+	if _, err := os.Stat(local); err != nil {
+		if err := s.generate(ctx, kind, local); err != nil {
+			return "", err
+		}
+	}
+	if !at.remote() {
+		return local, nil
+	}
+	name := at.dir + "/" + kind
+	if _, err := s.command(ctx, nil, "fs", "-test", "-e", name); err == nil {
+		return name, nil
+	}
+	if _, err := s.command(ctx, nil, "fs", "-mkdir", "-p", at.dir); err != nil {
+		return "", err
+	}
+	_, err := s.command(ctx, nil, "fs", "-put", local, name)
+	return name, err
+}
+
+func (s *Session) generate(ctx context.Context, kind, path string) error {
+	if kind == "rows" {
+		_, err := s.command(ctx, nil, "run", "teragen", "--quiet", fmt.Sprint(rows), path)
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text(), 0o644)
+}
+
+// text is the same each time: some words are frequent, most are rare.
+func text() []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for range lines {
+		for i := range words {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "w%d", min(r.IntN(vocabulary), r.IntN(vocabulary)))
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// output is what a job has written: bytes by name, of files that are no marks.
+type output map[string][]byte
+
+// expected is what a program writes undisturbed, in one process.
+func (s *Session) expected(ctx context.Context, at dataPlace, program string) (output, error) {
+	key := at.dir + " " + program
+	if s.expectedOutputs[key] != nil {
+		return s.expectedOutputs[key], nil
+	}
+	in, err := s.input(ctx, at, program)
+	if err != nil {
+		return nil, err
+	}
+	out := filepath.Join(s.dir, "want", fmt.Sprint(len(s.expectedOutputs)))
+	args := append([]string{"run", program, "--quiet"}, properties(outputProperties, []string{splitSize(program)})...)
+	if _, err := s.command(ctx, nil, append(args, in, "file://"+out)...); err != nil {
+		return nil, fmt.Errorf("undisturbed run: %w", err)
+	}
+	want, err := readOutput(out)
+	if err == nil {
+		s.expectedOutputs[key] = want
+	}
+	return want, err
+}
+
+// splitSize is the property that gives a program's job its maps.
+func splitSize(program string) string {
+	size := rows * 100 / maps
+	if program != "terasort" {
+		size = len(text())/maps + 1
+	}
+	return fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", size)
+}
+
+// submit hands in a job of the plan and returns its id.
+func (s *Session) submit(ctx context.Context, environ []string, at dataPlace, job chaos.Job, out string) (string, error) {
+	in, err := s.input(ctx, at, job.Program)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"run", job.Program, "--quiet", "--detach"}, properties(drillProperties, outputProperties, []string{splitSize(job.Program)})...)
+	id, err := s.command(ctx, environ, append(args, in, out)...)
+	return strings.TrimSpace(id), err
+}

@@ -1,0 +1,75 @@
+package drill
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// due reports whether a trigger has come.
+func (d *drill) due(t chaos.Trigger) bool {
+	if t.Event == chaos.AtTime {
+		return time.Since(d.began) >= t.At
+	}
+	id, out := d.jobNamed(t.Job)
+	s := d.watch.job(id)
+	if s == nil {
+		return false
+	}
+	switch t.Event {
+	case chaos.AtMapProgress:
+		return s.MapsRunning+s.MapsDone > 0 && percent(s.MapProgress) >= t.N
+	case chaos.AtReduceProgress:
+		return hasReduce(s) && percent(s.ReduceProgress) >= t.N
+	case chaos.AtSpill:
+		return d.spills(id) >= t.N
+	case chaos.AtCommit:
+		return s.State >= wire.JobState_COMMITTING && (t.N == 0 || d.committed(out) >= t.N)
+	}
+	return false
+}
+
+func percent(of float64) int { return int(of*100 + 1e-6) }
+
+// hasReduce reports whether a reduce has started.
+func hasReduce(s *wire.JobStatus) bool {
+	for _, t := range s.Tasks {
+		if t.Kind == taskproc.Kind_REDUCE && len(t.Attempts) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// jobNamed is the id of the plan's job of that name, and where its output goes.
+func (d *drill) jobNamed(job string) (id, out string) {
+	for i, j := range d.plan.Jobs {
+		if j.Name == job {
+			return d.watch.ids[i], d.outs[i]
+		}
+	}
+	return "", ""
+}
+
+// spills is how many sorted files a job has on all tasknodes.
+func (d *drill) spills(id string) (n int) {
+	_, tasknodes := d.rig.Names()
+	for _, name := range tasknodes {
+		n += d.rig.Spills(name, id)
+	}
+	return n
+}
+
+// committed is how many files of output have their final names; on HDFS nobody
+// looks, and it is none until the job is over.
+func (d *drill) committed(out string) int {
+	if strings.Contains(out, "://") {
+		return 0
+	}
+	files, _ := filepath.Glob(filepath.Join(out, "part-*")) // the pattern is in order
+	return len(files)
+}

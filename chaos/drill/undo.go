@@ -1,0 +1,90 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// tryInject injects a fault; false says that there was nothing to hit, and that it
+// is to be tried again.
+func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) bool {
+	f := d.plan.Faults[i]
+	in, err := d.inject(ctx, f)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	result := &d.faults[i]
+	switch {
+	case errors.Is(err, errNoTarget):
+		result.Reason = err.Error()
+		return false
+	case err != nil:
+		d.wrong = append(d.wrong, fmt.Sprintf("%v could not be injected: %v", f, err))
+		result.Reason = err.Error()
+		return true
+	}
+	result.Injected, result.Reason, result.Target = true, "", in.target
+	result.At = in.at.Sub(d.began).Milliseconds()
+	undone := make(chan struct{})
+	lasting.Go(func() { d.awaitRecovery(ctx, i, in, undone) })
+	if in.undo != nil {
+		lasting.Go(func() {
+			defer close(undone)
+			d.undoLater(ctx, i, in)
+		})
+	}
+	return true
+}
+
+// undoLater ends a fault when its time has come. What has no end in the plan
+// stays as it is until the cluster ends, but for HDFS, which other drills use too.
+func (d *drill) undoLater(ctx context.Context, i int, in injury) {
+	f := d.plan.Faults[i]
+	var end <-chan time.Time
+	if f.For > 0 {
+		timer := time.NewTimer(f.For)
+		defer timer.Stop()
+		end = timer.C
+	}
+	select {
+	case <-end:
+	case <-d.watch.allDone:
+	case <-ctx.Done():
+	}
+	d.discardIfMissed(context.WithoutCancel(ctx), i, in)
+	if !d.plan.HDFS && (f.For == 0 || ctx.Err() != nil) {
+		return
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	if err := in.undo(bounded); err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.wrong = append(d.wrong, fmt.Sprintf("%v could not be ended: %v", f, err))
+	}
+}
+
+// discardIfMissed takes back that a fault was injected when nothing has come of it.
+func (d *drill) discardIfMissed(ctx context.Context, i int, in injury) {
+	if in.missed == nil {
+		return
+	}
+	why := in.missed(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why != "" {
+		d.faults[i].Injected, d.faults[i].Reason, d.faults[i].Recovery = false, why, 0
+	}
+}
+
+// awaitHDFSRepair waits until an HDFS that other drills use is whole again.
+func (d *drill) awaitHDFSRepair(ctx context.Context) error {
+	if d.rig.HDFS() == nil {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return d.rig.HDFS().WaitLive(bounded, d.rig.HDFS().DataNodes())
+}

@@ -1,0 +1,402 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// trioGraph has one gang of three tasks in a row: a streams to b, and b to c.
+func trioGraph() dag.Graph {
+	return dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}, {Name: "c", Nodes: 1}},
+		Edges: []dag.Edge{
+			{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.OneToOne},
+			{From: "b", To: "c", Channel: dag.ChannelTCP, Connection: dag.OneToOne},
+		},
+	}
+}
+
+// pausedGang is a gang of three on n0, n1 and n2 that has been paused: the first had
+// finished by then, and the others have checkpoints on their machines.
+func pausedGang(t *testing.T) (*State, *Job) {
+	t.Helper()
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"})
+	if got := asked(j); got != "pause pause pause" {
+		t.Fatalf("attempts are asked for %q", got)
+	}
+	mustApply(t, s, finishTask(j, 0, 0), checkpointOf(j, 1), checkpointOf(j, 2))
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	return s, j
+}
+
+// checkpointOf is what the newest attempt of a stage's first task says when it has
+// written one.
+func checkpointOf(j *Job, stage int) CheckpointAttempt {
+	return CheckpointAttempt{Attempt: newest(j, stage, 0), Checkpoint: Checkpoint{Path: "c", Bytes: 7}}
+}
+
+// TestAGangIsPausedWhole and keeps each slot until its task has ended.
+func TestAGangIsPausedWhole(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	delta := apply(t, s, PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others", Split: true})
+	if got := asked(j); got != "pause pause pause" || len(delta.OrdersChanged) != 3 {
+		t.Fatalf("attempts are asked for %q, told: %v", got, delta.OrdersChanged)
+	}
+	wantRefused(t, s, "pausing: true", PauseAttempt{Attempt: newest(j, 0, 0)})
+	wantRefused(t, s, "pausing: true", SuspendAttempt{Attempt: newest(j, 0, 0)})
+	for i, step := range []struct {
+		command Command
+		states  string
+		used    string
+		waiting []int
+	}{
+		{DeclinePreemption{newest(j, 0, 0)}, "RUNNING | RUNNING | RUNNING", "[1 0] [0 1] [0 1]", nil},
+		{checkpointOf(j, 2), "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
+		{PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"}, "RUNNING | RUNNING | PAUSED", "[1 0] [0 1] [0 0]", nil},
+		{finishTask(j, 0, 0), "SUCCEEDED | RUNNING | PAUSED", "[0 0] [0 1] [0 0]", nil},
+		{checkpointOf(j, 1), "SUCCEEDED | PAUSED | PAUSED", "[0 0] [0 0] [0 0]", []int{0}},
+	} {
+		mustApply(t, s, step.command)
+		wantStates(t, j, step.states)
+		v := s.View()
+		used := fmt.Sprint(v.Machine("n0").Used, v.Machine("n1").Used, v.Machine("n2").Used)
+		if got := j.WaitingBundles(j.Bundles[0]); used != step.used || !slices.Equal(got, step.waiting) {
+			t.Errorf("step %d: slots used: %s, want %s; bundles %v wait, want %v", i, used, step.used, got, step.waiting)
+		}
+		if err := s.CheckInvariants(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	if taken := j.Stages[1].Preemption; taken.Requested != 1 || taken.Checkpoints != 1 || taken.CheckpointBytes != 7 {
+		t.Errorf("taken from b: %+v", taken)
+	}
+}
+
+// TestAGangIsNotPausedWhereOneOfItHasNoRoom for its checkpoint, unless others of it have
+// stopped already. With its job it stands still instead.
+func TestAGangIsNotPausedWhereOneOfItHasNoRoom(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	room := func(slots [slotKinds]int) JoinMachine {
+		m := s.View().Machine("n1")
+		return JoinMachine{Name: "n1", Instance: m.Instance, Slots: slots, Hosts: m.Hosts}
+	}
+	had := s.View().Machine("n1").Offered
+	mustApply(t, s, room([slotKinds]int{}))
+	pause := PauseAttempt{Attempt: newest(j, 2, 0), Cause: "others"}
+	wantRefused(t, s, "a task on n1, which has no room for a checkpoint", pause)
+	mustApply(t, s, room(had), pause, checkpointOf(j, 2), DeclinePreemption{newest(j, 0, 0)}, DeclinePreemption{newest(j, 1, 0)},
+		room([slotKinds]int{}), PauseAttempt{Attempt: newest(j, 0, 0), Cause: "others"})
+	if got := asked(j); got != "pause pause" {
+		t.Errorf("of a gang that has paused in part, attempts are asked for %q", got)
+	}
+	s, j = running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"), room([slotKinds]int{}), SuspendJob{Job: j.ID, Cause: "others"})
+	if got := asked(j); got != "still still still" {
+		t.Errorf("of a suspended job, attempts are asked for %q", got)
+	}
+}
+
+// TestAPausedGangGoesOn with those of it that have not finished.
+func TestAPausedGangGoesOn(t *testing.T) {
+	s, j := pausedGang(t)
+	b := j.Bundles[0]
+	if got := fmt.Sprint(b.NeedOf(0), b.Need(), len(b.WaitingIn(0))); got != "[0 2] [1 2] 2" {
+		t.Errorf("it needs %s", got)
+	}
+	whole, half := bundleStart(j, 0, 0, "n0"), bundleStart(j, 0, 0, "n0")
+	whole.Starts = append(whole.Starts, StartAttempt{Task: j.Stages[0].Tasks[0].ID, Machine: "n0"})
+	half.Starts = half.Starts[:1]
+	wantRefused(t, s, "3 starts for 2 tasks", whole)
+	wantRefused(t, s, "1 starts for 2 tasks", half)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
+	wantRefused(t, s, "bundle 0 is RUNNING", bundleStart(j, 0, 0, "n0"))
+	for _, stage := range []int{1, 2} {
+		if _, _, a, _ := s.View().Attempt(newest(j, stage, 0)); a.From != 1 || a.ResumedAt == 0 {
+			t.Errorf("%v goes on from %d, since %d", a.ID, a.From, a.ResumedAt)
+		}
+	}
+	if b.Incarnation(0) != 2 || j.Published(j.Stages[0].Tasks[0]) {
+		t.Errorf("incarnation %d, published: %v", b.Incarnation(0), j.Published(j.Stages[0].Tasks[0]))
+	}
+	mustApply(t, s, finishTask(j, 1, 0), finishTask(j, 2, 0))
+	if j.State != JobCommitting || !j.Published(j.Stages[0].Tasks[0]) {
+		t.Errorf("the job is %v", j.State)
+	}
+}
+
+// TestAPausedGangStartsAnew whole when one of its checkpoints is of no use any more.
+func TestAPausedGangStartsAnew(t *testing.T) {
+	bad := FailAttempt{Failure: Failure{Cause: "checkpoint of no use"}, BadCheckpoint: true}
+	for name, tt := range map[string]struct {
+		goesOn bool
+		ends   func(j *Job) []Command
+		cause  string // of the attempt that had finished
+	}{
+		"a checkpoint is lost": {false, func(*Job) []Command { return []Command{ExpireMachine{Name: "n1", Epoch: 1}} }, "the checkpoint of task_1_0001_s1_000000 is lost"},
+		"a tasknode is started anew": {false, func(*Job) []Command {
+			return []Command{JoinMachine{Name: "n2", Instance: "2", Slots: [2]int{1, 1}}}
+		}, "the checkpoint of task_1_0001_s2_000000 is lost"},
+		"a checkpoint is rejected": {true, func(j *Job) []Command { bad.Attempt = newest(j, 1, 0); return []Command{bad} }, "task_1_0001_s1_000000 ended"},
+		"one fails whose checkpoint is lost": {true, func(j *Job) []Command {
+			return []Command{ExpireMachine{Name: "n2", Epoch: 1}, FailAttempt{Attempt: newest(j, 2, 0)}}
+		}, "task_1_0001_s2_000000 ended"},
+		"one fails, and of another that has finished the checkpoint is lost": {true, func(j *Job) []Command {
+			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n1", Epoch: 1}, FailAttempt{Attempt: newest(j, 2, 0)}}
+		}, "task_1_0001_s2_000000 ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := pausedGang(t)
+			if tt.goesOn {
+				mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+			}
+			mustApply(t, s, tt.ends(j)...)
+			wantStates(t, j, "PENDING | PENDING | PENDING")
+			for _, stage := range j.Stages {
+				if stage.Tasks[0].Checkpoint != nil {
+					t.Errorf("%v has a checkpoint", stage.Tasks[0].ID)
+				}
+			}
+			if cause := j.Stages[0].Tasks[0].Attempts[0].Cause; !strings.Contains(cause, tt.cause) {
+				t.Errorf("what had finished counts no more because %q", cause)
+			}
+			if j.Stages[1].Tasks[0].Charged != 0 {
+				t.Error("a task is charged for its checkpoint")
+			}
+			wantSound(t, s)
+		})
+	}
+}
+
+// TestAGangGoesBackToItsCut when one of it ends otherwise than with a checkpoint or
+// finished: to the latest at which all of them were paused.
+func TestAGangGoesBackToItsCut(t *testing.T) {
+	pause := func(j *Job) Command { return PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"} }
+	fail := func(j *Job) Command { return FailAttempt{Attempt: newest(j, 2, 0)} }
+	for name, tt := range map[string]struct {
+		do     []func(j *Job) Command // since the gang went on, on n0
+		states string
+		from   string // attempts that wrote the checkpoints from which the last two go on
+	}{
+		"one fails":           {[]func(*Job) Command{fail}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"one is killed":       {[]func(*Job) Command{func(j *Job) Command { return KillAttempt{Attempt: newest(j, 1, 0)} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"its machine is lost": {[]func(*Job) Command{func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} }}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another has finished since": {[]func(*Job) Command{
+			func(j *Job) Command { return finishTask(j, 1, 0) }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another is paused again": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"another is paused again, and that checkpoint lost": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(*Job) Command { return ExpireMachine{Name: "n0", Epoch: 1} },
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+		"it is whole again": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return checkpointOf(j, 1) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			func(j *Job) Command { return bundleStart(j, 0, 0, "n1", "n2") }, fail,
+		}, "SUCCEEDED | PAUSED | PAUSED", "1 1"},
+		"another had finished by the latest": {[]func(*Job) Command{
+			pause, func(j *Job) Command { return finishTask(j, 1, 0) }, func(j *Job) Command { return checkpointOf(j, 2) },
+			func(j *Job) Command { return bundleStart(j, 0, 0, "n2") }, fail,
+		}, "SUCCEEDED | SUCCEEDED | PAUSED", "- 1"},
+		"again and again": {[]func(*Job) Command{
+			fail, func(j *Job) Command { return bundleStart(j, 0, 0, "n0") }, func(j *Job) Command { return KillAttempt{Attempt: newest(j, 2, 0)} },
+		}, "SUCCEEDED | PAUSED | PAUSED", "0 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := pausedGang(t)
+			mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+			for _, do := range tt.do {
+				mustApply(t, s, do(j))
+				wantSound(t, s)
+			}
+			wantStates(t, j, tt.states)
+			if got := wroteFor(j.Stages[1]) + " " + wroteFor(j.Stages[2]); got != tt.from {
+				t.Errorf("it goes on from what attempts %s wrote, want %s", got, tt.from)
+			}
+			mustApply(t, s, bundleStart(j, 0, 0, "n1", "n2"))
+			for stage := range 3 {
+				if j.Stages[stage].Tasks[0].State == TaskRunning {
+					mustApply(t, s, finishTask(j, stage, 0))
+				}
+			}
+			if wantSound(t, s); j.State != JobCommitting {
+				t.Errorf("the job is %v", j.State)
+			}
+		})
+	}
+}
+
+// wroteFor is the number of the attempt whose checkpoint a stage's first task goes on
+// from.
+func wroteFor(s *Stage) string {
+	if c := s.Tasks[0].Checkpoint; c != nil {
+		return fmt.Sprint(c.Attempt.Number)
+	}
+	return "-"
+}
+
+// wantSound wants the invariants to hold, and a snapshot to give the same state.
+func wantSound(t *testing.T, s *State) {
+	t.Helper()
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+	if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
+		t.Error("a snapshot gives another state")
+	}
+}
+
+// TestAGangThatIsBeingPausedStartsAnew when one of it ends without a checkpoint.
+func TestAGangThatIsBeingPausedStartsAnew(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)}, checkpointOf(j, 2))
+	mustApply(t, s, KillAttempt{Attempt: newest(j, 0, 0)})
+	wantStates(t, j, "PENDING | PENDING | PENDING")
+	mustApply(t, s, checkpointOf(j, 1)) // which it had under way
+	wantStates(t, j, "PENDING | PENDING | PENDING")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c != nil {
+		t.Errorf("a late checkpoint counts: %+v", c)
+	}
+}
+
+// TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready: nobody of it is told to
+// begin anew beside the others.
+func TestAGangGoesOnWhileACheckpointIsLostThatItHasReadAlready(t *testing.T) {
+	s, j := pausedGang(t)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0"), ExpireMachine{Name: "n1", Epoch: 1})
+	wantStates(t, j, "SUCCEEDED | RUNNING | RUNNING")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c == nil || c.Machine != "" {
+		t.Errorf("it goes on from %+v", c)
+	}
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2))
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	if c := j.Stages[1].Tasks[0].Checkpoint; c.Machine != "n0" || c.Attempt != newest(j, 1, 0) {
+		t.Errorf("it goes on from %+v", c)
+	}
+	if err := s.CheckInvariants(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestACheckpointOfAGangIsLeftInItsCopy when its machine is lost.
+func TestACheckpointOfAGangIsLeftInItsCopy(t *testing.T) {
+	s, j := running(t, trioGraph())
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n1", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 0, 0)})
+	for stage := range 3 {
+		c := checkpointOf(j, stage)
+		c.Checkpoint.Copy = &CheckpointCopy{Path: "hdfs://h/c"}
+		mustApply(t, s, c)
+	}
+	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1})
+	wantStates(t, j, "PAUSED | PAUSED | PAUSED")
+	if home := j.Stages[1].Tasks[0].CheckpointMachine(); home != "" {
+		t.Errorf("its home is %q", home)
+	}
+}
+
+// TestWhoMayPauseAGang is everybody, unless its job rules it out for one of its stages
+// or it stands still.
+func TestWhoMayPauseAGang(t *testing.T) {
+	for _, barred := range []Ways{WayCheckpoint, 0} {
+		s := New("1")
+		spec := submit(0, 0)
+		spec.Spec.Graph, spec.Spec.DisallowedModes = trioGraph(), []Ways{0, 0, barred}
+		mustApply(t, s, JoinMachine{Name: "n0", Slots: [2]int{4, 4}}, spec)
+		loadSplits(s)
+		mustApply(t, s, StartJob{job1})
+		j := s.jobs[0]
+		mustApply(t, s, bundleStart(j, 0, 0, "n0"))
+		if barred != 0 {
+			wantRefused(t, s, "its job rules it out", PauseAttempt{Attempt: newest(j, 0, 0)})
+			continue
+		}
+		mustApply(t, s, SuspendAttempt{Attempt: newest(j, 0, 0)})
+		wantRefused(t, s, "suspended: true", PauseAttempt{Attempt: newest(j, 1, 0)})
+	}
+}
+
+// TestAStillGangIsSentAway whole: woken, and paused at once, by drain or by name.
+func TestAStillGangIsSentAway(t *testing.T) {
+	for name, send := range map[string]func(j *Job) Command{
+		"drained": func(*Job) Command { return DrainMachine{Name: "n2", Cause: "it is to be stopped"} },
+		"moved":   func(j *Job) Command { return MoveAttempt{Attempt: newest(j, 1, 0), Cause: "full"} },
+	} {
+		s, j := stillGang(t)
+		mustApply(t, s, send(j))
+		if got := asked(j); got != "pause pause" {
+			t.Errorf("%s: attempts are asked for %q", name, got)
+		}
+		mustApply(t, s, checkpointOf(j, 0), checkpointOf(j, 1))
+		wantStates(t, j, "PAUSED | PAUSED | PENDING")
+		if err := s.CheckInvariants(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAGangThatGoesBackReadsAgainWhatIsGone of what a task had written for it, where its
+// checkpoint may lack that.
+func TestAGangThatGoesBackReadsAgainWhatIsGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lose   func(j *Job) []Command // the machine that has what the gang reads
+		states string
+	}{
+		"one that had it has finished": {func(j *Job) []Command {
+			return []Command{finishTask(j, 1, 0), ExpireMachine{Name: "n2", Epoch: 1}}
+		}, "PENDING | PAUSED | PAUSED"},
+		"one that had it is paused again": {func(j *Job) []Command {
+			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{newest(j, 1, 0)}}
+			return []Command{PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
+		}, "PENDING | PAUSED | PAUSED"},
+		"one had it before it was paused": {func(j *Job) []Command {
+			now := newest(j, 1, 0)
+			has := Fetched{Outputs: []AttemptID{newest(j, 0, 0)}, Readers: []AttemptID{{now.Task, 0}, now}}
+			return []Command{ExpireMachine{Name: "n2", Epoch: 1, Fetched: has}}
+		}, "SUCCEEDED | PAUSED | PAUSED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := trioGraph()
+			g.Edges[0] = dag.Edge{From: "a", To: "b"}
+			s, j := running(t, g)
+			mustApply(t, s, StartAttempt{Task: j.Stages[0].Tasks[0].ID, Machine: "n2"})
+			mustApply(t, s, finishTask(j, 0, 0), bundleStart(j, 1, 0, "n0", "n1"))
+			mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0)}, checkpointOf(j, 1), checkpointOf(j, 2), bundleStart(j, 1, 0, "n0", "n1"))
+			mustApply(t, s, tt.lose(j)...)
+			if a := j.Stages[0].Tasks[0]; a.Winner == nil || !a.Winner.Lost {
+				t.Errorf("what a has written is not gone: it is %v", a.State)
+			}
+			mustApply(t, s, FailAttempt{Attempt: newest(j, 2, 0)})
+			wantStates(t, j, tt.states)
+			wantSound(t, s)
+		})
+	}
+}
+
+// TestTheCutOfAGangIsMoved while it goes on, so that it can go back to that when the
+// machine is stopped where it lay.
+func TestTheCutOfAGangIsMoved(t *testing.T) {
+	s, j := pausedGang(t)
+	mustApply(t, s, bundleStart(j, 0, 0, "n0", "n2"))
+	mustApply(t, s, PauseAttempt{Attempt: newest(j, 1, 0), Cause: "others"}, checkpointOf(j, 2))
+	b, c := j.Stages[1].Tasks[0], j.Stages[2].Tasks[0]
+	if _, left := s.View().NeededOn(s.View().Machine("n2")); len(left) != 2 || left[0].Writer != c.Checkpoint.Attempt || left[1].Writer != c.ConsistentCheckpoint.Attempt {
+		t.Fatalf("left on n2: %v", left)
+	}
+	mustApply(t, s, DrainMachine{Name: "n1"}, DrainMachine{Name: "n2"})
+	mustApply(t, s, MoveCheckpoint{Attempt: b.Checkpoint.Attempt, Machine: "n0", Path: "m"}, MoveCheckpoint{Attempt: c.ConsistentCheckpoint.Attempt, Machine: "n0", Path: "m"})
+	mustApply(t, s, ExpireMachine{Name: "n1", Epoch: 1}, ExpireMachine{Name: "n2", Epoch: 1})
+	wantStates(t, j, "SUCCEEDED | PAUSED | PAUSED")
+	if b.CheckpointMachine() != "n0" || c.CheckpointMachine() != "n0" || b.Checkpoint.Path != "m" || c.Checkpoint.Path != "m" {
+		t.Errorf("it goes on from %+v and %+v", b.Checkpoint, c.Checkpoint)
+	}
+}

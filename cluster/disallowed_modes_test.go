@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// ran is a state in which map 0 and reduce 0 of a job run.
+func ran(t *testing.T, change func(*JobSpec)) *State {
+	t.Helper()
+	s := New("1")
+	job := submit(2, 2)
+	if change != nil {
+		change(&job.Spec)
+	}
+	apply(t, s, job, JoinMachine{Name: "a", Slots: [2]int{2, 2}}, StartJob{job1},
+		StartAttempt{Task: mapTask(0), Machine: "a", Range: dag.Range{End: dag.Position{Offset: 100}}})
+	return s
+}
+
+func TestBarredWaysAreRefused(t *testing.T) {
+	id := attemptAt(mapTask(0), 0)
+	for _, tt := range []struct {
+		barred  Ways
+		command Command
+		refused bool
+	}{
+		{0, PauseAttempt{Attempt: id}, false},
+		{WayCheckpoint, PauseAttempt{Attempt: id}, true},
+		{WayCheckpoint, PauseAttempt{Attempt: id, Split: true}, false},
+		{WaySplit, PauseAttempt{Attempt: id, Split: true}, false},
+		{WaySplit | WayCheckpoint, PauseAttempt{Attempt: id, Split: true}, true},
+		{WaySuspend, SuspendAttempt{Attempt: id}, true},
+		{WayCheckpoint | WayKill, SuspendAttempt{Attempt: id}, false},
+		{AllWays, KillAttempt{Attempt: id}, false}, // whoever may tell it to end
+	} {
+		s := ran(t, func(spec *JobSpec) { spec.DisallowedModes = []Ways{tt.barred} })
+		_, err := s.Apply(Entry{At: 5, Command: tt.command})
+		if errors.Is(err, ErrRefused) != tt.refused {
+			t.Errorf("%T with %#b barred: %v", tt.command, tt.barred, err)
+		}
+	}
+}
+
+func TestJobsThatBarWhatThereIsNot(t *testing.T) {
+	for _, barred := range [][]Ways{{0, 0, WayKill}, {1 << 7}} {
+		job := submit(1, 1)
+		job.Spec.DisallowedModes = barred
+		if _, err := New("1").Apply(Entry{Command: job}); !errors.Is(err, ErrRefused) {
+			t.Errorf("%v: %v", barred, err)
+		}
+	}
+}
+
+// TestWhatCannotBeSplit looks at what stages bar whatever their job says.
+func TestWhatCannotBeSplit(t *testing.T) {
+	chain := dag.MapReduce(4, 2)
+	chain.Stages = append(chain.Stages, dag.Stage{Name: "last", Nodes: 1})
+	chain.Edges = append(chain.Edges, dag.Edge{From: "reduce", To: "last", Connection: dag.Gather})
+	piped := dag.MapReduce(4, 2)
+	piped.Stages = append(piped.Stages, dag.Stage{Name: "last", Nodes: 2})
+	piped.Edges = append(piped.Edges, dag.Edge{From: "reduce", To: "last", Channel: dag.ChannelSHM, Connection: dag.OneToOne})
+	for name, tt := range map[string]struct {
+		graph dag.Graph
+		want  []Ways
+	}{
+		"maps and reduces":            {dag.MapReduce(4, 2), []Ways{0, WaySplit}},
+		"maps alone":                  {dag.MapReduce(4, 0), []Ways{0}},
+		"a stage that others read":    {chain, []Ways{0, WaySplit, WaySplit}},
+		"stages that share a process": {piped, []Ways{0, WaySplit}},
+		"a gang":                      {gangGraph(1), []Ways{WaySplit, WaySplit, WaySplit}},
+	} {
+		s := New("1")
+		job := submit(1, 1)
+		job.Spec.Graph = tt.graph
+		apply(t, s, job)
+		for i, stage := range s.View().Job(job1).Stages {
+			if stage.DisallowedModes != tt.want[i] {
+				t.Errorf("%s: stage %s bars %#b, want %#b", name, stage.Name, stage.DisallowedModes, tt.want[i])
+			}
+		}
+	}
+}
+
+// TestTaken counts what each way of taking a slot has come to.
+func TestTaken(t *testing.T) {
+	const start = 4 // when the attempt does, in ms
+	id := attemptAt(mapTask(0), 0)
+	half := dag.Range{End: dag.Position{Offset: 50}}
+	for name, tt := range map[string]struct {
+		commands []Entry
+		want     PreemptionStats
+		state    AttemptState
+	}{
+		"killed for others": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id, Preempt: true}}},
+			PreemptionStats{Requested: 1, LostMillis: 1000}, AttemptPreempted},
+		"killed by hand": {[]Entry{{At: start + 1000, Command: KillAttempt{Attempt: id}}}, PreemptionStats{}, AttemptKilled},
+		"checkpointed": {[]Entry{
+			{At: start + 1000, Command: PauseAttempt{Attempt: id}},
+			{At: start + 1300, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
+		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 300, KeptMillis: 1300}, AttemptPreempted},
+		"split": {[]Entry{
+			{At: start + 1000, Command: PauseAttempt{Attempt: id, Split: true}},
+			{At: start + 1100, Command: SplitTask{Attempt: id, At: half.End}},
+			{At: start + 1100, Command: FinishAttempt{Attempt: id, Range: half}},
+		}, PreemptionStats{Requested: 1, KeptMillis: 1100}, AttemptSucceeded},
+		"suspended": {[]Entry{
+			{At: start + 1000, Command: SuspendAttempt{Attempt: id}}, {At: start + 5000, Command: ResumeAttempt{Attempt: id}},
+		}, PreemptionStats{Requested: 1, KeptMillis: 1000}, AttemptRunning},
+		"with a checkpoint for an answer": {[]Entry{
+			{At: start + 1000, Command: SuspendAttempt{Attempt: id}},
+			{At: start + 1200, Command: CheckpointAttempt{Attempt: id, Checkpoint: Checkpoint{Path: "/c", Bytes: 7}}},
+		}, PreemptionStats{Requested: 1, Checkpoints: 1, CheckpointBytes: 7, CheckpointMillis: 200, KeptMillis: 1000}, AttemptPreempted},
+	} {
+		s := ran(t, nil)
+		for _, e := range tt.commands {
+			if _, err := s.Apply(e); err != nil {
+				t.Fatalf("%s: %T: %v", name, e.Command, err)
+			}
+		}
+		stage := s.View().Job(job1).Stages[0]
+		a := stage.Tasks[0].Attempts[0]
+		if stage.Preemption != tt.want || a.State != tt.state || stage.Failed != 0 {
+			t.Errorf("%s: %+v, %v, %d failed; want %+v, %v", name, stage.Preemption, a.State, stage.Failed, tt.want, tt.state)
+		}
+		if err := s.CheckInvariants(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		twin, err := s.Snapshot().Restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := twin.View().Job(job1).Stages[0]; got.Preemption != stage.Preemption || *got.Tasks[0].Attempts[0] != *a {
+			t.Errorf("%s: after a restart %+v, %+v", name, got.Preemption, *got.Tasks[0].Attempts[0])
+		}
+	}
+}
+
+// TestResumed tells which attempts go on with what was there before.
+func TestResumed(t *testing.T) {
+	s := ran(t, nil)
+	whole, half := dag.Range{End: dag.Position{Offset: 100}}, dag.Range{End: dag.Position{Offset: 50}}
+	first := attemptAt(mapTask(0), 0)
+	apply(t, s, SuspendAttempt{Attempt: first}, ResumeAttempt{Attempt: first},
+		PauseAttempt{Attempt: first}, CheckpointAttempt{Attempt: first, Checkpoint: Checkpoint{Path: "/c"}},
+		StartAttempt{Task: mapTask(0), Machine: "a", Range: whole},
+		SplitTask{Attempt: attemptAt(mapTask(0), 1), At: half.End},
+		StartAttempt{Task: mapTask(2), Machine: "a", Range: dag.Range{Start: half.End, End: whole.End}},
+		KillAttempt{Attempt: attemptAt(mapTask(0), 1), Preempt: true}, ExitAttempt{Attempt: attemptAt(mapTask(0), 1)},
+		StartAttempt{Task: mapTask(1), Machine: "a", Range: whole})
+	maps := s.View().Job(job1).Stages[0].Tasks
+	for name, tt := range map[string]struct {
+		attempt *Attempt
+		resumed bool
+	}{
+		"stood still":           {maps[0].Attempts[0], true},
+		"has a checkpoint":      {maps[0].Attempts[1], true},
+		"is a rest":             {maps[2].Attempts[0], true},
+		"begins the first time": {maps[1].Attempts[0], false},
+	} {
+		if (tt.attempt.ResumedAt > 0) != tt.resumed {
+			t.Errorf("one that %s was resumed at %d", name, tt.attempt.ResumedAt)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// Output that is lost with its machine does not make its task run again while
+// nobody needs it: whoever reads it has finished, or has fetched it. It is gone,
+// and its task is finished all the same. In the step in which somebody comes to
+// need it after all, it is revoked.
+//
+// Invariant: each task that reads what is gone has finished, or has it: in all of
+// its running attempts or, while it waits, in its checkpoint. No attempt begins
+// anew beside that: before it, its task has lost what it had, and what is gone was
+// revoked.
+
+// Fetched says what tasks have of the output that is lost with a machine or with its
+// tasknode: each of Readers has all of Outputs that its task reads. What an attempt has only grows,
+// so what is true when it is proposed is true when it is applied.
+type Fetched struct {
+	Outputs []AttemptID `cbor:"Outputs,omitempty"` // of finished attempts, ascending
+	Readers []AttemptID `cbor:"Readers,omitempty"` // attempts that run, or that have written their tasks' checkpoints; ascending
+}
+
+func (f Fetched) isSorted() bool {
+	return slices.IsSortedFunc(f.Outputs, AttemptID.Compare) && slices.IsSortedFunc(f.Readers, AttemptID.Compare)
+}
+
+// hasInputOf reports whether a task that has not finished has the Outputs that it reads.
+func (f Fetched) hasInputOf(t *Task) bool {
+	if t.State != TaskRunning {
+		return t.hasInput() && containsID(f.Readers, t.Checkpoint.Attempt)
+	}
+	return !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return a.State == AttemptRunning && !containsID(f.Readers, a.ID) })
+}
+
+func containsID(ids []AttemptID, id AttemptID) bool {
+	_, found := slices.BinarySearchFunc(ids, id, AttemptID.Compare)
+	return found
+}
+
+// hasInput reports whether a task that waits has whatever it reads that is gone.
+func (t *Task) hasInput() bool { return t.Checkpoint != nil && !t.Checkpoint.MayMissInput }
+
+// LostUnneeded yields the finished tasks of the stage whose output is lost and that do not
+// run again, since nobody needs it.
+func (s *Stage) LostUnneeded() iter.Seq[*Task] { return s.tasks(&s.lostUnneeded) }
+
+func (s *Stage) setOutputLost(t *Task, gone bool) {
+	if t.Winner.Lost = gone; gone {
+		s.lostUnneeded.add(t.ID.Number)
+	} else {
+		s.lostUnneeded.remove(t.ID.Number)
+	}
+}
+
+// Reads reports whether a task reads what another one writes to a file. Where that
+// is not settled yet, it may.
+func (j *Job) Reads(reader, writer *Task) bool {
+	from, to := j.stage(writer.ID.Stage), j.stage(reader.ID.Stage)
+	return slices.ContainsFunc(to.upstream, func(up upstream) bool {
+		if up.stage != from {
+			return false
+		}
+		first, end := j.readersOf(writer, up.edge, to)
+		return first <= reader.ID.Number && reader.ID.Number < end
+	})
+}
+
+// readersOf are the numbers, from first to before end, of the tasks of a stage that
+// read along an edge what another task writes.
+func (j *Job) readersOf(writer *Task, edge int, to *Stage) (first, end int) {
+	switch e := j.Spec.Graph.Edges[edge]; e.Connection {
+	case dag.OneToOne:
+		written := j.Layout.NodesPerGroup(j.stage(writer.ID.Stage).Index, j.Spec.Graph.StageIndex(e.From))
+		read := j.Layout.NodesPerGroup(to.Index, j.Spec.Graph.StageIndex(e.To))
+		n := writer.ID.Number * written
+		return n / read, (n + written + read - 1) / read
+	case dag.PerMachine:
+		i := slices.IndexFunc(to.combineSets, func(sh combineSet) bool { return sh.Edge == edge })
+		if readers := to.combineSets[i].Readers; writer.ID.Number < len(readers) {
+			n := readers[writer.ID.Number]
+			return n, n + 1
+		}
+	}
+	return 0, len(to.Tasks)
+}
+
+// demand is the tasks of a stage that need what is written along an edge.
+type demand struct {
+	to         *Stage
+	edge       int
+	unfinished numberSet // that have not finished
+	unfetched  numberSet // of them, those that have not fetched what others have
+}
+
+// demands are those for what a stage writes.
+func (j *Job) demands(from *Stage, fetched Fetched) (demands []*demand) {
+	for _, to := range j.Stages {
+		for _, up := range to.upstream {
+			if up.stage != from {
+				continue
+			}
+			d := &demand{to: to, edge: up.edge}
+			for n, t := range to.Tasks {
+				if t.State != TaskSucceeded {
+					d.unfinished.add(n)
+					if !fetched.hasInputOf(t) {
+						d.unfetched.add(n)
+					}
+				}
+			}
+			demands = append(demands, d)
+		}
+	}
+	return demands
+}
+
+// needs reports whether a task needs what another has written, all having fetched
+// it that say so.
+func (d *demand) needs(j *Job, writer *Task, fetched bool) bool {
+	set := &d.unfinished
+	if fetched {
+		set = &d.unfetched
+	}
+	first, end := j.readersOf(writer, d.edge, d.to)
+	return set.hasWithin(first, end)
+}
+
+// loseOutputs takes away what a job has on a lost machine, but for that of the
+// attempts in held; what is stored lay on none. What is needed is revoked.
+func (tx *transition) loseOutputs(j *Job, machine, cause string, held []AttemptID, fetched Fetched) {
+	if j.State != JobRunning {
+		return
+	}
+	for _, stage := range j.Stages {
+		if !stage.Stored {
+			tx.loseStageOutputs(taskRef{job: j, stage: stage}, machine, cause, held, fetched)
+		}
+	}
+	j.markMissingInput(fetched)
+}
+
+func (tx *transition) loseStageOutputs(p taskRef, machine, cause string, held []AttemptID, fetched Fetched) {
+	demands := p.job.demands(p.stage, fetched)
+	for _, t := range p.stage.Tasks {
+		if t.Winner == nil || t.Winner.Lost || t.Winner.DataMachine() != machine || containsID(held, t.Winner.ID) {
+			continue
+		}
+		p.stage.setOutputLost(t, true)
+		known := containsID(fetched.Outputs, t.Winner.ID)
+		if slices.ContainsFunc(demands, func(d *demand) bool { return d.needs(p.job, t, known) }) {
+			p.task = t
+			tx.revoke(p, cause)
+		}
+	}
+}
+
+// markMissingInput notes which checkpoints, of tasks that have gone on from them, may lack
+// what is gone: those that none of readers has written.
+func (j *Job) markMissingInput(fetched Fetched) {
+	for _, stage := range j.Stages {
+		if !slices.ContainsFunc(stage.upstream, func(up upstream) bool { return up.stage.lostUnneeded.count > 0 }) {
+			continue
+		}
+		for _, t := range stage.Tasks {
+			spared := t.State == TaskRunning && len(fetched.Outputs) > 0 && t.hasInput() && !containsID(fetched.Readers, t.Checkpoint.Attempt)
+			if spared || t.State == TaskSucceeded {
+				t.Checkpoint = t.Checkpoint.withMissingInput()
+			}
+			t.ConsistentCheckpoint = t.ConsistentCheckpoint.withMissingInput()
+		}
+	}
+}
+
+// rerunLost revokes what is gone and is needed now, by tasks that have to begin anew:
+// an attempt of theirs has ended, or their checkpoint is lost or their output
+// revoked. Of those that it revokes it looks at what they read in turn.
+func (tx *transition) rerunLost() {
+	for _, id := range tx.lostCheckpoint {
+		tx.rerunLostFor(id)
+	}
+	d := tx.delta
+	for ended, revoked := 0, 0; ended < len(d.Ended) || revoked < len(d.Revoked); {
+		if ended < len(d.Ended) {
+			tx.rerunLostFor(d.Ended[ended].Task)
+			ended++
+			continue
+		}
+		tx.rerunLostFor(d.Revoked[revoked].Task)
+		revoked++
+	}
+}
+
+// rerunLostFor revokes what is gone, if a task waits that needs it.
+func (tx *transition) rerunLostFor(id TaskID) {
+	p, err := tx.task(id)
+	if err != nil || p.job.State != JobRunning || !p.task.isWaiting() || p.task.hasInput() {
+		return
+	}
+	for _, up := range p.stage.upstream {
+		for t := range up.stage.LostUnneeded() {
+			if t.Winner != nil && p.job.Reads(p.task, t) { // another one of its gang may have taken it along
+				cause := fmt.Sprintf("it is lost with machine %s, and %v has to read it again", t.Winner.DataMachine(), id)
+				tx.revoke(taskRef{job: p.job, stage: up.stage, task: t}, cause)
+			}
+		}
+	}
+}
+
+// needsLostOutput reports whether a task reads what is gone.
+func (j *Job) needsLostOutput(s *Stage, t *Task) bool {
+	for _, up := range s.upstream {
+		for writer := range up.stage.LostUnneeded() {
+			if j.Reads(t, writer) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lostOutputs checks what is gone, and that nobody who waits needs it.
+func (c *checker) lostOutputs(j *Job) {
+	for _, stage := range j.Stages {
+		for n, t := range stage.Tasks {
+			gone := t.Winner != nil && t.Winner.Lost
+			c.require(stage.lostUnneeded.has(n) == gone, "%v is gone: %v, in the index: %v", t.ID, gone, !gone)
+			c.require(!gone || !stage.Stored, "%v is stored and gone", t.ID)
+			lacks := j.State == JobRunning && t.isWaiting() && !t.hasInput() && j.needsLostOutput(stage, t)
+			c.require(!lacks, "%v waits and needs what is gone", t.ID)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cluster
+
+import "slices"
+
+// A failed task is tried on another machine, and a job avoids machines on which
+// many of its tasks have failed, for a while. Both only while there are other
+// machines: they change where a task runs, never whether it does.
+
+// maxAvoidedPercent is the share of the machines that a job may avoid. When
+// more look bad, the fault is likely the job's, and it avoids none (Hadoop's
+// yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent).
+const maxAvoidedPercent = 33
+
+// machineFailures counts the failed attempts of a job on one machine.
+type machineFailures struct {
+	Machine string `cbor:"Machine"`
+	Count   int    `cbor:"Count"`
+	At      int64  `cbor:"At"` // when the latest came, ms since the epoch
+}
+
+// remaining is how many of the failures still count: one is forgotten every decay.
+func (f machineFailures) remaining(now, decay int64) int {
+	if decay <= 0 {
+		return f.Count
+	}
+	return f.Count - int(min(max(now-f.At, 0)/decay, int64(f.Count)))
+}
+
+// blame counts a failure against a machine.
+func (j *Job) blame(machine string, now int64) {
+	i := slices.IndexFunc(j.machineFailures, func(f machineFailures) bool { return f.Machine == machine })
+	if i < 0 {
+		j.machineFailures = append(slices.Clip(j.machineFailures), machineFailures{machine, 1, now})
+		return
+	}
+	j.machineFailures = slices.Clone(j.machineFailures)
+	j.machineFailures[i] = machineFailures{machine, j.machineFailures[i].remaining(now, j.Spec.FailureDecayMillis) + 1, now}
+}
+
+// Avoided lists the machines that the job avoids for all of its tasks, by name;
+// nil for none.
+func (v View) Avoided(j *Job, now int64) []string {
+	var bad []string
+	for _, f := range j.machineFailures {
+		if m := v.Machine(f.Machine); m != nil && !m.Lost && j.Spec.MaxMachineFailures > 0 &&
+			f.remaining(now, j.Spec.FailureDecayMillis) >= j.Spec.MaxMachineFailures {
+			bad = append(bad, f.Machine)
+		}
+	}
+	if len(bad)*100 > v.aliveMachines()*maxAvoidedPercent {
+		return nil
+	}
+	return bad
+}
+
+// FailedOn lists the machines on which a task has failed and should not be tried
+// again, by name; nil when it has failed on none, or on every one that is there.
+func (v View) FailedOn(t *Task) []string {
+	if t.Charged == 0 {
+		return nil
+	}
+	var bad []string
+	for _, a := range t.Attempts {
+		if m := v.Machine(a.Machine); a.State == AttemptFailed && m != nil && !m.Lost && !slices.Contains(bad, a.Machine) {
+			bad = append(bad, a.Machine)
+		}
+	}
+	if len(bad) >= v.aliveMachines() {
+		return nil
+	}
+	return bad
+}
+
+func (v View) aliveMachines() int { return len(v.s.machines) - v.s.lost }

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+)
+
+// stillGang is a job of a gang of two that runs on n2 and n0 and stands still.
+func stillGang(t *testing.T) (*State, *Job) {
+	t.Helper()
+	s, j := running(t, gangGraph(1))
+	mustApply(t, s, bundleStart(j, 0, 0, "n2", "n0"))
+	mustApply(t, s, SuspendAttempt{Attempt: newest(j, 1, 0), Cause: "others"})
+	return s, j
+}
+
+// TestAGangStandsStillWhole takes the slots of both, whichever is named, and gives
+// them back together or not at all.
+func TestAGangStandsStillWhole(t *testing.T) {
+	s, j := stillGang(t)
+	v := s.View()
+	one, two := newest(j, 0, 0), newest(j, 1, 0)
+	_, _, a, _ := v.Attempt(one)
+	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0]), len(v.GangOf(a))); got != "still still[0 0] [0 0] [0] 2" {
+		t.Errorf("standing still: %s", got)
+	}
+	wantRefused(t, s, "suspended: true", SuspendAttempt{Attempt: one})
+
+	mustApply(t, s, submit(1, 0))
+	loadSplits(s)
+	mustApply(t, s, StartJob{s.jobs[1].ID})
+	other := TaskID{Job: s.jobs[1].ID, Stage: "m"}
+	mustApply(t, s, StartAttempt{Task: other, Machine: "n2", Range: s.jobs[1].RangeOf(s.jobs[1].Stages[0].Tasks[0])})
+	if v.CanResume(a) {
+		t.Error("there is room for a gang one of whose machines is full")
+	}
+	wantRefused(t, s, "no free map slot on n2", ResumeAttempt{Attempt: one})
+	if v.Machine("n0").Used != [2]int{} {
+		t.Error("half a gang goes on")
+	}
+	mustApply(t, s, KillAttempt{Attempt: AttemptID{Task: other}}, ExitAttempt{Attempt: AttemptID{Task: other}})
+	mustApply(t, s, ResumeAttempt{Attempt: two})
+	if got := fmt.Sprint(asked(j), v.Machine("n0").Used, v.Machine("n2").Used, j.SuspendedBundles(j.Bundles[0])); got != "nothing nothing[0 1] [1 0] []" {
+		t.Errorf("going on: %s", got)
+	}
+}
+
+// TestAStillGangEnds in each way, without slots that it does not hold.
+func TestAStillGangEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(j *Job) Command
+		want string // states of the tasks
+	}{
+		"one is killed":        {func(j *Job) Command { return KillAttempt{Attempt: newest(j, 0, 0)} }, "PENDING | PENDING | PENDING"},
+		"one fails":            {func(j *Job) Command { return FailAttempt{Attempt: newest(j, 0, 0)} }, "PENDING | PENDING | PENDING"},
+		"a machine is lost":    {func(*Job) Command { return ExpireMachine{Name: "n2", Epoch: 1} }, "PENDING | PENDING | PENDING"},
+		"one had finished":     {func(j *Job) Command { return finishTask(j, 1, 0) }, "RUNNING | SUCCEEDED | PENDING"},
+		"a machine is drained": {func(*Job) Command { return DrainMachine{Name: "n2"} }, "RUNNING | RUNNING | PENDING"},
+		"the job is killed":    {func(j *Job) Command { return KillJob{j.ID, "enough"} }, "KILLED | KILLED | KILLED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, j := stillGang(t)
+			mustApply(t, s, tt.end(j))
+			wantStates(t, j, tt.want)
+			if err := s.CheckInvariants(); err != nil {
+				t.Error(err)
+			}
+			if again := restored(t, encoded(t, s)); dump(again) != dump(s) {
+				t.Error("a snapshot gives another state")
+			}
+		})
+	}
+}
+
+// TestAStillGangOfADrainedMachineGoesOn in the slots that the machine had for it, though
+// it takes no new tasks, where its job has it write no checkpoint.
+func TestAStillGangOfADrainedMachineGoesOn(t *testing.T) {
+	s, j := stillGang(t)
+	for _, stage := range j.Bundles[0].Stages {
+		stage.DisallowedModes |= WayCheckpoint
+	}
+	mustApply(t, s, DrainMachine{Name: "n2"}, ResumeAttempt{Attempt: newest(j, 0, 0)})
+	if got := asked(j); got != "nothing nothing" {
+		t.Errorf("attempts are asked for %q", got)
+	}
+}
+
+// TestAGroupOfSeveralSlotsStandsStill gives all of them back.
+func TestAGroupOfSeveralSlotsStandsStill(t *testing.T) {
+	s, j := running(t, dag.Graph{
+		Stages: []dag.Stage{{Name: "parse", Nodes: 1}, {Name: "clean", Nodes: 1, Slots: dag.SlotMap}},
+		Edges:  []dag.Edge{{From: "parse", To: "clean", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
+	})
+	mustApply(t, s, bundleStart(j, 0, 0, "n1"))
+	mustApply(t, s, SuspendAttempt{Attempt: newest(j, 0, 0)})
+	if m := s.View().Machine("n1"); m.Used != [2]int{} || m.suspendedCount(MapSlot) != 1 {
+		t.Errorf("used: %v, %d stand still", m.Used, m.suspendedCount(MapSlot))
+	}
+	mustApply(t, s, ResumeAttempt{Attempt: newest(j, 0, 0)})
+	if m := s.View().Machine("n1"); m.Used != [2]int{2, 0} {
+		t.Errorf("used: %v", m.Used)
+	}
+}

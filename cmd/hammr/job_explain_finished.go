@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// This file tells of the slots that a job had which is over.
+
+// writeFinish tells when and how a job ended.
+func (q *query) writeFinish(w io.Writer, e *wire.Explanation) {
+	field(w, "Submitted At", "%s", q.time(e.SubmitTime))
+	field(w, "Finished At", "%s (%s)", q.time(e.FinishTime), seconds(e.FinishTime-e.SubmitTime))
+	if e.Cause != "" {
+		field(w, "Reason", "%s", oneLine(e.Cause))
+	}
+}
+
+func writePastStage(w io.Writer, s *wire.Explanation_Stage) {
+	p := s.Past
+	fmt.Fprintf(w, "\n%s: %d tasks%s, %d finished; %d attempts, %d of them preempted\n",
+		oneLine(s.Name), s.Tasks, slotsEach(p), s.Finished, p.Attempts, p.Preempted)
+	if p.LongestWaitTask != "" {
+		fmt.Fprintf(w, "  waited for %s in all, at most for %s: %s\n", seconds(p.WaitedMillis), seconds(p.LongestWaitMillis), p.LongestWaitTask)
+	}
+	for _, n := range p.Nodes {
+		fmt.Fprintf(w, "  %s: %d attempts, %s of slots\n", n.Name, n.Attempts, seconds(n.SlotMillis))
+	}
+}
+
+// slotsEach tells what slots each task took, as far as that is known.
+func slotsEach(p *wire.Explanation_Past) string {
+	var kinds []string
+	if p.MapSlots > 0 {
+		kinds = append(kinds, fmt.Sprintf("%d map", p.MapSlots))
+	}
+	if p.ReduceSlots > 0 {
+		kinds = append(kinds, fmt.Sprintf("%d reduce", p.ReduceSlots))
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return " of " + strings.Join(kinds, " and ") + " slots each"
+}
+
+// pastTable is of attempts that are over.
+func (q *query) pastTable(attempts []*wire.Explanation_Attempt) *table {
+	t := &table{heading: []string{"Attempt", "Node", "State", "Waited", "From", "Until", "Cause"}}
+	for _, a := range attempts {
+		t.add(a.Id, a.Node, a.State, seconds(a.WaitedMillis), q.time(a.StartTime), q.time(a.Since), oneLine(a.Cause))
+	}
+	return t
+}
+
+func seconds(millis int64) string { return fmt.Sprintf("%.3fs", float64(millis)/1000) }

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+func (r clusterCommands) newJobLogs() *cobra.Command {
+	return r.command(&cobra.Command{
+		Use:   "logs JOB [ATTEMPT]",
+		Short: "Print what the tasks of a job have printed",
+		Long: `Print what the tasks of a job have printed. Of attempts that are over it is read
+from the cluster's directory for logs, so it is there when the machine that ran
+them is not; of attempts that run it is read from their tasknodes.`,
+		Example: "  hammr job logs job_1763700000000_0001",
+		Args:    cobra.RangeArgs(1, 2),
+	}, func(ctx context.Context, q *query) error {
+		only := ""
+		if len(q.args) == 2 {
+			only = q.args[1]
+		}
+		return q.logs(ctx, q.args[0], func(_, attempt string) bool { return only == "" || attempt == only })
+	})
+}
+
+func (r clusterCommands) newTaskLogs() *cobra.Command {
+	return r.command(&cobra.Command{
+		Use:     "logs TASK|ATTEMPT",
+		Short:   "Print what a task has printed, also while it runs",
+		Example: "  hammr task logs attempt_1763700000000_0001_m_000000_0",
+		Args:    oneArg("the id of a task or of an attempt"),
+	}, func(ctx context.Context, q *query) error {
+		job, err := jobOf(q.args[0])
+		if err != nil {
+			return err
+		}
+		return q.logs(ctx, job, func(task, attempt string) bool { return task == q.args[0] || attempt == q.args[0] })
+	})
+}
+
+// logs prints the logs of the attempts that are wanted.
+func (q *query) logs(ctx context.Context, job string, wanted func(task, attempt string) bool) error {
+	s, err := q.job(ctx, job, true)
+	if err != nil {
+		return err
+	}
+	router, err := q.openFiles(q.stderr)
+	if err != nil {
+		return err
+	}
+	l := &logReader{query: q, router: router, job: s}
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			if wanted(t.Id, a.Id) {
+				err = errors.Join(err, l.read(ctx, a))
+			}
+		}
+	}
+	if err == nil && !l.found {
+		err = errors.New("no such attempt has begun; 'hammr task list " + job + "' lists them")
+	}
+	return errors.Join(err, l.write(), router.Close())
+}
+
+// logReader gathers logs.
+type logReader struct {
+	*query
+	router *storage.Router
+	job    *wire.JobStatus
+	pages  map[string]string // host:port of the page of each tasknode, by name; nil until asked for
+	found  bool
+	logs   []attemptLog
+}
+
+// attemptLog is a log as JSON.
+type attemptLog struct {
+	Attempt string `json:"attempt"`
+	Node    string `json:"node"`
+	Stream  string `json:"stream"` // stdout or stderr
+	Text    string `json:"text"`
+}
+
+// read reads the logs of one attempt. An attempt that has printed nothing has
+// none.
+func (l *logReader) read(ctx context.Context, a *wire.TaskStatus_Attempt) error {
+	l.found = true
+	for _, source := range l.sources(a) {
+		if found, err := l.readFrom(ctx, a, source); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sources are where the logs of an attempt may be. For a while after its end
+// they are on their way to where they are kept.
+func (l *logReader) sources(a *wire.TaskStatus_Attempt) []logSource {
+	switch {
+	case l.job.State >= wire.JobState_SUCCEEDED:
+		return []logSource{l.readKept}
+	case a.State == wire.AttemptState_ATTEMPT_RUNNING || l.job.LogDir == "":
+		return []logSource{l.readFromTasknode}
+	}
+	return []logSource{l.readKept, l.readFromTasknode}
+}
+
+// logSource is where a stream of an attempt's can be read. The error wraps
+// fs.ErrNotExist when it is not there.
+type logSource func(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error)
+
+func (l *logReader) readFrom(ctx context.Context, a *wire.TaskStatus_Attempt, source logSource) (found bool, err error) {
+	for _, stream := range logStreams {
+		text, err := source(ctx, a, stream)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s of %s: %w", stream, a.Id, err)
+		}
+		found = true
+		l.logs = append(l.logs, attemptLog{a.Id, a.Node, stream, text})
+	}
+	return found, nil
+}
+
+// readKept reads from the job's directory for logs.
+func (l *logReader) readKept(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
+	if l.job.LogDir == "" {
+		return "", fmt.Errorf("job %s keeps no logs", l.job.JobId)
+	}
+	return l.content(ctx, l.job.LogDir+"/"+a.Id+"/"+stream)
+}
+
+// readFromTasknode reads from the tasknode.
+func (l *logReader) readFromTasknode(ctx context.Context, a *wire.TaskStatus_Attempt, stream string) (string, error) {
+	if l.pages == nil {
+		nodes, err := l.Tasknodes(ctx, true)
+		if err != nil {
+			return "", err
+		}
+		l.pages = make(map[string]string)
+		for _, n := range nodes {
+			l.pages[n.Name] = n.Http
+		}
+	}
+	page := l.pages[a.Node]
+	if page == "" {
+		return "", fmt.Errorf("tasknode %s has no page: %w", a.Node, fs.ErrNotExist)
+	}
+	return l.fetchLog(ctx, l.flags, page, a.Id, stream)
+}
+
+func (l *logReader) content(ctx context.Context, name string) (string, error) {
+	fsys, path, err := l.router.Resolve(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	f, err := fsys.Open(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // it was only read
+	text, err := io.ReadAll(f)
+	return string(text), err
+}
+
+func (l *logReader) write() error {
+	if l.logs == nil {
+		l.logs = []attemptLog{}
+	}
+	return l.answer(l.logs, func(w io.Writer) {
+		for _, log := range l.logs {
+			fmt.Fprintf(w, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Node, strings.TrimRight(log.Text, "\n"))
+		}
+	})
+}

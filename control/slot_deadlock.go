@@ -1,0 +1,208 @@
+package control
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// When output is lost that running tasks of the same job wait for, whoever wrote
+// it has to run again, in slots that those tasks may hold: nobody could go on.
+// So as many of the waiting ones as it takes are told to end, the youngest first.
+// They are not charged.
+//
+// Slots of the other kind may be in the way too, by way of other jobs: those that hold
+// what the writers need may wait for tasks that find no map slot. Nobody waits in one,
+// but for output that was lost (see cluster.Job.Ready). So while writers find no slots,
+// a machine whose map slots are all held by those who wait gets one of them back, if
+// somebody wants it. Maps and reduces of plain jobs never come to that.
+
+// noteOutputLost notes that a job has lost output.
+func (c *Controller) noteOutputLost(id cluster.JobID) {
+	if c.outputLost == nil {
+		c.outputLost = make(map[cluster.JobID]bool)
+	}
+	c.outputLost[id] = true
+}
+
+// breakDeadlocks looks at the jobs that have lost output and have not made up for it.
+func (c *Controller) breakDeadlocks(now int64) {
+	if len(c.outputLost) == 0 {
+		return
+	}
+	for j := range c.view.Jobs() {
+		if !c.outputLost[j.ID] {
+			continue
+		}
+		waits := j.Suspended
+		for _, stage := range j.Stages {
+			if stage.Waiting() > 0 && j.State == cluster.JobRunning && competesForSlots(j, stage) {
+				waits = true
+				c.breakDeadlock(now, j, stage)
+			}
+		}
+		if !waits {
+			delete(c.outputLost, j.ID)
+		}
+	}
+}
+
+// competesForSlots reports whether those that read what a stage writes take slots of the kinds that
+// it takes, or map slots, which others may need. Else they are in nobody's way.
+func competesForSlots(j *cluster.Job, stage *cluster.Stage) bool {
+	return slices.ContainsFunc(readersOf(j, stage), func(reader *cluster.Stage) bool {
+		return reader.Slots[cluster.MapSlot] > 0 || reader.Slots[cluster.ReduceSlot] > 0 && stage.Slots[cluster.ReduceSlot] > 0
+	})
+}
+
+// breakDeadlock ends running readers of a stage whose tasks find no slots.
+func (c *Controller) breakDeadlock(now int64, j *cluster.Job, stage *cluster.Stage) {
+	if !j.Ready(stage) {
+		return
+	}
+	homeless := c.countUnplaceable(now, j, stage)
+	if homeless == 0 {
+		return
+	}
+	for kind, slots := range stage.Slots {
+		if slots > 0 {
+			c.preemptReaders(now, j, stage, cluster.Slot(kind), slots*homeless)
+		}
+	}
+	if stage.Slots[cluster.MapSlot] == 0 && c.mapTasksWait(now) {
+		c.preemptIdleReaders(now, j, stage)
+	}
+}
+
+// mapTasksWait reports whether some task finds no map slot.
+func (c *Controller) mapTasksWait(now int64) bool {
+	for j := range c.view.Jobs() {
+		for _, stage := range j.Stages {
+			if stage.Slots[cluster.MapSlot] == 0 || j.State != cluster.JobRunning {
+				continue
+			}
+			still := slices.ContainsFunc(stage.Suspended(), func(a *cluster.Attempt) bool { return !c.view.CanResume(a) })
+			if still || stage.Waiting() > 0 && j.Ready(stage) && c.countUnplaceable(now, j, stage) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// preemptIdleReaders ends a reader of a stage on each machine where nobody works in a map slot:
+// the youngest that holds one.
+func (c *Controller) preemptIdleReaders(now int64, j *cluster.Job, stage *cluster.Stage) {
+	running, _ := runningReaders(j, stage, cluster.MapSlot)
+	for m := range c.view.Machines() {
+		i := slices.IndexFunc(running, func(a *cluster.Attempt) bool { return a.Machine == m.Name })
+		if i >= 0 && !slices.ContainsFunc(m.Attempts, c.progressesInMapSlot) {
+			c.preemptReader(now, running[i], stage)
+		}
+	}
+}
+
+// progressesInMapSlot reports whether an attempt holds a map slot and will give it back
+// without waiting for tasks that are still to finish.
+func (c *Controller) progressesInMapSlot(a *cluster.Attempt) bool {
+	_, stage, _, ok := c.view.Task(a.ID.Task)
+	if !ok || !a.HoldsSlot() || stage.Slots[cluster.MapSlot] == 0 {
+		return false
+	}
+	return a.State != cluster.AttemptRunning || stage.Bundle.InputsComplete()
+}
+
+// countUnplaceable is how many waiting tasks of a stage find no machine that they do not
+// avoid and that has the slots free. Each takes the first that it finds, so it
+// may be more than have to wait, never less.
+func (c *Controller) countUnplaceable(now int64, j *cluster.Job, stage *cluster.Stage) (tasks int) {
+	avoided := c.view.Avoided(j, now)
+	free := make(map[string][2]int)
+	for m := range c.view.Machines() {
+		free[m.Name] = [2]int{m.Free(cluster.MapSlot), m.Free(cluster.ReduceSlot)}
+	}
+	for t := range stage.Pending() {
+		if !c.reserveSlots(t, stage.Slots, free, avoided) {
+			tasks++
+		}
+	}
+	return tasks
+}
+
+// reserveSlots takes slots for one task out of free.
+func (c *Controller) reserveSlots(t *cluster.Task, slots [2]int, free map[string][2]int, avoided []string) bool {
+	failedOn := c.view.FailedOn(t)
+	for m := range c.view.Machines() {
+		left := free[m.Name]
+		if left[0] < slots[0] || left[1] < slots[1] || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
+			continue
+		}
+		free[m.Name] = [2]int{left[0] - slots[0], left[1] - slots[1]}
+		return true
+	}
+	return false
+}
+
+// preemptReaders tells as many readers to end as have that many slots of a kind,
+// counting those that are ending already.
+func (c *Controller) preemptReaders(now int64, j *cluster.Job, stage *cluster.Stage, kind cluster.Slot, slots int) {
+	running, ending := runningReaders(j, stage, kind)
+	slots -= ending
+	for _, a := range running {
+		if slots <= 0 {
+			return
+		}
+		c.preemptReader(now, a, stage)
+		_, reader, _, _ := c.view.Task(a.ID.Task)
+		slots -= reader.Slots[kind]
+	}
+}
+
+// preemptReader tells a reader of a stage to end.
+func (c *Controller) preemptReader(now int64, a *cluster.Attempt, stage *cluster.Stage) {
+	cause := fmt.Sprintf("it makes room for %s tasks, for whose output it waits", stage.Name)
+	c.enqueue(cluster.KillAttempt{Attempt: a.ID, Cause: cause, Preempt: true})
+	c.traceTask(now, a.ID.Task, sched.Decision{Kind: sched.DecisionPreempt, Attempt: a.ID, Machine: a.Machine, Mode: preempt.Kill, Cause: cause})
+}
+
+// runningReaders are the running readers of a stage that hold slots of a kind, the youngest
+// first, and how many slots those hold that are ending.
+func runningReaders(j *cluster.Job, stage *cluster.Stage, kind cluster.Slot) (running []*cluster.Attempt, ending int) {
+	for _, reader := range readersOf(j, stage) {
+		for _, t := range reader.Tasks {
+			for _, a := range t.Attempts {
+				switch {
+				case !a.HoldsSlot() || reader.Slots[kind] == 0:
+				case a.State == cluster.AttemptRunning:
+					running = append(running, a)
+				default:
+					ending += reader.Slots[kind]
+				}
+			}
+		}
+	}
+	slices.SortFunc(running, func(a, b *cluster.Attempt) int {
+		return cmp.Or(cmp.Compare(b.StartedAt, a.StartedAt), b.ID.Compare(a.ID))
+	})
+	return running, ending
+}
+
+// readersOf are the stages that wait for files of a stage, directly or by way of
+// others.
+func readersOf(j *cluster.Job, stage *cluster.Stage) []*cluster.Stage {
+	found := []*cluster.Stage{stage}
+	for i := 0; i < len(found); i++ {
+		for _, e := range j.Spec.Graph.Edges {
+			to := j.StageOf(e.To)
+			if e.Channel == dag.ChannelFile && j.StageOf(e.From) == found[i] && !slices.Contains(found, to) {
+				found = append(found, to)
+			}
+		}
+	}
+	return found[1:]
+}

@@ -1,0 +1,36 @@
+package remote
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+)
+
+// TestWatchNeverGoesBack feeds statuses as several masters might tell them, one
+// after the other: what is shown only goes on, differs each time, and ends with
+// the end, once.
+func TestWatchNeverGoesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var shown []*wire.JobStatus
+		w := &watcher{each: func(s *wire.JobStatus) { shown = append(shown, s) }}
+		for range rapid.IntRange(0, 30).Draw(t, "told") {
+			if w.done() {
+				break // the stream is not read any further
+			}
+			w.show(&wire.JobStatus{
+				State:       wire.JobState(rapid.IntRange(1, 7).Draw(t, "state")),
+				MapProgress: float64(rapid.IntRange(0, 1).Draw(t, "progress")),
+			})
+		}
+		for i, s := range shown {
+			if final := s.State >= wire.JobState_SUCCEEDED; final != (i == len(shown)-1 && w.done()) {
+				t.Fatalf("status %d of %d is %v", i+1, len(shown), s.State)
+			}
+			if i > 0 && (s.State < shown[i-1].State || proto.Equal(s, shown[i-1])) {
+				t.Fatalf("%v is shown after %v", s, shown[i-1])
+			}
+		}
+	})
+}

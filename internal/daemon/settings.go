@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Settings are all that a daemon can be told.
+type Settings []Setting
+
+// Sources are where a daemon looks, each winning over those below it.
+type Sources struct {
+	// Flags are those given on the command line, by name.
+	Flags map[string]string
+	// Env looks a variable up; nil finds none.
+	Env func(name string) (value string, found bool)
+	// File is the name of a YAML file with a key for each setting; "" is none.
+	File string
+}
+
+// Load takes over what the sources say. It reports every fault at once, also
+// those of values that another source wins over; each names its source.
+func (s Settings) Load(in Sources) error {
+	var faults []error
+	given := make(map[string]bool)
+	take := func(setting Setting, text, source string) {
+		given[setting.Name] = true
+		if err := setting.set(text); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %q: %w", source, text, err))
+		}
+	}
+	faults = append(faults, s.loadFile(in.File, take)...)
+	for _, setting := range s {
+		if in.Env == nil {
+			break
+		}
+		if text, found := in.Env(setting.Env()); found && text != "" {
+			take(setting, text, "environment variable "+setting.Env())
+		}
+	}
+	for _, setting := range s {
+		if text, found := in.Flags[setting.Name]; found {
+			take(setting, text, "--"+setting.Name)
+		}
+	}
+	for _, setting := range s {
+		if setting.required && !given[setting.Name] {
+			faults = append(faults, fmt.Errorf("--%s is missing; set it, or %s, or %s in the file of --config",
+				setting.Name, setting.Env(), setting.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (s Settings) loadFile(name string, take func(setting Setting, text, source string)) (faults []error) {
+	if name == "" {
+		return nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return []error{fmt.Errorf("configuration file: %w", err)}
+	}
+	entries, err := parseFile(data)
+	if err != nil {
+		return []error{fmt.Errorf("%s: %w", name, err)}
+	}
+	for _, e := range entries {
+		source := fmt.Sprintf("%s:%d: %s", name, e.line, e.key)
+		i := slices.IndexFunc(s, func(setting Setting) bool { return setting.Name == e.key })
+		switch {
+		case i < 0:
+			faults = append(faults, fmt.Errorf("%s: no such setting; --help lists them", source))
+		case e.err != nil:
+			faults = append(faults, fmt.Errorf("%s: %w", source, e.err))
+		default:
+			take(s[i], e.text, source)
+		}
+	}
+	return faults
+}

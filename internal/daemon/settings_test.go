@@ -1,0 +1,186 @@
+package daemon_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/daemon"
+)
+
+// told is a daemon's configuration.
+type told struct {
+	id     string
+	policy string
+	slots  int
+	beat   time.Duration
+	pprof  bool
+	dirs   []string
+}
+
+func (c *told) settings() daemon.Settings {
+	*c = told{policy: "fifo", slots: 2, beat: time.Second, dirs: []string{"/a", "/b"}}
+	return daemon.Settings{
+		daemon.String("id", &c.id, "`name`").Required(),
+		daemon.Choice("policy", &c.policy, "`name`", "fifo", "fair"),
+		daemon.Int("map-slots", &c.slots, 0, "`number`"),
+		daemon.Duration("heartbeat", &c.beat, "`time`"),
+		daemon.Bool("pprof", &c.pprof, "profiles"),
+		daemon.Strings("dir", &c.dirs, "`directories`"),
+	}
+}
+
+func env(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "hammr.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestDefaults(t *testing.T) {
+	var c told
+	if err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if c.policy != "fifo" || c.slots != 2 || c.beat != time.Second || c.pprof || !slices.Equal(c.dirs, []string{"/a", "/b"}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestFlagWinsOverVariableWinsOverFile(t *testing.T) {
+	var c told
+	err := c.settings().Load(daemon.Sources{
+		Flags: map[string]string{"id": "flag", "pprof": "true"},
+		Env:   env("HAMMR_ID", "variable", "HAMMR_MAP_SLOTS", "7", "HAMMR_POLICY", ""),
+		File:  file(t, "id: file\nmap-slots: 9\npolicy: FAIR # any case\nheartbeat: 250\ndir:\n  - /x\n  - /y\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.id != "flag" || c.slots != 7 || c.policy != "fair" || c.beat != 250*time.Millisecond || !c.pprof || !slices.Equal(c.dirs, []string{"/x", "/y"}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestEveryErrorNamesItsSource(t *testing.T) {
+	var c told
+	name := file(t, "map-slots: many\nno-such: 1\nheartbeat: {a: 1}\ndir:\n")
+	err := c.settings().Load(daemon.Sources{
+		Flags: map[string]string{"policy": "best", "map-slots": "-1"},
+		Env:   env("HAMMR_HEARTBEAT", "0s", "HAMMR_PPROF", "perhaps"),
+		File:  name,
+	})
+	want := []string{
+		name + `:1: map-slots: "many": expected a whole number of at least 0`,
+		name + ":2: no-such: no such setting; --help lists them",
+		name + ":3: heartbeat: expected a value or a list of values",
+		name + ":4: dir: a value is missing",
+		`environment variable HAMMR_HEARTBEAT: "0s": expected a time such as 500ms or 10s`,
+		`environment variable HAMMR_PPROF: "perhaps": expected true or false`,
+		`--policy: "best": expected one of fifo, fair`,
+		`--map-slots: "-1": expected a whole number of at least 0`,
+		"--id is missing; set it, or HAMMR_ID, or id in the file of --config",
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+func TestMalformedFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"":               "",
+		"# only words\n": "",
+		"---\n":          "",
+		"- a\n":          "line 1: expected a setting and its value",
+		"just words":     "line 1: expected a setting and its value",
+		"id: [":          "malformed YAML",
+		"id: a\nid: b\n": "malformed YAML",
+	} {
+		var c told
+		err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}, File: file(t, text)})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	var c told
+	if err := c.settings().Load(daemon.Sources{File: "/no/such.yaml"}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// FuzzFile feeds anything to the reader of files: it may refuse it, with a
+// message.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("id: a\ndir: [x, y]\n"))
+	f.Add([]byte("id: |\n  text\n  more\n&a b: *a\n"))
+	f.Add([]byte("? a\n: b\n--- !!tag\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		name := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var c told
+		if err := c.settings().Load(daemon.Sources{File: name}); err != nil && err.Error() == "" {
+			t.Error("an error without a message")
+		}
+	})
+}
+
+func TestSizes(t *testing.T) {
+	size := int64(100 << 20)
+	s := daemon.Size("min-free", &size, "`bytes`")
+	if s.Default != "100m" {
+		t.Errorf("the default is %q", s.Default)
+	}
+	for text, want := range map[string]int64{"10g": 10 << 30, "1000": 1000, "0": 0} {
+		if err := (daemon.Settings{s}).Load(daemon.Sources{Flags: map[string]string{"min-free": text}}); err != nil || size != want {
+			t.Errorf("%s is %d, %v", text, size, err)
+		}
+		if again := daemon.Size("x", &size, "").Default; again != text {
+			t.Errorf("%s is typed as %s", text, again)
+		}
+	}
+	for _, text := range []string{"-1", "1.5g", "g"} {
+		if err := (daemon.Settings{s}).Load(daemon.Sources{Flags: map[string]string{"min-free": text}}); err == nil {
+			t.Errorf("%s is %d", text, size)
+		}
+	}
+}
+
+func TestListItemsMayContainCommas(t *testing.T) {
+	for text, want := range map[string][]string{
+		daemon.EscapeItem("/a, b,"):               {"/a, b,"},
+		"/x," + daemon.EscapeItem(",y") + " , /z": {"/x", ",y", "/z"},
+		`/back\slash`: {`/back\slash`},
+		" , ,":        nil,
+		daemon.EscapeItem("1,2") + "," + daemon.EscapeItem("3,"): {"1,2", "3,"},
+	} {
+		var c told
+		if err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1", "dir": text}}); err != nil || !slices.Equal(c.dirs, want) {
+			t.Errorf("%q: %q, %v; want %q", text, c.dirs, err, want)
+		}
+	}
+	var c told
+	if err := c.settings().Load(daemon.Sources{File: file(t, "id: a\ndir: ['/a,b', /c]\n")}); err != nil || !slices.Equal(c.dirs, []string{"/a,b", "/c"}) {
+		t.Errorf("from a file: %q, %v", c.dirs, err)
+	}
+}

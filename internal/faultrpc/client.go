@@ -1,0 +1,109 @@
+package faultrpc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/wire/wireconnect"
+)
+
+// Client injects faults into daemons, each meant by the address of its page,
+// host:port. Any goroutine may use it.
+type Client struct {
+	transport *http.Transport
+	http      *http.Client
+}
+
+// NewClient makes the drill's end, with the cluster's token. The caller calls Close.
+func NewClient(token string) *Client {
+	base := new(http.Transport)
+	return &Client{transport: base, http: &http.Client{Transport: tokenTransport{base, token}}}
+}
+
+// tokenTransport has every call show the cluster's token.
+type tokenTransport struct {
+	*http.Transport
+	token string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	rpc.SetHeaders(r.Header, s.token, "")
+	return s.Transport.RoundTrip(r)
+}
+
+// Close closes connections. No call is under way.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// SlowDisk makes each operation of local files of the daemon and its tasks take
+// longer; 0 ends that.
+func (c *Client) SlowDisk(ctx context.Context, page string, by time.Duration) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_SlowDisk{SlowDisk: int64(by)}})
+}
+
+// IOErrors makes one of so many operations of local files fail; 0 ends that.
+func (c *Client) IOErrors(ctx context.Context, page string, oneOf int) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_IoErrors{IoErrors: int64(oneOf)}})
+}
+
+// JumpClock moves the daemon's clock, back when by is below 0.
+func (c *Client) JumpClock(ctx context.Context, page string, by time.Duration) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_ClockJump{ClockJump: int64(by)}})
+}
+
+// SetFailpoint sets a point of the daemon or its tasks to an action; "" ends that.
+func (c *Client) SetFailpoint(ctx context.Context, page, point, action string) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_Failpoint_{
+		Failpoint: &wire.InjectRequest_Failpoint{Name: point, Action: action},
+	}})
+}
+
+// Clear ends all that was injected.
+func (c *Client) Clear(ctx context.Context, page string) error {
+	return c.inject(ctx, page, &wire.InjectRequest{Fault: &wire.InjectRequest_Clear{Clear: true}})
+}
+
+// Hits is how often each point was hit since it was set, by name.
+func (c *Client) Hits(ctx context.Context, page string) (map[string]int64, error) {
+	answer, err := c.failpoints(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	hits := make(map[string]int64)
+	for _, p := range answer.Points {
+		hits[p.Name] = p.Hits
+	}
+	return hits, nil
+}
+
+// PID is the daemon's process on its machine.
+func (c *Client) PID(ctx context.Context, page string) (int, error) {
+	answer, err := c.failpoints(ctx, page)
+	return int(answer.GetPid()), err
+}
+
+func (c *Client) failpoints(ctx context.Context, page string) (*wire.FailpointsResponse, error) {
+	answer, err := c.stub(page).Failpoints(ctx, new(wire.FailpointsRequest))
+	if err != nil {
+		return nil, fmt.Errorf("failpoints of the daemon at %s: %w", page, err)
+	}
+	return answer, nil
+}
+
+func (c *Client) stub(page string) wireconnect.DrillsClient {
+	return wireconnect.NewDrillsClient(c.http, "http://"+page, connect.WithReadMaxBytes(maxRequestBytes))
+}
+
+func (c *Client) inject(ctx context.Context, page string, r *wire.InjectRequest) error {
+	if _, err := c.stub(page).Inject(ctx, r); err != nil {
+		return fmt.Errorf("fault in the daemon at %s: %w", page, err)
+	}
+	return nil
+}

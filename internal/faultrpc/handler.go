@@ -1,0 +1,117 @@
+package faultrpc
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/wire/wireconnect"
+)
+
+// Path is the pattern of http.ServeMux that the handler answers for.
+const Path = "/" + wireconnect.DrillsName + "/"
+
+// maxRequestBytes bounds a request in bytes.
+const maxRequestBytes = 64 << 10
+
+// ErrDrillsDisabled is the answer of a daemon that takes no part in drills.
+var ErrDrillsDisabled = errors.New("this daemon takes no faults: it was not started with --drills, which is for clusters whose work may be lost")
+
+// Config says what a daemon answers with.
+type Config struct {
+	// Token is the cluster's; "" lets nobody in.
+	Token string
+	// Control has the daemon's faults; nil is a daemon that takes no part in drills.
+	Control *failpoint.Control
+	// Logger hears of every fault; default nobody.
+	Logger *slog.Logger
+}
+
+// NewHandler makes the daemon's end.
+func NewHandler(cfg Config) http.Handler {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	option := connect.WithReadMaxBytes(maxRequestBytes)
+	_, inside := wireconnect.NewDrillsHandler(&service{cfg}, option)
+	return &authHandler{cfg: cfg, next: inside, errorWriter: connect.NewErrorWriter(option)}
+}
+
+// authHandler lets callers in.
+type authHandler struct {
+	cfg         Config
+	next        http.Handler
+	errorWriter *connect.ErrorWriter
+}
+
+// ServeHTTP implements http.Handler.
+func (g *authHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := g.check(r.Header); err != nil {
+		_ = g.errorWriter.Write(w, r, err) // a caller that is gone does not miss it
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// check is why a caller is refused, nil if it is not. Whoever has no token does
+// not hear whether there are drills.
+func (g *authHandler) check(h http.Header) error {
+	ours, theirs := sha256.Sum256([]byte(g.cfg.Token)), sha256.Sum256([]byte(rpc.Token(h)))
+	if g.cfg.Token == "" || subtle.ConstantTimeCompare(ours[:], theirs[:]) == 0 {
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("the token is not the cluster's"))
+	}
+	if g.cfg.Control == nil {
+		return connect.NewError(connect.CodeFailedPrecondition, ErrDrillsDisabled)
+	}
+	return nil
+}
+
+// service answers whoever was let in.
+type service struct{ cfg Config }
+
+// Inject implements wireconnect.DrillsHandler.
+func (d *service) Inject(_ context.Context, r *wire.InjectRequest) (*wire.InjectResponse, error) {
+	if err := apply(d.cfg.Control, r); err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	d.cfg.Logger.Warn("a drill injects a fault", "fault", r.String())
+	return new(wire.InjectResponse), nil
+}
+
+// apply does what a request wants.
+func apply(c *failpoint.Control, r *wire.InjectRequest) error {
+	switch f := r.Fault.(type) {
+	case *wire.InjectRequest_SlowDisk:
+		return c.SlowDisk(time.Duration(f.SlowDisk))
+	case *wire.InjectRequest_IoErrors:
+		return c.IOErrors(f.IoErrors)
+	case *wire.InjectRequest_ClockJump:
+		return c.JumpClock(time.Duration(f.ClockJump))
+	case *wire.InjectRequest_Failpoint_:
+		return c.Set(f.Failpoint.GetName(), f.Failpoint.GetAction())
+	case *wire.InjectRequest_Clear:
+		c.Clear()
+		return nil
+	}
+	return fmt.Errorf("fault %v: a daemon of this version knows none such", r)
+}
+
+// Failpoints implements wireconnect.DrillsHandler.
+func (d *service) Failpoints(context.Context, *wire.FailpointsRequest) (*wire.FailpointsResponse, error) {
+	answer := &wire.FailpointsResponse{Pid: int64(os.Getpid())}
+	for _, p := range d.cfg.Control.Points() {
+		answer.Points = append(answer.Points, &wire.FailpointsResponse_Point{Name: p.Name, Hits: p.Hits})
+	}
+	return answer, nil
+}

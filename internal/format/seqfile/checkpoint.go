@@ -1,0 +1,102 @@
+package seqfile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/internal/format/writable"
+)
+
+// Checkpoint writes out what can be written and returns what the Writer of the
+// next piece has to know: how far the last mark is away, and the records of the
+// block that is not full yet. The Writer is not used after it. The result is
+// never empty.
+func (w *Writer) Checkpoint() (pending []byte, err error) {
+	if err := w.start(); err != nil {
+		return nil, err
+	}
+	sinceMark := w.pos - w.lastMark
+	if w.lastMark < 0 {
+		sinceMark = -1
+	}
+	b := &w.block
+	pending = writable.AppendVLong(nil, sinceMark)
+	pending = writable.AppendVLong(pending, int64(b.count))
+	for _, part := range [][]byte{b.keyLengths, b.keys, b.valueLengths, b.values} {
+		pending = writable.Text.Append(pending, part)
+	}
+	return pending, w.out.Flush()
+}
+
+// Resume goes on where another Writer with the same Options was suspended. It
+// comes before the first Write. No bytes mean a file from its beginning.
+func (w *Writer) Resume(pending []byte) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	if err := w.restore(pending); err != nil {
+		return fmt.Errorf("state of a suspended SequenceFile writer: %w", err)
+	}
+	w.started = true
+	return nil
+}
+
+func (w *Writer) restore(pending []byte) error {
+	sinceMark, n, err := writable.VLong(pending)
+	if err != nil {
+		return err
+	}
+	pending = pending[n:]
+	w.pos, w.lastMark = sinceMark, 0
+	if sinceMark < 0 {
+		w.pos, w.lastMark = 0, -1
+	}
+	count, n, err := writable.VInt(pending)
+	if err != nil {
+		return err
+	}
+	if count < 0 {
+		return fmt.Errorf("%d records", count)
+	}
+	pending = pending[n:]
+	b := &w.block
+	b.count = int(count)
+	for _, part := range []*[]byte{&b.keyLengths, &b.keys, &b.valueLengths, &b.values} {
+		if *part, pending, err = cutText(pending); err != nil {
+			return err
+		}
+	}
+	if len(pending) > 0 {
+		return errors.New("bytes left over")
+	}
+	return b.check()
+}
+
+// cutText takes a copy of the text at the start of b.
+func cutText(b []byte) (text, rest []byte, err error) {
+	length, n, err := writable.VInt(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if length < 0 || int(length) > len(b)-n {
+		return nil, nil, fmt.Errorf("part of %d bytes in %d", length, len(b)-n)
+	}
+	end := n + int(length)
+	return append([]byte(nil), b[n:end]...), b[end:], nil
+}
+
+// check compares the lengths of a block with its data.
+func (b *block) check() error {
+	keys, err := sum(b.keyLengths, b.count)
+	if err != nil {
+		return err
+	}
+	values, err := sum(b.valueLengths, b.count)
+	if err != nil {
+		return err
+	}
+	if keys != int64(len(b.keys)) || values != int64(len(b.values)) {
+		return errors.New("lengths of a block that do not add up")
+	}
+	return nil
+}

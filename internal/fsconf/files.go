@@ -1,0 +1,106 @@
+// Package fsconf opens the file systems that a configuration describes: local
+// files, and HDFS as core-site.xml and hdfs-site.xml say.
+package fsconf
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/fault"
+	"github.com/hammr/hammr/storage/hdfs"
+	"github.com/hammr/hammr/storage/local"
+)
+
+// NewRouter makes a Router over what c describes. A file system is opened at
+// its first use. logger hears of faults that are waited for; nil is nobody.
+func NewRouter(c *conf.Conf, logger *slog.Logger) (*storage.Router, error) {
+	return storage.NewRouter(storage.Config{
+		Default: c.String(conf.DefaultFS),
+		Open: map[string]storage.Opener{
+			"file": func(context.Context, string) (storage.FS, error) { return machine(c), nil },
+			"hdfs": func(ctx context.Context, authority string) (storage.FS, error) {
+				return openHDFS(ctx, c, authority, logger)
+			},
+		},
+	})
+}
+
+// Local is the file system of this machine for files that nobody else has. In drills
+// it is as slow and as faulty as they want this machine's disk; what jobs read and
+// write by name is not.
+func Local(c *conf.Conf) storage.FS {
+	if !failpoint.Enabled() {
+		return machine(c)
+	}
+	return fault.New(machine(c), fault.Options{
+		Sleep: wait.For,
+		Ask:   func(fault.Op, string) (time.Duration, error) { return failpoint.NextDiskFault() },
+	})
+}
+
+func machine(c *conf.Conf) storage.FS {
+	return local.New(local.Options{BlockSize: c.Bytes(conf.LocalBlockSize), Durable: c.Bool(conf.LocalDurable)})
+}
+
+// CreateOptions are those that c sets for every new file; 0 where it is silent.
+func CreateOptions(c *conf.Conf) storage.CreateOptions {
+	var o storage.CreateOptions
+	if c.IsSet(conf.Replication) {
+		o.Replication = c.Int(conf.Replication)
+	}
+	if c.IsSet(conf.BlockSize) {
+		o.BlockSize = c.Bytes(conf.BlockSize)
+	}
+	return o
+}
+
+func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger) (storage.FS, error) {
+	nodes, err := c.NameNodes(authority)
+	if err != nil {
+		return nil, err
+	}
+	o := CreateOptions(c)
+	cfg := hdfs.Config{
+		URI:                    "hdfs://" + authority,
+		UseDatanodeHostname:    c.Bool(conf.UseDatanodeHostname),
+		DataTransferProtection: c.String("dfs.data.transfer.protection"),
+		Replication:            o.Replication,
+		BlockSize:              o.BlockSize,
+		LocalAddress:           c.String(conf.HDFSLocalAddress),
+		RetryTimeout:           c.Duration(conf.HDFSRetryTimeout),
+		DataNodeTimeout:        c.Duration(conf.HDFSDataNodeTimeout),
+		WriteTimeout:           c.Duration(conf.HDFSWriteTimeout),
+		Kerberos:               kerberos(c),
+		Logger:                 logger,
+	}
+	for _, n := range nodes {
+		cfg.Addresses = append(cfg.Addresses, n.RPC)
+		if n.HTTP != "" {
+			cfg.HTTPAddresses = append(cfg.HTTPAddresses, n.HTTP)
+		}
+	}
+	fs, err := hdfs.New(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("hdfs://%s: %w", authority, err)
+	}
+	return fs, nil
+}
+
+// kerberos is how to log in; nil where hadoop.security.authentication is not
+// kerberos.
+func kerberos(c *conf.Conf) *hdfs.Kerberos {
+	if c.String("hadoop.security.authentication") != "kerberos" {
+		return nil
+	}
+	return &hdfs.Kerberos{
+		ServicePrincipal: c.String("dfs.namenode.kerberos.principal"),
+		Keytab:           c.String(conf.Keytab),
+		Principal:        c.String(conf.Principal),
+	}
+}

@@ -1,0 +1,65 @@
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Start starts daemons, by their names or ids, that this cluster has and that do not
+// run; those that run are left as they are. All are started before any is waited
+// for, since masters need each other; it returns when they are ready. It changes
+// State, and may not be called by several goroutines at once.
+func (c *Cluster) Start(ctx context.Context, names ...string) error {
+	unlock, err := lock(ctx, c.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.StartTimeout, fmt.Errorf("it had %v", c.cfg.StartTimeout))
+	defer cancel()
+	started := make(map[*Process]*child)
+	var faults []error
+	for _, name := range names {
+		p, process := c.daemon(name)
+		switch {
+		case process == nil:
+			faults = append(faults, fmt.Errorf("no daemon %q in the cluster of %s", name, c.dir))
+			continue
+		case process.alive():
+			continue
+		}
+		child, err := p.start(c.parent)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		c.children = append(c.children, child)
+		*process, started[process] = child.process, child
+	}
+	for process, child := range started {
+		faults = append(faults, child.awaitReady(ctx))
+		*process = child.process
+	}
+	return errors.Join(append(faults, c.publish(c.layout))...) // ready or not: down ends what is written there
+}
+
+// daemon is how a daemon is started, and where State has its process; nil for none.
+func (c *Cluster) daemon(name string) (program, *Process) {
+	for _, m := range c.layout.Masters {
+		if i := slices.IndexFunc(c.State.Masters, func(s Master) bool { return s.ID == name }); m.ID == name && i >= 0 {
+			return c.layout.master(c.cfg, m), &c.State.Masters[i].Process
+		}
+	}
+	for _, n := range c.layout.Tasknodes {
+		if i := slices.IndexFunc(c.State.Tasknodes, func(s Tasknode) bool { return s.Name == name }); n.Name == name && i >= 0 {
+			return c.layout.tasknode(c.cfg, n), &c.State.Tasknodes[i].Process
+		}
+	}
+	return program{}, nil
+}
+
+// Alive reports whether the very process that was started still runs; one that
+// stands still does.
+func (p Process) Alive() bool { return p.alive() }

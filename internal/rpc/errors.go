@@ -1,0 +1,145 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/wire"
+	"google.golang.org/protobuf/proto"
+)
+
+// PermanentError is a master's answer that comes again however often one asks.
+type PermanentError struct {
+	Master string              // host:port
+	Code   connect.Code        // NotFound for what is unknown, FailedPrecondition for what cannot be done now
+	Reason wire.Refusal_Reason // why the caller is not let in; unspecified for any other fault
+	Text   string
+}
+
+func (f *PermanentError) Error() string { return f.Text }
+
+// CallerRefused reports whether the caller, rather than the call, is refused.
+func (f *PermanentError) CallerRefused() bool { return f.Reason != wire.Refusal_REASON_UNSPECIFIED }
+
+// NotLeader is the answer of a master that does not lead. leader is the address
+// of the one that does, "" for unknown.
+func NotLeader(leader string) error {
+	text := "not the leader, and none is known"
+	if leader != "" {
+		text = "not the leader, which is " + leader
+	}
+	return withDetail(connect.CodeUnavailable, errors.New(text), &wire.NotLeader{Leader: leader})
+}
+
+// Refuse is the answer to a caller that is not let in. ours is the version or
+// the cluster of the master.
+func Refuse(reason wire.Refusal_Reason, ours, text string) error {
+	code := connect.CodeFailedPrecondition
+	switch reason {
+	case wire.Refusal_TOKEN:
+		code = connect.CodeUnauthenticated
+	case wire.Refusal_NAME_TAKEN:
+		code = connect.CodeAlreadyExists
+	}
+	return withDetail(code, errors.New(text), &wire.Refusal{Reason: reason, Ours: ours})
+}
+
+func withDetail(code connect.Code, err error, detail proto.Message) error {
+	out := connect.NewError(code, err)
+	if d, err := connect.NewErrorDetail(detail); err == nil {
+		out.AddDetail(d)
+	}
+	return out
+}
+
+// callOutcome is what an error of a call means for the search for the leader.
+type callOutcome struct {
+	kind   outcomeKind
+	err    error  // for people; nil when the call was done
+	leader string // of redirected
+}
+
+type outcomeKind int
+
+const (
+	done       outcomeKind = iota
+	redirected             // another master leads
+	transient              // this master does not answer now
+	notMaster              // this address is none of a master and will not be
+	permanent              // no master will answer otherwise
+)
+
+// classify tells what an error means that a call to the master at address had.
+func (c *Masters) classify(address string, err error) callOutcome {
+	if err == nil {
+		return callOutcome{}
+	}
+	var foreign *ForeignError
+	var unknownHost *net.DNSError
+	var answer *connect.Error
+	switch {
+	case errors.As(err, &foreign):
+		return callOutcome{kind: notMaster, err: foreign}
+	case errors.As(err, &unknownHost) && unknownHost.IsNotFound:
+		return callOutcome{kind: notMaster, err: fmt.Errorf("%s: no such host; check the name", address)}
+	case !errors.As(err, &answer):
+		return callOutcome{kind: permanent, err: err} // the caller's own
+	case connect.IsWireError(err):
+		return c.classifyAnswer(address, answer)
+	case answer.Code() == connect.CodeResourceExhausted, answer.Code() == connect.CodeInvalidArgument:
+		return callOutcome{kind: permanent, err: fmt.Errorf("%s: %w", address, answer)}
+	}
+	return callOutcome{kind: transient, err: fmt.Errorf("%s: %w", address, cause(answer))}
+}
+
+// cause is what went wrong on the way, without what HTTP says of it.
+func cause(err *connect.Error) error {
+	var op *net.OpError
+	switch {
+	case errors.As(err, &op):
+		return op.Err
+	case errors.Is(err, errClosedSilently):
+		return errClosedSilently
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no answer")
+	}
+	return err.Unwrap()
+}
+
+// classifyAnswer judges what a master has said itself.
+func (c *Masters) classifyAnswer(address string, answer *connect.Error) callOutcome {
+	for _, d := range answer.Details() {
+		switch m, _ := d.Value(); m := m.(type) {
+		case *wire.NotLeader:
+			return callOutcome{kind: redirected, leader: m.Leader, err: fmt.Errorf("%s: %s", address, answer.Message())}
+		case *wire.Refusal:
+			return callOutcome{kind: permanent, err: c.explainRefusal(address, answer, m)}
+		}
+	}
+	switch answer.Code() {
+	case connect.CodeUnavailable, connect.CodeCanceled, connect.CodeDeadlineExceeded, connect.CodeAborted:
+		return callOutcome{kind: transient, err: fmt.Errorf("%s: %s", address, answer.Message())}
+	}
+	return callOutcome{kind: permanent, err: &PermanentError{Master: address, Code: answer.Code(), Text: answer.Message()}}
+}
+
+// explainRefusal tells a caller that is not let in what to do about it.
+func (c *Masters) explainRefusal(address string, answer *connect.Error, r *wire.Refusal) error {
+	f := &PermanentError{Master: address, Code: answer.Code(), Reason: r.Reason, Text: answer.Message()}
+	switch r.Reason {
+	case wire.Refusal_TOKEN:
+		f.Text = fmt.Sprintf("%s: the token is not that of cluster %s; give the cluster's with --token-file or %s", address, r.Ours, TokenFileVariable)
+		if c.cfg.Token == "" {
+			f.Text = fmt.Sprintf("%s: cluster %s wants its token; give it with --token-file or %s", address, r.Ours, TokenFileVariable)
+		}
+	case wire.Refusal_CLUSTER:
+		f.Text = fmt.Sprintf("%s: a master of cluster %s, not of %s; name masters of the same cluster, or give the token of this one with --token-file",
+			address, r.Ours, c.cfg.ClusterID)
+	case wire.Refusal_PROTOCOL:
+		f.Text = fmt.Sprintf("%s: the master speaks protocol version %s, this program %s; use programs of the same release", address, r.Ours, Version)
+	}
+	return f
+}

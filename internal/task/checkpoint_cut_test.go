@@ -1,0 +1,445 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/storage/fault"
+)
+
+// courier is a program that gives every record on along every edge as it comes, and
+// stops where it may when it is to pause. It keeps no record over a pause, so those that
+// its Nodes have seen at the end are what their checkpoints were worth.
+type courier struct {
+	records int          // of each source Node
+	tick    func(*Node)  // called at each record
+	pauses  atomic.Int64 // of Nodes
+	mu      sync.Mutex
+	seen    map[string][]string // by Node
+}
+
+func (p *courier) RunNode(n *Node) error {
+	out, err := openCourierOutputs(n)
+	if err != nil {
+		return err
+	}
+	if err := p.carry(n, out); err != nil {
+		return err
+	}
+	if n.Checkpointed() {
+		p.pauses.Add(1)
+	}
+	return out.end(n.Checkpointed())
+}
+
+// carry hands on what the Node reads.
+func (p *courier) carry(n *Node, out *courierOutputs) error {
+	take := func(key, value string) error {
+		p.tick(n)
+		p.mu.Lock()
+		p.seen[n.String()] = append(p.seen[n.String()], key+"="+value)
+		p.mu.Unlock()
+		return out.emit(keyValue{key, value})
+	}
+	if m := n.Map(); m != nil {
+		return p.carrySource(m, take)
+	}
+	if c := n.Inputs()[0]; c.isLive() {
+		return carryLive(n, c, take)
+	}
+	return carryFiles(n.Reduce(), take)
+}
+
+func (p *courier) carrySource(m *Map, take func(key, value string) error) error {
+	all, first := sourceRecords(m.Stage(), m.Number(), p.records), int64(100*m.Number())
+	for at := m.Work().Start.Offset; at < first+int64(len(all)); at++ {
+		if m.Signalled() {
+			if act, err := m.PollSignals(dag.Position{Offset: at}); act == Stop {
+				return err
+			}
+		}
+		if r := all[at-first]; take(r.key, r.value) != nil {
+			return errors.New("a record that is not taken")
+		}
+	}
+	return nil
+}
+
+func carryFiles(r *Reduce, take func(key, value string) error) error {
+	g, err := r.Groups(nil)
+	if err != nil || g == nil {
+		return err
+	}
+	for {
+		if r.Signalled() {
+			if act, err := r.PollSignals(); act == Stop {
+				return err
+			}
+		}
+		if !g.NextGroup() {
+			return g.Err()
+		}
+		for g.NextValue() {
+			if err := take(string(g.FullKey()), string(g.Value())); err != nil {
+				return err
+			}
+		}
+		r.CountGroup()
+	}
+}
+
+func carryLive(n *Node, c Channel, take func(key, value string) error) error {
+	attended := func(key, value string) error {
+		if n.Signalled() {
+			if _, err := n.PollSignals(); err != nil {
+				return err
+			}
+		}
+		return take(key, value)
+	}
+	if c.Kind == dag.ChannelTCP {
+		r, err := n.ReceiveStreams(c)
+		for err == nil && r.Next() {
+			err = attended(string(r.Key()), string(r.Value()))
+		}
+		return errors.Join(err, r.Err())
+	}
+	for r := n.ReceiveShared(c); ; {
+		batch, _, ok, err := r.Receive(n.Context())
+		if err != nil || !ok {
+			return err
+		}
+		if err := attended(batch.(keyValue).key, batch.(keyValue).value); err != nil {
+			return err
+		}
+	}
+}
+
+// courierOutputs are all ways from a Node.
+type courierOutputs struct {
+	emits []func(keyValue) error
+	ends  []func(paused bool) error
+}
+
+func openCourierOutputs(n *Node) (*courierOutputs, error) {
+	out := new(courierOutputs)
+	for _, c := range n.Outputs() {
+		if c.Kind == dag.ChannelFile {
+			if err := out.openFile(n, c); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, peer := range c.Peers {
+			if err := out.openLive(n, c, peer); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func (out *courierOutputs) openFile(n *Node, c Channel) error {
+	opts, err := n.CollectorOptions(c)
+	if err != nil {
+		return err
+	}
+	b, err := shuffle.NewSortBuffer(n.Context(), opts)
+	if err != nil {
+		return err
+	}
+	n.SetCollector(c, b)
+	out.emits = append(out.emits, func(r keyValue) error {
+		b.Emit([]byte(r.key), []byte(r.value))
+		return b.Err()
+	})
+	return nil
+}
+
+func (out *courierOutputs) openLive(n *Node, c Channel, peer int) error {
+	var send func(keyValue) error
+	var end func(paused bool) error
+	if c.Kind == dag.ChannelSHM {
+		w := n.SendShared(c, peer)
+		send = func(r keyValue) error { return w.Send(n.Context(), r) }
+		end = func(paused bool) error {
+			w.End(paused)
+			return nil
+		}
+	} else {
+		w, err := n.SendStream(c, peer)
+		if err != nil {
+			return err
+		}
+		send = func(r keyValue) error { return w.Write([]byte(r.key), []byte(r.value)) }
+		end = w.End
+	}
+	out.ends = append(out.ends, end)
+	out.emits = append(out.emits, func(r keyValue) error {
+		if len(chosen(c, peer, []keyValue{r})) == 0 {
+			return nil
+		}
+		return send(r)
+	})
+	return nil
+}
+
+func (out *courierOutputs) emit(r keyValue) (err error) {
+	for _, emit := range out.emits {
+		err = errors.Join(err, emit(r))
+	}
+	return err
+}
+
+func (out *courierOutputs) end(paused bool) (err error) {
+	for _, end := range out.ends {
+		err = errors.Join(err, end(paused))
+	}
+	return err
+}
+
+// pausableGraph draws a graph each of whose Nodes reads files, or one live edge.
+func pausableGraph(r *rand.Rand) dag.Graph {
+	for {
+		g := randomGraph(r)
+		fits := true
+		for _, s := range g.Stages {
+			live, all := 0, 0
+			for _, e := range g.Edges {
+				if e.To == s.Name {
+					all++
+					if e.Channel != dag.ChannelFile {
+						live++
+					}
+				}
+			}
+			fits = fits && (live == 0 || all == 1)
+		}
+		if fits {
+			return g
+		}
+	}
+}
+
+// TestEveryGraphGoesOnAfterPauses: whatever the graph, however its Nodes are joined, and
+// whenever bundles are paused whole, each Node sees each record once.
+func TestEveryGraphGoesOnAfterPauses(t *testing.T) {
+	var pauses int64
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 7))
+			g := pausableGraph(random)
+			p := &courier{records: random.IntN(90), seen: make(map[string][]string)}
+			r := newRig(t, g, p)
+			r.shares, r.goesOn = dealShares(g), true
+			if seed%4 == 0 {
+				r.network(2)
+			}
+			p.tick = r.pauseAtRandom(random, 20)
+			r.run()
+			r.allDone()
+			compareSeen(t, g, p.seen, twin(g, p.records, r.shares))
+			pauses += p.pauses.Load()
+		})
+	}
+	if pauses < 500 {
+		t.Errorf("%d nodes were paused: too few to tell anything", pauses)
+	}
+}
+
+// pauseAtRandom is called at records, and has the bundle of the Node that it is called
+// for be paused at some of them, one in so many at least.
+func (r *rig) pauseAtRandom(random *rand.Rand, most int) func(*Node) {
+	var mu sync.Mutex
+	one := 1 + random.IntN(most)
+	return func(n *Node) {
+		mu.Lock()
+		defer mu.Unlock()
+		if random.IntN(one) == 0 {
+			r.pauseBundle(r.layout.BundleOf(groupOf(n.Start)))
+		}
+	}
+}
+
+// pauseBundle tells all groups of a bundle that run to pause.
+func (r *rig) pauseBundle(id dag.BundleID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, group := range r.groupsIn(id) {
+		if run := r.mu.runs[group]; run != nil && r.mu.last[group] == nil {
+			run.inbox.Put(&taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+		}
+	}
+}
+
+func (r *rig) groupsIn(id dag.BundleID) (groups []dag.GroupID) {
+	for _, span := range r.layout.GroupsOf(id) {
+		for i := span.First; i < span.End; i++ {
+			groups = append(groups, dag.GroupID{Class: span.Class, Index: i})
+		}
+	}
+	return groups
+}
+
+// goOnLocked starts those groups of a bundle again that were paused, when the last one
+// has ended.
+func (r *rig) goOnLocked(id dag.BundleID) {
+	groups := r.groupsIn(id)
+	for _, g := range groups {
+		switch last := r.mu.last[g]; {
+		case last == nil:
+			return
+		case last.GetPaused() == nil && last.GetDone() == nil:
+			r.t.Errorf("group %v ended with %v", g, last)
+			return
+		}
+	}
+	starts := make(map[dag.GroupID]*taskproc.Start)
+	r.mu.incarnation[id]++
+	for _, g := range groups {
+		if c := r.mu.last[g].GetPaused().GetCheckpoint(); c != nil {
+			start := r.start(g)
+			start.AttemptId += fmt.Sprintf("_%d", r.mu.incarnation[id])
+			start.LocalDir += fmt.Sprintf("_%d", r.mu.incarnation[id])
+			start.Checkpoint = c
+			if start.Bundle != nil {
+				start.Bundle.Incarnation = int32(1 + r.mu.incarnation[id])
+			}
+			starts[g] = start
+		}
+	}
+	for g, start := range starts {
+		delete(r.mu.last, g)
+		run := r.beginLocked(g, start)
+		go r.attend(run)
+	}
+	for edge := range r.graph.Edges {
+		r.tellLocked(int32(edge))
+	}
+}
+
+// TestAGroupGoesOnWhenTheDiskIsFull: a group of Nodes whose checkpoint cannot be written
+// says so, goes on from memory, and can be paused again.
+func TestAGroupGoesOnWhenTheDiskIsFull(t *testing.T) {
+	declined := 0
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 11))
+			g := dag.Graph{
+				Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}, {Name: "c", Nodes: 2}},
+				Edges: []dag.Edge{
+					{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne},
+					{From: "b", To: "c", Channel: dag.ChannelSHM, Connection: dag.AllToAll},
+				},
+			}
+			p := &courier{records: 90, seen: make(map[string][]string)}
+			r := newRig(t, g, p)
+			r.goesOn = true
+			full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/*/*checkpoint", Times: 1 + random.IntN(3), Err: syscall.ENOSPC}
+			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
+			p.tick = r.pauseAtRandom(random, 20)
+			r.run()
+			r.allDone()
+			compareSeen(t, g, p.seen, twin(g, p.records, nil))
+			declined += r.mu.declined
+		})
+	}
+	if declined < 20 {
+		t.Errorf("%d pauses declined: too few to tell anything", declined)
+	}
+}
+
+// TestAGangGoesOnWhenADiskIsFull: who finds no room for a checkpoint before the streams
+// have ended declines, and works on; the others are paused when it has done its work.
+func TestAGangGoesOnWhenADiskIsFull(t *testing.T) {
+	declined, paused := 0, int64(0)
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 13))
+			g := dag.Graph{
+				Stages: []dag.Stage{{Name: "a", Nodes: 2}, {Name: "b", Nodes: 2}},
+				Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.AllToAll}},
+			}
+			p := &courier{records: 90, seen: make(map[string][]string)}
+			r := newRig(t, g, p)
+			r.goesOn = true
+			full := fault.Rule{Op: []fault.Op{fault.Create, fault.Write}[random.IntN(2)], Path: "/" + testJob + "/attempt_0_1/checkpoint-room", Err: syscall.ENOSPC}
+			r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
+			p.tick = r.pauseAtRandom(random, 3)
+			r.run()
+			r.allDone()
+			compareSeen(t, g, p.seen, twin(g, p.records, nil))
+			declined, paused = declined+r.mu.declined, paused+p.pauses.Load()
+		})
+	}
+	if declined < 10 || paused < 10 {
+		t.Errorf("%d pauses declined, %d nodes paused: too few to tell anything", declined, paused)
+	}
+}
+
+// TestAReaderInAGangOnAFullDiskDoesNotFail: when its writer has stopped it cannot go on, and
+// cannot write down how far it is. That is no failure.
+func TestAReaderInAGangOnAFullDiskDoesNotFail(t *testing.T) {
+	g := dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
+		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelTCP, Connection: dag.OneToOne}},
+	}
+	p := &courier{records: 90, seen: make(map[string][]string)}
+	r := newRig(t, g, p)
+	full := fault.Rule{Op: fault.Create, Path: "/" + testJob + "/attempt_1_0/checkpoint", Err: syscall.ENOSPC}
+	r.server.Local = fault.New(r.server.Local, fault.Options{}, full)
+	p.tick = func(n *Node) {
+		if n.Stage() == "a" {
+			r.send("a", 0, &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}})
+			<-n.signal.whenPaused()
+		}
+	}
+	last := r.run()
+	if a := last[dag.GroupID{}]; a.GetPaused() == nil {
+		t.Errorf("the writer ended with %v", a)
+	}
+	if b := last[dag.GroupID{Class: 1}]; !strings.Contains(b.GetKilled().GetCause(), "checkpoint not written: ") {
+		t.Errorf("the reader ended with %v", b)
+	}
+}
+
+// TestAPauseInAGroupIsNotForgotten: it comes between two values of a group of what came
+// live, and is followed before the next group.
+func TestAPauseInAGroupIsNotForgotten(t *testing.T) {
+	g := dag.Graph{
+		Stages: []dag.Stage{{Name: "a", Nodes: 1}, {Name: "b", Nodes: 1}},
+		Edges:  []dag.Edge{{From: "a", To: "b", Channel: dag.ChannelSHM, Connection: dag.OneToOne}},
+	}
+	r := newRig(t, g, programFunc(func(n *Node) error {
+		if n.Map() != nil {
+			n.SendShared(n.Outputs()[0], 0).Close()
+			return nil
+		}
+		in := n.ReceiveShared(n.Inputs()[0])
+		if _, _, ok, err := in.Receive(n.Context()); ok || err != nil {
+			return fmt.Errorf("received: %v, %w", ok, err)
+		}
+		<-n.signal.whenPaused()
+		n.PollProgress()
+		if !n.Signalled() {
+			return errors.New("the pause is forgotten")
+		}
+		if act, err := n.PollSignals(); act != Stop || err != nil {
+			return fmt.Errorf("action %v, %w", act, err)
+		}
+		return nil
+	}))
+	pause := &taskproc.ToTask{Message: &taskproc.ToTask_Pause{Pause: &taskproc.Pause{}}}
+	if last := r.alone(r.start(dag.GroupID{}), pause); last.GetPaused() == nil {
+		t.Errorf("it ended with %v", last)
+	}
+}

@@ -1,0 +1,274 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/fault"
+	"github.com/hammr/hammr/storage/mem"
+)
+
+var testJob = cluster.JobID{Cluster: "1", Number: 1}
+
+// workOn is work for the test's job on fsys.
+func workOn(fsys storage.FS, properties map[string]string) *jobWork {
+	m := &Master{cfg: Config{Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
+		return fsys, strings.TrimPrefix(name, "mem://"), nil
+	}}}
+	return &jobWork{m: m, job: testJob, spec: &wire.JobSpec{OutputDir: "mem:///out", Properties: properties}}
+}
+
+// staged is a file system on which the job's pieces wait to be committed.
+func staged(t *testing.T, opts ...mem.Options) (*mem.FS, []finalFile) {
+	t.Helper()
+	fsys := mem.New(append(opts, mem.Options{})[0])
+	if err := workOn(fsys, nil).makeOutput(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	piece := func(name, text string) cluster.Piece {
+		path := "/out/_temporary/job_1_0001/" + name
+		put(t, fsys, path, text)
+		return cluster.Piece{Output: "part", Path: "mem://" + path, Length: int64(len(text))}
+	}
+	put(t, fsys, "/out/_temporary/job_1_0001/loser", "of no use")
+	return fsys, []finalFile{
+		{"part-r-00000", []cluster.Piece{piece("a", "one "), piece("b", ""), piece("c", "two")}},
+		{"part-r-00001", []cluster.Piece{piece("d", "three")}},
+		{"side/name-r-00001.gz", []cluster.Piece{piece("e", "")}},
+	}
+}
+
+func put(t *testing.T, fsys storage.FS, path, text string) {
+	t.Helper()
+	w, err := fsys.Create(t.Context(), path, storage.CreateOptions{})
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree lists what lies below dir.
+func tree(t *testing.T, fsys storage.FS, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	list, err := fsys.List(context.Background(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, info := range list {
+		if info.IsDir {
+			b.WriteString(tree(t, fsys, info.Path))
+			continue
+		}
+		f, err := fsys.Open(context.Background(), info.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s=%q ", info.Path, data)
+	}
+	return b.String()
+}
+
+const committed = `/out/_SUCCESS="" /out/part-r-00000="one two" /out/part-r-00001="three" /out/side/name-r-00001.gz="" `
+
+func TestCommitGivesFilesTheirNames(t *testing.T) {
+	fsys, files := staged(t)
+	w := workOn(fsys, nil)
+	w.files = files
+	for range 2 {
+		if err := w.commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := tree(t, fsys, "/out"); got != committed {
+			t.Errorf("output is %s", got)
+		}
+	}
+}
+
+func TestCommitWithoutSuccessFile(t *testing.T) {
+	fsys, files := staged(t)
+	w := workOn(fsys, map[string]string{"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"})
+	w.files = files
+	if err := w.commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, fsys, "/out"); "/out/_SUCCESS=\"\" "+got != committed {
+		t.Errorf("output is %s", got)
+	}
+}
+
+// TestCommitGoesOnAfterACrashAnywhere strikes each call of a commit in turn and
+// lets another master finish it. The success file is never there too early.
+func TestCommitGoesOnAfterACrashAnywhere(t *testing.T) {
+	t.Run("concat", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{}) })
+	t.Run("copy", func(t *testing.T) { crashCommitAnywhere(t, mem.Options{NoConcat: true}) })
+}
+
+func crashCommitAnywhere(t *testing.T, opts mem.Options) {
+	inner, files := staged(t, opts)
+	probe := fault.New(inner, fault.Options{})
+	w := workOn(probe, nil)
+	w.files = files
+	if err := w.commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= probe.Calls(); n++ {
+		inner, files := staged(t, opts)
+		first := workOn(fault.New(inner, fault.Options{}, fault.Rule{Nth: n, Crash: true}), nil)
+		first.files = files
+		firstErr := first.commit(t.Context())
+		if got := tree(t, inner, "/out"); strings.Contains(got, "_SUCCESS") && got != committed {
+			t.Fatalf("call %d: success beside %s", n, got)
+		}
+		second := workOn(inner, nil)
+		second.files = files
+		if err := second.commit(t.Context()); err != nil {
+			t.Fatalf("call %d: second commit: %v (the first: %v)", n, err, firstErr)
+		}
+		if got := tree(t, inner, "/out"); got != committed {
+			t.Fatalf("call %d: output is %s", n, got)
+		}
+	}
+}
+
+func TestTwoMastersCommitAtOnce(t *testing.T) {
+	for range 50 {
+		inner, files := staged(t)
+		var both sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			w := workOn(inner, nil)
+			w.files = files
+			both.Go(func() { errs[i] = w.commit(t.Context()) })
+		}
+		both.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if got := tree(t, inner, "/out"); got != committed {
+			t.Fatalf("output is %s", got)
+		}
+	}
+}
+
+func TestCommitNamesThePieceThatIsGone(t *testing.T) {
+	fsys, files := staged(t)
+	if err := fsys.Remove(t.Context(), "/out/_temporary/job_1_0001/c", false); err != nil {
+		t.Fatal(err)
+	}
+	w := workOn(fsys, nil)
+	w.files = files
+	err := w.commit(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "part-r-00000") || !strings.Contains(err.Error(), "job_1_0001/c") {
+		t.Errorf("commit: %v", err)
+	}
+	if got := tree(t, fsys, "/out"); strings.Contains(got, "_SUCCESS") {
+		t.Errorf("success beside %s", got)
+	}
+}
+
+// TestACommitThatComesTooLateLeavesNothing is of a master that stood still in it
+// while another one has ended the job and removed what it wrote.
+func TestACommitThatComesTooLateLeavesNothing(t *testing.T) {
+	fsys, files := staged(t)
+	late := workOn(fsys, nil)
+	if err := late.removeOutput(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, late.files = range [][]finalFile{files, nil} {
+		if err := late.commit(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the commit of %d files: %v", len(late.files), err)
+		}
+		if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the output is there again: %v", err)
+		}
+	}
+}
+
+func TestOnlyOwnOutputIsRemoved(t *testing.T) {
+	fsys, _ := staged(t)
+	if err := workOn(fsys, nil).makeOutput(t.Context()); err != nil {
+		t.Errorf("set-up again by the same job: %v", err)
+	}
+	other := workOn(fsys, nil)
+	other.job.Number = 2
+	if err := other.makeOutput(t.Context()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("set-up by another job: %v", err)
+	}
+	before := tree(t, fsys, "/out")
+	if err := other.removeOutput(t.Context()); err != nil || tree(t, fsys, "/out") != before {
+		t.Errorf("another job removed it: %v", err)
+	}
+	if err := workOn(fsys, nil).removeOutput(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("output of the job itself: %v", err)
+	}
+}
+
+func TestPiecesOfCutTasksAreJoinedInOrderOfTheirRanges(t *testing.T) {
+	s := cluster.New("1")
+	apply := func(c cluster.Command) {
+		t.Helper()
+		if _, err := s.Apply(cluster.Entry{At: 1, Command: c}); err != nil {
+			t.Fatalf("%T: %v", c, err)
+		}
+	}
+	whole := dag.Range{End: dag.Position{Offset: 100}}
+	task := func(n int) cluster.TaskID { return cluster.TaskID{Job: testJob, Stage: "m", Number: n} }
+	piece := func(part int, path string) cluster.Manifest {
+		return cluster.Manifest{Pieces: []cluster.Piece{{Output: "part", Path: path, Part: part}}}
+	}
+	apply(cluster.JoinMachine{Name: "n", Slots: [2]int{5, 0}})
+	apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(2, 0), MaxAttempts: [2]int{1, 1}}})
+	apply(cluster.StartJob{Job: testJob})
+	apply(cluster.StartAttempt{Task: task(0), Machine: "n", Range: whole})
+	apply(cluster.StartAttempt{Task: task(1), Machine: "n", Range: whole})
+	apply(cluster.SplitTask{Attempt: cluster.AttemptID{Task: task(0)}, At: dag.Position{Offset: 60}})
+	apply(cluster.SplitTask{Attempt: cluster.AttemptID{Task: task(0)}, At: dag.Position{Offset: 30}})
+	end := func(n int, from, to int64, path string) {
+		t.Helper()
+		_, _, cut, _ := s.View().Task(task(n))
+		r := dag.Range{Start: dag.Position{Offset: from}, End: dag.Position{Offset: to}}
+		if n > 1 {
+			apply(cluster.StartAttempt{Task: task(n), Machine: "n", Range: r})
+		}
+		apply(cluster.FinishAttempt{Attempt: cluster.AttemptID{Task: task(n)}, Range: r, Output: piece(cut.Part, path)})
+	}
+	end(2, 60, 100, "last")
+	end(0, 0, 30, "first")
+	end(3, 30, 60, "middle")
+	end(1, 0, 100, "other")
+	got := ""
+	for _, f := range finalFiles(s.View().Job(testJob)) {
+		got += f.name + ":"
+		for _, p := range f.pieces {
+			got += " " + p.Path
+		}
+		got += "\n"
+	}
+	if want := "part-m-00000: first middle last\npart-m-00001: other\n"; got != want {
+		t.Errorf("files are\n%swant\n%s", got, want)
+	}
+}

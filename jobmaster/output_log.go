@@ -1,0 +1,198 @@
+package jobmaster
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// outputLogs are a job's logs of what has been written for the edges of its
+// graph that are files.
+type outputLogs struct {
+	edges    map[int]*outputLog                          // by place in the graph's edges
+	reported map[cluster.AttemptID][]*taskproc.MapOutput // reported, not yet published
+}
+
+// outputLog is where the outputs are that were written for one edge: a log to
+// which finished and revoked outputs are added, and which each machine that runs
+// readers of the edge gets from its beginning.
+type outputLog struct {
+	entries  []outputEntry
+	sent     map[string]int // by machine: entries it has been sent
+	complete bool           // every writer is finished
+}
+
+// outputEntry is a finished output, or the attempt whose output is revoked.
+type outputEntry struct {
+	output  *taskproc.MapOutput
+	revoked string
+}
+
+func (l *outputLogs) keepReported(id cluster.AttemptID, outputs []*taskproc.MapOutput) {
+	if l.reported == nil {
+		l.reported = make(map[cluster.AttemptID][]*taskproc.MapOutput)
+	}
+	l.reported[id] = outputs
+}
+
+// log is the log of an edge, made when it is first asked for.
+func (l *outputLogs) log(edge int) *outputLog {
+	if l.edges[edge] == nil {
+		if l.edges == nil {
+			l.edges = make(map[int]*outputLog)
+		}
+		l.edges[edge] = &outputLog{sent: make(map[string]int)}
+	}
+	return l.edges[edge]
+}
+
+// outputPublished adds the outputs of an attempt that has won its task.
+func (m *Master) outputPublished(id cluster.AttemptID) {
+	j, stage, t, _ := m.view.Task(id.Task)
+	if t.Winner == nil || !j.Loaded() {
+		return
+	}
+	m.addOutputs(j, t)
+	for _, edge := range filesFrom(j, stage) {
+		m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+		m.sendOutputs(j, edge)
+	}
+}
+
+// rebuildOutputLogs makes the logs of a job from the state, in the order of the
+// tasks, once its splits are loaded: before that it is not known how the records
+// of equal keys are ordered, and nobody is told of any output.
+func (m *Master) rebuildOutputLogs(j *cluster.Job) {
+	for _, stage := range j.Stages {
+		edges := filesFrom(j, stage)
+		for _, t := range stage.Tasks {
+			if len(edges) > 0 && j.Published(t) {
+				m.addOutputs(j, t)
+			}
+		}
+		for _, edge := range edges {
+			m.record(j.ID).outputs.log(edge).complete = j.EdgeComplete(edge)
+		}
+	}
+}
+
+// addOutputs adds what a finished task has written to the logs.
+func (m *Master) addOutputs(j *cluster.Job, t *cluster.Task) {
+	r := m.record(j.ID)
+	reported := r.outputs.reported[t.Winner.ID]
+	delete(r.outputs.reported, t.Winner.ID)
+	for i, s := range t.Output.Segments {
+		out := &taskproc.MapOutput{
+			Edge: int32(s.Edge), Task: int32(s.Node), Attempt: t.Winner.ID.String(),
+			Path: s.Path, IndexChecksum: s.IndexChecksum, Stored: j.Spec.Graph.Edges[s.Edge].Stored,
+		}
+		out.Ordinal, out.Start = r.ordinal(j, t, s)
+		if i < len(reported) {
+			out.PartitionBytes = reported[i].PartitionBytes
+		}
+		if machine := m.view.Machine(t.Winner.DataMachine()); machine != nil && !out.Stored {
+			out.Address = machine.Address
+		}
+		l := r.outputs.log(s.Edge)
+		l.entries = append(l.entries, outputEntry{output: out})
+	}
+}
+
+// ordinal is where the records of a Node stand among equal keys: by the place in
+// the input of what it has read, or, when that is no single split, behind all
+// input by its stage and number.
+func (r *record) ordinal(j *cluster.Job, t *cluster.Task, s cluster.Segments) (ordinal int32, start *taskproc.Position) {
+	if t.Split >= 0 {
+		split, _ := j.SplitOf(t)
+		return int32(split.Ordinal), taskproc.FromPosition(t.Range.Start)
+	}
+	g := j.Spec.Graph
+	stage := g.StageIndex(g.Edges[s.Edge].From)
+	return int32(r.files + stage), &taskproc.Position{Offset: int64(s.Node)}
+}
+
+// outputRevoked tells of outputs that are gone.
+func (m *Master) outputRevoked(id cluster.AttemptID) {
+	j, stage, _, _ := m.view.Task(id.Task)
+	if !j.Loaded() {
+		return
+	}
+	for _, edge := range filesFrom(j, stage) {
+		l := m.record(j.ID).outputs.log(edge)
+		l.entries = append(l.entries, outputEntry{revoked: id.String()})
+		l.complete = false
+		m.sendOutputs(j, edge)
+	}
+}
+
+// filesFrom are the edges that are files and lead out of a stage, by place in
+// the graph.
+func filesFrom(j *cluster.Job, stage *cluster.Stage) []int {
+	return files(j, func(e dag.Edge) string { return e.From }, stage)
+}
+
+// filesInto are the edges that are files and lead into a stage.
+func filesInto(j *cluster.Job, stage *cluster.Stage) []int {
+	return files(j, func(e dag.Edge) string { return e.To }, stage)
+}
+
+func files(j *cluster.Job, end func(dag.Edge) string, stage *cluster.Stage) (edges []int) {
+	for i, e := range j.Spec.Graph.Edges {
+		if e.Channel == dag.ChannelFile && slices.Contains(stage.Nodes, j.Spec.Graph.StageIndex(end(e))) {
+			edges = append(edges, i)
+		}
+	}
+	return edges
+}
+
+// sendOutputs brings every machine that listens up to date.
+func (m *Master) sendOutputs(j *cluster.Job, edge int) {
+	for machine := range m.record(j.ID).outputs.log(edge).sent {
+		m.sendOutputsTo(machine, j, edge)
+	}
+}
+
+// subscribe makes a machine listen to what a stage reads, from the beginning of
+// each log.
+func (m *Master) subscribe(machine string, j *cluster.Job, stage *cluster.Stage) {
+	for _, edge := range filesInto(j, stage) {
+		l := m.record(j.ID).outputs.log(edge)
+		if _, listens := l.sent[machine]; listens {
+			continue
+		}
+		l.sent[machine] = 0
+		l.complete = j.EdgeComplete(edge)
+		m.sendOutputsTo(machine, j, edge)
+	}
+}
+
+// unsubscribe makes a machine be told from the beginning when it listens
+// again.
+func (m *Master) unsubscribe(machine string) {
+	for _, r := range m.records {
+		for _, l := range r.outputs.edges {
+			delete(l.sent, machine)
+		}
+	}
+}
+
+func (m *Master) sendOutputsTo(machine string, j *cluster.Job, edge int) {
+	l := m.record(j.ID).outputs.log(edge)
+	order := &wire.Order_Outputs{
+		JobId: j.ID.String(), Edge: int32(edge),
+		Revision: uint64(l.sent[machine]), Next: uint64(len(l.entries)), Complete: l.complete,
+	}
+	for _, e := range l.entries[l.sent[machine]:] {
+		if e.output != nil {
+			order.Outputs = append(order.Outputs, e.output)
+			continue
+		}
+		order.Revoked = append(order.Revoked, e.revoked)
+		order.Outputs = slices.DeleteFunc(order.Outputs, func(o *taskproc.MapOutput) bool { return o.Attempt == e.revoked })
+	}
+	l.sent[machine] = len(l.entries)
+	m.deliver(machine, &wire.Order{Order: &wire.Order_Outputs_{Outputs: order}})
+}

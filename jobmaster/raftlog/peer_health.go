@@ -1,0 +1,67 @@
+package raftlog
+
+import (
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// peerHealth are the masters that do not answer this one, while it leads.
+type peerHealth struct {
+	mu struct {
+		sync.Mutex
+		silent map[string]bool
+	}
+}
+
+func (h *peerHealth) setSilent(id raft.ServerID, silent bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.silent == nil {
+		h.mu.silent = make(map[string]bool)
+	}
+	h.mu.silent[string(id)] = silent
+}
+
+// reset begins anew with a lead.
+func (h *peerHealth) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.mu.silent)
+}
+
+func (h *peerHealth) unreachable(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.silent[id]
+}
+
+// observe hears of heartbeats that fail, until the log closes. Raft does not
+// wait: what there is no room for is told again with the next heartbeat.
+func (l *Log) observe() {
+	heard := make(chan raft.Observation, 64)
+	observer := raft.NewObserver(heard, false, func(o *raft.Observation) bool {
+		switch o.Data.(type) {
+		case raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation:
+			return true
+		}
+		return false
+	})
+	l.raft.RegisterObserver(observer)
+	l.tasks.Go(func() {
+		defer l.raft.DeregisterObserver(observer)
+		for {
+			select {
+			case o := <-heard:
+				switch about := o.Data.(type) {
+				case raft.FailedHeartbeatObservation:
+					l.peers.setSilent(about.PeerID, true)
+				case raft.ResumedHeartbeatObservation:
+					l.peers.setSilent(about.PeerID, false)
+				}
+			case <-l.closing.Done():
+				return
+			}
+		}
+	})
+}

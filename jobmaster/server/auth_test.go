@@ -1,0 +1,174 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/tasknode"
+)
+
+func TestStrangersAreRefused(t *testing.T) {
+	r := newRig(t, 1)
+	address := r.masters[0].address
+	for name, test := range map[string]struct {
+		change func(*rpc.Config)
+		want   string
+	}{
+		"wrong token": {
+			func(c *rpc.Config) { c.Token = "guess" },
+			address + ": the token is not that of cluster " + clusterID + "; give the cluster's with --token-file or HAMMR_TOKEN_FILE",
+		},
+		"no token": {
+			func(c *rpc.Config) { c.Token, c.ClusterID = "", "" },
+			address + ": cluster " + clusterID + " wants its token",
+		},
+		"wrong cluster": {
+			func(c *rpc.Config) { c.ClusterID = "17" },
+			address + ": a master of cluster " + clusterID + ", not of 17",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := calls(address)
+			test.change(&cfg)
+			_, err := r.clientWith(cfg).Info(t.Context())
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("client: %v", err)
+			}
+			err = <-r.nodeWith("n", &launcher{}, cfg)
+			if !errors.Is(err, tasknode.ErrRefused) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("tasknode: %v", err)
+			}
+		})
+	}
+}
+
+func TestUnknownClusterIsTaken(t *testing.T) {
+	r := newRig(t, 1)
+	cfg := calls(r.masters[0].address)
+	cfg.ClusterID = ""
+	if _, err := r.clientWith(cfg).Jobs(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNameOfAnotherTasknode(t *testing.T) {
+	r := newRig(t, 1)
+	r.node("n1", &launcher{})
+	c := r.client()
+	for nodes, err := c.Tasknodes(t.Context(), true); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = c.Tasknodes(t.Context(), true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := <-r.node("n1", &launcher{})
+	if !errors.Is(err, tasknode.ErrRefused) || !strings.Contains(err.Error(), `"n1" is attached already`) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestOtherProtocolVersion(t *testing.T) {
+	r := newRig(t, 1)
+	q, err := http.NewRequest(http.MethodPost, "http://"+r.masters[0].address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rpc.SetHeaders(q.Header, token, clusterID)
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set(rpc.HeaderProtocol, "99")
+	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, `protocol version \"99\", not 1`) {
+		t.Errorf("answer is %s", got)
+	}
+}
+
+func TestBrowserIsTold(t *testing.T) {
+	r := newRig(t, 1)
+	q, err := http.NewRequest(http.MethodGet, "http://"+r.masters[0].address+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, "hammr jobmaster takes calls") {
+		t.Errorf("answer is %s", got)
+	}
+}
+
+// text is the body of an answer over a connection that is closed after it.
+func text(t *testing.T, over http.RoundTripper, q *http.Request) string {
+	t.Helper()
+	q.Close = true
+	answer, err := over.RoundTrip(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestSomethingElseListens(t *testing.T) {
+	r := newRig(t, 1)
+	http1 := httptest.NewServer(http.NotFoundHandler())
+	defer http1.Close()
+	http2 := httptest.NewUnstartedServer(http.NotFoundHandler())
+	http2.Config.Protocols = new(http.Protocols)
+	http2.Config.Protocols.SetUnencryptedHTTP2(true)
+	http2.Start()
+	defer http2.Close()
+	for what, address := range map[string]string{
+		"an HTTP/1 server":             http1.Listener.Addr().String(),
+		"an HTTP server":               http2.Listener.Addr().String(),
+		"an SSH server":                hangingUp(t, "SSH-2.0-OpenSSH_9.9\r\n"),
+		"a server of another protocol": hangingUp(t, "220 smtp.example.com ESMTP\r\n"),
+	} {
+		t.Run(what, func(t *testing.T) {
+			began := time.Now()
+			_, err := r.client(address).Info(t.Context())
+			if want := address + ": " + what + " listens there, not a hammr jobmaster"; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error is %v", err)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if _, err := r.client(address, r.masters[0].address).Jobs(t.Context(), true); err != nil {
+				t.Errorf("with another master: %v", err)
+			}
+		})
+	}
+}
+
+func TestUnknownHost(t *testing.T) {
+	r := newRig(t, 1)
+	cfg := calls("nowhere.invalid:7070")
+	cfg.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}}
+	}
+	_, err := r.clientWith(cfg).Info(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "nowhere.invalid:7070: no such host") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestServerOfTLS(t *testing.T) {
+	https := httptest.NewUnstartedServer(http.NotFoundHandler())
+	https.Config.ErrorLog = log.New(io.Discard, "", 0)
+	https.StartTLS()
+	defer https.Close()
+	address := https.Listener.Addr().String()
+	cfg := calls(address)
+	cfg.Timeout = 300 * time.Millisecond
+	_, err := newRig(t, 1).clientWith(cfg).Info(t.Context())
+	if err == nil || !strings.Contains(err.Error(), address+": closes connections without a word; is this") {
+		t.Errorf("error is %v", err)
+	}
+}

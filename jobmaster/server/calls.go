@@ -1,0 +1,157 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/preempt"
+	"google.golang.org/protobuf/proto"
+)
+
+// calls implements wireconnect.JobmasterHandler.
+type calls struct{ cfg Config }
+
+func (c *calls) GetInfo(context.Context, *wire.InfoRequest) (*wire.Info, error) {
+	return c.cfg.Info(), nil
+}
+
+func (c *calls) Submit(ctx context.Context, q *wire.SubmitRequest) (*wire.SubmitResponse, error) {
+	if q.Spec == nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("submission without a job"))
+	}
+	if n := proto.Size(q.Spec); n > rpc.MaxJobBytes {
+		return nil, connect.NewError(connect.CodeInvalidArgument, rpc.JobTooLarge(n))
+	}
+	id, err := c.cfg.Master.Submit(ctx, q.Spec)
+	return &wire.SubmitResponse{JobId: id}, c.cfg.callError(err)
+}
+
+// read asks the master for what it knows, if it leads: one that was left behind
+// by the others would not notice at once.
+func read[T any](ctx context.Context, c *calls, ask func() (T, error)) (T, error) {
+	if err := c.cfg.Confirm(ctx); err != nil {
+		var none T
+		return none, c.cfg.callError(err)
+	}
+	answer, err := ask()
+	return answer, c.cfg.callError(err)
+}
+
+// Follow ends with the stream, whose end ends ctx.
+func (c *calls) Follow(ctx context.Context, q *wire.FollowRequest, stream *connect.ServerStream[wire.JobStatus]) error {
+	if err := c.cfg.Confirm(ctx); err != nil {
+		return c.cfg.callError(err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	_, err := c.cfg.Master.Watch(ctx, q.JobId, func(s *wire.JobStatus) {
+		if err := stream.Send(s); err != nil {
+			cancel(err)
+		}
+	})
+	return c.cfg.callError(err)
+}
+
+func (c *calls) GetJob(ctx context.Context, q *wire.JobRequest) (*wire.JobStatus, error) {
+	return read(ctx, c, func() (*wire.JobStatus, error) { return c.cfg.Master.Job(ctx, q.JobId, q.Tasks) })
+}
+
+func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillResponse, error) {
+	return new(wire.KillResponse), c.cfg.callError(c.cfg.Master.Kill(ctx, q.JobId, q.Cause))
+}
+
+func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
+	jobs, err := read(ctx, c, func() ([]*wire.JobStatus, error) { return c.cfg.Master.Jobs(ctx, q.All) })
+	return &wire.ListJobsResponse{Jobs: jobs}, err
+}
+
+func (c *calls) SetPriority(ctx context.Context, q *wire.SetPriorityRequest) (*wire.SetPriorityResponse, error) {
+	if q.Priority < -2 || q.Priority > 2 {
+		return nil, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("priority %d: not one of -2 to 2", q.Priority))
+	}
+	err := c.cfg.Master.SetPriority(ctx, q.JobId, int(q.Priority))
+	return new(wire.SetPriorityResponse), c.cfg.callError(err)
+}
+
+func (c *calls) MoveJob(ctx context.Context, q *wire.MoveJobRequest) (*wire.MoveJobResponse, error) {
+	return new(wire.MoveJobResponse), c.cfg.callError(c.cfg.Master.MoveJob(ctx, q.JobId, q.Queue))
+}
+
+func (c *calls) EndAttempt(ctx context.Context, q *wire.EndAttemptRequest) (*wire.EndAttemptResponse, error) {
+	return new(wire.EndAttemptResponse), c.cfg.callError(c.cfg.Master.EndAttempt(ctx, q.AttemptId, q.Fail))
+}
+
+func (c *calls) PreemptAttempt(ctx context.Context, q *wire.PreemptAttemptRequest) (*wire.PreemptAttemptResponse, error) {
+	if q.Resume {
+		return new(wire.PreemptAttemptResponse), c.cfg.callError(c.cfg.Master.ResumeAttempt(ctx, q.AttemptId))
+	}
+	how, err := preempt.Parse(q.How)
+	if err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	how, err = c.cfg.Master.PreemptAttempt(ctx, q.AttemptId, how)
+	return &wire.PreemptAttemptResponse{How: string(how)}, c.cfg.callError(err)
+}
+
+func (c *calls) SuspendJob(ctx context.Context, q *wire.SuspendJobRequest) (*wire.SuspendJobResponse, error) {
+	return new(wire.SuspendJobResponse), c.cfg.callError(c.cfg.Master.SuspendJob(ctx, q.JobId, preempt.Mode(q.How)))
+}
+
+func (c *calls) ResumeJob(ctx context.Context, q *wire.ResumeJobRequest) (*wire.ResumeJobResponse, error) {
+	return new(wire.ResumeJobResponse), c.cfg.callError(c.cfg.Master.ResumeJob(ctx, q.JobId))
+}
+
+func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
+	nodes, err := read(ctx, c, func() ([]*wire.Node, error) { return c.cfg.Master.Tasknodes(ctx, q.All) })
+	return &wire.ListNodesResponse{Nodes: nodes}, err
+}
+
+func (c *calls) AdmitNode(ctx context.Context, q *wire.AdmitNodeRequest) (*wire.AdmitNodeResponse, error) {
+	return new(wire.AdmitNodeResponse), c.cfg.callError(c.cfg.Master.AdmitTasknode(ctx, q.Name, q.Excluded))
+}
+
+func (c *calls) DrainNode(ctx context.Context, q *wire.DrainNodeRequest) (*wire.DrainNodeResponse, error) {
+	return new(wire.DrainNodeResponse), c.cfg.callError(c.cfg.Master.DrainTasknode(ctx, q.Name))
+}
+
+func (c *calls) SetPolicy(ctx context.Context, q *wire.SetPolicyRequest) (*wire.SetPolicyResponse, error) {
+	return new(wire.SetPolicyResponse), c.cfg.callError(c.cfg.Master.SetPolicy(ctx, q.Name, q.Conf))
+}
+
+func (c *calls) GetPolicy(ctx context.Context, _ *wire.GetPolicyRequest) (*wire.GetPolicyResponse, error) {
+	policy, err := c.cfg.Master.Policy(ctx)
+	return policy, c.cfg.callError(err)
+}
+
+func (c *calls) Explain(ctx context.Context, q *wire.ExplainRequest) (*wire.Explanation, error) {
+	return read(ctx, c, func() (*wire.Explanation, error) { return c.cfg.Master.Explain(ctx, q.JobId, q.TaskId) })
+}
+
+func (c *calls) ListQueues(ctx context.Context, _ *wire.ListQueuesRequest) (*wire.ListQueuesResponse, error) {
+	return read(ctx, c, func() (*wire.ListQueuesResponse, error) { return c.cfg.Master.Queues(ctx) })
+}
+
+func (c *calls) AddMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.AddMaster(q.Id, q.Address) })
+}
+
+func (c *calls) RemoveMaster(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.RemoveMaster(q.Id) })
+}
+
+func (c *calls) TransferLeadership(_ context.Context, q *wire.MasterRequest) (*wire.MasterResponse, error) {
+	return c.change(func(a Admin) error { return a.TransferLeadership(q.Id) })
+}
+
+func (c *calls) change(f func(Admin) error) (*wire.MasterResponse, error) {
+	err := fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
+	if c.cfg.Admin != nil {
+		err = f(c.cfg.Admin)
+	}
+	return new(wire.MasterResponse), c.cfg.callError(err)
+}

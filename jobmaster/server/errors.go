@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"connectrpc.com/connect"
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/jobmaster"
+)
+
+// callError is an error of the master as callers get it.
+func (cfg *Config) callError(err error) error {
+	code := connect.CodeUnknown
+	var said *connect.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &said):
+		return err // of the connection
+	case errors.Is(err, jobmaster.ErrNotLeader):
+		return rpc.NotLeader(cfg.Leader())
+	case errors.Is(err, jobmaster.ErrNameTaken):
+		return rpc.Refuse(wire.Refusal_NAME_TAKEN, "", err.Error())
+	case errors.Is(err, jobmaster.ErrStopped):
+		code = connect.CodeUnavailable
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		code = connect.CodeCanceled
+	case errors.Is(err, cluster.ErrUnknown):
+		code = connect.CodeNotFound
+	case errors.Is(err, cluster.ErrRefused):
+		code, err = connect.CodeFailedPrecondition, plain(err, cluster.ErrRefused)
+	}
+	return connect.NewError(code, err)
+}
+
+// plain is an error without the words of its class, which the code of the answer
+// tells.
+func plain(err, class error) error {
+	return errors.New(strings.TrimPrefix(err.Error(), class.Error()+": "))
+}

@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/jobmaster"
+)
+
+// sharedLog is the log of several masters in one process; the test says which
+// of them leads.
+type sharedLog struct {
+	mu      sync.Mutex
+	members []*member
+	leader  *member // nil for none
+	deaf    bool    // proposals are lost
+}
+
+// member is one master's end of the log.
+type member struct {
+	log    *sharedLog
+	events chan jobmaster.LogEvent
+}
+
+// join makes an end for another master. It has room for whatever a test does.
+func (l *sharedLog) join() *member {
+	m := &member{l, make(chan jobmaster.LogEvent, 10_000)}
+	l.members = append(l.members, m)
+	return m
+}
+
+// lead makes a member lead, nil for none.
+func (l *sharedLog) lead(m *member) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leader != nil {
+		l.leader.events <- jobmaster.Following{}
+	}
+	if l.leader = m; m != nil {
+		m.events <- jobmaster.Leading{}
+	}
+}
+
+// leads is the number of the member that leads, -1 for none.
+func (l *sharedLog) leads() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Index(l.members, l.leader)
+}
+
+// lose makes the log lose what is proposed, or not.
+func (l *sharedLog) lose(deaf bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deaf = deaf
+}
+
+// Propose implements jobmaster.Log.
+func (m *member) Propose(batch []cluster.Entry) {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	if m.log.leader != m || m.log.deaf {
+		return
+	}
+	for _, to := range m.log.members {
+		to.events <- jobmaster.Committed{Batch: batch}
+	}
+}
+
+// Events implements jobmaster.Log.
+func (m *member) Events() <-chan jobmaster.LogEvent { return m.events }

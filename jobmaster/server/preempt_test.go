@@ -1,0 +1,50 @@
+package server_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/client"
+)
+
+// TestPreemptionOnDemand is asked for over the wire: what is refused comes back as
+// what it is, with what the master says of it.
+func TestPreemptionOnDemand(t *testing.T) {
+	r := newRig(t, 1)
+	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	r.node("n1", l)
+	c, ctx := r.client(), t.Context()
+	id := submit(t, c, 1, 0)
+	attempt := <-l.started
+	preempt := func(id, how string) error {
+		_, err := c.PreemptAttempt(ctx, id, how)
+		return err
+	}
+	check := func(what string, err, kind error, says string) {
+		t.Helper()
+		if (err == nil) != (kind == nil && says == "") || kind != nil && !errors.Is(err, kind) || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v; want %v with %q", what, err, kind, says)
+		}
+	}
+	check("a way that is none", preempt(attempt, "melt"), nil, `"melt" is no way to take a slot`)
+	check("an attempt that is none", preempt("nonsense", "kill"), client.ErrUnknown, "nonsense")
+	check("an attempt that is not there", preempt("attempt_1_0001_m_000000_0", "kill"), client.ErrUnknown, "m_000000_0")
+	check("resuming what runs", c.ResumeAttempt(ctx, attempt), client.ErrRefused, "does not stand still")
+	check("kill", preempt(attempt, "kill"), nil, "")
+	check("what has ended", preempt(attempt, "kill"), client.ErrRefused, "does not run")
+	if again := <-l.started; again == attempt {
+		t.Errorf("%s runs again", again)
+	}
+
+	check("resuming a job that runs", c.ResumeJob(ctx, id), client.ErrRefused, "is not suspended")
+	check("suspending it by a way that is none", c.SuspendJob(ctx, id, "melt"), client.ErrRefused, `"melt"`)
+	check("suspending no job", c.SuspendJob(ctx, "job_1_0001", "auto"), client.ErrUnknownJob, "")
+	check("suspending it", c.SuspendJob(ctx, id, "checkpoint"), nil, "")
+	check("suspending it twice", c.SuspendJob(ctx, id, "auto"), client.ErrRefused, "suspended already")
+	check("resuming it", c.ResumeJob(ctx, id), nil, "")
+	check("resuming no job", c.ResumeJob(ctx, "nonsense"), client.ErrUnknownJob, "")
+
+	check("draining nobody", c.DrainTasknode(ctx, "n9"), client.ErrUnknown, "n9")
+	check("draining the last one", c.DrainTasknode(ctx, "n1"), client.ErrRefused, "no other tasknode takes tasks")
+}

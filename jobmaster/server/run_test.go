@@ -1,0 +1,152 @@
+package server_test
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/storage"
+)
+
+func TestJobRunsThroughTheWire(t *testing.T) {
+	r := newRig(t, 1)
+	r.node("n1", &launcher{})
+	r.node("n2", &launcher{})
+	c := r.client()
+	id := submit(t, c, 5, 2)
+	status := succeeds(t, c, id)
+	if status.MapsDone != 5 || status.ReducesDone != 2 || len(status.Tasks) != 7 {
+		t.Errorf("status is %v", status)
+	}
+	for _, k := range status.Counters {
+		if k.Name == "tasks" && k.Value != 7 {
+			t.Errorf("%d tasks are counted", k.Value)
+		}
+	}
+}
+
+func TestWhatIsStaged(t *testing.T) {
+	r := newRig(t, 1)
+	c := r.client()
+	submit(t, c, 1, 0)
+	submit(t, c, 1, 0)
+	programs, err := r.fs.List(t.Context(), "/staging/artifacts")
+	if err != nil || len(programs) != 1 {
+		t.Fatalf("%d programs are staged, %v", len(programs), err)
+	}
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // sha256 of nothing
+	if !strings.HasSuffix(programs[0].Path, "/"+empty) {
+		t.Errorf("the program is staged as %s", programs[0].Path)
+	}
+}
+
+func TestOutputThatExistsIsRefused(t *testing.T) {
+	r := newRig(t, 1)
+	if err := r.fs.MkdirAll(t.Context(), "/out"); err != nil {
+		t.Fatal(err)
+	}
+	spec, splits := job(1, 0)
+	spec.OutputDir = "mem:/out"
+	_, err := r.client().Submit(t.Context(), spec, splits)
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := r.fs.Stat(t.Context(), "/staging"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is staged: %v", err)
+	}
+}
+
+func TestRefusedJobLeavesNoSplits(t *testing.T) {
+	r := newRig(t, 1)
+	spec, splits := job(2, 0)
+	spec.Fingerprint = "another"
+	_, err := r.client().Submit(t.Context(), spec, splits)
+	if err == nil || !strings.Contains(err.Error(), "fingerprint another") {
+		t.Errorf("error is %v", err)
+	}
+	for info, err := range storage.Walk(t.Context(), r.fs, "/staging/jobs") {
+		if err != nil || !info.IsDir {
+			t.Errorf("%v is left, %v", info, err)
+		}
+	}
+}
+
+func TestJobThatIsTooLarge(t *testing.T) {
+	r := newRig(t, 1)
+	spec, splits := job(1, 0)
+	spec.Config = make([]byte, 64<<20)
+	_, err := r.client().Submit(t.Context(), spec, splits)
+	if err == nil || !strings.Contains(err.Error(), "64.0 MiB, more than the 8 MiB") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestKilledJob(t *testing.T) {
+	r := newRig(t, 1)
+	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	r.node("n1", l)
+	c := r.client()
+	id := submit(t, c, 1, 0)
+	<-l.started
+	if err := c.Kill(t.Context(), id, "because"); err != nil {
+		t.Fatal(err)
+	}
+	status, err := c.Watch(t.Context(), id, nil)
+	if err != nil || status.State != wire.JobState_KILLED || status.Cause != "because" {
+		t.Errorf("status is %v, %v", status, err)
+	}
+}
+
+func TestAdministration(t *testing.T) {
+	r := newRig(t, 2)
+	l := &launcher{hold: make(chan struct{}), started: make(chan string, 10)}
+	r.node("n1", l)
+	c, ctx := r.client(), t.Context()
+	id := submit(t, c, 1, 0)
+	attempt := <-l.started
+
+	check := func(what string, ok bool, err error) {
+		t.Helper()
+		if !ok || err != nil {
+			t.Errorf("%s: %v, error %v", what, ok, err)
+		}
+	}
+	refused := func(what string, err, mark error) {
+		t.Helper()
+		if !errors.Is(err, mark) {
+			t.Errorf("%s: error %v is not %v", what, err, mark)
+		}
+	}
+	info, err := c.Info(ctx)
+	check("info", info.GetClusterId() == clusterID && len(info.GetMasters()) == 2, err)
+	jobs, err := c.Jobs(ctx, false)
+	check("jobs", len(jobs) == 1 && jobs[0].JobId == id, err)
+	status, err := c.Job(ctx, id, true)
+	check("job", len(status.GetTasks()) == 1, err)
+	nodes, err := c.Tasknodes(ctx, true)
+	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
+	check("priority", true, c.SetPriority(ctx, id, 2))
+	check("end of an attempt", true, c.EndAttempt(ctx, attempt, false))
+	if again := <-l.started; again == attempt {
+		t.Errorf("%s runs again", again)
+	}
+
+	_, err = c.Job(ctx, "job_1_0001", true)
+	refused("unknown job", err, client.ErrUnknownJob)
+	_, err = c.Watch(ctx, "job_1_0001", nil)
+	refused("unknown job followed", err, client.ErrUnknownJob)
+	refused("unknown job killed", c.Kill(ctx, "nonsense", ""), client.ErrUnknownJob)
+	refused("unknown attempt", c.EndAttempt(ctx, "attempt_1_0001_m_000000_0", true), client.ErrUnknown)
+	refused("attempt that has ended", c.EndAttempt(ctx, attempt, true), client.ErrRefused)
+	if err := c.SetPriority(ctx, id, 3); err == nil || !strings.Contains(err.Error(), "priority 3") {
+		t.Errorf("priority 3: %v", err)
+	}
+	if err := c.AddMaster(ctx, "x", "a:1"); err == nil || err.Error() != "no room for x at a:1" {
+		t.Errorf("error about a master is %v", err)
+	}
+	check("transfer", true, c.TransferLeadership(ctx, "1"))
+	check("the new leader", r.log.leads() == 1, c.SetPriority(ctx, id, 1))
+}

@@ -1,0 +1,108 @@
+package server_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+	"github.com/hammr/hammr/tasknode/masterlink"
+)
+
+// attendance attaches a tasknode of that name that the test plays.
+func (r *rig) attendance(name string) tasknode.Session {
+	r.t.Helper()
+	masters, err := rpc.New(calls(r.masters[0].address))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	joined := &wire.Report_Joined{Instance: name, MapSlots: 2, Clock: time.Now().UnixMilli()}
+	s, err := masterlink.NewLink(masters).Connect(r.ctx, &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: joined}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		s.Close()
+		masters.Close()
+	})
+	return s
+}
+
+func TestOrdersAndReports(t *testing.T) {
+	r := newRig(t, 1)
+	s := r.attendance("n1")
+	c := r.client()
+	id := submit(t, c, 2, 0)
+	for done := 0; done < 2; {
+		orders, err := s.Receive(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range orders {
+			if start := o.GetStart().GetStart(); start != nil {
+				done++
+				s.Send(&wire.Report{Machine: "n1", AttemptId: start.AttemptId, Report: &wire.Report_Done{Done: &taskproc.Done{Range: start.Range}}})
+			}
+		}
+	}
+	succeeds(t, c, id)
+}
+
+// TestSessionNoticesAMasterThatIsGone keeps the connection up, but nothing
+// passes any more: as when a cable is pulled.
+func TestSessionNoticesAMasterThatIsGone(t *testing.T) {
+	r := newRig(t, 1)
+	p := newProxy(t, r.masters[0])
+	s := r.attendance("n1")
+	p.stall()
+	began := time.Now()
+	orders, err := s.Receive(t.Context())
+	for err == nil {
+		orders, err = s.Receive(t.Context())
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("noticed after %v (%v, %v)", took, orders, err)
+	}
+}
+
+// TestSlowTasknodeHoldsUpNobody has a tasknode that takes no orders, more of
+// them than the connection holds.
+func TestSlowTasknodeHoldsUpNobody(t *testing.T) {
+	r := newRig(t, 1)
+	r.attendance("slow")
+	c := r.client()
+	spec, splits := job(2, 0)
+	spec.Config = bytes.Repeat([]byte("x"), 7<<20)
+	id, err := c.Submit(t.Context(), spec, splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for running := int32(0); running < 2; {
+		status, err := c.Job(t.Context(), id, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running = status.MapsRunning
+	}
+	r.node("quick", &launcher{})
+	succeeds(t, c, submit(t, c, 3, 1))
+}
+
+func TestSessionEndsWithItsMaster(t *testing.T) {
+	r := newRig(t, 2)
+	s := r.attendance("n1")
+	r.log.lead(r.log.members[1])
+	_, err := s.Receive(t.Context())
+	for err == nil {
+		_, err = s.Receive(t.Context())
+	}
+	want := r.masters[0].address + ": not the leader"
+	if got := err.Error(); len(got) < len(want) || got[:len(want)] != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+	s.Close()
+	s.Send(new(wire.Report)) // is lost, and harms nothing
+}

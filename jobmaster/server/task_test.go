@@ -1,0 +1,88 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"net"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// launcher starts tasks that the test plays.
+type launcher struct {
+	// hold, unless nil, is what maps wait for; the word start of each is sent
+	// to started before.
+	hold    <-chan struct{}
+	started chan string
+}
+
+type task struct {
+	conn net.Conn
+	gone chan struct{}
+}
+
+func (t *task) Conn() io.ReadWriteCloser { return t.conn }
+func (t *task) Exited() <-chan struct{}  { return t.gone }
+func (t *task) Err() error               { return nil }
+func (t *task) Stack() string            { return "" }
+
+// Launch implements tasknode.Launcher.
+func (l *launcher) Launch(ctx context.Context, _ *taskproc.Start) (tasknode.Task, error) {
+	ours, theirs := net.Pipe()
+	t := &task{ours, make(chan struct{})}
+	go func() {
+		defer close(t.gone)
+		defer theirs.Close()
+		l.play(ctx, taskproc.NewTaskEnd(theirs))
+	}()
+	return t, nil
+}
+
+// play is a task that reads nothing: a map is done at once, a reduce when it has
+// heard of every map.
+func (l *launcher) play(ctx context.Context, end taskproc.TaskEnd) {
+	first, err := end.Receive()
+	if err != nil {
+		return
+	}
+	start := first.GetStart()
+	done := &taskproc.Done{Range: start.Range, Counters: []*taskproc.Counter{{Group: "g", Name: "tasks", Value: 1}}}
+	if start.Kind == taskproc.Kind_MAP {
+		done.Outputs = []*taskproc.MapOutput{{Path: start.LocalDir, PartitionBytes: make([]int64, start.Reduces)}}
+		l.wait(ctx, start.AttemptId)
+	} else if !hearOfMaps(end) {
+		return
+	}
+	last := &taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: done}}
+	if ctx.Err() != nil {
+		last = &taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{}}}
+	}
+	_ = end.Send(last) // a node that is gone does not miss it
+}
+
+func (l *launcher) wait(ctx context.Context, attempt string) {
+	if l.started != nil {
+		l.started <- attempt
+	}
+	if l.hold == nil {
+		return
+	}
+	select {
+	case <-l.hold:
+	case <-ctx.Done():
+	}
+}
+
+// hearOfMaps waits until the node has named every map's output.
+func hearOfMaps(end taskproc.TaskEnd) bool {
+	for {
+		m, err := end.Receive()
+		if err != nil || m.GetKill() != nil {
+			return false
+		}
+		if m.GetOutputs().GetComplete() {
+			return true
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package jobmaster_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// TestANodeIsTakenOutOfWork excludes one of two tasknodes in the midst of a job.
+func TestANodeIsTakenOutOfWork(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.elect(0)
+		w.addNode("a", 1, 1)
+		w.addNode("b", 1, 1)
+		id := w.submit(4, 1)
+		w.sleep(500 * time.Millisecond)
+		m := w.leader()
+		if err := m.AdmitTasknode(w.ctx, "c", true); !errors.Is(err, cluster.ErrUnknown) {
+			w.t.Errorf("a tasknode that is not there: %v", err)
+		}
+		if err := m.AdmitTasknode(w.ctx, "a", true); err != nil {
+			w.t.Fatal(err)
+		}
+		state := func() string {
+			nodes, err := m.Tasknodes(w.ctx, false)
+			if err != nil || len(nodes) != 2 || nodes[0].MapSlots != 1 {
+				w.t.Fatalf("nodes are %v, %v", nodes, err)
+			}
+			return nodes[0].State
+		}
+		if got := state(); got != "DECOMMISSIONING" {
+			w.t.Errorf("while it works it is %s", got)
+		}
+		w.succeeds(id)
+		if got := state(); got != "DECOMMISSIONED" {
+			w.t.Errorf("after its work it is %s", got)
+		}
+		s, err := m.Job(w.ctx, id, true)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ran := make(map[string]int)
+		for _, task := range s.Tasks {
+			if len(task.Attempts) != 1 {
+				w.t.Errorf("%s was tried %d times", task.Id, len(task.Attempts))
+			}
+			ran[task.Attempts[0].Node]++
+		}
+		if ran["a"] != 1 {
+			w.t.Errorf("tasks by tasknode: %v", ran)
+		}
+		if err := m.AdmitTasknode(w.ctx, "a", false); err != nil || state() != "RUNNING" {
+			w.t.Errorf("taken back it is %s, %v", state(), err)
+		}
+	})
+}

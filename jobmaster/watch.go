@@ -1,0 +1,126 @@
+package jobmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// progressInterval is how long those who follow a job wait for news when all
+// that has changed is progress.
+const progressInterval = 200 * time.Millisecond
+
+// watchRequest waits for a status of a job that is newer than a version.
+type watchRequest struct {
+	job    cluster.JobID
+	after  uint64
+	answer chan<- statusAnswer
+	ctx    context.Context // of who asks
+	asked  time.Time
+}
+
+type statusAnswer struct {
+	status  *wire.JobStatus
+	version uint64
+	err     error
+}
+
+// Watch calls each with the status of a job now and after changes until the
+// job is over, and returns the last status. Unknown jobs wrap
+// cluster.ErrUnknown.
+func (m *Master) Watch(ctx context.Context, jobID string, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	id, err := cluster.ParseJobID(jobID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrUnknown, err)
+	}
+	var version uint64
+	for {
+		answer := make(chan statusAnswer, 1)
+		got, err := call(ctx, m, &watchRequest{job: id, after: version, answer: answer, ctx: ctx}, answer)
+		if err != nil {
+			return nil, err
+		}
+		if errors.Is(got.err, cluster.ErrRetired) {
+			return m.watchHistory(ctx, id, each)
+		}
+		if got.err != nil {
+			return nil, got.err
+		}
+		version = got.version
+		if each != nil {
+			each(got.status)
+		}
+		if got.status.State >= wire.JobState_SUCCEEDED {
+			return got.status, nil
+		}
+	}
+}
+
+// watchHistory tells of a job that is retired.
+func (m *Master) watchHistory(ctx context.Context, id cluster.JobID, each func(*wire.JobStatus)) (*wire.JobStatus, error) {
+	s, err := m.readHistory(ctx, id)
+	if err == nil && each != nil {
+		each(s)
+	}
+	return s, err
+}
+
+func (q *watchRequest) refuse(err error) { q.answer <- statusAnswer{err: err} }
+
+func (q *watchRequest) handle(m *Master) {
+	if _, err := m.jobOf(q.job); err != nil {
+		q.answer <- statusAnswer{err: err}
+		return
+	}
+	q.asked = m.clock.now()
+	r := m.record(q.job)
+	r.watchers = append(r.watchers, q)
+	m.watched[q.job] = r
+}
+
+// answerWatchers answers those whose job has changed since they last heard of
+// it. News of progress alone is held back for a moment.
+func (m *Master) answerWatchers() {
+	now := m.clock.now()
+	for id, r := range m.watched {
+		if r.stale && now.Sub(r.watchers[0].asked) >= progressInterval {
+			r.touch()
+		}
+		m.answer(id, r)
+		if len(r.watchers) == 0 {
+			delete(m.watched, id)
+		}
+	}
+}
+
+func (m *Master) answer(id cluster.JobID, r *record) {
+	var status *wire.JobStatus
+	waiting := r.watchers[:0]
+	for _, q := range r.watchers {
+		switch {
+		case q.ctx.Err() != nil: // it does not wait any more
+		case q.after >= r.version:
+			waiting = append(waiting, q)
+		default:
+			if status == nil {
+				status = m.shownStatus(m.view.Job(id), r)
+			}
+			q.answer <- statusAnswer{status: status, version: r.version}
+		}
+	}
+	clear(r.watchers[len(waiting):])
+	r.watchers = waiting
+}
+
+// shownStatus is what those who follow a job are shown: its tasks come with the
+// last status.
+func (m *Master) shownStatus(j *cluster.Job, r *record) *wire.JobStatus {
+	if j.State.Final() {
+		return m.fullStatus(j, r)
+	}
+	return m.status(j, r)
+}

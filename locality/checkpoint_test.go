@@ -1,0 +1,113 @@
+package locality
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestNowhereIsNearerThanHome(t *testing.T) {
+	for seed := range uint64(2000) {
+		p := randomProblem(rand.New(rand.NewPCG(seed, 1)))
+		places := newMachineIndex(p.topology, p.machines)
+		for _, d := range p.demands {
+			for _, task := range d.Tasks {
+				home, ok := places.byName[task.CheckpointOn]
+				for m := range p.machines {
+					if cost := places.distance(task, m); ok && (cost == 0) != (m == home) {
+						t.Fatalf("seed %d: %+v costs %d on machine %d; its home is %d", seed, task, cost, m, home)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestAHomeThatNobodyKnowsIsNone has a task cost more everywhere alike.
+func TestAHomeThatNobodyKnowsIsNone(t *testing.T) {
+	for seed := range uint64(500) {
+		p := randomProblem(rand.New(rand.NewPCG(seed, 2)))
+		task := randomTask(rand.New(rand.NewPCG(seed, 3)))
+		plain := task
+		task.CheckpointOn, plain.CheckpointOn = "unknown", ""
+		places := newMachineIndex(p.topology, p.machines)
+		more := places.distance(task, 0) - places.distance(plain, 0)
+		for m := range p.machines {
+			if got := places.distance(task, m) - places.distance(plain, m); got != more {
+				t.Fatalf("seed %d: on machine %d it costs %d more, on the first %d", seed, m, got, more)
+			}
+			if places.level(task, m) != places.level(plain, m) {
+				t.Fatalf("seed %d: it is nearer to its input", seed)
+			}
+		}
+	}
+}
+
+// TestWhereThereIsRoomAllGoHome has slots for everybody on every machine.
+func TestWhereThereIsRoomAllGoHome(t *testing.T) {
+	gone := 0
+	for seed := range uint64(1000) {
+		p := randomProblem(rand.New(rand.NewPCG(seed, 4)))
+		for i := range p.machines {
+			p.machines[i].Free = 10
+		}
+		waiting := slices.Repeat([]Level{MachineLocal}, len(p.machines))
+		for i := range p.demands {
+			p.demands[i].Grant = len(p.demands[i].Tasks)
+			demand := p.demands[i : i+1]
+			gone += checkHome(t, p, demand[0], p.topology.Flow(p.machines, demand))
+			checkHome(t, p, demand[0], p.topology.Nearest(p.machines, waiting, demand[0]))
+		}
+	}
+	if gone < 100 {
+		t.Errorf("%d tasks only went home", gone)
+	}
+}
+
+// checkHome returns how many of the starts are at home, as they all are that can be.
+func checkHome(t *testing.T, p problem, d Demand, starts []Start) (gone int) {
+	t.Helper()
+	places := newMachineIndex(p.topology, p.machines)
+	at := make(map[int]int)
+	for _, s := range starts {
+		at[s.Task] = s.Machine
+	}
+	for i, task := range d.Tasks {
+		home, ok := places.byName[task.CheckpointOn]
+		if !ok || slices.Contains(places.avoided(d, task), home) {
+			continue
+		}
+		if m, started := at[i]; !started || m != home {
+			t.Fatalf("task %d starts: %v, on %d; its home is %d\n%+v", i, started, m, home, p)
+		}
+		gone++
+	}
+	return gone
+}
+
+// TestFlowGoesHome has one task that was paused, whose home is c.
+func TestFlowGoesHome(t *testing.T) {
+	paused := on(1<<30, "a")
+	paused.CheckpointOn = "c"
+	for _, tt := range []struct {
+		name   string
+		free   [3]int
+		others []Task
+		want   []Start
+	}{
+		{"before its input", [3]int{1, 1, 1}, nil, []Start{{0, 0, 2, Remote}}},
+		{"to its input when that is full", [3]int{1, 1, 0}, nil, []Start{{0, 0, 0, MachineLocal}}},
+		{"anywhere when both are", [3]int{0, 1, 0}, nil, []Start{{0, 0, 1, RackLocal}}},
+		{"before another that is local", [3]int{0, 1, 1}, []Task{on(1<<30, "c")}, []Start{{0, 1, 1, Remote}, {0, 0, 2, Remote}}},
+		{"once of two", [3]int{1, 1, 1}, []Task{paused}, []Start{{0, 0, 0, MachineLocal}, {0, 1, 2, Remote}}},
+		{"beside another that is local there", [3]int{1, 0, 1}, []Task{on(1<<30, "a")}, []Start{{0, 1, 0, MachineLocal}, {0, 0, 2, Remote}}},
+	} {
+		machines := []Machine{machine("a", "/1", tt.free[0], 0), machine("b", "/1", tt.free[1], 0), machine("c", "/2", tt.free[2], 0)}
+		tasks := append([]Task{paused}, tt.others...)
+		got := joined(machines...).Flow(machines, []Demand{{Tasks: tasks, Grant: len(tasks)}})
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package locality
+
+import (
+	"cmp"
+	"slices"
+)
+
+// GangPlacer places gangs: groups that are joined by TCP and so start together or
+// not at all. It holds until a machine joins the topology.
+type GangPlacer struct{ places *machineIndex }
+
+// GangPlacer looks at machines on which gangs are to be placed. What is free there
+// is said by rooms beside them, not by the machines' own Free and Used.
+func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
+	return &GangPlacer{newMachineIndex(t, machines)}
+}
+
+// Place returns the machine of each group of a gang; ok is false when they do
+// not all fit now.
+//
+// Groups that go on from what machines have, their Homes, are placed by what travels,
+// so each at home where there is room. Others are placed close to each other, since what they send each other is as a
+// rule more than what they read: on one machine if one has room, else in one
+// rack, else anywhere. Among machines, racks and places in them it goes by the
+// bytes that travel, and after that machines come first that have less to do.
+// Groups of several slots are placed before others, the largest first, each
+// where its bytes are nearest, then those of one slot by min-cost flow. So what
+// travels is the least there can be when groups have one slot each, or all are
+// on one machine.
+//
+// Where that leaves no room for the last ones, other places are tried for the
+// first, up to a bound: with many groups of different sizes a fit may be missed
+// that exists. With groups that are all alike none is.
+func (p *GangPlacer) Place(rooms []MachineSlots, groups []Group) (at []int, ok bool) {
+	b := newGangPlacement(p.places, rooms, groups)
+	everywhere := func(int) bool { return true }
+	if slices.ContainsFunc(groups, func(g Group) bool { return g.CheckpointOn != "" }) {
+		at, _, ok = b.within(everywhere)
+		return at, ok
+	}
+	if at, ok = b.onOneMachine(); ok {
+		return at, true
+	}
+	if len(b.racks) > 1 {
+		at, ok = b.inOneRack()
+	}
+	if !ok {
+		at, _, ok = b.within(everywhere)
+	}
+	return at, ok
+}
+
+// Fits reports whether Place finds places for the groups.
+func (p *GangPlacer) Fits(rooms []MachineSlots, groups []Group) bool {
+	b := newGangPlacement(p.places, rooms, groups)
+	if !b.anyAvoids {
+		b.singles = [2][]int{} // it is enough to count their slots
+	}
+	_, _, ok := b.within(func(int) bool { return true })
+	return ok
+}
+
+// Level is how near a task is to its input on a machine.
+func (p *GangPlacer) Level(t Task, machine int) Level { return p.places.level(t, machine) }
+
+// gangPlacement is one gang that is placed.
+type gangPlacement struct {
+	*machineIndex
+	rooms  []MachineSlots
+	groups []Group
+
+	need      Slots
+	costs     [][]int64 // by group and machine: what travels how far; nil for nothing
+	avoid     [][]int   // by group: machines where it does not start, ascending
+	anyAvoids bool      // some group avoids a machine
+
+	large   []int    // groups of several slots, the largest first
+	singles [2][]int // groups of one slot, by its kind
+	shapes  []shape  // of the large groups
+}
+
+// shape is how many groups take the same slots.
+type shape struct {
+	slots Slots
+	count int
+}
+
+func newGangPlacement(p *machineIndex, rooms []MachineSlots, groups []Group) *gangPlacement {
+	b := &gangPlacement{machineIndex: p, rooms: rooms, groups: groups}
+	for i, g := range groups {
+		b.need = b.need.plus(g.Slots)
+		b.costs = append(b.costs, p.costs(g.Task))
+		b.avoid = append(b.avoid, p.avoided(Demand{}, g.Task))
+		b.anyAvoids = b.anyAvoids || len(b.avoid[i]) > 0
+		b.sort(i)
+	}
+	slices.SortStableFunc(b.large, func(x, y int) int { return -cmp.Compare(groups[x].Slots.sum(), groups[y].Slots.sum()) })
+	return b
+}
+
+// sort enters a group among those of its size.
+func (b *gangPlacement) sort(group int) {
+	slots := b.groups[group].Slots
+	if slots.sum() == 1 {
+		kind := slices.Index(slots[:], 1)
+		b.singles[kind] = append(b.singles[kind], group)
+		return
+	}
+	b.large = append(b.large, group)
+	for i := range b.shapes {
+		if b.shapes[i].slots == slots {
+			b.shapes[i].count++
+			return
+		}
+	}
+	b.shapes = append(b.shapes, shape{slots, 1})
+}
+
+// costs are the distances of a task by machine; nil when it is as well off on each.
+func (p *machineIndex) costs(t Task) []int64 {
+	if t.isIndifferent() {
+		return nil
+	}
+	total, machines, racks := p.costBytes(t)
+	costs := make([]int64, len(p.machines))
+	byRack := slices.Repeat([]int64{2 * total}, len(p.racks))
+	for _, s := range racks {
+		byRack[s.place] -= s.bytes
+	}
+	for m := range costs {
+		costs[m] = byRack[p.rackOf[m]]
+	}
+	for _, s := range machines {
+		costs[s.place] -= s.bytes
+	}
+	return costs
+}
+
+func (b *gangPlacement) cost(group, machine int) int64 {
+	if b.costs[group] == nil {
+		return 0
+	}
+	return b.costs[group][machine]
+}
+
+func (b *gangPlacement) avoids(group, machine int) bool {
+	_, found := slices.BinarySearch(b.avoid[group], machine)
+	return found
+}
+
+// onOneMachine finds the machine with room for all that is nearest to what they
+// read, and among such the one that is loaded least.
+func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
+	best, least := -1, int64(0)
+	for m, room := range b.rooms {
+		if !b.need.fitsInto(room.Free) || b.avoidedBySome(m) {
+			continue
+		}
+		var cost int64
+		for g := range b.groups {
+			cost += b.cost(g, m)
+		}
+		if best < 0 || cost < least || cost == least && room.Used.sum() < b.rooms[best].Used.sum() {
+			best, least = m, cost
+		}
+	}
+	if best < 0 {
+		return nil, false
+	}
+	return slices.Repeat([]int{best}, len(b.groups)), true
+}
+
+func (b *gangPlacement) avoidedBySome(machine int) bool {
+	for g := range b.groups {
+		if b.avoids(g, machine) {
+			return true
+		}
+	}
+	return false
+}
+
+// inOneRack finds the rack in which the least travels.
+func (b *gangPlacement) inOneRack() (at []int, ok bool) {
+	var least int64
+	for r := range b.racks {
+		inRack := func(m int) bool { return b.rackOf[m] == r }
+		if found, cost, fits := b.within(inRack); fits && (!ok || cost < least) {
+			at, least, ok = found, cost, true
+		}
+	}
+	return at, ok
+}
+
+// within places the groups on machines that are in scope, and tells how many
+// bytes travel how far.
+func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
+	p := &packing{gangPlacement: b, free: make([]Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
+	for m, room := range b.rooms {
+		if scope(m) {
+			p.free[m] = room.Free
+		}
+	}
+	if p.isHopeless() || !p.placeLarge(0) {
+		return nil, 0, false
+	}
+	for g, m := range p.at {
+		cost += b.cost(g, m)
+	}
+	return p.at, cost, true
+}

@@ -1,0 +1,204 @@
+package locality
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func group(maps int, t Task) Group { return Group{Task: t, Slots: Slots{maps, 0}} }
+
+// rooms are what machines say is free, all of one kind.
+func rooms(machines []Machine) (out []MachineSlots) {
+	for _, m := range machines {
+		out = append(out, MachineSlots{Free: Slots{m.Free, 0}, Used: Slots{m.Used, 0}})
+	}
+	return out
+}
+
+func TestBundle(t *testing.T) {
+	racks := []Machine{machine("a", "/1", 2, 0), machine("b", "/1", 2, 1), machine("c", "/2", 2, 0), machine("d", "/2", 3, 0)}
+	for _, tt := range []struct {
+		name   string
+		groups []Group
+		want   []int // nil: does not start
+	}{
+		{"one machine, near the input", []Group{group(1, on(1, "b")), group(1, Task{})}, []int{1, 1}},
+		{"one machine, the one with less to do", []Group{group(1, on(1, "a", "b")), group(1, Task{})}, []int{0, 0}},
+		{"one machine, the only one with room", []Group{group(2, on(1, "b")), group(1, Task{})}, []int{3, 3}},
+		{"one machine, the only one that nobody avoids", []Group{group(1, Task{Avoid: []string{"a", "b"}}), group(1, Task{Avoid: []string{"d"}})}, []int{2, 2}},
+		{"one rack, near the input", []Group{group(1, on(1, "b")), group(1, on(1, "a")), group(1, Task{}), group(1, Task{})}, []int{1, 0, 0, 1}},
+		{"one rack, the only one with room", []Group{group(1, on(9, "a")), group(2, Task{}), group(2, Task{})}, []int{3, 2, 3}},
+		{"several racks", []Group{group(2, Task{}), group(2, Task{}), group(2, Task{}), group(3, Task{})}, []int{0, 1, 2, 3}},
+		{"room for a large one is left by others", []Group{group(2, on(1, "d")), group(2, on(1, "c")), group(3, on(1, "a")), group(2, Task{})}, []int{0, 2, 3, 1}},
+		{"too many slots", []Group{group(5, Task{}), group(5, Task{})}, nil},
+		{"a group larger than any machine", []Group{group(4, Task{})}, nil},
+		{"avoided by all", []Group{group(1, Task{Avoid: []string{"a", "b", "c", "d"}})}, nil},
+	} {
+		got, ok := joined(racks...).GangPlacer(racks).Place(rooms(racks), tt.groups)
+		if ok != (tt.want != nil) || !sameLoad(tt.groups, got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// sameLoad reports whether each machine gets as many slots, and groups that
+// read something go where they should.
+func sameLoad(groups []Group, got, want []int) bool {
+	load := make(map[int]int)
+	for g := range got {
+		load[got[g]] += groups[g].Slots.sum()
+		load[want[g]] -= groups[g].Slots.sum()
+		if len(groups[g].Blocks) > 0 && len(groups) < 3 && got[g] != want[g] {
+			return false
+		}
+	}
+	for _, n := range load {
+		if n != 0 {
+			return false
+		}
+	}
+	return len(got) == len(want)
+}
+
+// gang is a small random bundle on a small random cluster.
+type gang struct {
+	problem
+	rooms  []MachineSlots
+	groups []Group
+}
+
+// randomGang has groups of up to most slots of each kind.
+func randomGang(r *rand.Rand, most int) gang {
+	g := gang{problem: randomProblem(r)}
+	for range g.machines {
+		g.rooms = append(g.rooms, MachineSlots{Free: Slots{r.IntN(4) - 1, r.IntN(3)}, Used: Slots{r.IntN(2), r.IntN(2)}})
+	}
+	for range 1 + r.IntN(4) {
+		slots := Slots{r.IntN(most + 1), r.IntN(most + 1)}
+		if slots.sum() == 0 || most == 1 {
+			slots = Slots{}
+			slots[r.IntN(2)] = 1
+		}
+		g.groups = append(g.groups, Group{randomTask(r), slots})
+	}
+	return g
+}
+
+// best is how close the bundle can be, 0 on a machine, 1 in a rack, 2 anywhere,
+// and the least that then travels, by trying all placements; far is 3 when
+// there is none.
+func (g gang) best() (far int, cost int64) {
+	places, at := newMachineIndex(g.topology, g.machines), make([]int, len(g.groups))
+	far = 3
+	var place func(i int)
+	place = func(i int) {
+		if i == len(at) {
+			if f, c := g.measure(places, at); f < far || f == far && c < cost {
+				far, cost = f, c
+			}
+			return
+		}
+		for m := range g.machines {
+			at[i] = m
+			place(i + 1)
+		}
+	}
+	place(0)
+	return far, cost
+}
+
+// measure is how far apart a placement is and what travels; far is 3 when it is
+// none.
+func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
+	load := make([]Slots, len(g.machines))
+	for i, m := range at {
+		load[m] = load[m].plus(g.groups[i].Slots)
+		if !load[m].fitsInto(g.rooms[m].Free) || slices.Contains(g.groups[i].Avoid, g.machines[m].Name) {
+			return 3, 0
+		}
+		switch {
+		case places.rackOf[m] != places.rackOf[at[0]]:
+			far = 2
+		case m != at[0]:
+			far = max(far, 1)
+		}
+		cost += places.distance(g.groups[i].Task, m)
+	}
+	if slices.ContainsFunc(g.groups, func(group Group) bool { return group.CheckpointOn != "" }) {
+		far = 1 // however far apart: they go by what travels
+	}
+	return far, cost
+}
+
+func TestBundleFindsWhatTryingAllFinds(t *testing.T) {
+	count := make(map[int]int)
+	for seed := range uint64(15_000) {
+		most := 1 + int(seed%3)
+		g := randomGang(rand.New(rand.NewPCG(seed, 3)), most)
+		at, ok := g.topology.GangPlacer(g.machines).Place(g.rooms, g.groups)
+		far, cost := g.best()
+		count[far]++
+		if ok != (far < 3) {
+			t.Fatalf("seed %d: placed at %v, trying all gives distance %d\n%+v", seed, at, far, g)
+		}
+		if fits := g.topology.GangPlacer(g.machines).Fits(g.rooms, g.groups); fits != ok {
+			t.Fatalf("seed %d: placed is %v, fits is %v", seed, ok, fits)
+		}
+		if !ok {
+			continue
+		}
+		gotFar, gotCost := g.measure(newMachineIndex(g.topology, g.machines), at)
+		if gotFar != far || gotCost < cost || gotCost > cost && (most == 1 || far == 0) {
+			t.Fatalf("seed %d: %v is %d apart and costs %d, trying all gives %d and %d\n%+v", seed, at, gotFar, gotCost, far, cost, g)
+		}
+		if again, _ := g.topology.GangPlacer(g.machines).Place(g.rooms, g.groups); !slices.Equal(again, at) {
+			t.Fatalf("seed %d: a second run gives %v, the first gave %v", seed, again, at)
+		}
+	}
+	for far := range 4 {
+		if count[far] < 100 {
+			t.Errorf("%d cases with distance %d", count[far], far)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for _, tt := range []struct {
+		slots, room Slots
+		want        int
+	}{
+		{Slots{1, 0}, Slots{3, 0}, 3}, {Slots{2, 0}, Slots{3, 9}, 1}, {Slots{2, 1}, Slots{9, 2}, 2},
+		{Slots{0, 2}, Slots{-1, 5}, 2}, {Slots{1, 0}, Slots{-1, 5}, 0},
+	} {
+		if got := tt.slots.Times(tt.room); got != tt.want {
+			t.Errorf("%v goes %d times into %v, want %d", tt.slots, got, tt.room, tt.want)
+		}
+	}
+}
+
+func BenchmarkBundle(b *testing.B) {
+	for _, size := range []struct{ machines, groups, slots int }{{100, 20, 1}, {1000, 100, 1}, {1000, 100, 2}, {1000, 1000, 4}} {
+		b.Run(fmt.Sprintf("%d machines, %d groups of %d", size.machines, size.groups, size.slots), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			topology := NewTopology(nil)
+			var machines []Machine
+			for i := range size.machines {
+				m := machine(fmt.Sprintf("host%d", i), fmt.Sprintf("/rack%d", i/40), 1+r.IntN(12), 0)
+				topology.Add(m)
+				machines = append(machines, m)
+			}
+			var groups []Group
+			for range size.groups {
+				groups = append(groups, group(size.slots, on(128<<20, machines[r.IntN(len(machines))].Name)))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := topology.GangPlacer(machines).Place(rooms(machines), groups); !ok {
+					b.Fatal("it does not start")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package preempt
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// TestNamedWays looks at what becomes of a way that is not for a victim.
+func TestNamedWays(t *testing.T) {
+	const keeping = cluster.WaySplit | cluster.WayCheckpoint | cluster.WaySuspend
+	able := Victim{Elapsed: 1000, Remaining: 1000, CanSplit: true, CanSuspend: true}
+	for name, tt := range map[string]struct {
+		change func(*Victim)
+		ways   []Mode // what comes of Ways without Auto
+	}{
+		"bears all":             {func(*Victim) {}, []Mode{Wait, Split, Checkpoint, Suspend, Kill}},
+		"a reduce":              {func(v *Victim) { v.Reduce = true }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
+		"cannot be cut":         {func(v *Victim) { v.CanSplit = false }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
+		"a full machine":        {func(v *Victim) { v.CanSuspend = false }, []Mode{Wait, Split, Checkpoint, Wait, Kill}},
+		"nothing is known":      {func(v *Victim) { v.Remaining = -1 }, []Mode{Wait, Wait, Wait, Wait, Wait}},
+		"no split":              {func(v *Victim) { v.DisallowedModes = cluster.WaySplit }, []Mode{Wait, Checkpoint, Checkpoint, Suspend, Kill}},
+		"cannot be resumed":     {func(v *Victim) { v.DisallowedModes = cluster.WaySplit | cluster.WayCheckpoint }, []Mode{Wait, Suspend, Suspend, Suspend, Kill}},
+		"keeps no work":         {func(v *Victim) { v.DisallowedModes = keeping }, []Mode{Wait, Kill, Kill, Kill, Kill}},
+		"must not lose any":     {func(v *Victim) { v.DisallowedModes = cluster.WayKill }, []Mode{Wait, Split, Checkpoint, Suspend, Wait}},
+		"bears nothing":         {func(v *Victim) { v.DisallowedModes = cluster.AllWays }, []Mode{Wait, Wait, Wait, Wait, Wait}},
+		"suspension or nothing": {func(v *Victim) { v.DisallowedModes, v.CanSuspend = cluster.AllWays&^cluster.WaySuspend, false }, []Mode{Wait, Wait, Wait, Wait, Wait}},
+	} {
+		v := able
+		tt.change(&v)
+		var got []Mode
+		for _, way := range Modes[1:] {
+			got = append(got, Config{Map: way, Reduce: way}.Choose(v))
+		}
+		if !slices.Equal(got, tt.ways) {
+			t.Errorf("%s: %v of %v, want %v", name, got, Modes[1:], tt.ways)
+		}
+	}
+}
+
+// TestBarredWaysAreNeverTaken goes through all victims: what is chosen is not barred,
+// and Auto finds something that keeps work wherever there is something.
+func TestBarredWaysAreNeverTaken(t *testing.T) {
+	bits := map[Mode]cluster.Ways{Split: cluster.WaySplit, Checkpoint: cluster.WayCheckpoint, Suspend: cluster.WaySuspend, Kill: cluster.WayKill}
+	for barred := range cluster.AllWays + 1 {
+		for shape := range 16 {
+			v := Victim{
+				DisallowedModes: barred, Elapsed: 1e6, Remaining: 1e6,
+				Reduce: shape&1 > 0, CanSplit: shape&2 > 0, CanSuspend: shape&4 > 0,
+			}
+			for _, way := range Modes {
+				m := Config{Map: way, Reduce: way, Costs: Costs{MemoryShort: shape&8 > 0}}
+				got := m.Choose(v)
+				if got != Wait && barred.Has(bits[got]) {
+					t.Errorf("%s of %+v: %s", way, v, got)
+				}
+				if got == Split && (v.Reduce || !v.CanSplit) || got == Suspend && !v.CanSuspend {
+					t.Errorf("%s of %+v: %s, which it cannot", way, v, got)
+				}
+				if way == Auto && !barred.Has(cluster.WayCheckpoint) && (got == Kill || got == Wait) {
+					t.Errorf("%s of %+v: %s, and its work could be kept", way, v, got)
+				}
+			}
+		}
+	}
+}

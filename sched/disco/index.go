@@ -1,0 +1,80 @@
+package disco
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/sched/sharetree"
+)
+
+// newRoot is where all jobs sit that want slots: of those below their share the
+// one that has least comes first, then of the others.
+func newRoot() *sharetree.Entry {
+	return &sharetree.Entry{Compare: func(kind int, a, b *sharetree.Entry) int {
+		x, y := a.Value.(*job), b.Value.(*job)
+		has, others := x.has.Plus(a.Granted()), y.has.Plus(b.Granted())
+		if below := x.below(kind, has); below != y.below(kind, others) {
+			if below {
+				return -1
+			}
+			return 1
+		}
+		if c := cmp.Compare(has[kind], others[kind]); c != 0 {
+			return c
+		}
+		return a.Job.Compare(b.Job)
+	}}
+}
+
+// wanting is all jobs that want slots, in order of submission.
+func (p *Policy) wanting() iter.Seq[*sharetree.Entry] {
+	return func(yield func(*sharetree.Entry) bool) {
+		for _, j := range p.jobs {
+			if j.Waiting != (slots{}) && !yield(j.treeEntry) {
+				return
+			}
+		}
+	}
+}
+
+// jobIndex is what a decision looks for among all jobs, kept as they change.
+type jobIndex struct {
+	waiting       slots         // what all want
+	betweenStages map[*job]bool // that will want slots as soon as what is being written is
+	newJobs       []*job        // that have never been given their share, in order of submission
+}
+
+// add takes a job over as it is now.
+func (s *jobIndex) add(j *job) {
+	j.has = j.Running
+	s.waiting = s.waiting.Plus(j.Waiting.Minus(j.wanted))
+	j.wanted = j.Waiting
+	if j.upcoming != (slots{}) {
+		s.betweenStages[j] = true
+	} else {
+		delete(s.betweenStages, j)
+	}
+	s.updateNew(j)
+	j.treeEntry.SetDemand(j.Waiting)
+}
+
+// drop forgets a job.
+func (s *jobIndex) drop(j *job) {
+	s.waiting = s.waiting.Minus(j.wanted)
+	delete(s.betweenStages, j)
+	if i, there := find(s.newJobs, j.Job); there {
+		s.newJobs = slices.Delete(s.newJobs, i, i+1)
+	}
+	j.treeEntry.SetDemand(slots{})
+}
+
+// updateNew looks whether a job is new still.
+func (s *jobIndex) updateNew(j *job) {
+	switch i, there := find(s.newJobs, j.Job); {
+	case there && !j.isNew():
+		s.newJobs = slices.Delete(s.newJobs, i, i+1)
+	case !there && j.isNew():
+		s.newJobs = slices.Insert(s.newJobs, i, j)
+	}
+}

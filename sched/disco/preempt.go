@@ -1,0 +1,203 @@
+package disco
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/sharetree"
+	"github.com/hammr/hammr/sched/victim"
+)
+
+// retry is after how long it is looked again for attempts to take slots from,
+// when there were too few, in ms.
+const retry = 1000
+
+// preempt frees slots for jobs that have not been given as many as their share,
+// where those that are given to them now or on their way are too few; wake is when to try again
+// if it could not.
+func (p *Policy) preempt(now int64, view sched.View, given map[*sharetree.Entry]slots) (preempts []sched.Preempt, wake int64) {
+	p.requested = nil
+	needs := p.needs(view, given)
+	if len(needs[0])+len(needs[1]) == 0 {
+		return nil, 0
+	}
+	w := &wave{finder: &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}, needs: needs, asked: make(map[cluster.AttemptID]request)}
+	for _, j := range p.jobs {
+		w.donors = append(w.donors, &donor{job: j, left: j.Running})
+	}
+	for kind := range needs {
+		if !w.free(cluster.Slot(kind)) {
+			wake = now + retry
+		}
+	}
+	p.requested = w.asked
+	return w.preempts, wake
+}
+
+// need is slots of a kind that a job lacks.
+type need struct {
+	job   *job
+	slots int
+}
+
+// needs are those of new jobs, by kind, that are neither free nor on their way. The
+// oldest gets first what is.
+func (p *Policy) needs(view sched.View, given map[*sharetree.Entry]slots) (needs [2][]need) {
+	coming := p.ledger.Leaving()
+	for _, j := range p.newJobs {
+		if j.Claims == (slots{}) {
+			continue
+		}
+		lacks := j.unusedShare(view).Minus(given[j.treeEntry]).AtMost(j.share.Minus(j.preemptedFor))
+		for kind, n := range lacks {
+			n = max(n, 0)
+			if lacks := n - coming[kind]; lacks > 0 {
+				needs[kind] = append(needs[kind], need{j, lacks})
+			}
+			coming[kind] = max(coming[kind]-n, 0)
+		}
+	}
+	return needs
+}
+
+// request is slots that are taken from an attempt for a job.
+type request struct {
+	slots slots
+	whose cluster.JobID
+}
+
+// confirm notes that an attempt does not go on whose slots were asked for.
+func (p *Policy) confirm(view cluster.View, id cluster.AttemptID) {
+	asked, ok := p.requested[id]
+	if !ok {
+		return
+	}
+	if _, _, a, there := view.Attempt(id); there && a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+		return
+	}
+	delete(p.requested, id)
+	if j := p.find(asked.whose); j != nil {
+		j.preemptedFor = j.preemptedFor.Plus(asked.slots)
+	}
+}
+
+// isNew reports whether a job wants slots of a kind of which it has never been
+// given its share.
+func (j *job) isNew() bool {
+	for kind, n := range j.launched {
+		if j.Waiting[kind] > 0 && n < j.share[kind] {
+			return true
+		}
+	}
+	return false
+}
+
+// unusedShare is what a job can use of a share that it has not been given yet, in tasks
+// and bundles that fit into that.
+func (j *job) unusedShare(view sched.View) (rest slots) {
+	for w := range sched.Wants(view.Job(j.Job)) {
+		count, left := w.Count, j.share.Minus(j.launched).Minus(rest)
+		for kind, each := range w.Need {
+			if each > 0 {
+				count = min(count, max(left[kind], 0)/each)
+			}
+		}
+		rest = rest.Plus(w.Need.Times(count))
+	}
+	return rest
+}
+
+// donor is a job that can lose slots.
+type donor struct {
+	job     *job
+	left    slots              // that it keeps
+	victims [2][]victim.Victim // that are left to take, by kind, in their order; nil before they are needed
+	looked  [2]bool
+}
+
+// excess is how many slots a job has beyond its share.
+func (d *donor) excess(kind cluster.Slot) int { return d.left[kind] - d.job.share[kind] }
+
+// wave is slots being freed.
+type wave struct {
+	finder   *victim.Finder
+	donors   []*donor
+	needs    [2][]need
+	asked    map[cluster.AttemptID]request
+	preempts []sched.Preempt
+}
+
+// free takes one victim after the other, each from the job that is most above its
+// share. It returns false when somebody above it keeps slots that are wanted, for
+// now.
+func (w *wave) free(kind cluster.Slot) (all bool) {
+	donors, all := slices.Clone(w.donors), true
+	for len(w.needs[kind]) > 0 && len(donors) > 0 {
+		most := slices.MaxFunc(donors, compareAbove(kind))
+		if most.excess(kind) <= 0 {
+			break
+		}
+		if !w.take(most, kind) {
+			all = false
+			donors = slices.DeleteFunc(donors, func(d *donor) bool { return d == most })
+		}
+	}
+	return all
+}
+
+// compareAbove is who is more above its share; of equals, who came last.
+func compareAbove(kind cluster.Slot) func(a, b *donor) int {
+	return func(a, b *donor) int {
+		return cmp.Or(cmp.Compare(a.excess(kind), b.excess(kind)), a.job.Job.Compare(b.job.Job))
+	}
+}
+
+// take takes the next victim of a job; false when there is none that leaves the
+// job its share.
+func (w *wave) take(d *donor, kind cluster.Slot) bool {
+	if !d.looked[kind] {
+		d.victims[kind], d.looked[kind] = w.finder.VictimsOf(d.job.Account, kind), true
+	}
+	for len(d.victims[kind]) > 0 {
+		v := d.victims[kind][0]
+		d.victims[kind] = d.victims[kind][1:]
+		if !d.affords(v) {
+			continue
+		}
+		whose := w.needs[kind][0].job.Job
+		cause := fmt.Sprintf("job %v has more than its share, and job %v is new", d.job.Job, whose)
+		if p, ok := w.finder.Take(v, cause); ok {
+			d.left = d.left.Minus(v.Slots)
+			w.preempts, w.asked[v.Attempt] = append(w.preempts, p), request{v.Slots, whose}
+			w.meet(v.Slots)
+			return true
+		}
+	}
+	return false
+}
+
+// meet takes slots that come free off what is needed, the oldest job's first.
+func (w *wave) meet(freed slots) {
+	for kind, n := range freed {
+		for needs := w.needs[kind]; n > 0 && len(needs) > 0; w.needs[kind] = needs {
+			part := min(n, needs[0].slots)
+			n -= part
+			if needs[0].slots -= part; needs[0].slots == 0 {
+				needs = needs[1:]
+			}
+		}
+	}
+}
+
+// affords reports whether a job has its share without a victim.
+func (d *donor) affords(v victim.Victim) bool {
+	for kind, n := range v.Slots {
+		if n > 0 && d.left[kind]-n < d.job.share[kind] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,61 @@
+package disco
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+)
+
+// reserved is free slots that nobody gets, by name of machine.
+type reserved map[string]slots
+
+// reserve holds slots back that have come free, for jobs between two stages, while
+// others would take them; until is when the first of them is given up.
+func (p *Policy) reserve(now int64, view cluster.View) (k reserved, until int64) {
+	for kind, n := range p.reservable() {
+		if n == 0 {
+			continue
+		}
+		for m := range view.MachinesWithFree(cluster.Slot(kind)) {
+			end := m.FreeSince[kind] + p.conf.ReserveMillis
+			part := min(n, m.Free(cluster.Slot(kind)))
+			if end <= now || part <= 0 {
+				continue
+			}
+			if k == nil {
+				k = make(reserved)
+			}
+			slots := k[m.Name]
+			slots[kind], n = part, n-part
+			k[m.Name] = slots
+			until = sched.Earliest(until, end)
+		}
+	}
+	return k, until
+}
+
+// reservable is how many slots jobs between two stages lack of their shares, of the
+// kinds that somebody waits for.
+func (p *Policy) reservable() (lacking slots) {
+	for j := range p.betweenStages {
+		for kind, n := range j.upcoming {
+			if j.Waiting[kind] == 0 {
+				lacking[kind] += min(n, max(j.share[kind]-j.Running[kind], 0))
+			}
+		}
+	}
+	for kind, n := range p.waiting {
+		if n == 0 {
+			lacking[kind] = 0
+		}
+	}
+	return lacking
+}
+
+// usableSlots is the free slots of a machine that are not kept.
+func (k reserved) usableSlots(m *cluster.Machine) (free locality.Slots) {
+	for kind := range free {
+		free[kind] = max(m.Free(cluster.Slot(kind))-k[m.Name][kind], 0)
+	}
+	return free
+}

@@ -1,0 +1,112 @@
+package fair
+
+import (
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+)
+
+// oneAtATime is a cluster of two slots whose pools run one job each, of which two
+// are in a pool, and what a policy that has looked at it makes of changes.
+func oneAtATime(t *testing.T) (first, second *cluster.Job, change func(...cluster.Command)) {
+	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
+	w.Join("m", 2, 0)
+	first, second = w.Run(in("a", 4, 0)), w.Run(in("a", 4, 0))
+	p.Reset(w.Now, w.PolicyView())
+	change = func(commands ...cluster.Command) {
+		for _, c := range commands {
+			p.Observe(w.Now, w.PolicyView(), w.Apply(c))
+		}
+		apply(w, p)
+		fresh := New(p.conf)
+		fresh.Reset(w.Now, w.PolicyView())
+		for id, e := range fresh.jobs {
+			if known := p.jobs[id]; known.admitted != e.admitted || known.started != e.started || known.suspended != e.suspended {
+				t.Errorf("%v is known as %+v, and found as %+v", id, known, e)
+			}
+		}
+	}
+	change()
+	wantRunning(t, "the first has the place", first, second, 2, 0)
+	return first, second, change
+}
+
+// wantRunning wants so many maps of two jobs to hold slots.
+func wantRunning(t *testing.T, when string, a, b *cluster.Job, first, second int) {
+	t.Helper()
+	one, other := a.Stages[0].Running-len(unmoving(a)), b.Stages[0].Running-len(unmoving(b))
+	if one != first || other != second {
+		t.Errorf("%s: %d and %d maps run, want %d and %d", when, one, other, first, second)
+	}
+}
+
+func unmoving(j *cluster.Job) (still []*cluster.Attempt) {
+	for _, task := range j.Stages[0].Tasks {
+		for _, a := range task.Attempts {
+			if a.Suspended {
+				still = append(still, a)
+			}
+		}
+	}
+	return still
+}
+
+// TestASuspendedJobTakesNobodysPlace in a pool of limited jobs, and has its own
+// again when it is resumed; who has begun meanwhile goes on.
+func TestASuspendedJobTakesNobodysPlace(t *testing.T) {
+	first, second, change := oneAtATime(t)
+	change(cluster.SuspendJob{Job: first.ID, Still: true})
+	wantRunning(t, "it is suspended", first, second, 0, 2)
+	change(cluster.ResumeJob{Job: first.ID})
+	wantRunning(t, "it is resumed", first, second, 0, 2)
+	change(finished(second)...)
+	wantRunning(t, "slots are free", first, second, 1, 1)
+}
+
+// finished ends the maps of a job that run.
+func finished(j *cluster.Job) (ends []cluster.Command) {
+	for _, task := range j.Stages[0].Tasks {
+		if task.State == cluster.TaskRunning {
+			id := task.Attempts[len(task.Attempts)-1].ID
+			ends = append(ends, cluster.FinishAttempt{Attempt: id, Range: task.Range}, cluster.ExitAttempt{Attempt: id})
+		}
+	}
+	return ends
+}
+
+// TestASuspendedJobThatHasNotBegunWaits for its turn when it is resumed.
+func TestASuspendedJobThatHasNotBegunWaits(t *testing.T) {
+	first, second, change := oneAtATime(t)
+	change(cluster.SuspendJob{Job: second.ID}, cluster.ResumeJob{Job: second.ID})
+	change(finished(first)...)
+	wantRunning(t, "the first is not over", first, second, 2, 0)
+	change(cluster.KillJob{Job: first.ID})
+	wantRunning(t, "its slots are not free yet", first, second, 0, 0)
+}
+
+// TestWhoHasBegunGoesOn though a more urgent job comes: reduces that wait for maps
+// without slots would never give up theirs.
+func TestWhoHasBegunGoesOn(t *testing.T) {
+	first, second, change := oneAtATime(t)
+	change(append([]cluster.Command{cluster.SetPriority{Job: second.ID, Priority: 2}}, finished(first)...)...)
+	wantRunning(t, "a job has become urgent", first, second, 2, 0)
+}
+
+// TestExplainSuspended tells why a suspended job does not run; it is none of those
+// that wait for a place.
+func TestExplainSuspended(t *testing.T) {
+	w, p := world(t), New(Config{Allocations: allocations(t, "<poolMaxJobsDefault>1</poolMaxJobsDefault>")})
+	w.Join("m", 2, 0)
+	j := w.Run(in("a", 4, 0))
+	w.Apply(cluster.SuspendJob{Job: j.ID})
+	p.Reset(w.Now, w.PolicyView())
+	if facts := p.Explain(w.Now, w.PolicyView(), j); facts[1] != (sched.Detail{Name: "may run", Value: "no: it is suspended"}) {
+		t.Errorf("facts are %v", facts)
+	}
+	for _, pool := range p.Pools(w.Now, w.PolicyView()) {
+		if pool.QueuedJobs > 0 {
+			t.Errorf("pool %s holds back %d", pool.Name, pool.QueuedJobs)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package fair
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/sharetree"
+)
+
+// addTreeEntry has a pool's seat, in the pool that it is in. Its jobs sit in an order
+// of their own for each deal where that is a sched.Ranker's, or goes by their age.
+func (p *Policy) addTreeEntry(q *queue) {
+	q.treeEntry = &sharetree.Entry{Value: q, Compare: p.compareJobs(q), Limit: q.remaining}
+	switch {
+	case len(q.Children) > 0 || q.parent == nil:
+		q.treeEntry.Compare = p.comparePools(q)
+	case p.conf.Rankers[q.Order] != nil || p.conf.NewJobBoost && q.Order != pool.FIFO:
+		q.treeEntry.Rank = p.rankJobs(q)
+	}
+	if q.parent != nil {
+		q.treeEntry.Join(q.parent.treeEntry)
+	}
+}
+
+// remaining is how many slots of a kind the jobs of a queue may get beside those that
+// they hold.
+func (q *queue) remaining(kind int) int { return max(q.Max[kind]-q.occupied()[kind], 0) }
+
+// comparePools is the order of the pools in one.
+func (p *Policy) comparePools(q *queue) func(kind int, a, b *sharetree.Entry) int {
+	of := func(s *sharetree.Entry, kind int) schedulable {
+		q := s.Value.(*queue)
+		return schedulable{q.Min[kind], q.demand[kind], q.running.Plus(s.Granted()), q.Weight}
+	}
+	return func(kind int, a, b *sharetree.Entry) int {
+		if c := of(a, kind).compare(kind, of(b, kind), p.ratio(q.Order)); c != 0 {
+			return c
+		}
+		x, y := a.Value.(*queue), b.Value.(*queue)
+		return cmp.Or(cmp.Compare(x.oldestWaiting(), y.oldestWaiting()), cmp.Compare(x.Name, y.Name))
+	}
+}
+
+// compareJobs is the order of the jobs in a pool, where they have seats that last.
+func (p *Policy) compareJobs(q *queue) func(kind int, a, b *sharetree.Entry) int {
+	if q.Order == pool.FIFO {
+		return func(_ int, a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
+	}
+	of := func(s *sharetree.Entry, kind int) schedulable {
+		e := s.Value.(*entry)
+		return schedulable{running: e.counted.running.Plus(s.Granted()), weight: e.weights[kind]}
+	}
+	return func(kind int, a, b *sharetree.Entry) int {
+		if c := p.ratio(q.Order)(kind, of(a, kind), of(b, kind)); c != 0 {
+			return c
+		}
+		return a.Value.(*entry).compareAge(b.Value.(*entry))
+	}
+}
+
+// rankJobs is the order of the jobs in a pool at one moment.
+func (p *Policy) rankJobs(q *queue) func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
+	return func(kind int, seats []*sharetree.Entry) func(a, b *sharetree.Entry) int {
+		asked := sched.Queue{Pool: q.Name, Kind: cluster.Slot(kind), Slots: p.slots, Share: q.share[kind]}
+		claimants := make(map[*sharetree.Entry]*sched.Claimant, len(seats))
+		for _, s := range slices.SortedFunc(slices.Values(seats), compareEntries) {
+			c := p.claimant(p.now, p.view, s.Value.(*entry))
+			asked.Jobs = append(asked.Jobs, c)
+			claimants[s] = c
+		}
+		compare := p.rank(p.now, p.view, q.Order, asked)
+		of := func(s *sharetree.Entry) *sched.Claimant {
+			c := claimants[s]
+			c.Running = s.Value.(*entry).counted.running.Plus(s.Granted())
+			return c
+		}
+		return func(a, b *sharetree.Entry) int { return compare(of(a), of(b)) }
+	}
+}
+
+func compareEntries(a, b *sharetree.Entry) int { return a.Value.(*entry).compare(b.Value.(*entry)) }
+
+// claimant is a job as rankers see it.
+func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant {
+	c := &sched.Claimant{Job: view.Job(e.id), Running: e.counted.running, Demand: e.counted.demand}
+	for kind := range c.Weight {
+		c.Weight[kind] = p.weight(e, kind, now)
+	}
+	return c
+}
+
+// wanting is all jobs that want slots, in the order of pools, then in line.
+func (t *tree) wanting() iter.Seq[*sharetree.Entry] {
+	return func(yield func(*sharetree.Entry) bool) { t.root.wanters(yield) }
+}
+
+func (q *queue) wanters(yield func(*sharetree.Entry) bool) bool {
+	for _, child := range q.children {
+		if !child.wanters(yield) {
+			return false
+		}
+	}
+	for _, e := range q.jobs {
+		if e.counted.waiting != (slots{}) && !yield(e.treeEntry) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,65 @@
+package registry
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/preempt"
+)
+
+// TestMeansOfEveryPolicy are taken out of what a policy is set to; what is not set
+// stays as it was.
+func TestMeansOfEveryPolicy(t *testing.T) {
+	before := preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 8, SplitMillis: 9, SlotFreeLatency: 10}}
+	for name, tt := range map[string]struct {
+		conf   map[string]string
+		want   preempt.Config
+		rest   string // settings that are left, joined
+		faults []string
+	}{
+		"none": {want: before},
+		"all": {
+			conf: map[string]string{MinRun: "1", TaskMemory: "2000000000", DiskRate: "3", SplitTime: "4", SlotFreeLatency: "6"},
+			want: preempt.Config{MinRunMillis: 1, Costs: preempt.Costs{TaskBytes: 2e9, DiskRate: 3, SplitMillis: 4, SlotFreeLatency: 6}},
+		},
+		"one, and one that is not ours": {
+			conf: map[string]string{DiskRate: "250000000", "mapred.x": "y"}, rest: "mapred.x",
+			want: preempt.Config{MinRunMillis: 5, Costs: preempt.Costs{TaskBytes: 7, DiskRate: 250e6, SplitMillis: 9, SlotFreeLatency: 10}},
+		},
+		"none at all": {conf: map[string]string{MinRun: "never"}, want: preempt.Config{MinRunMillis: -1, Costs: before.Costs}},
+		"faults": {
+			conf: map[string]string{MinRun: "-1", TaskMemory: "1g", DiskRate: "0", SplitTime: "1e3", SlotFreeLatency: "10000000000000000"},
+			want: before, faults: []string{MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			means, given := before, maps.Clone(tt.conf)
+			rest, err := takePreempt("fifo", tt.conf, &means)
+			if means != tt.want {
+				t.Errorf("%+v, want %+v", means, tt.want)
+			}
+			if !maps.Equal(tt.conf, given) {
+				t.Errorf("what was given is now %v", tt.conf)
+			}
+			if got := strings.Join(keysOf(rest), " "); got != tt.rest {
+				t.Errorf("left are %q, want %q", got, tt.rest)
+			}
+			if (err == nil) != (len(tt.faults) == 0) {
+				t.Errorf("error %v", err)
+			}
+			for _, f := range tt.faults {
+				if !strings.Contains(err.Error(), f+": ") {
+					t.Errorf("no %s in %v", f, err)
+				}
+			}
+		})
+	}
+}
+
+func keysOf(conf map[string]string) (names []string) {
+	for name := range conf {
+		names = append(names, name)
+	}
+	return names
+}

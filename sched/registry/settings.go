@@ -1,0 +1,98 @@
+package registry
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hammr/hammr/sched/pool"
+)
+
+// settings reads what a policy is set to. A setting that nobody asks for is a
+// fault, as is one with a value that it cannot have.
+type settings struct {
+	policy string
+	conf   map[string]string
+	known  []string
+	errs   []error
+}
+
+func (s *settings) text(name string) string {
+	s.known = append(s.known, name)
+	return s.conf[name]
+}
+
+// parsed is a value as parse has it, zero when it is not set.
+func parsed[T any](s *settings, name, expected string, parse func(string) (T, error)) (value T) {
+	text := s.text(name)
+	if text == "" {
+		return value
+	}
+	value, err := parse(text)
+	if err != nil {
+		s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s: %q: expected %s", s.policy, name, text, expected))
+	}
+	return value
+}
+
+func (s *settings) bool(name string) bool {
+	return parsed(s, name, "true or false", strconv.ParseBool)
+}
+
+// off reports whether what is on by default is switched off.
+func (s *settings) off(name string) bool { return s.text(name) != "" && !s.bool(name) }
+
+// fraction is a number above 0 that is at most 1.
+func (s *settings) fraction(name string) float64 {
+	return parsed(s, name, "a number above 0, at most 1", func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= 1) {
+			return 0, errors.New("out of range")
+		}
+		return x, nil
+	})
+}
+
+// allocations are the pools of a file, nil when there is none.
+func (s *settings) allocations() *pool.Allocations {
+	file, content := s.text(AllocationFile), s.text(Allocations)
+	if content == "" {
+		return nil
+	}
+	a, err := pool.Parse(cmp.Or(file, "allocations"), []byte(content))
+	s.errs = append(s.errs, err)
+	return a
+}
+
+// positive is a number above 0.
+func (s *settings) positive(name string) float64 {
+	return parsed(s, name, "a number above 0", func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= 1e15) {
+			return 0, errors.New("out of range")
+		}
+		return x, nil
+	})
+}
+
+// err is everything that is wrong.
+func (s *settings) err() error {
+	var names []string
+	for name := range s.conf {
+		if !slices.Contains(s.known, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if len(s.known) == 0 {
+			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s: it has none", s.policy, name))
+		} else {
+			s.errs = append(s.errs, fmt.Errorf("policy %s: setting %s is none of %s", s.policy, name, strings.Join(s.known, ", ")))
+		}
+	}
+	return errors.Join(s.errs...)
+}

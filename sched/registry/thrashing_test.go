@@ -1,0 +1,284 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+)
+
+// strife is a cluster in virtual time whose jobs want more slots than there are, and
+// whose attempts do at once what takes their slots from them. Tasks last for ever
+// but for those that a test ends. All that a policy takes is held against what no
+// policy may take.
+type strife struct {
+	*schedtest.Cluster
+	random *rand.Rand
+	policy sched.Policy
+
+	wentOn map[cluster.AttemptID]int64 // attempts that go on with what was there before, since when
+	taken  int                         // attempts that have been preempted
+	last   int64                       // when one was
+	hows   map[preempt.Mode]int
+}
+
+// rest is for how long an attempt runs at least that goes on, in ms.
+const rest = 1000
+
+// tried are settings under which policies take slots soon.
+var tried = map[string]map[string]string{
+	"fair": {
+		"mapred.fairscheduler.preemption": "true", AllocationFile: "fair.xml", Allocations: `<allocations>
+			<pool name="a"><weight>2</weight><minMaps>2</minMaps></pool><pool name="b"><schedulingMode>fifo</schedulingMode></pool><pool name="c"><schedulingMode>hfsp</schedulingMode></pool>
+			<defaultMinSharePreemptionTimeout>1</defaultMinSharePreemptionTimeout><fairSharePreemptionTimeout>2</fairSharePreemptionTimeout>
+			<defaultFairSharePreemptionThreshold>1</defaultFairSharePreemptionThreshold></allocations>`,
+	},
+	"hammr": {"hammr.scheduler.preemption.timeout": "1500"},
+	"hfsp": {
+		"mapred.hfsp-scheduler.initial-map-duration": "2000", "mapred.hfsp-scheduler.initial-reduce-duration": "3000",
+		"mapred.hfsp-scheduler.sojourn-trainer.reduce.time": "5000",
+	},
+	"disco": nil,
+}
+
+var ways = []preempt.Mode{preempt.Kill, preempt.Split, preempt.Checkpoint, preempt.Suspend, preempt.Auto}
+
+// newStrife is a cluster of three machines under a policy, by itself or inside of
+// chronos.
+func newStrife(t *testing.T, name string, seed uint64) *strife {
+	s := &strife{
+		Cluster: schedtest.New(t), random: rand.New(rand.NewPCG(seed, 6)),
+		wentOn: make(map[cluster.AttemptID]int64), hows: make(map[preempt.Mode]int),
+	}
+	means := preempt.Config{Map: ways[s.random.IntN(len(ways))], Reduce: ways[s.random.IntN(len(ways))], MinRunMillis: rest}
+	conf := tried[name]
+	if seed%2 == 1 {
+		name = chronosPrefix + name
+	}
+	var err error
+	if s.policy, err = New(name, conf, sched.Setup{Placement: sched.Placement{}, Preempt: means}); err != nil {
+		t.Fatal(err)
+	}
+	s.SoftState = s
+	for i := range 3 {
+		s.Join(fmt.Sprintf("m%d", i), 2+s.random.IntN(3), 1+s.random.IntN(2))
+	}
+	s.Apply(cluster.SetPools{Names: []string{"a", "b", "c"}})
+	s.policy.Reset(s.Now, s.PolicyView())
+	return s
+}
+
+// Progress implements sched.SoftState: maps are a third through, reduces work.
+func (s *strife) Progress(id cluster.AttemptID) (sched.Progress, bool) {
+	_, _, a, ok := s.View().Attempt(id)
+	if !ok {
+		return sched.Progress{}, false
+	}
+	p := sched.Progress{ReportedAt: s.Now, Fraction: .3}
+	if a.Slot == cluster.ReduceSlot {
+		p.Fraction, p.ReducingSince = .8, a.StartedAt
+	}
+	return p, true
+}
+
+func (s *strife) do(c cluster.Command) cluster.Delta {
+	s.T.Helper()
+	delta := s.Apply(c)
+	for _, id := range delta.Started {
+		_, t, _, _ := s.View().Attempt(id)
+		if t.Checkpoint != nil || t.Part != t.ID.Number {
+			s.wentOn[id] = s.Now
+		}
+	}
+	if r, ok := c.(cluster.ResumeAttempt); ok {
+		s.wentOn[r.Attempt] = s.Now
+	}
+	s.policy.Observe(s.Now, s.PolicyView(), delta)
+	return delta
+}
+
+// submit starts a job of tasks that can be cut, in some pool. It may leave others
+// alone, and rule out ways to take slots from it.
+func (s *strife) submit() *cluster.Job {
+	spec := schedtest.Spec(s.graph())
+	spec.SlowStartPPM, spec.Priority = s.random.IntN(2)*1_000_000, s.random.IntN(3)-1
+	spec.Pool = []string{"a", "b", "c"}[s.random.IntN(3)]
+	spec.Passive = s.random.IntN(3) == 0
+	for range spec.Graph.Stages {
+		spec.DisallowedModes = append(spec.DisallowedModes, cluster.Ways(s.random.IntN(3)/2*s.random.IntN(int(cluster.AllWays)+1)))
+	}
+	spec.MaxAttempts = [2]int{99, 99}
+	id := s.do(cluster.SubmitJob{Spec: spec}).Submitted
+	splits := make([]cluster.Split, spec.Graph.Stages[0].Nodes)
+	for i := range splits {
+		splits[i] = cluster.Split{Bytes: 1 << 40, Range: dag.Range{End: dag.Position{Offset: 1 << 40}}}
+	}
+	if err := s.State.Load(id, splits); err != nil {
+		s.T.Fatal(err)
+	}
+	s.do(cluster.StartJob{Job: id})
+	return s.View().Job(id)
+}
+
+func (s *strife) graph() dag.Graph {
+	switch n := 1 + s.random.IntN(4); s.random.IntN(8) {
+	case 0:
+		return schedtest.TwoSlotGroups(n)
+	case 1:
+		return schedtest.Streamed(n, 1)
+	default:
+		return dag.MapReduce(3*n, s.random.IntN(4))
+	}
+}
+
+// pass lets time pass until the policy wakes up, at most so many ms, and does what it
+// wants meanwhile.
+func (s *strife) pass(most int64) {
+	s.T.Helper()
+	s.settle()
+	until := s.Now + most
+	if wake := s.policy.NextWake(); wake > s.Now && wake < until {
+		until = wake
+	}
+	s.Now = until
+	s.settle()
+}
+
+// settle applies plans and has attempts obey until there is nothing more to say.
+func (s *strife) settle() {
+	s.T.Helper()
+	for {
+		plan := s.policy.Decide(s.Now, s.PolicyView())
+		s.check(plan)
+		all := append(schedtest.Commands(s.View(), plan), s.answers()...)
+		if len(all) == 0 {
+			return
+		}
+		for _, c := range all {
+			s.do(c)
+		}
+	}
+}
+
+// answers are what attempts say that are told to end.
+func (s *strife) answers() (all []cluster.Command) {
+	for m := range s.View().Machines() {
+		for _, a := range m.Attempts {
+			_, t, _, _ := s.View().Attempt(a.ID)
+			middle := dag.Position{Offset: (t.Range.Start.Offset + t.Range.End.Offset) / 2}
+			switch {
+			case a.State != cluster.AttemptRunning:
+				all = append(all, cluster.ExitAttempt{Attempt: a.ID})
+			case a.Pausing && a.Splitting && t.Range.Start.Less(middle):
+				all = append(all, cluster.SplitTask{Attempt: a.ID, At: middle},
+					cluster.FinishAttempt{Attempt: a.ID, Range: dag.Range{Start: t.Range.Start, End: middle}})
+			case a.Pausing:
+				all = append(all, cluster.CheckpointAttempt{Attempt: a.ID, Checkpoint: cluster.Checkpoint{Path: "c"}})
+			}
+		}
+	}
+	return all
+}
+
+// check holds what a plan takes against what it may take.
+func (s *strife) check(plan sched.Plan) {
+	s.T.Helper()
+	claims := s.claims()
+	for _, p := range plan.Preempts {
+		_, stage, _, _ := s.View().Task(p.Attempt.Task)
+		if at, ok := s.wentOn[p.Attempt]; ok && s.Now-at < rest {
+			s.T.Fatalf("%v is to make room by %s %d ms after it went on: %s", p.Attempt, p.Mode, s.Now-at, p.Cause)
+		}
+		if b := barred(stage); b.Has(wayOf(p.Mode)) {
+			s.T.Fatalf("%v is to make room by %s, and its job rules out %b", p.Attempt, p.Mode, b)
+		}
+		if claims[stage.Slot]--; claims[stage.Slot] < 0 && !stage.Bundle.Gang {
+			s.T.Fatalf("%v is to make room by %s for nobody: %s", p.Attempt, p.Mode, p.Cause)
+		}
+		s.taken, s.last = s.taken+1, s.Now
+		s.hows[p.Mode]++
+	}
+}
+
+// claims is how many slots those want who may have others preempted.
+func (s *strife) claims() (n sched.Slots) {
+	for j := range s.View().Jobs() {
+		for w := range sched.Wants(j) {
+			if !j.Spec.Passive {
+				n = n.Plus(w.TotalNeed())
+			}
+		}
+	}
+	return n
+}
+
+func wayOf(how preempt.Mode) cluster.Ways {
+	return map[preempt.Mode]cluster.Ways{
+		preempt.Split: cluster.WaySplit, preempt.Checkpoint: cluster.WayCheckpoint, preempt.Suspend: cluster.WaySuspend, preempt.Kill: cluster.WayKill,
+	}[how]
+}
+
+// barred is what no task of a stage, and none that ends with one, bears.
+func barred(s *cluster.Stage) (w cluster.Ways) {
+	w = s.DisallowedModes
+	for _, mate := range s.Bundle.Stages {
+		if s.Bundle.Gang {
+			w |= mate.DisallowedModes
+		}
+	}
+	return w
+}
+
+// end finishes a task that runs, if there is one.
+func (s *strife) end() {
+	for m := range s.View().Machines() {
+		for _, a := range m.Attempts {
+			_, t, _, _ := s.View().Attempt(a.ID)
+			if a.State == cluster.AttemptRunning && !a.Suspended && s.random.IntN(4) == 0 {
+				s.do(cluster.FinishAttempt{Attempt: a.ID, Range: t.Range})
+				return
+			}
+		}
+	}
+}
+
+// TestSlotsDoNotGoToAndFro lets jobs come and tasks end for a while, and then nothing
+// any more: soon no policy takes slots from anybody, whatever they are taken by.
+func TestSlotsDoNotGoToAndFro(t *testing.T) {
+	const calm, seeds = 1_000_000, 60 // ms, lives
+	for name := range tried {
+		hows := make(map[preempt.Mode]int)
+		for seed := range uint64(seeds) {
+			s := newStrife(t, name, seed)
+			for range 4 + s.random.IntN(40) {
+				switch s.random.IntN(5) {
+				case 0, 1:
+					s.submit()
+				case 2:
+					s.end()
+				}
+				s.pass(s.random.Int64N(1500))
+			}
+			before, begin := s.taken, s.Now
+			for s.Now < begin+calm {
+				s.pass(5000)
+			}
+			if s.last > begin+calm/2 || s.taken-before > 200 {
+				t.Fatalf("%s, seed %d: nothing happens, and %d attempts are preempted, the last after %d ms", name, seed, s.taken-before, s.last-begin)
+			}
+			for how, n := range s.hows {
+				hows[how] += n
+			}
+		}
+		for _, how := range ways[:4] {
+			if hows[how] == 0 {
+				t.Errorf("%s: no attempt was preempted by %s", name, how)
+			}
+		}
+	}
+}

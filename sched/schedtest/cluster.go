@@ -1,0 +1,182 @@
+// Package schedtest is clusters for the tests of policies: a World that a test
+// drives by hand, a Bustle in which tasks run in virtual time, and a Life in which
+// anything may happen. All of them are State alone: what a policy plans is applied
+// like any other command.
+package schedtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sched"
+)
+
+// Cluster is a cluster that tests drive by hand.
+type Cluster struct {
+	T     testing.TB
+	State *cluster.State
+	Now   int64 // ms; each Apply takes one
+
+	SoftState sched.SoftState // that policies are told
+}
+
+// New is an empty cluster.
+func New(t testing.TB) *Cluster { return &Cluster{T: t, State: cluster.New("1")} }
+
+// View is the state.
+func (w *Cluster) View() cluster.View { return w.State.View() }
+
+// PolicyView is what a policy sees.
+func (w *Cluster) PolicyView() sched.View {
+	return sched.View{View: w.State.View(), SoftState: w.SoftState}
+}
+
+// Apply applies a command that must not be refused.
+func (w *Cluster) Apply(c cluster.Command) cluster.Delta {
+	w.T.Helper()
+	w.Now++
+	delta, err := w.State.Apply(cluster.Entry{At: w.Now, Command: c})
+	if err != nil {
+		w.T.Fatalf("%T %+v: %v", c, c, err)
+	}
+	return delta
+}
+
+// Join adds a machine.
+func (w *Cluster) Join(name string, maps, reduces int) {
+	w.T.Helper()
+	w.Apply(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{maps, reduces}})
+}
+
+// Spec is that of a job whose reduces wait for all maps.
+func Spec(g dag.Graph) cluster.JobSpec {
+	return cluster.JobSpec{Graph: g, MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}
+}
+
+// Run starts a job whose split i lies on hosts[i]; "" and those beyond hosts lie
+// nowhere.
+func (w *Cluster) Run(spec cluster.JobSpec, hosts ...string) *cluster.Job {
+	w.T.Helper()
+	id := w.Apply(cluster.SubmitJob{Spec: spec}).Submitted
+	splits := make([]cluster.Split, sources(spec.Graph))
+	for i, host := range hosts {
+		if host != "" {
+			splits[i] = cluster.Split{Hosts: []string{host}, Bytes: 1}
+		}
+	}
+	if err := w.State.Load(id, splits); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Apply(cluster.StartJob{Job: id})
+	return w.View().Job(id)
+}
+
+func sources(g dag.Graph) (n int) {
+	for _, s := range g.Stages {
+		if g.IsSource(s.Name) {
+			n += s.Nodes
+		}
+	}
+	return n
+}
+
+// Start gives a slot to a task that starts alone.
+func (w *Cluster) Start(j *cluster.Job, stage, number int, machine string) cluster.AttemptID {
+	w.T.Helper()
+	t := j.Stages[stage].Tasks[number]
+	w.Apply(cluster.StartAttempt{Task: t.ID, Machine: machine, Range: j.RangeOf(t)})
+	return t.Attempts[len(t.Attempts)-1].ID
+}
+
+// Plan is what a policy plans that looks at the cluster for the first time.
+func (w *Cluster) Plan(p sched.Policy) sched.Plan {
+	p.Reset(w.Now, w.PolicyView())
+	return p.Decide(w.Now, w.PolicyView())
+}
+
+// Lines are the starts of a plan, bundles in braces: "1m.0@b local".
+func Lines(plan sched.Plan) (out []string) {
+	line := func(s sched.Start) string {
+		text := fmt.Sprintf("%d%s.%d@%s", s.Task.Job.Number, s.Task.Stage, s.Task.Number, s.Machine)
+		switch {
+		case s.Local:
+			text += " local"
+		case s.RackLocal:
+			text += " rack"
+		}
+		return text
+	}
+	for _, s := range plan.Starts {
+		out = append(out, line(s))
+	}
+	for _, b := range plan.Bundles {
+		var members []string
+		for _, s := range b.Starts {
+			members = append(members, line(s))
+		}
+		out = append(out, "{"+strings.Join(members, ", ")+"}")
+	}
+	for _, b := range plan.BundleResumes {
+		var members []string
+		for _, id := range b.Attempts {
+			members = append(members, fmt.Sprintf("%d%s.%d", id.Task.Job.Number, id.Task.Stage, id.Task.Number))
+		}
+		out = append(out, "{"+strings.Join(members, ", ")+" go on}")
+	}
+	return out
+}
+
+// Commands are those that a plan comes to.
+func Commands(view cluster.View, plan sched.Plan) (out []cluster.Command) {
+	attempt := func(s sched.Start) cluster.StartAttempt {
+		j, _, t, _ := view.Task(s.Task)
+		c := cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal}
+		if t.Split >= 0 {
+			c.Range = j.RangeOf(t)
+		}
+		return c
+	}
+	for _, p := range plan.Preempts {
+		out = append(out, commandFor(p))
+	}
+	for _, id := range plan.Resumes {
+		out = append(out, cluster.ResumeAttempt{Attempt: id})
+	}
+	for _, b := range plan.BundleResumes {
+		out = append(out, cluster.ResumeAttempt{Attempt: b.Attempts[0]})
+	}
+	for _, s := range plan.Starts {
+		out = append(out, attempt(s))
+	}
+	for _, b := range plan.Bundles {
+		c := cluster.StartBundle{Job: b.Job, Class: b.Class, Number: b.Number}
+		for _, s := range b.Starts {
+			c.Starts = append(c.Starts, attempt(s))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// commandFor is the command that takes its slot from an attempt.
+func commandFor(p sched.Preempt) cluster.Command {
+	switch p.Mode {
+	case preempt.Split, preempt.Checkpoint:
+		return cluster.PauseAttempt{Attempt: p.Attempt, Split: p.Mode == preempt.Split, Cause: p.Cause}
+	case preempt.Suspend:
+		return cluster.SuspendAttempt{Attempt: p.Attempt, Cause: p.Cause}
+	}
+	return cluster.KillAttempt{Attempt: p.Attempt, Cause: p.Cause, Preempt: true}
+}
+
+// FullKnowledge knows of every attempt that it is half done.
+type FullKnowledge struct{}
+
+// Progress implements sched.SoftState.
+func (FullKnowledge) Progress(cluster.AttemptID) (sched.Progress, bool) {
+	return sched.Progress{ReportedAt: 1, Fraction: .5}, true
+}

@@ -1,0 +1,104 @@
+package schedtest
+
+import (
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
+	"pgregory.net/rapid"
+)
+
+// ModelTest is a random life of a cluster under a policy.
+type ModelTest struct {
+	*Cluster
+	Random *rapid.T
+	Policy sched.Policy
+	Draw   func(*cluster.JobSpec) // says more of a job that is submitted; nil says nothing
+}
+
+// Try applies a command that may be refused.
+func (l *ModelTest) Try(c cluster.Command) bool {
+	l.Now++
+	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: c})
+	if err == nil {
+		l.Policy.Observe(l.Now, l.PolicyView(), delta)
+	}
+	return err == nil
+}
+
+func (l *ModelTest) submit() {
+	l.Now++
+	s := Spec(DrawGraph(l.Random))
+	s.Priority = rapid.IntRange(0, 1).Draw(l.Random, "priority")
+	s.SlowStartPPM = rapid.SampledFrom([]int{0, 500_000, 1_000_000}).Draw(l.Random, "slow start")
+	s.MaxAttempts, s.MaxMachineFailures = [2]int{99, 99}, 2
+	if l.Draw != nil {
+		l.Draw(&s)
+	}
+	delta, err := l.State.Apply(cluster.Entry{At: l.Now / 3, Command: cluster.SubmitJob{Spec: s}})
+	if err != nil {
+		l.Random.Fatal(err)
+	}
+	l.Policy.Observe(l.Now, l.PolicyView(), delta)
+	LoadAll(l.Random, l.State)
+	l.Try(cluster.StartJob{Job: delta.Submitted})
+}
+
+// Step lets something happen.
+func (l *ModelTest) Step() {
+	machine := rapid.SampledFrom([]string{"m0", "m1", "m2"}).Draw(l.Random, "machine")
+	m := l.View().Machine(machine)
+	switch verb := rapid.SampledFrom([]string{"join", "submit", "submit", "plan", "plan", "plan", "finish", "finish", "finish", "fail", "expire", "kill", "suspend", "resume", "pause", "checkpoint", "checkpoint"}).Draw(l.Random, "verb"); {
+	case verb == "join":
+		l.Try(cluster.JoinMachine{
+			Name: machine, Hosts: []string{machine}, Rack: "/" + machine[:1+rapid.IntRange(0, 1).Draw(l.Random, "rack")],
+			Slots: [2]int{rapid.IntRange(0, 4).Draw(l.Random, "maps"), rapid.IntRange(0, 3).Draw(l.Random, "reduces")},
+		})
+	case verb == "submit":
+		l.submit()
+	case verb == "plan":
+		for _, c := range Commands(l.View(), l.Policy.Decide(l.Now, l.PolicyView())) {
+			if !l.Try(c) {
+				l.Random.Fatalf("refused: %+v", c)
+			}
+		}
+	case m == nil || len(m.Attempts) == 0:
+	case verb == "finish":
+		a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]
+		if !l.Try(cluster.FinishAttempt{Attempt: a.ID}) {
+			l.Try(cluster.ExitAttempt{Attempt: a.ID})
+		}
+	case verb == "fail":
+		l.Try(cluster.FailAttempt{Attempt: m.Attempts[0].ID, Failure: cluster.Failure{Cause: "bad"}})
+	case verb == "expire":
+		l.Try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
+	case verb == "suspend":
+		l.Try(cluster.SuspendAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
+	case verb == "resume":
+		l.Try(cluster.ResumeAttempt{Attempt: m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")].ID})
+	case verb == "pause":
+		l.Try(cluster.PauseAttempt{Attempt: m.Attempts[0].ID})
+	case verb == "checkpoint":
+		if a := m.Attempts[rapid.IntRange(0, len(m.Attempts)-1).Draw(l.Random, "attempt")]; a.Pausing {
+			l.Try(cluster.CheckpointAttempt{Attempt: a.ID})
+		}
+	case verb == "kill":
+		l.Try(cluster.KillAttempt{Attempt: m.Attempts[0].ID, Cause: "test"})
+	}
+}
+
+// StateAfter is a copy of the cluster with a plan applied, all of which it must take.
+func (l *ModelTest) StateAfter(plan sched.Plan) cluster.View {
+	twin, err := l.State.Snapshot().Restore()
+	if err != nil {
+		l.Random.Fatal(err)
+	}
+	LoadAll(l.Random, twin)
+	for _, c := range Commands(twin.View(), plan) {
+		if _, err := twin.Apply(cluster.Entry{At: 1 << 40, Command: c}); err != nil {
+			l.Random.Fatalf("%+v: %v\nof plan %q", c, err, Lines(plan))
+		}
+	}
+	if fault := twin.CheckInvariants(); fault != nil {
+		l.Random.Fatal(fault)
+	}
+	return twin.View()
+}

@@ -1,0 +1,206 @@
+package schedtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+)
+
+// RandomCluster runs jobs under virtual time. A task ends when it has run for long
+// enough and all that it reads is written, or with a checkpoint when it is told to.
+type RandomCluster struct {
+	*Cluster
+	Random    *rand.Rand
+	Policy    sched.Policy
+	FailOneIn int // one of so many tasks fails; 0 is none
+
+	ends map[cluster.AttemptID]int64
+}
+
+// NewRandomCluster is a cluster of three machines, m0 to m2.
+func NewRandomCluster(t testing.TB, seed uint64, policy sched.Policy) *RandomCluster {
+	b := &RandomCluster{Cluster: New(t), Random: rand.New(rand.NewPCG(seed, 5)), Policy: policy, FailOneIn: 20, ends: make(map[cluster.AttemptID]int64)}
+	for i := range 3 {
+		name := fmt.Sprintf("m%d", i)
+		b.Do(cluster.JoinMachine{Name: name, Hosts: []string{name}, Slots: [2]int{2 + b.Random.IntN(3), 1 + b.Random.IntN(3)}})
+	}
+	b.Policy.Reset(b.Now, b.PolicyView())
+	return b
+}
+
+// Do applies a command at the present moment.
+func (b *RandomCluster) Do(c cluster.Command) cluster.Delta {
+	b.T.Helper()
+	delta, err := b.State.Apply(cluster.Entry{At: b.Now, Command: c})
+	if err != nil {
+		b.T.Fatalf("%+v: %v", c, err)
+	}
+	for _, id := range delta.Started {
+		b.ends[id] = b.Now + 1 + b.Random.Int64N(50)
+	}
+	for _, id := range delta.Freed {
+		delete(b.ends, id)
+	}
+	if b.ready() {
+		b.Policy.Observe(b.Now, b.PolicyView(), delta)
+	}
+	return delta
+}
+
+// ready reports whether the policy has been reset.
+func (b *RandomCluster) ready() bool {
+	machines := 0
+	for range b.View().Machines() {
+		machines++
+	}
+	return machines == 3
+}
+
+// Submit starts a job.
+func (b *RandomCluster) Submit(s cluster.JobSpec) *cluster.Job {
+	b.T.Helper()
+	s.MaxAttempts = [2]int{99, 99}
+	id := b.Do(cluster.SubmitJob{Spec: s}).Submitted
+	LoadAll(b.T, b.State)
+	b.Do(cluster.StartJob{Job: id})
+	return b.View().Job(id)
+}
+
+// RandomGraph is a random one that fits the cluster.
+func (b *RandomCluster) RandomGraph() dag.Graph {
+	n := 1 + b.Random.IntN(3)
+	switch b.Random.IntN(6) {
+	case 0:
+		return Streamed(n, 1+b.Random.IntN(3))
+	case 1:
+		return Pairs(2 * n)
+	case 2:
+		return TwoSlotGroups(2 * n)
+	case 3: // a gang that others write for, and a last stage that takes map slots
+		g := dag.MapReduce(2*n, 2)
+		g.Stages = append(g.Stages, dag.Stage{Name: "sum", Nodes: 1}, dag.Stage{Name: "top", Nodes: 3, Slots: dag.SlotMap})
+		g.Edges = append(g.Edges, dag.Edge{From: "reduce", To: "sum", Channel: dag.ChannelTCP, Connection: dag.Gather}, dag.Edge{From: "sum", To: "top"})
+		return g
+	}
+	return dag.MapReduce(3*n, 2*n)
+}
+
+// ApplyPlans applies what the policy wants until that is nothing.
+func (b *RandomCluster) ApplyPlans() {
+	b.T.Helper()
+	for {
+		all := Commands(b.View(), b.Policy.Decide(b.Now, b.PolicyView()))
+		if len(all) == 0 {
+			return
+		}
+		for _, c := range all {
+			b.Do(c)
+		}
+	}
+}
+
+// Advance lets some time pass and tasks end. It returns false when nothing can ever
+// happen again.
+func (b *RandomCluster) Advance() bool {
+	b.T.Helper()
+	for {
+		if b.endSome() {
+			return true
+		}
+		next := b.Policy.NextWake()
+		for _, at := range b.ends {
+			if at > b.Now && (next <= b.Now || at < next) {
+				next = at
+			}
+		}
+		if next <= b.Now {
+			return false
+		}
+		b.Now = next
+		if b.Policy.NextWake() == next {
+			return true
+		}
+	}
+}
+
+// endSome ends the attempts whose time has come, and reports whether there were
+// any.
+func (b *RandomCluster) endSome() (some bool) {
+	view := b.View()
+	for m := range view.Machines() {
+		for _, a := range append([]*cluster.Attempt(nil), m.Attempts...) {
+			_, stage, _, _ := view.Task(a.ID.Task)
+			switch {
+			case !a.OnMachine:
+			case a.State != cluster.AttemptRunning: // told to end
+				b.Do(cluster.ExitAttempt{Attempt: a.ID})
+			case a.Pausing && b.Random.IntN(2) == 0:
+				b.Do(cluster.CheckpointAttempt{Attempt: a.ID})
+			case b.ends[a.ID] > b.Now || !written(stage):
+				continue
+			case b.FailOneIn > 0 && b.Random.IntN(b.FailOneIn) == 0:
+				b.Do(cluster.FailAttempt{Attempt: a.ID, Failure: cluster.Failure{Cause: "bad luck"}})
+			default:
+				_, t, _, _ := view.Attempt(a.ID)
+				b.Do(cluster.FinishAttempt{Attempt: a.ID, Range: t.Range})
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// CheckpointOne asks an attempt, and its gang with it, to keep its work and end, if one runs
+// that may be asked.
+func (b *RandomCluster) CheckpointOne() {
+	b.T.Helper()
+	var running []cluster.AttemptID
+	for m := range b.View().Machines() {
+		for _, a := range m.Attempts {
+			if a.State == cluster.AttemptRunning && !a.Pausing && !a.Suspended {
+				running = append(running, a.ID)
+			}
+		}
+	}
+	if len(running) > 0 {
+		b.Do(cluster.PauseAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others"})
+	}
+}
+
+// written reports whether all that a stage reads has been written.
+func written(s *cluster.Stage) bool {
+	for up := range s.Upstream() {
+		if !up.Complete() {
+			return false
+		}
+	}
+	return true
+}
+
+// RunAll runs jobs until all are over, and calls step after each time that some
+// time has passed. It fails when nothing can happen any more.
+func (b *RandomCluster) RunAll(jobs []*cluster.Job, step func()) {
+	b.T.Helper()
+	for running := len(jobs); running > 0; {
+		b.ApplyPlans()
+		if !b.Advance() {
+			for _, j := range jobs {
+				for _, s := range j.Stages {
+					b.T.Logf("%v %v %s: %d of %d finished, %d running", j.ID, j.State, s.Name, s.Finished, len(s.Tasks), s.Running)
+				}
+			}
+			b.T.Fatal("nothing runs, nothing starts and nobody wakes up")
+		}
+		running = 0
+		step()
+		for _, j := range jobs {
+			if j.State == cluster.JobRunning {
+				running++
+			}
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package sharetree
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
+	"pgregory.net/rapid"
+)
+
+// guest is a job or a pool of a test.
+type guest struct {
+	*Entry
+	has    sched.Slots
+	weight int
+	place  int         // that nobody else has
+	most   sched.Slots // of a pool
+	within []*guest
+}
+
+func of(s *Entry) *guest { return s.Value.(*guest) }
+
+// compare is weighted fair sharing; of equals, whose place is less.
+func compare(kind int, a, b *Entry) int {
+	x, y := of(a).has.Plus(a.Granted()), of(b).has.Plus(b.Granted())
+	return cmp.Or(
+		cmp.Compare(x[kind]*of(b).weight, y[kind]*of(a).weight),
+		cmp.Compare(of(a).place, of(b).place),
+	)
+}
+
+// hall is a cluster with jobs in pools that want slots of it.
+type hall struct {
+	*schedtest.Cluster
+	placer sched.Placer
+	root   *guest
+	pools  []*guest
+	jobs   []*guest
+}
+
+func newHall(t *testing.T, rt *rapid.T) *hall {
+	h := &hall{Cluster: schedtest.New(t), placer: sched.Placer{Placement: sched.Placement{Method: sched.None}}}
+	for i := range 3 {
+		h.Join(fmt.Sprintf("m%d", i), rapid.IntRange(0, 3).Draw(rt, "maps"), rapid.IntRange(0, 2).Draw(rt, "reduces"))
+	}
+	h.root = h.pool(rt, nil)
+	for range rapid.IntRange(1, 3).Draw(rt, "pools") {
+		h.pools = append(h.pools, h.pool(rt, h.root))
+	}
+	for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+		spec := schedtest.Spec(dag.MapReduce(rapid.IntRange(1, 5).Draw(rt, "tasks"), rapid.IntRange(0, 3).Draw(rt, "more")))
+		spec.SlowStartPPM = 0
+		j := &guest{Entry: &Entry{Job: h.Run(spec).ID}, place: len(h.jobs), weight: rapid.IntRange(1, 3).Draw(rt, "weight")}
+		j.Value = j
+		h.join(j, rapid.SampledFrom(h.pools).Draw(rt, "pool"))
+		h.jobs = append(h.jobs, j)
+	}
+	return h
+}
+
+func (h *hall) pool(rt *rapid.T, within *guest) *guest {
+	p := &guest{Entry: &Entry{}, place: len(h.pools), weight: 1 + len(h.pools)}
+	p.Value = p
+	p.most = sched.Slots{rapid.IntRange(0, 9).Draw(rt, "most maps"), rapid.IntRange(0, 9).Draw(rt, "most reduces")}
+	p.Limit = func(kind int) int { return p.most[kind] }
+	if p.Compare = compare; within != nil && rapid.Bool().Draw(rt, "ranked") {
+		p.Rank = func(kind int, _ []*Entry) func(a, b *Entry) int {
+			return func(a, b *Entry) int { return compare(kind, a, b) }
+		}
+	}
+	if within != nil {
+		h.join(p, within)
+	}
+	return p
+}
+
+func (h *hall) join(g, pool *guest) {
+	for _, p := range append(slices.Clone(h.pools), h.root) {
+		p.within = slices.DeleteFunc(p.within, func(o *guest) bool { return o == g })
+	}
+	g.Join(pool.Entry)
+	pool.within = append(pool.within, g)
+}
+
+// wants is what a job wants, or all in a pool.
+func (h *hall) wants(g *guest) (n sched.Slots) {
+	for _, in := range g.within {
+		n = n.Plus(h.wants(in))
+	}
+	if !g.isPool() {
+		for w := range sched.Wants(h.View().Job(g.Job)) {
+			n = n.Plus(w.TotalNeed())
+		}
+	}
+	return n
+}
+
+// sit tells of a change, from the job outwards.
+func (h *hall) sit(g *guest) {
+	for s := g.Entry; s != nil; s = s.parent {
+		s.SetDemand(h.wants(of(s)))
+	}
+}
+
+// change has something happen to a job.
+func (h *hall) change(rt *rapid.T) {
+	j := rapid.SampledFrom(h.jobs).Draw(rt, "job")
+	switch rapid.IntRange(0, 2).Draw(rt, "what") {
+	case 0:
+		j.has = sched.Slots{rapid.IntRange(0, 4).Draw(rt, "has"), rapid.IntRange(0, 4).Draw(rt, "has too")}
+	case 1:
+		before := of(j.parent)
+		j.SetDemand(sched.Slots{})
+		h.join(j, rapid.SampledFrom(h.pools).Draw(rt, "to"))
+		h.sit(before)
+	case 2:
+		for m := range h.View().Machines() {
+			for t := range h.View().Job(j.Job).Stages[0].Pending() {
+				if m.Free(cluster.MapSlot) > 0 {
+					h.Start(h.View().Job(j.Job), 0, t.ID.Number, m.Name)
+				}
+				break
+			}
+		}
+	}
+	h.sit(j)
+}
+
+// byHand deals as Run does, looking at everybody for each slot.
+func (h *hall) byHand() map[*Entry]sched.Slots {
+	round := h.placer.Round(h.Now, h.PolicyView())
+	left := sched.Slots{round.RemainingOf(cluster.MapSlot), round.RemainingOf(cluster.ReduceSlot)}
+	given, granted := make(map[*Entry]sched.Slots), make(map[*cluster.Stage]int)
+	var take func(g *guest, kind int) bool
+	take = func(g *guest, kind int) bool {
+		if g.isPool() {
+			if g.granted[kind] >= g.most[kind] {
+				return false
+			}
+			slices.SortFunc(g.within, func(a, b *guest) int { return compare(kind, a.Entry, b.Entry) })
+			return slices.ContainsFunc(g.within, func(in *guest) bool { return take(in, kind) })
+		}
+		for w := range sched.Wants(h.View().Job(g.Job)) {
+			if w.Need[kind] == 0 || granted[w.Stage] == w.Count {
+				continue
+			}
+			granted[w.Stage]++
+			for s := g.Entry; s != nil; s = s.parent {
+				s.granted = s.granted.Plus(w.Need)
+				given[s] = s.granted
+			}
+			return true
+		}
+		return false
+	}
+	dealt, over := sched.Slots{}, [2]bool{}
+	for {
+		kind := -1
+		for k := range left {
+			if left[k] > 0 && !over[k] && (kind < 0 || dealt[k] < dealt[kind]) {
+				kind = k
+			}
+		}
+		if kind < 0 {
+			break
+		}
+		if over[kind] = !take(h.root, kind); !over[kind] {
+			dealt[kind]++
+			left[kind]--
+		}
+	}
+	for s := range given {
+		s.granted = sched.Slots{}
+	}
+	return given
+}
+
+func (h *hall) everybody() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, j := range h.jobs {
+			if !yield(j.Entry) {
+				return
+			}
+		}
+	}
+}
+
+// TestRunDealsAsByHand compares seats that are kept through changes and deals with
+// looking at everybody.
+func TestRunDealsAsByHand(t *testing.T) {
+	dealt := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHall(t, rt)
+		for _, j := range h.jobs {
+			h.sit(j)
+		}
+		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
+			h.change(rt)
+			want := h.byHand()
+			for range 2 { // the second deal finds all as the first has
+				given := Allocate(h.placer.Round(h.Now, h.PolicyView()), h.View(), h.root.Entry, h.everybody())
+				if !maps.Equal(given, want) {
+					rt.Fatalf("given %v, want %v", given, want)
+				}
+				h.checkRows(rt)
+			}
+			dealt += want[h.root.Entry].Sum()
+		}
+	})
+	if dealt < 100 { // the cases are random
+		t.Errorf("only %d slots have been dealt", dealt)
+	}
+}
+
+// checkRows wants those in the rows of pools that want slots, counted, with nothing
+// left of a deal.
+func (h *hall) checkRows(rt *rapid.T) {
+	for kind := range h.root.heaps {
+		jobs := 0
+		for _, p := range h.pools {
+			for _, j := range p.within {
+				if h.wants(j)[kind] > 0 {
+					jobs++
+				}
+				if (j.position[kind] > 0) != (h.wants(j)[kind] > 0) || j.touched || j.granted != (sched.Slots{}) {
+					rt.Fatalf("job %v sits at %v with %v, and wants %v", j.Job, j.position, j.grant, h.wants(j))
+				}
+			}
+			if (p.position[kind] > 0) != (h.wants(p)[kind] > 0) {
+				rt.Fatalf("a pool that wants %v sits at %v", h.wants(p), p.position)
+			}
+		}
+		if h.root.wantingJobs[kind] != jobs {
+			rt.Fatalf("%d jobs are counted, of %d", h.root.wantingJobs[kind], jobs)
+		}
+	}
+}
+
+// TestReorderFollowsWhatChangedForAll has many stand elsewhere at once.
+func TestReorderFollowsWhatChangedForAll(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHall(t, rt)
+		for _, j := range h.jobs {
+			h.sit(j)
+		}
+		for _, g := range append(h.jobs, h.pools...) {
+			g.weight = rapid.IntRange(1, 9).Draw(rt, "weight")
+			g.has = sched.Slots{rapid.IntRange(0, 9).Draw(rt, "has"), rapid.IntRange(0, 9).Draw(rt, "has too")}
+		}
+		h.root.Reorder()
+		want := h.byHand()
+		if given := Allocate(h.placer.Round(h.Now, h.PolicyView()), h.View(), h.root.Entry, h.everybody()); !maps.Equal(given, want) {
+			rt.Fatalf("given %v, want %v", given, want)
+		}
+	})
+}

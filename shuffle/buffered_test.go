@@ -1,0 +1,66 @@
+package shuffle
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestHeldIsWhatIsInMemory has collectors and an intake take records that all stay in
+// memory: it tells at least their bytes, and nothing when there are none.
+func TestHeldIsWhatIsInMemory(t *testing.T) {
+	ctx := context.Background()
+	sorted, err := NewSortBuffer(ctx, testOptions(t, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded, err := NewFoldTable(ctx, testOptions(t, 2), joinFold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := []int64{sorted.Buffered(), folded.Buffered()}
+	total := int64(0)
+	for n := range 300 {
+		key := []byte(strings.Repeat("k", n%40+1))
+		sorted.Emit(key, []byte("value"))
+		folded.Emit(key, "value")
+		total += int64(len(key) + len("value"))
+	}
+	for i, c := range []Collector{sorted, folded} {
+		least := total
+		if c == Collector(folded) {
+			least = 40 * 20 // keys, of 20 bytes and more on the average
+		}
+		if before[i] != 0 || c.Buffered() < least {
+			t.Errorf("%T holds %d bytes, then %d of at least %d", c, before[i], c.Buffered(), least)
+		}
+		if err := c.Abort(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestHeldOfAnIntake is the bytes of runs that came over streams.
+func TestHeldOfAnIntake(t *testing.T) {
+	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 2)), 1, "random", None)
+	s := sources[0]
+	data := readFile(t, s.Path)[s.Run.Offset:][:s.Run.Length]
+	in, err := NewIntake(intakeOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := in.Buffered(); held != 0 {
+		t.Errorf("%d bytes of nothing", held)
+	}
+	if err := addStream(context.Background(), in, bytes.NewReader(data), s.Run, Ordinal{}); err != nil {
+		t.Fatal(err)
+	}
+	if held := in.Buffered(); held != s.Run.Length {
+		t.Errorf("%d bytes of a run of %d", held, s.Run.Length)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,78 @@
+package sim
+
+import "github.com/hammr/hammr/cluster"
+
+// applyDelta notes what a change of the state means for the world.
+func (b *body) applyDelta(delta cluster.Delta) {
+	b.applyJobDelta(delta)
+	for _, name := range delta.Machines {
+		m, known := b.byName[name], b.view.Machine(name)
+		if !known.Lost && known.Instance == m.instanceName() {
+			m.knownInstance = m.instance
+		}
+		b.noteExpiry(m, delta)
+		switch {
+		case b.cfg.InjectFaults == nil:
+		case known.Lost:
+			b.endExpiredAttempts(m)
+		case m.silentSince == 0 && m.knownInstance == m.instance:
+			b.sessionStarted(m, known)
+		}
+	}
+	for _, id := range delta.Started {
+		b.noteRecovery(id)
+		b.attemptChanged(id)
+	}
+	for _, id := range delta.Ended {
+		_, _, a, _ := b.view.Attempt(id)
+		b.settlePreemption(a)
+		b.attemptChanged(id)
+	}
+	for _, id := range delta.OrdersChanged {
+		b.attemptChanged(id)
+	}
+	for _, id := range delta.Freed {
+		delete(b.attempts, id)
+		b.attemptChanged(id)
+	}
+	for _, id := range delta.Revoked {
+		b.jobs[id.Task.Job].revoke(id)
+		b.outputChanged(id)
+	}
+	for _, id := range delta.Published {
+		delete(b.jobs[id.Task.Job].revoked, id)
+		b.outputChanged(id)
+	}
+}
+
+// applyJobDelta notes which jobs there are, and which are over.
+func (b *body) applyJobDelta(delta cluster.Delta) {
+	if delta.Submitted != (cluster.JobID{}) {
+		j := b.submitted[len(b.jobs)] // they are submitted in this order
+		j.id = delta.Submitted
+		b.jobs[j.id] = j
+	}
+	for _, id := range delta.Jobs {
+		j := b.jobs[id]
+		if !j.ended && b.view.Job(id).State.Final() {
+			j.ended = true
+			b.unfinished--
+		}
+		b.watchStarvation(j)
+	}
+}
+
+func (b *body) outputChanged(id cluster.AttemptID) {
+	if id.Task.Stage == "m" {
+		b.updateCopies(b.jobs[id.Task.Job])
+	}
+	b.attemptChanged(id)
+}
+
+// attemptChanged looks at what depends on an attempt that has changed.
+func (b *body) attemptChanged(id cluster.AttemptID) {
+	j := b.jobs[id.Task.Job]
+	b.fireFailures(j)
+	b.watchStarvation(j)
+	b.countSlots(j, id)
+}

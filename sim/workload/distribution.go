@@ -1,0 +1,131 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// Distribution is a distribution that numbers are drawn from: times, sizes or counts.
+type Distribution struct {
+	kind *distributionKind // nil draws 0
+	args []float64
+}
+
+// distributionKind is one form of law. Each draws by inversion of one uniform number, so
+// that equal seeds give numbers that move together when an argument changes.
+type distributionKind struct {
+	name  string
+	usage string
+	unit  []bool // whether an argument has the unit of what is drawn
+	least int    // arguments that must be there
+	check func(a []float64) string
+	draw  func(a []float64, u float64) float64
+}
+
+var distributionKinds = []distributionKind{
+	{"const", "const:VALUE", []bool{true}, 1, nil,
+		func(a []float64, u float64) float64 { return a[0] }},
+	{"uniform", "uniform:LEAST:MOST", []bool{true, true}, 2, leastMost(0),
+		func(a []float64, u float64) float64 { return a[0] + u*(a[1]-a[0]) }},
+	{"exp", "exp:MEAN", []bool{true}, 1, nil,
+		func(a []float64, u float64) float64 { return -a[0] * math.Log1p(-u) }},
+	{"pareto", "pareto:ALPHA:LEAST[:MOST]", []bool{false, true, true}, 2, checkPareto, drawPareto},
+	{"lognormal", "lognormal:MEAN:SIGMA", []bool{true, false}, 2, checkSigma,
+		func(a []float64, u float64) float64 { return a[0] * lognormal(a[1], u) }},
+	{"weibull", "weibull:MEAN:SHAPE", []bool{true, false}, 2, checkShape,
+		func(a []float64, u float64) float64 {
+			return a[0] / math.Gamma(1+1/a[1]) * math.Pow(-math.Log1p(-u), 1/a[1])
+		}},
+}
+
+func leastMost(i int) func([]float64) string {
+	return func(a []float64) string {
+		if len(a) > i+1 && a[i+1] < a[i] {
+			return "LEAST above MOST"
+		}
+		return ""
+	}
+}
+
+func checkPareto(a []float64) string {
+	if a[0] < 0.01 || a[1] <= 0 {
+		return "ALPHA below 0.01 or LEAST of 0"
+	}
+	return leastMost(1)(a)
+}
+
+func checkSigma(a []float64) string {
+	if a[1] > maxSigma {
+		return fmt.Sprintf("SIGMA above %d", maxSigma)
+	}
+	return ""
+}
+
+func checkShape(a []float64) string {
+	if a[1] < 0.1 {
+		return "SHAPE below 0.1"
+	}
+	return ""
+}
+
+// drawPareto is cut off at MOST in the way that keeps its shape below.
+func drawPareto(a []float64, u float64) float64 {
+	beyond := 0.0
+	if len(a) > 2 {
+		beyond = math.Pow(a[1]/a[2], a[0])
+	}
+	return a[1] * math.Pow(1-u*(1-beyond), -1/a[0])
+}
+
+// draw is the next number.
+func (l Distribution) draw(r *rand.Rand) float64 {
+	if l.kind == nil {
+		return 0
+	}
+	return l.kind.draw(l.args, openUnit(r.Uint64()))
+}
+
+// parseDistribution reads a law like pareto:1.5:1:500, whose numbers with a unit parse
+// reads.
+func parseDistribution(text string, parse func(string) (float64, error)) (Distribution, error) {
+	parts := strings.Split(text, ":")
+	for i := range distributionKinds {
+		if k := &distributionKinds[i]; k.name == parts[0] {
+			args, err := k.parse(parts[1:], parse)
+			if err != nil {
+				return Distribution{}, fmt.Errorf("%q: %w, expected %s", text, err, k.usage)
+			}
+			return Distribution{k, args}, nil
+		}
+	}
+	var usages []string
+	for _, k := range distributionKinds {
+		usages = append(usages, k.usage)
+	}
+	return Distribution{}, fmt.Errorf("law %q, expected one of %s", text, strings.Join(usages, ", "))
+}
+
+func (k *distributionKind) parse(parts []string, parse func(string) (float64, error)) ([]float64, error) {
+	if len(parts) < k.least || len(parts) > len(k.unit) {
+		return nil, fmt.Errorf("%d numbers", len(parts))
+	}
+	args := make([]float64, len(parts))
+	for i, text := range parts {
+		read := parse
+		if !k.unit[i] {
+			read = parsePlain
+		}
+		var err error
+		if args[i], err = read(text); err != nil {
+			return nil, err
+		}
+	}
+	if k.check != nil {
+		if fault := k.check(args); fault != "" {
+			return nil, fmt.Errorf("%s", fault)
+		}
+	}
+	return args, nil
+}

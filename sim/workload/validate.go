@@ -1,0 +1,112 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+)
+
+// maxErrors is how many faults one error tells in full: a trace whose columns
+// are swapped has one in each of its thousands of lines.
+const maxErrors = 20
+
+// problems collects what is wrong, for an error that names all of it.
+type problems struct {
+	errs []error
+	more int
+}
+
+func (f *problems) add(format string, args ...any) {
+	if len(f.errs) >= maxErrors {
+		f.more++
+		return
+	}
+	f.errs = append(f.errs, fmt.Errorf(format, args...))
+}
+
+// err is nil when nothing was added.
+func (f *problems) err() error {
+	if f.more > 0 {
+		return errors.Join(append(f.errs, fmt.Errorf("and %d more faults", f.more))...)
+	}
+	return errors.Join(f.errs...)
+}
+
+// Validate names every fault of the workload: ids that are empty or used twice,
+// jobs out of the order of submission, times and sizes below 0 or out of
+// bounds, weights that are no positive number, jobs without maps.
+func (w *Workload) Validate() error {
+	var f problems
+	seen := make(map[string]int, len(w.Jobs))
+	last, tasks, bytes := int64(0), 0, int64(0)
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		if first, twice := seen[j.ID]; twice {
+			f.add("job %d: id %q of job %d once more, expected one of its own", i+1, j.ID, first+1)
+		} else {
+			seen[j.ID] = i
+		}
+		if j.Submit < last {
+			f.add("job %d (%q): submitted at %d ms, before the job ahead of it at %d ms, expected order of submission", i+1, j.ID, j.Submit, last)
+		}
+		last = max(last, j.Submit)
+		tasks += len(j.Maps) + len(j.Reduces)
+		j.validate(&f, i)
+		bytes = addBytes(addBytes(bytes, j.Maps), j.Reduces)
+	}
+	if tasks > MaxTasks {
+		f.add("%d tasks in all jobs, expected at most %d", tasks, MaxTasks)
+	}
+	if bytes > MaxBytes {
+		f.add("more than %d bytes in all jobs, expected at most that", int64(MaxBytes))
+	}
+	return f.err()
+}
+
+// validate names the faults that the job has whatever stands around it; i is its
+// place from 0.
+func (j *Job) validate(f *problems, i int) {
+	at := fmt.Sprintf("job %d (%q)", i+1, j.ID)
+	if j.ID == "" {
+		f.add("%s: no id, expected one of its own", at)
+	}
+	if j.Submit < 0 || j.Submit > MaxMillis {
+		f.add("%s: submitted at %d ms, expected 0 to %d", at, j.Submit, int64(MaxMillis))
+	}
+	if j.Priority < -2 || j.Priority > 2 {
+		f.add("%s: priority %d, expected -2 (very low) to 2 (very high)", at, j.Priority)
+	}
+	if j.Weight != 0 && !(j.Weight >= MinWeight && j.Weight <= MaxWeight) {
+		f.add("%s: weight %v, expected %g to %g, or 0 for 1", at, j.Weight, MinWeight, MaxWeight)
+	}
+	if !(j.SlowStart <= 1) {
+		f.add("%s: slow start %v, expected 0 to 1, or less than 0 for %v", at, j.SlowStart, DefaultSlowStart)
+	}
+	if len(j.Maps) == 0 {
+		f.add("%s: no maps, expected at least one", at)
+	}
+	validateTasks(f, at, "map", j.Maps)
+	validateTasks(f, at, "reduce", j.Reduces)
+}
+
+func validateTasks(f *problems, at, kind string, tasks []Task) {
+	for n, t := range tasks {
+		if t.Millis < 0 || t.Millis > MaxMillis {
+			f.add("%s: %s %d takes %d ms, expected 0 to %d", at, kind, n, t.Millis, int64(MaxMillis))
+		}
+		if t.Bytes < 0 {
+			f.add("%s: %s %d has %d bytes, expected 0 or more", at, kind, n, t.Bytes)
+		}
+	}
+}
+
+// addBytes adds the bytes of tasks to a sum that stops growing beyond MaxBytes,
+// where it would not fit into 64 bits.
+func addBytes(sum int64, tasks []Task) int64 {
+	for _, t := range tasks {
+		if t.Bytes > MaxBytes-min(sum, MaxBytes) {
+			return MaxBytes + 1
+		}
+		sum += max(0, t.Bytes)
+	}
+	return sum
+}

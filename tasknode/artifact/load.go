@@ -1,0 +1,87 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// checkOrFetch sees that a program's file is there and has its content, and returns
+// its size in bytes.
+func (c *Cache) checkOrFetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
+	size, err = c.check(ctx, sum)
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return size, err
+	case !errors.Is(err, fs.ErrNotExist):
+		c.cfg.Logger.Warn("program in the cache is fetched anew", "path", c.path(sum), "error", err)
+	}
+	return c.fetch(ctx, sum, name)
+}
+
+// check compares the file that is there with its checksum.
+func (c *Cache) check(ctx context.Context, sum Sum) (size int64, err error) {
+	f, err := os.Open(c.path(sum))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	size, got, err := copySum(ctx, io.Discard, f)
+	if err != nil {
+		return 0, err
+	}
+	if got != sum {
+		return 0, fmt.Errorf("its SHA-256 is %v", got)
+	}
+	return size, f.Chmod(programMode)
+}
+
+// programMode lets every user run a program and nobody change it.
+const programMode = 0o555
+
+// fetch copies a program from storage and gives it its name when it is whole.
+func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
+	in, err := c.cfg.Fetch(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	f, err := os.CreateTemp(c.cfg.Dir, temporaryPrefix)
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name()) // what a failure leaves
+	size, got, err := copySum(ctx, f, in)
+	if err == nil && got != sum {
+		err = fmt.Errorf("the file has been changed since the job was submitted: its SHA-256 is %v, not %v", got, sum)
+	}
+	if err := errors.Join(err, f.Chmod(programMode), f.Close()); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(f.Name(), c.path(sum))
+}
+
+// copySum copies until the end of in or ctx and returns what went by.
+func copySum(ctx context.Context, out io.Writer, in io.Reader) (size int64, sum Sum, err error) {
+	hash := sha256.New()
+	buf := make([]byte, 256<<10)
+	for ctx.Err() == nil {
+		n, err := in.Read(buf)
+		hash.Write(buf[:n])
+		if _, err := out.Write(buf[:n]); err != nil {
+			return 0, Sum{}, err
+		}
+		size += int64(n)
+		if err == io.EOF {
+			return size, Sum(hash.Sum(nil)), nil
+		}
+		if err != nil {
+			return 0, Sum{}, err
+		}
+	}
+	return 0, Sum{}, ctx.Err()
+}

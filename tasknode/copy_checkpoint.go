@@ -1,0 +1,89 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+// copyRetry is with a node that has a checkpoint and does not answer: a copy that
+// fails is ordered again.
+var copyRetry = checkpoint.RetryPolicy{Timeout: 5 * time.Second, MaxDelay: time.Second}
+
+// isUnusable reports whether a copy failed for what was to be copied, and would do so
+// again: not for want of an answer.
+func isUnusable(err error) bool {
+	_, later := transfer.RetryLater(err)
+	return checkpoint.IsUnusable(err) && !later && !errors.Is(err, context.Canceled)
+}
+
+// copyCheckpoint copies what is needed of what a checkpoint names, and writes a
+// checkpoint that names the copies.
+func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
+	here := proto.CloneOf(t.order.Checkpoint)
+	here.Gone, here.Copy = false, nil
+	there := checkpoint.RemoteFiles{Fetcher: f, Address: here.Address, Job: t.order.JobId}
+	body, err := checkpoint.FileRef{Path: here.Path, Bytes: here.Bytes, Checksum: here.Checksum}.Read(ctx, there, t.patience)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s on %s: %w", here.Path, here.Address, err)
+	}
+	files := checkpoint.Copier{Source: there, Dir: filepath.Join(t.dir, "moved"), Create: t.create, Retry: t.patience}
+	if body, err = files.Copy(ctx, body); err != nil {
+		return nil, fmt.Errorf("files of checkpoint %s on %s: %w", here.Path, here.Address, err)
+	}
+	encoded, err := checkpoint.Encode(body)
+	if err != nil {
+		return nil, err
+	}
+	here.Path, here.Address = filepath.Join(t.dir, "checkpoint"), ""
+	here.Bytes, here.Checksum = int64(len(encoded)), xxhash.Sum64(encoded)
+	if err := failpoint.Disk(ctx, "write", here.Path); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(here.Path, encoded, 0o600); err != nil {
+		return nil, err
+	}
+	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Paused{Paused: &taskproc.Paused{Checkpoint: here}}}, nil
+}
+
+// createHere makes files on the local disk.
+func createHere(ctx context.Context) func(path string) (storage.Writer, error) {
+	disk := local.New(local.Options{})
+	return func(path string) (storage.Writer, error) {
+		if err := failpoint.Disk(ctx, "create", path); err != nil {
+			return nil, err
+		}
+		return disk.Create(ctx, path, storage.CreateOptions{})
+	}
+}
+
+// dropCopy removes what was taken over and nobody needs.
+func (n *Daemon) dropCopy(job, attempt string) {
+	path, held := n.retained[attempt]
+	if !held {
+		return
+	}
+	delete(n.retained, attempt)
+	delete(n.known, attempt)
+	n.job(job).busy++
+	n.workers.Go(func() {
+		n.removeFiles([]string{path, path[:len(path)-len(recordSuffix)]})
+		n.inbox.Put(copyDropped{job})
+	})
+}
+
+func (r copyDropped) handle(_ context.Context, n *Daemon) { n.releaseJob(r.job) }

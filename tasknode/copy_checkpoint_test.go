@@ -1,0 +1,184 @@
+package tasknode
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/storage/local"
+)
+
+var disk = local.New(local.Options{})
+
+// checkpointIn is a checkpoint in the directory of an attempt, which names map.out
+// there as what its task has written, and a run in it that is to be merged.
+func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
+	t.Helper()
+	path := filepath.Join(dir, "map.out")
+	b, err := shuffle.NewSortBuffer(t.Context(), shuffle.Options{FS: disk, Path: path, Partitions: 1, Memory: 64 << 10, MaxRuns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5000 {
+		b.Emit(fmt.Appendf(nil, "key %d", i), []byte("value"))
+	}
+	index, err := b.Finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := &taskproc.MapOutput{Attempt: attemptID, Path: path, IndexChecksum: index.Checksum}
+	run := index.Partitions[0][0]
+	body := &taskproc.CheckpointBody{JobId: "job_1_0001", Task: 3, Nodes: []*taskproc.NodeState{{
+		Stage: 1, UserState: []byte("state"),
+		Published: []*taskproc.MapOutput{output, {Edge: 1, Stored: true, Path: "mem:///out"}},
+		Merge:     checkpoint.MergeInputs([]shuffle.MergeInputState{{Path: path, Run: run}}),
+	}}}
+	encoded, err := checkpoint.Encode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &taskproc.Checkpoint{Path: filepath.Join(dir, "checkpoint"), Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded), Attempt: attemptID, JobId: "job_1_0001", Task: 3}
+	if err := os.WriteFile(c.Path, encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCopyCheckpoint is the checkpoint with copies of all that it names, as
+// if its attempt had run here, or nothing. What is of no use is told apart.
+func TestCopyCheckpoint(t *testing.T) {
+	const token = "secret"
+	for name, tt := range map[string]struct {
+		spoil func(dir string, o *wire.Order_TakeOver) error // before it is copied
+		full  bool                                           // the disk here
+		fails bool
+		noUse bool
+	}{
+		"sound":           {},
+		"no checkpoint":   {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/checkpoint") }, fails: true, noUse: true},
+		"cut":             {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/checkpoint", 30) }, fails: true, noUse: true},
+		"another one":     {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Checkpoint.Checksum++; return nil }, fails: true, noUse: true},
+		"no data":         {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out") }, fails: true, noUse: true},
+		"data cut":        {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"data flipped":    {spoil: func(dir string, _ *wire.Order_TakeOver) error { return flip(dir + "/map.out") }, fails: true, noUse: true},
+		"no index":        {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out.index") }, fails: true, noUse: true},
+		"a full disk":     {full: true, fails: true},
+		"no node answers": {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Checkpoint.Address = "127.0.0.1:0"; return nil }, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
+			dir := filepath.Join(there, "job_1_0001", attemptID)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Token: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(served)
+			defer server.Close()
+			order := &wire.Order_TakeOver{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Checkpoint: checkpointIn(t, dir)}
+			order.Checkpoint.Address = server.Listener.Addr().String()
+			if tt.spoil != nil {
+				if err := tt.spoil(dir, order); err != nil {
+					t.Fatal(err)
+				}
+			}
+			took := outputCopy{order: order, dir: here, create: createHere(t.Context())}
+			if tt.full {
+				took.create = func(string) (storage.Writer, error) { return nil, syscall.ENOSPC }
+			}
+			took.report, took.err = took.copy(t.Context())
+			if tt.fails {
+				if _, err := os.Stat(here); took.err == nil || isUnusable(took.err) != tt.noUse || !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("copied with %v, of no use: %v; what is left: %v", took.err, isUnusable(took.err), err)
+				}
+				return
+			}
+			if took.err != nil {
+				t.Fatal(took.err)
+			}
+			last, err := readRecord(here + recordSuffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := last.GetPaused().GetCheckpoint()
+			wantCopied(t, c, here)
+			if c.Address != "" || order.Checkpoint.Address == "" || c.Task != 3 {
+				t.Errorf("the checkpoint is known as %v, and was as %v", c, order.Checkpoint)
+			}
+		})
+	}
+}
+
+// wantCopied wants a checkpoint to be sound where all else is gone, and to name files of
+// one directory.
+func wantCopied(t *testing.T, c *taskproc.Checkpoint, dir string) {
+	t.Helper()
+	from := checkpoint.FSFiles{FS: disk}
+	body, err := checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}.Read(t.Context(), from, checkpoint.RetryPolicy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := body.Nodes[0]
+	if string(n.UserState) != "state" || n.Published[1].Path != "mem:///out" {
+		t.Errorf("the checkpoint says %v", body)
+	}
+	for _, path := range []string{n.Merge[0].Path, n.Published[0].Path, c.Path} {
+		if !strings.HasPrefix(path, dir+"/") {
+			t.Errorf("%s is named, not in %s", path, dir)
+		}
+	}
+	again := checkpoint.Copier{Source: from, Dir: t.TempDir(), Create: createHere(t.Context())}
+	if _, err := again.Copy(t.Context(), body); err != nil {
+		t.Errorf("what it names: %v", err)
+	}
+}
+
+func flip(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	b[len(b)/2] ^= 4
+	return os.WriteFile(path, b, 0o600)
+}
+
+// TestDropCopy is gone, also when the node is started again, and the job stays.
+func TestDropCopy(t *testing.T) {
+	letGo := func(attempt string) *wire.Order {
+		return &wire.Order{Order: &wire.Order_LetGo_{LetGo: &wire.Order_LetGo{JobId: "job_1_0001", AttemptId: attempt}}}
+	}
+	restarts(t, func(b *rig, _ *wire.Report_Joined) {
+		b.finishMap()
+		b.orders.Put(letGo("another"))
+		synctest.Wait()
+		if got := b.files(); len(got) == 0 {
+			t.Error("nothing is left")
+		}
+		b.orders.Put(letGo(attemptID))
+		synctest.Wait()
+		if got := b.files(); !slices.Equal(got, []string{"job_1_0001"}) {
+			t.Errorf("left are %v", got)
+		}
+	}, func(_ *rig, joined *wire.Report_Joined) {
+		if len(joined.Held) != 0 {
+			t.Errorf("joined with %v", joined)
+		}
+	})
+}

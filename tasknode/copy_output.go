@@ -1,0 +1,169 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/checkpoint"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+	"github.com/hammr/hammr/shuffle/transfer"
+	"github.com/hammr/hammr/storage"
+)
+
+// outputCopy says that the copy of what an attempt has left on another node is made,
+// or why it is not.
+type outputCopy struct {
+	order  *wire.Order_TakeOver
+	dir    string       // for the attempt's files
+	report *wire.Report // the attempt's last report, as it would be had it run here
+	err    error
+
+	patience checkpoint.RetryPolicy // with the other node, for a checkpoint
+	create   func(path string) (storage.Writer, error)
+}
+
+// copyOutput begins to copy what an attempt has left on another node. What is here already
+// is not copied again.
+func (n *Daemon) copyOutput(ctx context.Context, o *wire.Order_TakeOver) {
+	id := o.AttemptId
+	if path, held := n.retained[id]; held {
+		if last, err := readRecord(path); err == nil {
+			n.reportCopy(id, last, nil)
+			return
+		}
+	}
+	if n.copying[id] {
+		return
+	}
+	local, release, err := n.cfg.DirChooser.Acquire()
+	if err != nil {
+		n.reportCopy(id, nil, err)
+		return
+	}
+	n.copying[id] = true
+	n.job(o.JobId).busy++
+	t := outputCopy{order: o, dir: filepath.Join(local, o.JobId, id), patience: copyRetry, create: createHere(ctx)}
+	n.workers.Go(func() {
+		t.report, t.err = t.copy(ctx)
+		release()
+		n.inbox.Put(t)
+	})
+}
+
+// handle takes charge of the files as if the attempt had run here.
+func (t outputCopy) handle(_ context.Context, n *Daemon) {
+	id := t.order.AttemptId
+	delete(n.copying, id)
+	if t.err == nil {
+		n.known[id], n.retained[id] = t.order.JobId, t.dir+recordSuffix
+	}
+	n.reportCopy(id, t.report, t.err)
+	n.releaseJob(t.order.JobId)
+}
+
+func (n *Daemon) reportCopy(id string, last *wire.Report, err error) {
+	took := &wire.Report_TookOver{Outputs: last.GetDone().GetOutputs(), Checkpoint: last.GetPaused().GetCheckpoint()}
+	if err != nil {
+		took.Fault, took.OfNoUse = err.Error(), isUnusable(err)
+	}
+	n.send(&wire.Report{Machine: n.cfg.Name, AttemptId: id, Report: &wire.Report_TookOver_{TookOver: took}})
+}
+
+// copy leaves all files or none.
+func (t *outputCopy) copy(ctx context.Context) (last *wire.Report, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(t.dir))
+		}
+	}()
+	if err := errors.Join(os.RemoveAll(t.dir), os.MkdirAll(t.dir, 0o700)); err != nil { // an earlier copy may be in the way
+		return nil, err
+	}
+	fetcher := transfer.NewFetcher(transfer.FetcherConfig{Token: t.order.Token})
+	defer fetcher.Close()
+	if t.order.Checkpoint != nil {
+		last, err = t.copyCheckpoint(ctx, fetcher)
+	} else {
+		last, err = t.copyOutputs(ctx, fetcher)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRecord(t.dir, last); err != nil {
+		return nil, err
+	}
+	return last, writeRecord(t.dir, last)
+}
+
+// copyOutputs copies what a finished attempt has left.
+func (t *outputCopy) copyOutputs(ctx context.Context, fetcher *transfer.Fetcher) (*wire.Report, error) {
+	done := proto.CloneOf(t.order.Done)
+	for _, o := range done.Outputs {
+		if o.Stored {
+			continue
+		}
+		if err := t.copyOutput(ctx, fetcher, o); err != nil {
+			return nil, fmt.Errorf("copy of %s from %s: %w", o.Path, o.Address, err)
+		}
+		o.Path, o.Address = filepath.Join(t.dir, filepath.Base(o.Path)), ""
+	}
+	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Done{Done: done}}, nil
+}
+
+// copyOutput copies a data file and its index, and reads what it has copied: bytes
+// that were damaged on their way, or before, are not taken over.
+func (t *outputCopy) copyOutput(ctx context.Context, f *transfer.Fetcher, o *taskproc.MapOutput) error {
+	for _, path := range []string{o.Path, shuffle.IndexPath(o.Path)} {
+		if err := t.copyFile(ctx, f, o.Address, path); err != nil {
+			return err
+		}
+	}
+	local := filepath.Join(t.dir, filepath.Base(o.Path))
+	encoded, err := readBounded(shuffle.IndexPath(local), maxIndex)
+	if err != nil {
+		return err
+	}
+	index, err := shuffle.DecodeIndex(encoded)
+	if err != nil {
+		return err
+	}
+	data, err := os.Open(local)
+	if err != nil {
+		return err
+	}
+	defer data.Close() // it was only read
+	for _, runs := range index.Partitions {
+		for _, run := range runs {
+			if err := shuffle.VerifyRun(ctx, io.NewSectionReader(data, run.Offset, run.Length), run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *outputCopy) copyFile(ctx context.Context, f *transfer.Fetcher, address, path string) error {
+	file, err := transfer.FileOf(address, t.order.JobId, path)
+	if err != nil {
+		return err
+	}
+	from, err := f.Open(ctx, file, 0, -1)
+	if err != nil {
+		return err
+	}
+	defer from.Close() // it was only read
+	to, err := os.OpenFile(filepath.Join(t.dir, filepath.Base(path)), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}

@@ -1,0 +1,91 @@
+package tasknode
+
+import (
+	"bytes"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle/transfer"
+)
+
+// TestCopyOutput is all that an attempt has left on another node, as if it had
+// run here, or nothing.
+func TestCopyOutput(t *testing.T) {
+	const token = "secret"
+	for name, tt := range map[string]struct {
+		spoil func(dir string, o *wire.Order_TakeOver) error // before it is copied
+		fails bool
+	}{
+		"sound": {},
+		"stored elsewhere, too": {spoil: func(_ string, o *wire.Order_TakeOver) error {
+			o.Done.Outputs = append(o.Done.Outputs, &taskproc.MapOutput{Edge: 1, Stored: true, Path: "mem:///out", Attempt: attemptID})
+			return nil
+		}},
+		"no data":  {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out") }, fails: true},
+		"data cut": {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Truncate(dir+"/map.out", 3) }, fails: true},
+		"no index": {spoil: func(dir string, _ *wire.Order_TakeOver) error { return os.Remove(dir + "/map.out.index") }, fails: true},
+		"bad index": {spoil: func(dir string, _ *wire.Order_TakeOver) error {
+			return os.WriteFile(dir+"/map.out.index", []byte("x"), 0o600)
+		}, fails: true},
+		"other index": {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Done.Outputs[0].IndexChecksum++; return nil }, fails: true},
+		"a stranger":  {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Token = "guess"; return nil }, fails: true},
+		"no address":  {spoil: func(_ string, o *wire.Order_TakeOver) error { o.Done.Outputs[0].Address = "127.0.0.1:0"; return nil }, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", attemptID)
+			dir := filepath.Join(there, "job_1_0001", attemptID)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Token: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(served)
+			defer server.Close()
+			output := writeSegments(t, dir)
+			output.Address = server.Listener.Addr().String()
+			order := &wire.Order_TakeOver{AttemptId: attemptID, JobId: "job_1_0001", Token: token, Done: &taskproc.Done{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
+			if tt.spoil != nil {
+				if err := tt.spoil(dir, order); err != nil {
+					t.Fatal(err)
+				}
+			}
+			took := outputCopy{order: order, dir: here}
+			took.report, took.err = took.copy(t.Context())
+			if tt.fails {
+				if _, err := os.Stat(here); took.err == nil || !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("copied with %v; what is left: %v", took.err, err)
+				}
+				return
+			}
+			if took.err != nil {
+				t.Fatal(took.err)
+			}
+			wantSame(t, dir, here, "map.out", "map.out.index")
+			last, err := readRecord(here + recordSuffix)
+			if err != nil || last.AttemptId != attemptID || last.GetDone().GetOutputBytes() != 9 {
+				t.Fatalf("held is %v, %v", last, err)
+			}
+			if o := last.GetDone().Outputs[0]; o.Path != filepath.Join(here, "map.out") || o.Address != "" || order.Done.Outputs[0].Address == "" {
+				t.Errorf("the output is known as %v, and was as %v", o, order.Done.Outputs[0])
+			}
+		})
+	}
+}
+
+func wantSame(t *testing.T, from, to string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		a, err := os.ReadFile(filepath.Join(from, name))
+		b, fault := os.ReadFile(filepath.Join(to, name))
+		if err = errors.Join(err, fault); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(b), len(a), err)
+		}
+	}
+}

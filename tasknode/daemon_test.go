@@ -1,0 +1,491 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a node whose jobmaster and tasks are played by the test.
+type rig struct {
+	t       *testing.T
+	dir     string
+	orders  *mailbox.Mailbox[*wire.Order]
+	reports chan *wire.Report
+	tasks   chan *fakeTask
+	refuse  error         // of launches
+	keep    chan struct{} // nil, or closed when logs are kept
+	over    []string      // jobs
+
+	other    Launcher // of tasks, in place of the bench; nil for none
+	session  *session
+	turnAway error // of attachments
+}
+
+// Connect is the bench's turn as jobmaster: it hears everything from then on.
+func (b *rig) Connect(_ context.Context, hello *wire.Report) (Session, error) {
+	b.reports <- hello
+	if b.turnAway != nil {
+		return nil, b.turnAway
+	}
+	b.session = &session{b, make(chan struct{})}
+	return b.session, nil
+}
+
+func (b *rig) keepLogs(context.Context, *taskproc.Start) error {
+	if b.keep != nil {
+		<-b.keep
+	}
+	return nil
+}
+
+func (b *rig) jobOver(job string) { b.over = append(b.over, job) }
+
+// session is one attachment to the bench.
+type session struct {
+	*rig
+	broken chan struct{}
+}
+
+func (s *session) Send(r *wire.Report) { s.reports <- r }
+func (s *session) Close()              {}
+
+func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
+	select {
+	case <-s.orders.Ready():
+		return s.orders.Take(), nil
+	case <-s.broken:
+		return nil, errors.New("connection lost")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fakeTask is a task that does what the test says.
+type fakeTask struct {
+	taskproc.TaskEnd
+	ctx  context.Context
+	ours net.Conn
+	gone chan struct{}
+	err  error
+}
+
+func (f *fakeTask) Conn() io.ReadWriteCloser { return f.ours }
+func (f *fakeTask) Exited() <-chan struct{}  { return f.gone }
+func (f *fakeTask) Err() error               { return f.err }
+func (f *fakeTask) Stack() string            { return "stack" }
+
+// end makes the task go.
+func (f *fakeTask) end(err error) {
+	f.err = err
+	f.Close()
+	close(f.gone)
+}
+
+func (b *rig) Launch(ctx context.Context, _ *taskproc.Start) (Task, error) {
+	if b.refuse != nil {
+		return nil, b.refuse
+	}
+	ours, theirs := net.Pipe()
+	f := &fakeTask{TaskEnd: taskproc.NewTaskEnd(theirs), ctx: ctx, ours: ours, gone: make(chan struct{})}
+	b.tasks <- f
+	return f, nil
+}
+
+func (b *rig) launcher() Launcher {
+	if b.other != nil {
+		return b.other
+	}
+	return b
+}
+
+// run runs a node in a bubble of virtual time while play plays the rest.
+func run(t *testing.T, play func(b *rig)) {
+	t.Helper()
+	runWith(t, nil, play)
+}
+
+// runWith is run with tasks that another launcher starts, unless of is nil.
+func runWith(t *testing.T, of func(*rig) Launcher, play func(b *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &rig{
+			t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](),
+			reports: make(chan *wire.Report, 100), tasks: make(chan *fakeTask, 100),
+		}
+		if of != nil {
+			b.other = of(b)
+		}
+		b.run(func(joined *wire.Report_Joined) {
+			if joined.GetMapSlots() != 1 || joined.GetReduceSlots() != 1 {
+				t.Errorf("joined with %v", joined)
+			}
+			play(b)
+		})
+	})
+}
+
+// run is one life of the node's daemon.
+func (b *rig) run(play func(*wire.Report_Joined)) {
+	b.t.Helper()
+	n, err := New(Config{Name: "n", MapSlots: 1, ReduceSlots: 1, Dirs: []string{b.dir}, Launcher: b.launcher(), Link: b, AggregateLogs: b.keepLogs, OnRemoveJob: b.jobOver})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.t.Context())
+	ended := make(chan error)
+	go func() { ended <- n.Run(ctx) }()
+	play((<-b.reports).GetJoined())
+	cancel()
+	if err := <-ended; err != nil {
+		b.t.Errorf("run ended with %v", err)
+	}
+}
+
+const attemptID = "attempt_1_0001_m_000000_0"
+
+func (b *rig) start(kind taskproc.Kind) *fakeTask {
+	b.t.Helper()
+	b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+		Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID, Kind: kind},
+	}}})
+	if r := <-b.reports; r.GetStarted() == nil || r.AttemptId != attemptID || r.Machine != "n" {
+		b.t.Fatalf("report is %v", r)
+	}
+	task := <-b.tasks
+	m, err := task.Receive()
+	if err != nil || m.GetStart().GetAttemptId() != attemptID {
+		b.t.Fatalf("first message %v, %v", m, err)
+	}
+	if info, err := os.Stat(m.GetStart().LocalDir); err != nil || !info.IsDir() {
+		b.t.Fatalf("local directory: %v", err)
+	}
+	return task
+}
+
+func (b *rig) kill() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_Kill{Kill: &wire.Order_KillAttempt{AttemptId: attemptID, Cause: "enough"}}})
+}
+
+func (b *rig) removeJob() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_RemoveJob_{RemoveJob: &wire.Order_RemoveJob{JobId: "job_1_0001"}}})
+}
+
+func (b *rig) files() (names []string) {
+	err := filepath.WalkDir(b.dir, func(path string, _ os.DirEntry, err error) error {
+		if path != b.dir {
+			names = append(names, strings.TrimPrefix(path, b.dir+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return names
+}
+
+func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: 3}}}); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
+			t.Errorf("report is %v", r)
+		}
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{}}}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetDone().GetOutputBytes() != 5 {
+			t.Errorf("report is %v", r)
+		}
+		if got := b.files(); len(got) != 3 {
+			t.Errorf("files after the end: %v", got)
+		}
+		b.removeJob()
+		synctest.Wait()
+		if got := b.files(); len(got) != 0 {
+			t.Errorf("files after the job: %v", got)
+		}
+		if len(b.over) != 1 || b.over[0] != "job_1_0001" {
+			t.Errorf("jobs that are over: %v", b.over)
+		}
+	})
+}
+
+func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_REDUCE)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Done{Done: &taskproc.Done{OutputBytes: 5}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetDone() == nil {
+			t.Errorf("report is %v", r)
+		}
+		if got := b.files(); len(got) != 1 {
+			t.Errorf("files after the end: %v", got)
+		}
+	})
+}
+
+func TestStartOrderedTwiceStartsOnce(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
+		}}})
+		synctest.Wait()
+		task.end(nil)
+		if r := <-b.reports; !strings.Contains(r.GetFailure().GetCause(), "without a result") {
+			t.Errorf("report is %v", r)
+		}
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0001", AttemptId: attemptID},
+		}}})
+		synctest.Wait()
+		if len(b.tasks) != 0 || len(b.reports) != 0 {
+			t.Error("the attempt is started again")
+		}
+		if got := b.files(); len(got) != 1 {
+			t.Errorf("files of a failed attempt: %v", got)
+		}
+	})
+}
+
+func TestKilledTaskReceivesCauseOrContextEnd(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.kill()
+		<-task.ctx.Done()
+		task.end(errors.New("context canceled"))
+		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().StuckStack != "" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestExitedTaskIsReportedWithItsCause(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Killed{Killed: &taskproc.Killed{Cause: "disk full"}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetKilled().GetCause() != "disk full" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestTaskThatDoesNotEndIsReportedWithItsStack(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.kill()
+		began := time.Now()
+		if r := <-b.reports; r.GetKilled().GetStuckStack() != "stack" {
+			t.Errorf("report is %v", r)
+		}
+		if waited := time.Since(began); waited != 5*time.Second {
+			t.Errorf("it had %v to end", waited)
+		}
+		task.end(nil)
+	})
+}
+
+func TestCrashAndFailedLaunchAreFailures(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		task.end(&Crash{Cause: "panic: x", Stack: "here"})
+		if f := (<-b.reports).GetFailure(); f.GetCause() != "panic: x" || f.GetStack() != "here" || f.GetOffset() != -1 {
+			t.Errorf("failure is %v", f)
+		}
+		b.removeJob()
+		b.refuse = errors.New("no memory")
+		b.orders.Put(&wire.Order{Order: &wire.Order_Start{Start: &wire.Order_StartAttempt{
+			Start: &taskproc.Start{JobId: "job_1_0002", AttemptId: "attempt_1_0002_m_000000_0"},
+		}}})
+		<-b.reports // started
+		if f := (<-b.reports).GetFailure(); !strings.Contains(f.GetCause(), "no memory") {
+			t.Errorf("failure is %v", f)
+		}
+	})
+}
+
+func TestOutputsReachReducesOnceAndWithoutThoseRevoked(t *testing.T) {
+	run(t, func(b *rig) {
+		publish := func(from, to uint64, complete bool, revoked []string, attempts ...string) {
+			o := &wire.Order_Outputs{JobId: "job_1_0001", Revision: from, Next: to, Complete: complete, Revoked: revoked}
+			for i, a := range attempts {
+				o.Outputs = append(o.Outputs, &taskproc.MapOutput{Task: int32(i), Attempt: a})
+			}
+			b.orders.Put(&wire.Order{Order: &wire.Order_Outputs_{Outputs: o}})
+		}
+		publish(0, 2, false, nil, "a", "b")
+		publish(2, 3, false, []string{"a"})
+		task := b.start(taskproc.Kind_REDUCE)
+		receive := func(want string, complete bool) {
+			t.Helper()
+			m, err := task.Receive()
+			got := ""
+			for _, o := range m.GetOutputs().GetOutputs() {
+				got += o.Attempt
+			}
+			if err != nil || got != want || m.GetOutputs().GetComplete() != complete {
+				t.Errorf("heard of %q, complete %v, %v; want %q, %v", got, m.GetOutputs().GetComplete(), err, want, complete)
+			}
+		}
+		receive("b", false)
+		publish(3, 4, true, nil, "c")
+		publish(3, 4, true, nil, "c")
+		publish(4, 5, true, nil, "d")
+		receive("c", true)
+		receive("d", true)
+		publish(0, 1, true, nil, "d")
+		if m, err := task.Receive(); err != nil || strings.Join(m.GetOutputs().GetRevoked(), " ") != "b c" || !m.GetOutputs().Complete {
+			t.Errorf("of a new master heard %v, %v", m, err)
+		}
+		publish(1, 2, false, []string{"d"})
+		if m, err := task.Receive(); err != nil || len(m.GetOutputs().GetRevoked()) != 1 || m.GetOutputs().Complete {
+			t.Errorf("heard %v, %v", m, err)
+		}
+		task.end(nil)
+		<-b.reports
+	})
+}
+
+func TestTruncateAndPreemptAreForwarded(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		b.orders.Put(&wire.Order{Order: &wire.Order_Stop{Stop: &wire.Order_StopAttempt{
+			AttemptId: attemptID, Position: &taskproc.Position{Offset: 9},
+		}}})
+		b.orders.Put(&wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: attemptID}}})
+		if m, err := task.Receive(); err != nil || m.GetStop().GetPosition().GetOffset() != 9 {
+			t.Errorf("received %v, %v", m, err)
+		}
+		if m, err := task.Receive(); err != nil || m.GetPause() == nil {
+			t.Errorf("received %v, %v", m, err)
+		}
+		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{
+			Checkpoint: &taskproc.Checkpoint{Path: "p"},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetPath() != "p" {
+			t.Errorf("report is %v", r)
+		}
+	})
+}
+
+func TestFinalReportIsResentUntilAcknowledged(t *testing.T) {
+	run(t, func(b *rig) {
+		running := b.start(taskproc.Kind_MAP)
+		close(b.session.broken)
+		synctest.Wait()
+		running.end(errors.New("exit status 1")) // while nobody hears it
+		for range 2 {
+			if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 1 || joined.Attempts[0] != attemptID || joined.Jobs[0] != "job_1_0001" {
+				t.Fatalf("joined again with %v", joined)
+			}
+			if r := <-b.reports; r.GetFailure() == nil || r.AttemptId != attemptID {
+				t.Errorf("report is %v", r)
+			}
+			close(b.session.broken)
+		}
+		<-b.reports // joined
+		<-b.reports // the failure
+		b.orders.Put(&wire.Order{Order: &wire.Order_Acknowledge_{Acknowledge: &wire.Order_Acknowledge{AttemptId: attemptID}}})
+		synctest.Wait()
+		close(b.session.broken)
+		if joined := (<-b.reports).GetJoined(); len(joined.GetAttempts()) != 0 {
+			t.Errorf("joined with %v after the acknowledgement", joined)
+		}
+		synctest.Wait()
+		if len(b.reports) != 0 {
+			t.Errorf("report %v after the acknowledgement", <-b.reports)
+		}
+	})
+}
+
+func TestRefusedDaemonEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), turnAway: fmt.Errorf("%w: name taken", ErrRefused)}
+		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Run(t.Context()); !errors.Is(err, ErrRefused) {
+			t.Errorf("run ended with %v", err)
+		}
+	})
+}
+
+func TestDaemonRetriesUntilAMasterAccepts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), turnAway: errors.New("no leader")}
+		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := n.Run(ctx); err != nil {
+			t.Errorf("run ended with %v", err)
+		}
+		if tries := len(b.reports); tries < 30 || tries > 40 {
+			t.Errorf("%d tries in a minute", tries)
+		}
+	})
+}
+
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &rig{t: t, dir: t.TempDir(), orders: mailbox.New[*wire.Order](), reports: make(chan *wire.Report, 100)}
+		n, err := New(Config{
+			Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b, Heartbeat: time.Second,
+			MachineStatus: func() *wire.Report_Heartbeat { return &wire.Report_Heartbeat{Load: 0.5} },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
+		defer cancel()
+		if err := n.Run(ctx); err != nil {
+			t.Errorf("run ended with %v", err)
+		}
+		<-b.reports // joined
+		if len(b.reports) != 10 {
+			t.Fatalf("%d heartbeats in 10.5 s", len(b.reports))
+		}
+		if beat := (<-b.reports).GetHeartbeat(); beat.GetLoad() != 0.5 {
+			t.Errorf("heartbeat %v", beat)
+		}
+	})
+}
+
+func TestValidateReportsEveryError(t *testing.T) {
+	_, err := New(Config{MapSlots: -1})
+	for _, want := range []string{"no Name", "negative number of slots", "no Dirs", "no Launcher", "no Link"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+// Package masterlink attaches a tasknode to the master that leads, over the network:
+// it is the tasknode.Link of a cluster.
+//
+//	masters, err := rpc.New(rpc.Config{…})
+//	node, err := tasknode.New(tasknode.Config{Link: masterlink.NewLink(masters), …})
+//
+// Goroutines: a session has one, which sends reports, so that who reports never
+// waits for the network; it ends with Close. The caller's goroutine receives. A
+// connection that is silent is pinged: the session ends when the master is gone.
+package masterlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/tasknode"
+)
+
+// helloTimeout is how long a master may take to take a tasknode in.
+const helloTimeout = 15 * time.Second
+
+// Link implements tasknode.Link.
+type Link struct{ masters *rpc.Masters }
+
+// NewLink makes a Link. Its sessions are closed before masters is.
+func NewLink(masters *rpc.Masters) *Link { return &Link{masters} }
+
+// Connect implements tasknode.Link. It asks each master once.
+func (l *Link) Connect(ctx context.Context, hello *wire.Report) (tasknode.Session, error) {
+	var s *session
+	err := l.masters.Try(ctx, func(ctx context.Context, m *rpc.Master) (err error) {
+		s, err = l.open(ctx, m, hello)
+		return err
+	})
+	var fault *rpc.PermanentError
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.As(err, &fault) && fault.CallerRefused():
+		err = fmt.Errorf("%w: %w", tasknode.ErrRefused, err)
+	}
+	return nil, err
+}
+
+// open opens a session with one master.
+func (l *Link) open(ctx context.Context, m *rpc.Master, hello *wire.Report) (*session, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := m.Attend(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s := &session{
+		link: l, master: m, stream: stream, reports: mailbox.New[*wire.Report](),
+		cancel: cancel, closed: make(chan struct{}),
+	}
+	if err := s.begin(hello); err != nil {
+		s.closeStream()
+		return nil, err
+	}
+	s.writers.Go(s.write)
+	return s, nil
+}

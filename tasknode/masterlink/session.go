@@ -1,0 +1,94 @@
+package masterlink
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/mailbox"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// sendTimeout is how long a master may take no reports.
+const sendTimeout = 30 * time.Second
+
+// session implements tasknode.Session.
+type session struct {
+	link    *Link
+	master  *rpc.Master
+	stream  *connect.BidiStreamForClientSimple[wire.Report, wire.Orders]
+	reports *mailbox.Mailbox[*wire.Report]
+	cancel  context.CancelFunc // of the stream's context
+	closed  chan struct{}      // closed when nothing more is to be sent
+	once    sync.Once          // for Close
+	writers sync.WaitGroup
+}
+
+// begin says hello and waits until the master takes the tasknode in.
+func (s *session) begin(hello *wire.Report) error {
+	limit := time.AfterFunc(helloTimeout, s.cancelStream)
+	defer limit.Stop()
+	_ = s.stream.Send(hello) // what went wrong is told by Receive
+	_, err := s.stream.Receive()
+	return err
+}
+
+// cancelStream ends the stream: who sends or receives hears of it. The end of the context
+// alone is not seen while HTTP waits for the next report.
+func (s *session) cancelStream() {
+	s.cancel()
+	_ = s.stream.CloseRequest() // of a stream that has ended
+}
+
+// Send implements tasknode.Session.
+func (s *session) Send(r *wire.Report) { s.reports.Put(r) }
+
+// write sends reports until the session ends. A master that takes none ends it.
+func (s *session) write() {
+	for {
+		select {
+		case <-s.closed:
+			return
+		case <-s.reports.Ready():
+		}
+		for _, r := range s.reports.Take() {
+			limit := time.AfterFunc(sendTimeout, s.cancelStream)
+			err := s.stream.Send(r)
+			limit.Stop()
+			if err != nil {
+				return // Receive tells what went wrong
+			}
+		}
+	}
+}
+
+// Receive implements tasknode.Session.
+func (s *session) Receive(ctx context.Context) ([]*wire.Order, error) {
+	stop := context.AfterFunc(ctx, s.cancelStream)
+	defer stop()
+	m, err := s.stream.Receive()
+	switch {
+	case err == nil:
+		return m.Orders, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return nil, s.link.masters.NoteStreamError(s.master, err)
+}
+
+// Close implements tasknode.Session.
+func (s *session) Close() {
+	s.once.Do(func() {
+		close(s.closed)
+		s.closeStream()
+		s.writers.Wait()
+	})
+}
+
+// closeStream gives the stream back.
+func (s *session) closeStream() {
+	s.cancelStream()
+	_ = s.stream.CloseResponse() // of a stream that has ended
+}

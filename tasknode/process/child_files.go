@@ -1,0 +1,145 @@
+package process
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// Descriptors in the child, the first after the standard ones.
+const (
+	controlFD = 3 // control socket of its first task
+	nextFD    = 4 // where it waits for others, if it may
+)
+
+// childFiles are the child's ends of what connects it with the daemon.
+type childFiles struct {
+	null, stdout, stderr, control *os.File
+	handover                      *os.File // nil for a child of one task
+}
+
+// files are the wires by descriptor. The first is nil for a child that is there.
+func (w *childFiles) files() []*os.File {
+	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
+	if w.handover != nil {
+		all = append(all, w.handover)
+	}
+	return all
+}
+
+// close closes the child's ends, once the child has its own or has none. Those
+// of no wires are none.
+func (w *childFiles) close() {
+	if w == nil {
+		return
+	}
+	for _, f := range w.files() {
+		f.Close() // nil is fine: the error is of no use
+	}
+}
+
+// connect connects the task with a child and begins to read what that prints.
+func (t *task) connect() (w *childFiles, err error) {
+	w = new(childFiles)
+	defer func() {
+		if err != nil {
+			w.close()
+			t.disconnect()
+		}
+	}()
+	if w.null, err = os.Open(os.DevNull); err != nil {
+		return nil, err
+	}
+	for _, s := range []struct {
+		stream *stream
+		theirs **os.File
+	}{{&t.stdout, &w.stdout}, {&t.stderr, &w.stderr}} {
+		var pipe *os.File
+		if pipe, *s.theirs, err = os.Pipe(); err != nil {
+			return nil, err
+		}
+		s.stream.pipe = pipe
+		t.readers.Go(func() { s.stream.copy(pipe) })
+	}
+	var conn net.Conn
+	if conn, w.control, err = taskproc.SocketPair(); err != nil {
+		return nil, err
+	}
+	t.conn = &control{Conn: conn, closed: t.kill}
+	return w, nil
+}
+
+// disconnect undoes connect once the child's ends are closed.
+func (t *task) disconnect() {
+	for _, s := range []*stream{&t.stdout, &t.stderr} {
+		if s.pipe != nil {
+			s.pipe.Close() // ends its reader
+			s.pipe = nil
+		}
+	}
+	t.readers.Wait()
+	if t.conn != nil {
+		t.conn.Conn.Close()
+	}
+}
+
+// control is the daemon's end of a control socket.
+type control struct {
+	net.Conn
+	received atomic.Bool // the task has said something
+	closed   func()
+}
+
+func (c *control) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.received.Store(true)
+	}
+	return n, err
+}
+
+// Close hangs up, which ends a task that is still there.
+func (c *control) Close() error {
+	err := c.Conn.Close()
+	c.closed()
+	return err
+}
+
+// stream is one of a task's outputs on its way to a log.
+type stream struct {
+	pipe     *os.File // the daemon's end; nil before there is one
+	log      *logFile
+	complete bool // all that was printed has come; holds once copy has returned
+}
+
+// copyBuffers has buffers for streams.
+var copyBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// copy reads all that comes, also when it cannot be kept.
+func (s *stream) copy(pipe *os.File) {
+	buf := copyBuffers.Get().(*[64 << 10]byte)
+	defer copyBuffers.Put(buf)
+	for {
+		n, err := pipe.Read(buf[:])
+		_, _ = s.log.Write(buf[:n]) // never fails
+		if err != nil {
+			s.complete = err == io.EOF
+			return
+		}
+	}
+}
+
+// close closes what is open and reports the first fault of the log.
+func (s *stream) close() error {
+	if s.pipe != nil {
+		s.pipe.Close()
+	}
+	if s.log == nil {
+		return nil
+	}
+	return s.log.Close()
+}

@@ -1,0 +1,80 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/hammr/hammr/tasknode"
+)
+
+// errForced is why a task is gone that the daemon has ended.
+var errForced = errors.New("process: the task was ended by force")
+
+// logTailBytes is how much of stderr goes with a failure.
+const logTailBytes = 4096
+
+// goExitCode is that of a Go program that panics, and of one that was asked for
+// a dump.
+const goExitCode = 2
+
+// exitCause is why the task is gone, as Err tells it. It reads the logs.
+func (t *task) exitCause(state *os.ProcessState) error {
+	t.logTail = t.stderr.log.tail(logTailBytes)
+	status, _ := state.Sys().(syscall.WaitStatus)
+	var crash *tasknode.Crash
+	if status.Signaled() || status.ExitStatus() == goExitCode {
+		printed := t.stderr.log.tail(t.stderr.log.part)
+		t.dump = dumpIn(printed)
+		crash = crashIn(printed)
+	}
+	t.child.mu.Lock()
+	forced, starved := t.forced, t.outOfMemory
+	t.child.mu.Unlock()
+	switch {
+	case starved || t.child.cgroup.ranOutOfMemory():
+		return &tasknode.Crash{Cause: t.limit.exceededText()}
+	case forced && (status.Signaled() || t.dump != ""):
+		return errForced
+	case crash != nil:
+		return crash
+	case status.Signaled():
+		return &tasknode.Crash{Cause: signalled(status.Signal())}
+	case !t.conn.received.Load() && t.child.tasks > 1:
+		return &tasknode.Crash{Cause: fmt.Sprintf(
+			"the process, which had run other tasks of the job, exited with status %d before it began with this one%s",
+			status.ExitStatus(), t.lastLine())}
+	case !t.conn.received.Load():
+		return &tasknode.Crash{Cause: fmt.Sprintf(
+			"program %s ended with exit status %d before it said anything: its main has to call mr.Main, or mr.ServeTask, before it looks at its arguments%s",
+			t.name(), status.ExitStatus(), t.lastLine())}
+	case status.ExitStatus() != 0:
+		return &tasknode.Crash{Cause: fmt.Sprintf(
+			"the program exited with status %d in the middle of its task, as os.Exit and log.Fatal do%s",
+			status.ExitStatus(), t.lastLine())}
+	}
+	return nil
+}
+
+// name is the program's name as the user knows it.
+func (t *task) name() string { return path.Base(t.binary) }
+
+// lastLine is the last line on stderr as the end of a sentence.
+func (t *task) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(t.logTail), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return fmt.Sprintf("; its last words were %q", last)
+	}
+	return ""
+}
+
+func signalled(s syscall.Signal) string {
+	cause := fmt.Sprintf("the task was ended by signal %d (%v) from outside", int(s), s)
+	if s == syscall.SIGKILL {
+		cause += "; the machine may have run out of memory"
+	}
+	return cause
+}

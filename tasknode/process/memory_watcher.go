@@ -1,0 +1,144 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// How often memory is looked at: that of the processes of tasks themselves, which is one small
+// file each, and that of all they have started, which is one for every process
+// of the machine.
+const (
+	sampleInterval = 100 * time.Millisecond
+	samplesPerScan = 5
+)
+
+// memoryWatcher holds processes to their memory where no cgroup does. One goroutine looks;
+// close ends it.
+type memoryWatcher struct {
+	stop  chan struct{}
+	ended chan struct{}
+	mu    struct {
+		sync.Mutex
+		children map[*child]bool
+	}
+}
+
+func newWatcher() *memoryWatcher {
+	w := &memoryWatcher{stop: make(chan struct{}), ended: make(chan struct{})}
+	w.mu.children = make(map[*child]bool)
+	go w.run()
+	return w
+}
+
+func (w *memoryWatcher) close() {
+	close(w.stop)
+	<-w.ended
+}
+
+// watch ends c when it uses more than its limit, until forget is called.
+func (w *memoryWatcher) watch(c *child) (forget func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.children[c] = true
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.mu.children, c)
+	}
+}
+
+func (w *memoryWatcher) run() {
+	defer close(w.ended)
+	ticker := time.NewTicker(sampleInterval)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-w.stop:
+			return
+		case <-ticker.C:
+			w.sample(n%samplesPerScan == 0)
+		}
+	}
+}
+
+// sample ends the processes that use too much, alone or, if scan, with all of their
+// group.
+func (w *memoryWatcher) sample(scan bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.mu.children) == 0 {
+		return
+	}
+	var groups map[int]int64
+	if scan {
+		groups = residentByGroup()
+	}
+	for c := range w.mu.children {
+		if max(residentOf(c.pid), groups[c.pid]) > c.class.bytes {
+			c.killForMemory()
+		}
+	}
+}
+
+// pageBytes is the unit of resident memory in /proc.
+var pageBytes = int64(os.Getpagesize())
+
+// residentOf is how much of a process is in memory, 0 when it is gone.
+func residentOf(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(data)
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * pageBytes
+}
+
+// residentByGroup is how much of each process group is in memory. Pages that
+// processes share count for each.
+func residentByGroup() map[int]int64 {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // as far as it goes
+	groups := make(map[int]int64)
+	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		if data, err := os.ReadFile("/proc/" + name + "/stat"); err == nil {
+			group, resident := groupAndResident(data)
+			groups[group] += resident
+		}
+	}
+	return groups
+}
+
+// groupAndResident reads a process's line in /proc: its number, its name in
+// brackets, which may hold anything, and then fields of which the third is the
+// group and the 22nd the resident pages. It is 0, 0 for another text.
+func groupAndResident(stat []byte) (group int, bytesResident int64) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 22 {
+		return 0, 0
+	}
+	group, groupErr := strconv.Atoi(string(fields[2]))
+	pages, pagesErr := strconv.ParseInt(string(fields[21]), 10, 64)
+	if groupErr != nil || pagesErr != nil {
+		return 0, 0
+	}
+	return group, pages * pageBytes
+}

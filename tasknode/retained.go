@@ -1,0 +1,173 @@
+package tasknode
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/shuffle"
+)
+
+// A record stands beside the directory of each attempt whose files are wanted
+// after its end: it holds the attempt's last report, so that a node that is
+// started again knows what it has. It is 8 bytes of magic, 4 of version, 4 of
+// body length (both little-endian), a Report, and the xxhash64 of all that in 8
+// bytes. docs/formats/held.md has the bytes.
+const (
+	recordMagic   = "HAMMRHLD"
+	recordVersion = 1
+	recordHead    = len(recordMagic) + 4 + 4
+	recordTail    = 8
+	maxRecord     = 64 << 20 // bytes
+	recordSuffix  = ".held"  // after the attempt's id
+)
+
+// errBadRecord marks a record, or the files that it speaks of, as of no use.
+var errBadRecord = errors.New("tasknode: not what an attempt has left")
+
+// hasRetainedFiles reports whether the local files of an attempt are wanted after its
+// last report: segments and checkpoints are, what a reduce has merged is not.
+func hasRetainedFiles(last *wire.Report) bool {
+	return last.GetPaused() != nil || len(segmentsOf(last)) > 0
+}
+
+// segmentsOf are the outputs that lie in the attempt's directory.
+func segmentsOf(last *wire.Report) (here []*taskproc.MapOutput) {
+	for _, o := range last.GetDone().GetOutputs() {
+		if !o.Stored {
+			here = append(here, o)
+		}
+	}
+	return here
+}
+
+// writeRecord writes the record of an attempt whose files are in dir. It is there
+// as a whole or not at all.
+func writeRecord(dir string, last *wire.Report) error {
+	encoded, err := encodeRecord(last)
+	if err != nil {
+		return err
+	}
+	path := dir + recordSuffix
+	if err := failpoint.Disk(context.Background(), "write", path); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".tmp", encoded, 0o600); err != nil {
+		return errors.Join(err, os.RemoveAll(path+".tmp"))
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+func encodeRecord(last *wire.Report) ([]byte, error) {
+	b := append(make([]byte, 0, 1024), recordMagic...)
+	b = binary.LittleEndian.AppendUint32(b, recordVersion)
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, last)
+	if err != nil {
+		return nil, fmt.Errorf("encoding of a last report: %w", err)
+	}
+	if len(b) > maxRecord-recordTail {
+		return nil, fmt.Errorf("last report of %d bytes: more than %d", len(b), maxRecord)
+	}
+	binary.LittleEndian.PutUint32(b[len(recordMagic)+4:], uint32(len(b)-recordHead))
+	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b)), nil
+}
+
+// decodeRecord verifies and reads a record. What does not verify wraps errBadRecord.
+func decodeRecord(b []byte) (*wire.Report, error) {
+	if len(b) < recordHead+recordTail || string(b[:len(recordMagic)]) != recordMagic {
+		return nil, fmt.Errorf("%w: no record", errBadRecord)
+	}
+	if v := binary.LittleEndian.Uint32(b[len(recordMagic):]); v != recordVersion {
+		return nil, fmt.Errorf("%w: record of version %d; this program reads version %d", errBadRecord, v, recordVersion)
+	}
+	content, sum := b[:len(b)-recordTail], binary.LittleEndian.Uint64(b[len(b)-recordTail:])
+	if length := uint64(binary.LittleEndian.Uint32(b[len(recordMagic)+4:])); length != uint64(len(content)-recordHead) {
+		return nil, fmt.Errorf("%w: body of %d bytes in a record of %d", errBadRecord, length, len(b))
+	}
+	if xxhash.Sum64(content) != sum {
+		return nil, fmt.Errorf("%w: checksum of the record", errBadRecord)
+	}
+	last := new(wire.Report)
+	if err := proto.Unmarshal(content[recordHead:], last); err != nil {
+		return nil, fmt.Errorf("%w: body of the record: %w", errBadRecord, err)
+	}
+	return last, nil
+}
+
+// readRecord reads the record at path.
+func readRecord(path string) (*wire.Report, error) {
+	b, err := readBounded(path, maxRecord)
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(b)
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// checkRecord reports why the files that a record speaks of are not all in the
+// directory of its attempt as the attempt left them. Bytes of segments are not
+// read: who fetches them checks them.
+func checkRecord(dir string, last *wire.Report) error {
+	if last.AttemptId != filepath.Base(dir) || !hasRetainedFiles(last) {
+		return fmt.Errorf("%w: record of %q at %s", errBadRecord, last.AttemptId, dir)
+	}
+	if p := last.GetPaused(); p != nil {
+		return checkSize(dir, p.Checkpoint.GetPath(), p.Checkpoint.GetBytes())
+	}
+	for _, o := range segmentsOf(last) {
+		if err := checkSegments(dir, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSegments(dir string, o *taskproc.MapOutput) error {
+	b, err := readBounded(shuffle.IndexPath(o.Path), maxIndex)
+	if err != nil {
+		return err
+	}
+	index, err := shuffle.DecodeIndex(b)
+	if err != nil {
+		return fmt.Errorf("%w: index of %s: %w", errBadRecord, o.Path, err)
+	}
+	if index.Checksum != o.IndexChecksum {
+		return fmt.Errorf("%w: index of %s has checksum %x, was %x", errBadRecord, o.Path, index.Checksum, o.IndexChecksum)
+	}
+	return checkSize(dir, o.Path, index.DataLength)
+}
+
+// maxIndex bounds the index files that are read, in bytes.
+const maxIndex = 1 << 30
+
+func checkSize(dir, path string, size int64) error {
+	if filepath.Dir(path) != dir {
+		return fmt.Errorf("%w: %s does not lie in %s", errBadRecord, path, dir)
+	}
+	switch info, err := os.Lstat(path); {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular() || info.Size() != size:
+		return fmt.Errorf("%w: %s has %d bytes, had %d", errBadRecord, path, info.Size(), size)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package tasknode
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// suspendableTask is a task whose processes can be made to stand still.
+type suspendableTask struct {
+	*fakeTask
+	refuse error
+	deeds  []string
+}
+
+func (s *suspendableTask) Suspend() error {
+	if s.refuse == nil {
+		s.deeds = append(s.deeds, "suspend")
+	}
+	return s.refuse
+}
+
+func (s *suspendableTask) Resume() error {
+	s.deeds = append(s.deeds, "resume")
+	return nil
+}
+
+// suspendRig launches tasks of that kind.
+type suspendRig struct {
+	*rig
+	task *suspendableTask
+}
+
+func (b *suspendRig) Launch(ctx context.Context, start *taskproc.Start) (Task, error) {
+	task, err := b.rig.Launch(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	b.task = &suspendableTask{fakeTask: task.(*fakeTask), refuse: b.task.refuse}
+	return b.task, nil
+}
+
+func (b *rig) suspend() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_Suspend{Suspend: &wire.Order_SuspendAttempt{AttemptId: attemptID}}})
+}
+
+func (b *rig) resume() {
+	b.orders.Put(&wire.Order{Order: &wire.Order_Resume{Resume: &wire.Order_ResumeAttempt{AttemptId: attemptID}}})
+}
+
+func (f *fakeTask) receive(t *testing.T) *taskproc.ToTask {
+	t.Helper()
+	m, err := f.Receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (f *fakeTask) send(t *testing.T, m *taskproc.FromTask) {
+	t.Helper()
+	if err := f.Send(m); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func suspendReady(order int64) *taskproc.FromTask {
+	return &taskproc.FromTask{Message: &taskproc.FromTask_Still{Still: &taskproc.Still{Number: order}}}
+}
+
+func withSuspendableTasks(t *testing.T, refuse error, play func(b *suspendRig, task *fakeTask)) {
+	t.Helper()
+	runWith(t, func(b *rig) Launcher { return &suspendRig{rig: b, task: &suspendableTask{refuse: refuse}} }, func(b *rig) {
+		play(b.other.(*suspendRig), b.start(taskproc.Kind_MAP))
+	})
+}
+
+// TestSuspendAndResume has a task stand still when it is ready, and go on.
+func TestSuspendAndResume(t *testing.T) {
+	withSuspendableTasks(t, nil, func(b *suspendRig, task *fakeTask) {
+		b.suspend()
+		b.suspend() // an order that comes twice
+		if n := task.receive(t).GetSuspend().GetNumber(); n != 1 {
+			t.Errorf("order %d", n)
+		}
+		if len(b.task.deeds) > 0 {
+			t.Error("it is frozen before it is ready")
+		}
+		task.send(t, suspendReady(1))
+		b.resume()
+		if task.receive(t).GetResume() == nil {
+			t.Error("it does not hear that it goes on")
+		}
+		b.resume()
+		b.suspend()
+		if n := task.receive(t).GetSuspend().GetNumber(); n != 2 {
+			t.Errorf("second order %d", n)
+		}
+		task.send(t, suspendReady(1)) // an answer from before
+		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.deeds, want) {
+			t.Errorf("deeds %v, want %v", b.task.deeds, want)
+		}
+		b.kill()
+		<-task.ctx.Done()
+		task.end(nil)
+		<-b.reports
+	})
+}
+
+// TestKilledWhileSuspended goes on, so that it can hear that it is to end.
+func TestKilledWhileSuspended(t *testing.T) {
+	withSuspendableTasks(t, nil, func(b *suspendRig, task *fakeTask) {
+		b.suspend()
+		task.receive(t)
+		task.send(t, suspendReady(1))
+		b.kill()
+		<-task.ctx.Done()
+		if want := []string{"suspend", "resume"}; !slices.Equal(b.task.deeds, want) {
+			t.Errorf("deeds %v, want %v", b.task.deeds, want)
+		}
+		task.end(nil)
+		if r := <-b.reports; r.GetKilled() == nil {
+			t.Errorf("report %v", r)
+		}
+	})
+}
+
+// TestTaskThatCannotSuspendWritesACheckpoint is about processes that nobody can
+// freeze, and tasks that are none.
+func TestTaskThatCannotSuspendWritesACheckpoint(t *testing.T) {
+	pauses := func(b *rig, task *fakeTask) {
+		b.suspend()
+		task.receive(t)
+		task.send(t, suspendReady(1))
+		if task.receive(t).GetResume() == nil || task.receive(t).GetPause() == nil {
+			t.Error("it does not hear that it is to write a checkpoint")
+		}
+		task.send(t, &taskproc.FromTask{Message: &taskproc.FromTask_Paused{Paused: &taskproc.Paused{Checkpoint: &taskproc.Checkpoint{Bytes: 7}}}})
+		task.end(nil)
+		if r := <-b.reports; r.GetPaused().GetCheckpoint().GetBytes() != 7 {
+			t.Errorf("report %v", r)
+		}
+	}
+	t.Run("process", func(t *testing.T) {
+		withSuspendableTasks(t, errors.New("no permission"), func(b *suspendRig, task *fakeTask) { pauses(b.rig, task) })
+	})
+	t.Run("goroutine", func(t *testing.T) {
+		run(t, func(b *rig) { pauses(b, b.start(taskproc.Kind_MAP)) })
+	})
+}
+
+// endedByForce is a task that ends when it is asked where it stands.
+type endedByForce struct{ *fakeTask }
+
+func (e endedByForce) Stack() string {
+	e.end(nil)
+	return "here"
+}
+
+// forcingBench launches tasks of that kind.
+type forcingBench struct{ *rig }
+
+func (b forcingBench) Launch(ctx context.Context, start *taskproc.Start) (Task, error) {
+	task, err := b.rig.Launch(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	return endedByForce{task.(*fakeTask)}, nil
+}
+
+// TestStuckProcessIsEndedByForce counts as any other that was told to end: the
+// job goes on.
+func TestStuckProcessIsEndedByForce(t *testing.T) {
+	runWith(t, func(b *rig) Launcher { return forcingBench{b} }, func(b *rig) {
+		b.start(taskproc.Kind_MAP)
+		b.kill()
+		if r := <-b.reports; r.GetKilled() == nil || r.GetKilled().GetStuckStack() != "" {
+			t.Errorf("report %v", r)
+		}
+	})
+}
+
+// TestTaskEndsBeforeItIsSuspended tells a map to finish what it has read, and others to write a
+// checkpoint.
+func TestTaskEndsBeforeItIsSuspended(t *testing.T) {
+	run(t, func(b *rig) {
+		task := b.start(taskproc.Kind_MAP)
+		for _, split := range []bool{true, false} {
+			b.orders.Put(&wire.Order{Order: &wire.Order_Pause{Pause: &wire.Order_PauseAttempt{AttemptId: attemptID, Split: split}}})
+			m := task.receive(t)
+			if (m.GetStop() != nil) != split || (m.GetPause() != nil) == split || m.GetStop().GetPosition() != nil {
+				t.Errorf("split %v: it hears %v", split, m)
+			}
+		}
+		task.end(nil)
+		<-b.reports
+	})
+}

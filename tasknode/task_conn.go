@@ -1,0 +1,74 @@
+package tasknode
+
+import (
+	"sync"
+
+	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// taskConn is the conversation with one task.
+type taskConn struct {
+	conn        taskproc.TasknodeEnd
+	lastMessage *taskproc.FromTask // the last word, nil for none; holds once ended is closed
+	ended       chan struct{}      // closed when the task says no more
+	closing     chan struct{}      // closed when nothing more is to be said
+	workers     sync.WaitGroup
+}
+
+// connect sends Start and then what comes into the inbox, and passes progress on.
+func (a *attempt) connect(task Task) *taskConn {
+	t := &taskConn{conn: taskproc.NewTasknodeEnd(task.Conn()), ended: make(chan struct{}), closing: make(chan struct{})}
+	t.workers.Go(func() { t.write(a) })
+	t.workers.Go(func() { t.read(a) })
+	return t
+}
+
+// close ends the conversation and waits for its goroutines.
+func (t *taskConn) close() {
+	close(t.closing)
+	t.conn.Close()
+	t.workers.Wait()
+}
+
+func (t *taskConn) write(a *attempt) {
+	if t.conn.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: a.start}}) != nil {
+		return // the reader sees the end of the connection too
+	}
+	for {
+		select {
+		case <-t.closing:
+			return
+		case <-a.inbox.Ready():
+			for _, m := range a.inbox.Take() {
+				if t.conn.Send(m) != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// read reads until the task hangs up, so that the task never waits to be heard.
+func (t *taskConn) read(a *attempt) {
+	defer close(t.ended)
+	for {
+		m, err := t.conn.Receive()
+		if err != nil {
+			return
+		}
+		switch m := m.Message.(type) {
+		case *taskproc.FromTask_Progress:
+			a.send(&wire.Report{Report: &wire.Report_Progress{Progress: m.Progress}})
+			continue
+		case *taskproc.FromTask_Declined:
+			a.cfg.Logger.Warn("a task goes on that was to keep its work and end", "attempt", a.start.AttemptId, "reason", m.Declined.Cause)
+			a.send(&wire.Report{Report: &wire.Report_Declined{Declined: m.Declined}})
+			continue
+		case *taskproc.FromTask_Still:
+			a.suspendIfOrdered(m.Still.Number)
+			continue
+		}
+		t.lastMessage = m
+	}
+}
