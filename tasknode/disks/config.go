@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Config says which directories there are and how they are looked at.
+// Config is the configuration of a Set.
 type Config struct {
-	// Dirs are the directories, which are made where they are missing; there is
-	// no default.
+	// Dirs are the directories. Those that are missing are made. There is no
+	// default.
 	Dirs []string
-	// MinFree is how many bytes have to be left in a directory for it to take
-	// another attempt; default 0.
+	// MinFree is how many bytes must be free in a directory that takes another
+	// attempt; default 0.
 	MinFree int64
-	// Interval is how often the directories are looked at; default 10 s.
+	// Interval is how often each directory is probed; default 10 s.
 	Interval time.Duration
-	// WriteTimeout is how long a write may take; default 30 s.
+	// WriteTimeout is how long a probe may take before the directory counts as
+	// broken; default 30 s.
 	WriteTimeout time.Duration
-	// Probe reports why a directory cannot be written; default writes a few
-	// bytes and waits until the disk has them.
+	// Probe reports why a directory cannot be written. The default writes a few
+	// bytes and waits until they are on the disk.
 	Probe func(dir string) error
-	// Space tells the bytes left in a directory and its size; default asks the
-	// file system.
+	// Space returns the free bytes and the size of a directory's file system. The
+	// default asks the file system.
 	Space func(dir string) (free, total int64, err error)
-	// Logger hears when a directory goes out of order or comes back; default
-	// nobody.
+	// Logger logs when a directory breaks or recovers; default none.
 	Logger *slog.Logger
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	if c.Interval == 0 {
 		c.Interval = 10 * time.Second
@@ -49,12 +49,12 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
-	check := func(ok bool, fault string) {
+	var errs []error
+	check := func(ok bool, problem string) {
 		if !ok {
-			faults = append(faults, errors.New("disks: "+fault))
+			errs = append(errs, errors.New("disks: "+problem))
 		}
 	}
 	check(len(c.Dirs) > 0, "no Dirs")
@@ -65,5 +65,5 @@ func (c *Config) Validate() error {
 	}
 	check(c.MinFree >= 0, "negative MinFree")
 	check(c.Interval > 0 && c.WriteTimeout > 0, "negative time")
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

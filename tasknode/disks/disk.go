@@ -16,25 +16,25 @@ type disk struct {
 
 	mu struct {
 		sync.Mutex
-		lock     *os.File  // nil until the directory is possessed
-		fault    error     // of the last look; nil when it was good
-		free     int64     // bytes, as of the last look
+		lock     *os.File  // nil until the directory is locked
+		err      error     // of the last probe
+		free     int64     // bytes, at the last probe
 		total    int64     // bytes
-		attempts int       // that run there; at least 0
-		since    time.Time // when the look began that is under way; zero while none is
+		attempts int       // that run in the directory; at least 0
+		since    time.Time // when the probe in progress began; zero: none is in progress
 	}
 }
 
-// refresh finds out how the directory is. late says that the tasknode runs
-// already, so that what lies in a directory not possessed before is of no use.
+// refresh probes the directory. late says that the tasknode runs already: it does not
+// know the jobs in a directory that it locks only now, so they are removed.
 func (d *disk) refresh(late bool) {
 	d.mu.Lock()
 	d.mu.since = time.Now()
-	possessed := d.mu.lock != nil
+	locked := d.mu.lock != nil
 	d.mu.Unlock()
 	var lock *os.File
 	var err error
-	if !possessed {
+	if !locked {
 		lock, err = d.lockAndEmpty(late)
 	}
 	if err == nil {
@@ -51,6 +51,7 @@ func (d *disk) refresh(late bool) {
 	d.mu.free, d.mu.total = free, total
 }
 
+// lockAndEmpty locks the directory and, if late, removes the jobs in it.
 func (d *disk) lockAndEmpty(late bool) (*os.File, error) {
 	lock, err := lockDir(d.dir)
 	if err != nil || !late {
@@ -62,34 +63,35 @@ func (d *disk) lockAndEmpty(late bool) (*os.File, error) {
 	return lock, nil
 }
 
-// setErrLocked takes over how the directory is found now, and logs a change.
-func (d *disk) setErrLocked(fault error) {
-	switch before := d.mu.fault; {
-	case before == nil && fault != nil:
-		d.cfg.Logger.Error("local directory is out of order and not used", "directory", d.dir, "error", fault)
-	case before != nil && fault == nil:
-		d.cfg.Logger.Info("local directory is in use", "directory", d.dir)
+// setErrLocked sets the result of a probe, and logs a change. A broken disk is an error
+// that an operator must act on.
+func (d *disk) setErrLocked(err error) {
+	switch before := d.mu.err; {
+	case before == nil && err != nil:
+		d.cfg.Logger.Error("local directory broken", "directory", d.dir, "error", err)
+	case before != nil && err == nil:
+		d.cfg.Logger.Info("local directory in use", "directory", d.dir)
 	}
-	d.mu.fault = fault
+	d.mu.err = err
 }
 
-// errFull marks a directory that is good and has too little room.
+// errFull marks a directory that works and has too little free space.
 var errFull = errors.New("too full")
 
-// checkLocked reports why the directory takes no attempt.
+// checkLocked reports why the directory takes no attempt, nil if it takes one.
 func (d *disk) checkLocked() error {
 	switch {
 	case !d.mu.since.IsZero() && time.Since(d.mu.since) > d.cfg.WriteTimeout:
 		return fmt.Errorf("%s: a write has not ended after %v", d.dir, d.cfg.WriteTimeout)
-	case d.mu.fault != nil:
-		return withDir(d.dir, d.mu.fault)
+	case d.mu.err != nil:
+		return withDir(d.dir, d.mu.err)
 	case d.mu.free < d.cfg.MinFree || d.mu.free == 0:
-		return fmt.Errorf("%s: %w: %d MiB are left, and %d MiB have to be for it to take another task", d.dir, errFull, d.mu.free>>20, d.cfg.MinFree>>20)
+		return fmt.Errorf("%s: %w: %d MiB are free, a task needs at least %d MiB", d.dir, errFull, d.mu.free>>20, d.cfg.MinFree>>20)
 	}
 	return nil
 }
 
-// withDir says which directory has a fault, unless the fault does.
+// withDir adds the directory to an error that does not name it.
 func withDir(dir string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) || errors.Is(err, ErrInUse) {
@@ -98,8 +100,8 @@ func withDir(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// freePerAttempt is what an attempt would have of the room, were it shared by all that
-// run there. The error is why the directory takes none.
+// freePerAttempt is the free space of one more attempt if all attempts in the directory
+// divided it equally. The error is why the directory takes none.
 func (d *disk) freePerAttempt() (bytes int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

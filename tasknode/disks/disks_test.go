@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is two directories whose disks the test plays.
+// rig is a Set of two directories whose disks are faked.
 type rig struct {
 	t    *testing.T
 	dirs []string // a and b
@@ -25,24 +25,24 @@ type rig struct {
 	end  context.CancelFunc
 	ran  sync.WaitGroup
 
-	mu    sync.Mutex
-	fault map[string]error         // of writes, by directory
-	hang  map[string]chan struct{} // writes wait for its end
-	free  map[string]int64
+	mu   sync.Mutex
+	errs map[string]error         // of writes, by directory
+	hang map[string]chan struct{} // writes wait until it is closed
+	free map[string]int64         // bytes
 }
 
-func newRack(t *testing.T) *rig {
+func newRig(t *testing.T) *rig {
 	dir := t.TempDir()
 	return &rig{
 		t: t, dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")},
-		fault: make(map[string]error), hang: make(map[string]chan struct{}), free: map[string]int64{"a": 100, "b": 90},
+		errs: make(map[string]error), hang: make(map[string]chan struct{}), free: map[string]int64{"a": 100, "b": 90},
 	}
 }
 
-// inRack plays with directories that are looked at every second.
-func inRack(t *testing.T, play func(r *rig)) {
+// withRig runs a test with directories that are probed every second.
+func withRig(t *testing.T, play func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRack(t)
+		r := newRig(t)
 		if err := r.open(); err != nil {
 			t.Fatal(err)
 		}
@@ -56,12 +56,12 @@ func (r *rig) open() (err error) {
 		Dirs: r.dirs, MinFree: 10, Interval: time.Second, WriteTimeout: 5 * time.Second,
 		Probe: func(dir string) error {
 			r.mu.Lock()
-			hang, fault := r.hang[filepath.Base(dir)], r.fault[filepath.Base(dir)]
+			hang, err := r.hang[filepath.Base(dir)], r.errs[filepath.Base(dir)]
 			r.mu.Unlock()
 			if hang != nil {
 				<-hang
 			}
-			return fault
+			return err
 		},
 		Space: func(dir string) (free, total int64, err error) {
 			r.mu.Lock()
@@ -86,7 +86,7 @@ func (r *rig) close() {
 	}
 }
 
-// change changes how disks are, and lets that be seen.
+// change changes the disks and waits for the next probe.
 func (r *rig) change(what func()) {
 	r.mu.Lock()
 	what()
@@ -95,25 +95,24 @@ func (r *rig) change(what func()) {
 	synctest.Wait()
 }
 
-// take takes a place for an attempt, which must be in the directory of that
-// name, "" for none.
+// take acquires a directory for an attempt and compares its name; "" means none.
 func (r *rig) take(want string) (release func()) {
 	r.t.Helper()
 	dir, release, err := r.set.Acquire()
 	if want == "" {
 		if err == nil || r.set.Check() == nil {
-			r.t.Errorf("an attempt goes to %s", dir)
+			r.t.Errorf("attempt got %s, want no directory", dir)
 		}
 		return nil
 	}
 	if err != nil || filepath.Base(dir) != want || r.set.Check() != nil {
-		r.t.Errorf("an attempt goes to %q, %v; want %s", dir, err, want)
+		r.t.Errorf("attempt got %q, %v; want %s", dir, err, want)
 	}
 	return release
 }
 
 func TestAttemptsGoWhereMostSpaceIsFree(t *testing.T) {
-	inRack(t, func(r *rig) {
+	withRig(t, func(r *rig) {
 		release := r.take("a") // 100 against 90
 		r.take("b")            // 50 against 90
 		r.take("a")            // 50 against 45
@@ -126,24 +125,24 @@ func TestAttemptsGoWhereMostSpaceIsFree(t *testing.T) {
 }
 
 func TestBrokenDirectoryIsNotUsedUntilItRecovers(t *testing.T) {
-	inRack(t, func(r *rig) {
-		r.change(func() { r.fault["a"] = syscall.EROFS })
+	withRig(t, func(r *rig) {
+		r.change(func() { r.errs["a"] = syscall.EROFS })
 		r.take("b")
 		if s := r.set.States()[0]; !errors.Is(s.Err, syscall.EROFS) || !strings.Contains(s.Err.Error(), r.dirs[0]) || s.Full {
 			t.Errorf("state %+v", s)
 		}
-		r.change(func() { r.fault["b"] = syscall.EIO })
+		r.change(func() { r.errs["b"] = syscall.EIO })
 		r.take("")
 		if err := r.set.Check(); !errors.Is(err, syscall.EROFS) || !errors.Is(err, syscall.EIO) {
-			t.Errorf("no directory is used because %v", err)
+			t.Errorf("Check: %v, want the errors of both directories", err)
 		}
-		r.change(func() { delete(r.fault, "a") })
+		r.change(func() { delete(r.errs, "a") })
 		r.take("a")
 	})
 }
 
 func TestFullDirectoryTakesNoMore(t *testing.T) {
-	inRack(t, func(r *rig) {
+	withRig(t, func(r *rig) {
 		r.change(func() { r.free["a"], r.free["b"] = 9, 10 })
 		r.take("b")
 		s := r.set.States()
@@ -158,23 +157,23 @@ func TestFullDirectoryTakesNoMore(t *testing.T) {
 }
 
 func TestHangingDiskBlocksNoOther(t *testing.T) {
-	inRack(t, func(r *rig) {
-		letGo := make(chan struct{})
-		r.change(func() { r.hang["a"] = letGo })
-		r.take("a") // it may be slow only
+	withRig(t, func(r *rig) {
+		proceed := make(chan struct{})
+		r.change(func() { r.hang["a"] = proceed })
+		r.take("a") // it may only be slow
 		time.Sleep(6 * time.Second)
 		r.take("b")
 		if err := r.set.States()[0].Err; err == nil || !strings.Contains(err.Error(), "has not ended after 5s") {
-			t.Errorf("fault %v", err)
+			t.Errorf("state error %v", err)
 		}
-		r.change(func() { delete(r.hang, "a"); close(letGo) })
+		r.change(func() { delete(r.hang, "a"); close(proceed) })
 		r.take("a") // 50 against 45
 	})
 }
 
 func TestDirectoryThatRecoversIsEmptied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRack(t)
+		r := newRig(t)
 		if err := os.WriteFile(r.dirs[0], nil, 0o600); err != nil { // a file is in the way
 			t.Fatal(err)
 		}
@@ -191,10 +190,10 @@ func TestDirectoryThatRecoversIsEmptied(t *testing.T) {
 		})
 		r.take("a")
 		if _, err := os.Stat(filepath.Join(r.dirs[0], "job_1_0001")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("what lay there: %v", err)
+			t.Errorf("job directory: %v, want none", err)
 		}
 		if _, err := os.Stat(filepath.Join(r.dirs[0], "other")); err != nil {
-			t.Errorf("what is not ours: %v", err)
+			t.Errorf("other directory: %v", err)
 		}
 	})
 }
@@ -213,7 +212,7 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 		t.Errorf("states %+v", s)
 	}
 	if _, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir+"/a") {
-		t.Errorf("a directory of another's: %v", err)
+		t.Errorf("directory of another tasknode: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -226,17 +225,17 @@ func TestDirectoriesAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(Config{Dirs: []string{file}}); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), file) {
-		t.Errorf("no directory is good: %v", err)
+		t.Errorf("only directory is broken: %v", err)
 	}
 	_, err = Open(Config{Dirs: []string{"x", "x/"}, MinFree: -1, Interval: -1})
 	for _, want := range []string{"x/ is given twice", "negative MinFree", "negative time"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %v", want, err)
+			t.Errorf("missing %q in %v", want, err)
 		}
 	}
 }
 
-// TestLockOfAKilledProcessIsAwaited waits for a file whose owner ends.
+// TestLockOfAKilledProcessIsAwaited locks a file whose owner is about to close it.
 func TestLockOfAKilledProcessIsAwaited(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {

@@ -1,23 +1,23 @@
-// Package disks looks after the local directories of a tasknode: which of them
-// can be written, how much room each has, and where the next attempt goes.
+// Package disks manages the local directories of a tasknode: which of them can be
+// written, how much space each has, and which one the next attempt gets.
 //
 //	set, err := disks.Open(disks.Config{Dirs: dirs, MinFree: 1 << 30})
-//	go set.Run(ctx)                        // looks again every Interval
-//	dir, release, err := set.Take()        // for one attempt
+//	go set.Run(ctx)                        // probes each directory every Interval
+//	dir, release, err := set.Acquire()     // for one attempt
 //	…
-//	release()                              // it runs no more
+//	release()                              // after the attempt has ended
 //
-// Each directory is on a disk of its own as far as this package is concerned. A
-// directory is in one of three conditions:
+// The package treats each directory as a disk of its own. A directory is in one of
+// three states, which each probe determines again:
 //
-//	in use ──► out of order: a write fails, or does not end
-//	   ▲  └──► too full: less than MinFree is left; what is there is served
-//	   └─────  both are found out, and found to be over, by looking again
+//	in use ──► broken: a write fails, or does not end within WriteTimeout
+//	       ──► full:   less than MinFree is free; files in it are still served
+//	       ◄── the next probe succeeds
 //
-// A directory belongs to one tasknode, which holds a lock on it. One that is out
-// of order when the tasknode starts is taken possession of when it comes back;
-// what lies in it then is of no use to anybody and is removed.
+// A tasknode locks its directories, so that no two tasknodes share one. A directory
+// that is broken when the tasknode starts is locked when it recovers. The tasknode
+// does not know the jobs in it, so they are removed.
 //
-// Goroutines: Run has one for each directory, so that a disk that hangs holds up
-// nobody but itself, and waits for them.
+// Goroutines: Run has one for each directory, so that a disk that hangs delays no
+// other. Run waits for them.
 package disks

@@ -16,21 +16,23 @@ import (
 	"github.com/hammr/hammr/internal/failpoint"
 )
 
-// Names of this package's own in a directory. Those of jobs begin otherwise.
+// Names of this package's own files in a directory. Those of jobs begin with "job_".
 const (
 	lockName  = ".lock"
 	probeName = ".probe"
 )
 
-// ErrInUse marks a directory that another tasknode uses.
+// ErrInUse marks a directory that another tasknode has locked.
 var ErrInUse = errors.New("another tasknode uses it; give each its own")
 
-// lockDir makes a directory this process's alone, as long as the file is open.
+// lockDir locks a directory for this process as long as the returned file is open. It
+// makes the directory if it is missing.
 func lockDir(dir string) (lock *os.File, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	// Open for reading alone, it hinders nobody from making the disk read-only.
+	// A file that is open for reading only does not keep an operator from remounting
+	// the disk read-only.
 	lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -41,13 +43,13 @@ func lockDir(dir string) (lock *os.File, err error) {
 	return lock, nil
 }
 
-// lockTimeout is for how long a file is waited for that somebody else has locked.
+// lockTimeout is how long Lock waits for a file that another process has locked.
 const lockTimeout = 3 * time.Second
 
-// Lock makes a file this process's alone, as long as it is open. A process that was
-// killed has its files until the kernel has ended all of its threads, which takes a
-// while on a busy machine: so who is started again at once waits for a moment. The
-// error is ErrInUse.
+// Lock locks a file for this process as long as the file is open. The error is
+// ErrInUse. Lock waits for a moment if the file is locked: a process that was killed
+// keeps its locks until the kernel has ended all of its threads, and its successor
+// may be started at once.
 func Lock(f *os.File) error {
 	for end := time.Now().Add(lockTimeout); ; time.Sleep(20 * time.Millisecond) {
 		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
@@ -59,20 +61,20 @@ func Lock(f *os.File) error {
 	}
 }
 
-// removeJobs removes what jobs have left in a directory.
+// removeJobs removes the directories of jobs.
 func removeJobs(dir string) error {
 	entries, err := os.ReadDir(dir)
-	faults := []error{err}
+	errs := []error{err}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "job_") {
-			faults = append(faults, os.RemoveAll(filepath.Join(dir, e.Name())))
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// probe writes the block of a file anew and waits for the disk. The file stays,
-// so that this costs the file system no transaction.
+// probe overwrites one block of a file and waits until it is on the disk. The file
+// stays, so that a probe changes no metadata and costs no transaction.
 func probe(dir string) error {
 	if err := failpoint.Disk(context.Background(), "write", dir); err != nil {
 		return err
@@ -88,8 +90,8 @@ func probe(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// space asks the file system what it lets this user have. One without inodes has
-// no room for files.
+// space asks the file system for the bytes that this user may write. Without free
+// inodes there is no space for another file.
 func space(dir string) (free, total int64, err error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

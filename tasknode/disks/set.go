@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// State is how a directory is.
+// State is the state of one directory.
 type State struct {
 	Dir   string
-	Free  int64 // bytes, as of the last look
+	Free  int64 // bytes, at the last probe
 	Total int64 // bytes
-	Err   error // why it takes no attempts, nil when it does
-	Full  bool  // the fault is that too little room is left
+	Err   error // why it takes no attempts; nil if it takes some
+	Full  bool  // Err is that too little space is free
 }
 
-// Set is the local directories of a tasknode. Its methods may be called at any
-// time by anybody, and none waits for a disk but Open and Run.
+// Set is the local directories of a tasknode. Any goroutine may call its methods. Only
+// Open and Run wait for a disk.
 type Set struct {
 	cfg   Config
 	disks []*disk
 }
 
-// Open takes possession of the directories. One that is out of order is no
-// error as long as another is not; one that another tasknode uses wraps
-// ErrInUse. Close gives them up.
+// Open locks the directories. It is an error if all of them are broken, or if another
+// tasknode uses one of them (ErrInUse). Close unlocks them.
 func Open(cfg Config) (*Set, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -44,42 +43,42 @@ func Open(cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// checkAtStart reports why a tasknode cannot start with the directories as they
-// are. That all are too full is no reason: some may be emptied.
+// checkAtStart reports why a tasknode cannot start with these directories. Full
+// directories do not prevent a start, since they may be emptied.
 func (s *Set) checkAtStart() error {
-	var faults []error
-	good := false
+	var errs []error
+	usable := false
 	for _, state := range s.States() {
 		switch {
 		case errors.Is(state.Err, ErrInUse):
 			return fmt.Errorf("local directory %w", state.Err)
 		case state.Err == nil || state.Full:
-			good = true
+			usable = true
 		default:
-			faults = append(faults, fmt.Errorf("local directory %w", state.Err))
+			errs = append(errs, fmt.Errorf("local directory %w", state.Err))
 		}
 	}
-	if good {
+	if usable {
 		return nil
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Close gives the directories up; Run has ended before.
+// Close unlocks the directories. Run has returned before.
 func (s *Set) Close() error {
-	var faults []error
+	var errs []error
 	for _, d := range s.disks {
-		faults = append(faults, d.close())
+		errs = append(errs, d.close())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Run looks at the directories every Interval until ctx ends.
+// Run probes each directory every Interval until ctx ends.
 func (s *Set) Run(ctx context.Context) {
-	var looking sync.WaitGroup
-	defer looking.Wait()
+	var probes sync.WaitGroup
+	defer probes.Wait()
 	for _, d := range s.disks {
-		looking.Go(func() { s.refreshEvery(ctx, d) })
+		probes.Go(func() { s.refreshEvery(ctx, d) })
 	}
 }
 
@@ -96,45 +95,45 @@ func (s *Set) refreshEvery(ctx context.Context, d *disk) {
 	}
 }
 
-// Acquire picks the directory in which one more attempt has the most room, were
-// what is free shared by all that run there. The caller releases it once when
-// the attempt runs no more. It is an error when no directory takes attempts.
+// Acquire chooses the directory with the most free space for each attempt in it, this
+// one included. The caller calls release once after the attempt has ended. It is an
+// error if no directory takes attempts.
 func (s *Set) Acquire() (dir string, release func(), err error) {
 	var best *disk
 	var most int64
-	var faults []error
+	var errs []error
 	for _, d := range s.disks {
 		switch bytes, err := d.freePerAttempt(); {
 		case err != nil:
-			faults = append(faults, err)
+			errs = append(errs, err)
 		case best == nil || bytes > most:
 			best, most = d, bytes
 		}
 	}
 	if best == nil {
-		return "", nil, none(faults)
+		return "", nil, noDirError(errs)
 	}
 	best.add(1)
 	return best.dir, func() { best.add(-1) }, nil
 }
 
-// Check reports why no directory takes attempts, nil when one does.
+// Check reports why no directory takes attempts, nil if one does.
 func (s *Set) Check() error {
-	var faults []error
+	var errs []error
 	for _, state := range s.States() {
 		if state.Err == nil {
 			return nil
 		}
-		faults = append(faults, state.Err)
+		errs = append(errs, state.Err)
 	}
-	return none(faults)
+	return noDirError(errs)
 }
 
-func none(faults []error) error {
-	return fmt.Errorf("no local directory takes tasks: %w", errors.Join(faults...))
+func noDirError(errs []error) error {
+	return fmt.Errorf("no local directory takes tasks: %w", errors.Join(errs...))
 }
 
-// States tells how each directory is.
+// States returns the state of each directory, in the order of Config.Dirs.
 func (s *Set) States() []State {
 	states := make([]State, len(s.disks))
 	for i, d := range s.disks {
