@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// DefaultMaxBytes is how much a cache keeps where nothing else is said.
+// DefaultMaxBytes is the default of Config.MaxBytes.
 const DefaultMaxBytes = 4 << 30
 
-// Config says how a Cache works.
+// Config is the configuration of a Cache.
 type Config struct {
-	// Dir is the cache's own directory, made if it does not exist; there is no
-	// default.
+	// Dir is the cache's own directory. It is made if it does not exist. There is
+	// no default.
 	Dir string
 	// Fetch opens a program in storage by its full name; there is no default.
 	Fetch func(ctx context.Context, name string) (io.ReadCloser, error)
-	// MaxBytes is how much is kept beyond what is in use; default
-	// DefaultMaxBytes.
+	// MaxBytes is the size above which programs that are not in use are evicted;
+	// default DefaultMaxBytes.
 	MaxBytes int64
-	// Logger hears of programs that are dropped; default nobody.
+	// Logger logs damaged programs; default none.
 	Logger *slog.Logger
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes
@@ -41,19 +41,19 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.Dir == "" {
-		faults = append(faults, errors.New("artifact: no Dir"))
+		errs = append(errs, errors.New("artifact: no Dir"))
 	}
 	if c.Fetch == nil {
-		faults = append(faults, errors.New("artifact: no Fetch function"))
+		errs = append(errs, errors.New("artifact: no Fetch function"))
 	}
 	if c.MaxBytes < 0 {
-		faults = append(faults, errors.New("artifact: MaxBytes below 0"))
+		errs = append(errs, errors.New("artifact: MaxBytes below 0"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // Sum is the SHA-256 of a program.
@@ -61,7 +61,7 @@ type Sum [sha256.Size]byte
 
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// Cache keeps programs. Its methods may be called by any goroutine.
+// Cache is a cache of programs. Any goroutine may call its methods.
 type Cache struct {
 	cfg     Config
 	ctx     context.Context // ends at Close
@@ -70,12 +70,12 @@ type Cache struct {
 	mu      struct {
 		sync.Mutex
 		entries map[Sum]*entry
-		bytes   int64  // of the entries that are stored: the sum of their sizes
-		uses    uint64 // counts calls of Get
+		bytes   int64  // sum of the sizes of entries that are unchecked or stored
+		uses    uint64 // number of calls of Get, the clock of entry.used
 	}
 }
 
-// Open opens the cache in a directory with what is in it.
+// Open opens the cache in a directory and registers the programs in it.
 func Open(cfg Config) (*Cache, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -96,15 +96,15 @@ func Open(cfg Config) (*Cache, error) {
 	return c, nil
 }
 
-// Close ends the fetches under way and waits for them. The files stay.
+// Close cancels the fetches in progress and waits for them. The files stay.
 func (c *Cache) Close() {
 	c.close()
 	c.fetches.Wait()
 }
 
-// Get returns the path of the program with that SHA-256, which storage has
-// under name, and fetches it if it is not there. The file stays as it is until
-// release is called, once. The end of ctx ends the waiting.
+// Get returns the path of the program with the SHA-256 sum. If the cache does not have
+// it, Get fetches it from storage, where its full name is name. The file stays until
+// the caller calls release. Get returns early if ctx ends.
 func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, release func(), err error) {
 	if len(sum) != sha256.Size {
 		return "", nil, fmt.Errorf("program %s: a checksum of %d bytes, not %d", name, len(sum), sha256.Size)
@@ -123,13 +123,13 @@ func (c *Cache) Get(ctx context.Context, name string, sum []byte) (path string, 
 	return c.path(e.sum), sync.OnceFunc(func() { c.release(e) }), nil
 }
 
-// acquire counts one more user of a program and has it fetched where necessary.
+// acquire counts one more user of a program, and starts a check or a fetch if needed.
 func (c *Cache) acquire(sum Sum, name string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.mu.entries[sum]
 	if e != nil && e.state == stored && !c.intact(e) {
-		c.cfg.Logger.Warn("program in the cache has changed", "path", c.path(sum))
+		c.cfg.Logger.Warn("cached program changed", "path", c.path(sum))
 		c.dropLocked(e)
 		e = nil
 	}
@@ -146,10 +146,10 @@ func (c *Cache) acquire(sum Sum, name string) *entry {
 	return e
 }
 
-// loadLocked has the entry's file checked or fetched in the background.
+// loadLocked starts the check or the fetch of the entry's file in the background.
 func (c *Cache) loadLocked(e *entry, name string) {
 	if e.state == unchecked {
-		c.mu.bytes -= e.size // which finish counts again
+		c.mu.bytes -= e.size // finish adds it again
 	}
 	e.state = loading
 	var ctx context.Context
@@ -161,7 +161,8 @@ func (c *Cache) loadLocked(e *entry, name string) {
 	})
 }
 
-// finish tells those who wait for an entry how it went.
+// finish stores the result of a check or a fetch, and wakes the callers that wait for
+// it. The entry may have been dropped, or replaced by a newer one, in the meantime.
 func (c *Cache) finish(e *entry, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,13 +175,13 @@ func (c *Cache) finish(e *entry, size int64, err error) {
 		c.evictLocked()
 	case current == e:
 		delete(c.mu.entries, e.sum)
-	case current == nil && err == nil: // it came after nobody waited any more
+	case current == nil && err == nil: // the last caller gave up before
 		_ = os.Remove(c.path(e.sum))
 	}
 	e.err = err
 }
 
-// release counts one user less. A fetch that nobody waits for ends.
+// release counts one user less. It cancels a fetch without users.
 func (c *Cache) release(e *entry) {
 	now := time.Now()
 	c.mu.Lock()
@@ -194,10 +195,10 @@ func (c *Cache) release(e *entry) {
 		e.cancel()
 		return
 	}
-	// The next life of the daemon reads from this what was used when.
+	// The next start of the daemon restores the order of use from these times.
 	_ = os.Chtimes(c.path(e.sum), now, now)
 	c.evictLocked()
 }
 
-// path is where a program is or will be.
+// path is the file of a program.
 func (c *Cache) path(sum Sum) string { return filepath.Join(c.cfg.Dir, sum.String()) }

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type store struct {
 	programs map[string][]byte
 	fetches  atomic.Int64
-	hold     chan struct{} // when not nil, a fetch waits for its end or that of its context
+	block    chan struct{} // if not nil, a fetch waits until it is closed or its context ends
 }
 
 func (s *store) fetch(ctx context.Context, name string) (io.ReadCloser, error) {
 	s.fetches.Add(1)
-	if s.hold != nil {
+	if s.block != nil {
 		select {
-		case <-s.hold:
+		case <-s.block:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -61,7 +61,7 @@ func openCache(t *testing.T, dir string, s *store, maxBytes int64) *Cache {
 	return c
 }
 
-// get takes a program from the cache and checks it.
+// get gets a program from the cache and checks the file.
 func get(t *testing.T, c *Cache, s *store, name string) (path string, release func()) {
 	t.Helper()
 	path, release, err := c.Get(t.Context(), name, sumOf(s, name))
@@ -107,7 +107,7 @@ func TestProgramIsFetchedOnceAndSurvivesARestart(t *testing.T) {
 	for range 3 {
 		_, release := get(t, c, s, "a")
 		release()
-		release() // does nothing
+		release() // has no effect
 	}
 	s.wantFetches(t, 1)
 	c.Close()
@@ -145,13 +145,13 @@ func TestDamagedProgramIsFetchedAgain(t *testing.T) {
 	release()
 	s.wantFetches(t, 3)
 	c.Close()
-	damage("aaab") // of the same length: seen in the next life
+	damage("aaab") // the size is the same, so only a restart notices
 	c = openCache(t, dir, s, 100)
 	_, release = get(t, c, s, "a")
 	release()
 	s.wantFetches(t, 4)
 	if c.mu.bytes != 4 {
-		t.Errorf("%d bytes are kept", c.mu.bytes)
+		t.Errorf("%d bytes counted, want 4", c.mu.bytes)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLeastRecentlyUsedIsEvictedButNothingInUse(t *testing.T) {
 	releaseA()
 	_, releaseA = get(t, c, s, "a")
 	releaseA()
-	_, releaseC = get(t, c, s, "c") // b goes
+	_, releaseC = get(t, c, s, "c") // evicts b
 	releaseC()
 	s.wantFetches(t, 4)
 	_, releaseA = get(t, c, s, "a")
@@ -206,7 +206,7 @@ func TestOrderOfUseSurvivesARestart(t *testing.T) {
 func TestConcurrentGetsShareOneFetch(t *testing.T) {
 	s := abc()
 	synctest.Test(t, func(t *testing.T) {
-		s.hold = make(chan struct{})
+		s.block = make(chan struct{})
 		c := openCache(t, t.TempDir(), s, 100)
 		var waiting sync.WaitGroup
 		for range 10 {
@@ -215,14 +215,14 @@ func TestConcurrentGetsShareOneFetch(t *testing.T) {
 				release()
 			})
 		}
-		impatient, cancel := context.WithCancel(t.Context())
+		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := c.Get(impatient, "a", sumOf(s, "a")); !errors.Is(err, context.Canceled) {
+		if _, _, err := c.Get(cancelled, "a", sumOf(s, "a")); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 		synctest.Wait()
 		s.wantFetches(t, 1)
-		close(s.hold)
+		close(s.block)
 		waiting.Wait()
 		s.wantFetches(t, 1)
 	})
@@ -231,7 +231,7 @@ func TestConcurrentGetsShareOneFetch(t *testing.T) {
 func TestAbandonedFetchIsCancelled(t *testing.T) {
 	s := abc()
 	synctest.Test(t, func(t *testing.T) {
-		s.hold = make(chan struct{})
+		s.block = make(chan struct{})
 		dir := t.TempDir()
 		c := openCache(t, dir, s, 100)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -239,8 +239,8 @@ func TestAbandonedFetchIsCancelled(t *testing.T) {
 		if _, _, err := c.Get(ctx, "a", sumOf(s, "a")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
-		c.fetches.Wait() // it would wait for ever
-		close(s.hold)
+		c.fetches.Wait() // hangs if the fetch was not cancelled
+		close(s.block)
 		_, release := get(t, c, s, "a")
 		release()
 		s.wantFetches(t, 2)
@@ -267,16 +267,16 @@ func TestErrorsNameTheProgramAndLeaveNoFile(t *testing.T) {
 	if got := names(t, dir); len(got) != 0 {
 		t.Errorf("files: %v", got)
 	}
-	_, release := get(t, c, s, "b") // a fault is not remembered
+	_, release := get(t, c, s, "b") // an error is not cached
 	release()
 	if _, err := Open(Config{MaxBytes: -1}); err == nil || strings.Count(err.Error(), "artifact: ") != 3 {
 		t.Errorf("error %v", err)
 	}
 }
 
-// What is kept never exceeds the limit by more than what is in use, and is
-// always the content asked for.
-func TestUnderAnyUse(t *testing.T) {
+// TestConcurrentUseRespectsTheLimit gets programs at random. Every file has the
+// requested content, and the cache is within its limit at the end.
+func TestConcurrentUseRespectsTheLimit(t *testing.T) {
 	s := &store{programs: make(map[string][]byte)}
 	for i := range 8 {
 		s.programs[string(rune('a'+i))] = bytes.Repeat([]byte{byte(i)}, i+1)

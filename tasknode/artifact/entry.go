@@ -12,40 +12,42 @@ import (
 	"strings"
 )
 
-// state is how far an entry has come. It only grows.
+// state is the state of an entry. It only grows:
+//
+//	absent ──────► loading ──► stored ──► evicted or dropped
+//	unchecked ───►    └──► failed, or abandoned by its users: removed
 type state int
 
 const (
 	absent    state = iota // made by Get; loading follows at once
-	unchecked              // a file of a former life, as loadExisting found it; loading follows at the first use
-	loading                // being checked or fetched; stored follows, or the entry goes
-	stored                 // can be used; the entry goes when it is evicted or dropped
+	unchecked              // a file of an earlier start, made by register; loading follows at the first use
+	loading                // being checked or fetched, set by loadLocked; stored follows
+	stored                 // ready for use, set by finish
 )
 
 func (s state) String() string {
 	return [...]string{"absent", "unchecked", "loading", "stored"}[s]
 }
 
-// entry is one program. Fields are guarded by the cache's lock but for err,
-// which holds once ready is closed.
+// entry is one program. The cache's lock guards its fields, except err.
 type entry struct {
 	sum    Sum
 	state  state
-	size   int64  // bytes, of one that is unchecked or stored
-	users  int    // that wait for it or hold it
-	used   uint64 // the number of the Get that was the last to ask for it
+	size   int64  // bytes; valid if unchecked or stored
+	users  int    // callers that wait for it or have not released it
+	used   uint64 // Cache.uses at the last Get
 	ready  chan struct{}
-	err    error
+	err    error              // valid once ready is closed
 	cancel context.CancelFunc // ends its loading
 }
 
 func newEntry(sum Sum) *entry { return &entry{sum: sum, ready: make(chan struct{})} }
 
-// temporaryPrefix begins the names of files that are being fetched.
+// temporaryPrefix begins the names of files whose fetch is not complete.
 const temporaryPrefix = ".fetch-"
 
-// loadExisting enters the files of a former life, in order of their last use, and
-// removes what a fetch left unfinished.
+// loadExisting registers the files of an earlier start in order of their last use, and
+// removes those of fetches that were not completed.
 func (c *Cache) loadExisting() error {
 	files, err := os.ReadDir(c.cfg.Dir)
 	if err != nil {
@@ -75,8 +77,8 @@ func (c *Cache) loadExisting() error {
 	return nil
 }
 
-// register enters a file of a former life; files with other names are left
-// alone.
+// register makes an entry for a file of an earlier start. It ignores files that are
+// not named by a checksum.
 func (c *Cache) register(info fs.FileInfo) {
 	sum, err := hex.DecodeString(info.Name())
 	if err != nil || len(sum) != len(Sum{}) {
@@ -91,20 +93,20 @@ func (c *Cache) register(info fs.FileInfo) {
 	c.mu.bytes += e.size
 }
 
-// intact reports whether the file of a stored entry looks as it did.
+// intact reports whether the file of a stored entry exists and has its size.
 func (c *Cache) intact(e *entry) bool {
 	info, err := os.Stat(c.path(e.sum))
 	return err == nil && info.Mode().IsRegular() && info.Size() == e.size
 }
 
-// dropLocked forgets a stored entry; those who hold it keep what they have.
+// dropLocked removes a stored entry. Its users keep their file.
 func (c *Cache) dropLocked(e *entry) {
 	delete(c.mu.entries, e.sum)
 	c.mu.bytes -= e.size
 }
 
-// evictLocked removes what was used least recently until the rest fits or is in
-// use.
+// evictLocked removes the programs that were used least recently until the rest fits
+// or is in use.
 func (c *Cache) evictLocked() {
 	for c.mu.bytes > c.cfg.MaxBytes {
 		var oldest *entry
@@ -118,7 +120,7 @@ func (c *Cache) evictLocked() {
 		}
 		c.dropLocked(oldest)
 		if err := os.Remove(c.path(oldest.sum)); err != nil {
-			c.cfg.Logger.Warn("program stays in the cache", "error", err)
+			c.cfg.Logger.Warn("cannot remove cached program", "error", err)
 		}
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"os"
 )
 
-// checkOrFetch sees that a program's file is there and has its content, and returns
-// its size in bytes.
+// checkOrFetch verifies the file of a program, or fetches it if it is missing or
+// damaged, and returns its size in bytes.
 func (c *Cache) checkOrFetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
 	size, err = c.check(ctx, sum)
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return size, err
 	case !errors.Is(err, fs.ErrNotExist):
-		c.cfg.Logger.Warn("program in the cache is fetched anew", "path", c.path(sum), "error", err)
+		c.cfg.Logger.Warn("cached program damaged, fetching it again", "path", c.path(sum), "error", err)
 	}
 	return c.fetch(ctx, sum, name)
 }
 
-// check compares the file that is there with its checksum.
+// check compares the cached file with its checksum.
 func (c *Cache) check(ctx context.Context, sum Sum) (size int64, err error) {
 	f, err := os.Open(c.path(sum))
 	if err != nil {
@@ -40,10 +40,11 @@ func (c *Cache) check(ctx context.Context, sum Sum) (size int64, err error) {
 	return size, f.Chmod(programMode)
 }
 
-// programMode lets every user run a program and nobody change it.
+// programMode lets every user run a program, and none change it.
 const programMode = 0o555
 
-// fetch copies a program from storage and gives it its name when it is whole.
+// fetch copies a program from storage. It renames the file to its final name once the
+// content is verified, so that a crash leaves no partial program.
 func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, err error) {
 	in, err := c.cfg.Fetch(ctx, name)
 	if err != nil {
@@ -54,7 +55,7 @@ func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, er
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name()) // what a failure leaves
+	defer os.Remove(f.Name()) // no effect after the rename
 	size, got, err := copySum(ctx, f, in)
 	if err == nil && got != sum {
 		err = fmt.Errorf("the file has been changed since the job was submitted: its SHA-256 is %v, not %v", got, sum)
@@ -65,7 +66,7 @@ func (c *Cache) fetch(ctx context.Context, sum Sum, name string) (size int64, er
 	return size, os.Rename(f.Name(), c.path(sum))
 }
 
-// copySum copies until the end of in or ctx and returns what went by.
+// copySum copies in to out, and returns the size and the checksum of the content.
 func copySum(ctx context.Context, out io.Writer, in io.Reader) (size int64, sum Sum, err error) {
 	hash := sha256.New()
 	buf := make([]byte, 256<<10)
