@@ -34,7 +34,7 @@ func TestProgramsThatTasksCannotRun(t *testing.T) {
 	e := newEngine(t)
 	for name, c := range map[string]struct{ program, text string }{
 		"another architecture": {foreignProgram(t), "build it with GOOS=linux GOARCH="},
-		"ends at once":         {newFile(t, "script", []byte("#!/bin/sh\nexit 3\n")), "ended with exit status 3 before it said anything: its main has to call mr.Main"},
+		"ends at once":         {newFile(t, "script", []byte("#!/bin/sh\nexit 3\n")), "ended with exit status 3 before it sent anything: its main has to call mr.Main"},
 		"no program":           {newFile(t, "text", []byte("hello\n")), "not a program for linux/"},
 	} {
 		t.Run(name, func(t *testing.T) {

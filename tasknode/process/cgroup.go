@@ -12,19 +12,21 @@ import (
 	"time"
 )
 
-// cgroup is a control group in which each task gets one of its own.
+// cgroup is the control group below which each task gets its own. In version 1 it is
+// one of the hierarchy of the memory controller.
 type cgroup struct {
 	dir     string
 	version int // 1 or 2
 }
 
-// openCgroup looks at a directory of a control group that may be used.
+// openCgroup opens a control group that the daemon may use, and removes the groups of
+// an earlier daemon below it.
 func openCgroup(dir string) (*cgroup, error) {
 	c := &cgroup{dir: dir}
 	switch {
 	case exists(filepath.Join(dir, "cgroup.controllers")):
 		c.version = 2
-		if err := c.write("cgroup.subtree_control", "+memory"); err != nil {
+		if err := c.write("cgroup.subtree_control", cgroupControllers); err != nil {
 			return nil, fmt.Errorf("cgroup %s: memory cannot be given to groups below; the group must be delegated and hold no process itself: %w", dir, err)
 		}
 	case exists(filepath.Join(dir, "memory.limit_in_bytes")):
@@ -35,7 +37,7 @@ func openCgroup(dir string) (*cgroup, error) {
 	return c, c.sweep()
 }
 
-// sweep ends tasks that a former life of the daemon has left.
+// sweep kills the tasks of an earlier daemon and removes their groups.
 func (c *cgroup) sweep() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -61,31 +63,25 @@ func (c *cgroup) write(file, text string) error {
 	return os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o644)
 }
 
-// taskCgroup is the control group of one task. The nil group is none: it holds
-// nothing and knows nothing.
+// taskCgroup is the control group of one process. The nil group stands for none: its
+// methods do nothing.
 type taskCgroup struct{ cgroup }
 
-// newGroup makes the group of a task, which may use that many bytes.
-func (c *cgroup) newGroup(name string, bytes int64) (*taskCgroup, error) {
+// newGroup makes the group of a task that has the limits.
+func (c *cgroup) newGroup(name string, l limits) (*taskCgroup, error) {
 	g := &taskCgroup{cgroup{dir: filepath.Join(c.dir, name), version: c.version}}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, err
 	}
-	limit := strconv.FormatInt(bytes, 10)
-	var err error
-	if g.version == 2 {
-		err = errors.Join(g.write("memory.max", limit), g.write("memory.oom.group", "1"))
-		_ = g.write("memory.swap.max", "0") // only where swap is accounted for
-	} else {
-		err = g.write("memory.limit_in_bytes", limit)
-	}
-	if err != nil {
-		return nil, errors.Join(err, g.remove())
+	for _, f := range l.cgroupFiles(g.version) {
+		if err := g.write(f.name, f.text); err != nil && !f.optional {
+			return nil, errors.Join(err, g.remove())
+		}
 	}
 	return g, nil
 }
 
-// enterAtStart has a process begin in the group, where the kernel can do that.
+// enterAtStart makes a process start in the group. Only version 2 can do that.
 func (g *taskCgroup) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err error) {
 	if g == nil || g.version != 2 {
 		return func() {}, nil
@@ -98,8 +94,7 @@ func (g *taskCgroup) enterAtStart(attr *syscall.SysProcAttr) (leave func(), err 
 	return func() { dir.Close() }, nil
 }
 
-// add puts a process that has just begun into the group, where enterAtStart has
-// not.
+// add moves a process that has just started into a group of version 1.
 func (g *taskCgroup) add(pid int) error {
 	if g == nil || g.version == 2 {
 		return nil
@@ -107,8 +102,8 @@ func (g *taskCgroup) add(pid int) error {
 	return g.write("cgroup.procs", strconv.Itoa(pid))
 }
 
-// ranOutOfMemory reports whether the kernel has ended a process of the group because
-// there was no memory left for it.
+// ranOutOfMemory reports whether the kernel killed a process of the group because of
+// its memory limit.
 func (g *taskCgroup) ranOutOfMemory() bool {
 	if g == nil {
 		return false
@@ -129,14 +124,13 @@ func (g *taskCgroup) ranOutOfMemory() bool {
 	return false
 }
 
-// How long what is left in a group is ended again: processes may start others
-// meanwhile.
+// How often kill looks for processes that were started while others were killed.
 const (
 	killRounds   = 100
 	killInterval = 5 * time.Millisecond
 )
 
-// kill ends all processes of the group, also those that have left the task's
+// kill kills all processes of the group, including those that have left the task's
 // process group.
 func (g *taskCgroup) kill() {
 	if g == nil {
@@ -167,7 +161,7 @@ func (g *taskCgroup) processes() (pids []int) {
 	return pids
 }
 
-// remove removes the group once it is empty; the kernel takes a moment.
+// remove removes the group. The kernel takes a moment until it counts as empty.
 func (g *taskCgroup) remove() (err error) {
 	if g == nil {
 		return nil

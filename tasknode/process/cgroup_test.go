@@ -23,24 +23,24 @@ func TestCgroupLimitsMemory(t *testing.T) {
 		}
 	})
 	l := newLauncher(t, Config{Cgroup: dir})
-	for deedOf, phrase := range map[string]string{"": "", "eat": "ran out of its memory of 300 MiB"} {
-		start := startMessage(t, deedOf)
+	for action, phrase := range map[string]string{"": "", "eat": "ran out of its memory of 300 MiB"} {
+		start := startMessage(t, action)
 		start.Properties[conf.MapMemoryMB] = "300"
 		r := launch(t.Context(), t, l, start)
 		r.last()
 		if err := r.gone(); phrase != "" {
 			wantCrash(t, err, phrase)
 		} else if err != nil {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("exit error %v", err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, start.AttemptId)); !os.IsNotExist(err) {
-			t.Errorf("its group: %v", err)
+			t.Errorf("cgroup after the end: %v", err)
 		}
 	}
 }
 
-// fakeCgroup is a directory with files as a control group has them. The kernel
-// makes the files of a new group; here they are made as they are written.
+// fakeCgroup makes a directory with the files of a control group. The kernel makes the
+// files of a new group; here writing makes them.
 func fakeCgroup(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestFilesOfACgroup(t *testing.T) {
 		if err != nil || parent.version != c.version {
 			t.Fatalf("%s: %v, %v", c.mark, parent, err)
 		}
-		g, err := parent.newGroup("attempt", 5<<20)
+		g, err := parent.newGroup("attempt", limits{memory: 5 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +85,11 @@ func TestFilesOfACgroup(t *testing.T) {
 		for text, want := range map[string]bool{"": false, "oom 3\noom_kill 0\n": false, "low 0\noom_kill 2\noom_group_kill 0\n": true} {
 			put(t, g.dir, c.events, text)
 			if got := g.ranOutOfMemory(); got != want {
-				t.Errorf("starved with %q: %v", text, got)
+				t.Errorf("out of memory with %q: %v", text, got)
 			}
 		}
-		if _, err := parent.newGroup("attempt", 1); err == nil {
-			t.Error("a second group of that name")
+		if _, err := parent.newGroup("attempt", limits{memory: 1}); err == nil {
+			t.Error("made a second group of the same name")
 		}
 		checkEntry(t, g, c.version)
 	}
@@ -98,7 +98,7 @@ func TestFilesOfACgroup(t *testing.T) {
 	}
 }
 
-// checkEntry sees that a process gets into a group, at its start or after it.
+// checkEntry checks that a process gets into a group, at its start or after it.
 func checkEntry(t *testing.T, g *taskCgroup, version int) {
 	t.Helper()
 	attr := new(syscall.SysProcAttr)
@@ -134,7 +134,7 @@ func TestLeftoverProcessesOfACgroupAreKilled(t *testing.T) {
 	}()
 	g.kill()
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed") {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 }
 
@@ -147,6 +147,6 @@ func TestCgroupsOfAnEarlierDaemonAreRemoved(t *testing.T) {
 		t.Error(err)
 	}
 	if exists(filepath.Join(dir, "attempt_0")) {
-		t.Error("it is left")
+		t.Error("the group is left")
 	}
 }

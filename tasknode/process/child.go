@@ -13,42 +13,46 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// processClass is what the tasks have in common that one process may run: only a task
-// of the same class takes the place of another.
+// processClass is what tasks must have in common so that one process may run them one
+// after another.
 type processClass struct {
 	job     string
-	program string // file of the program; its name is its hash
-	user    string // whose rights it has
-	bytes   int64  // of memory that it may use
+	program string // file of the program; its name is the program's hash
+	user    string // whose rights the process has
+	limits  limits
 }
 
-// child is a process and the group that it leads. It runs one task at a time.
+// child is a process and the process group that it leads. It runs one task at a time:
+//
+//	startProcess ──► running a task ──► idle, waiting for the next ──► running …
+//	                      │                  │ idle too long, or evicted
+//	                      ▼                  ▼
+//	                  exited: reap kills the group and reports the task, if one ran
 type child struct {
 	cfg      *Config
 	class    processClass
-	release  func()      // gives the program back
-	temp     string      // for temporary files; empty when it begins a task, and goes with it
-	cgroup   *taskCgroup // nil where there are no cgroups
+	release  func()      // releases the program
+	temp     string      // for temporary files; empty when a task begins, and removed with the process
+	cgroup   *taskCgroup // nil without cgroups
 	process  *os.Process
 	pid      int                // of the process and of its group
-	handover *taskproc.Handover // nil when it runs one task only
-	unwatch  func()             // has its memory be looked at no more
-	exited   chan struct{}      // closed when neither it nor its group is left
+	handover *taskproc.Handover // nil if it runs one task only
+	unwatch  func()             // ends the sampling of its memory
+	exited   chan struct{}      // closed when the process and its group are gone
 
-	tasksLeft int         // how many tasks it may still begin, negative for any number
-	tasks     int         // how many it has begun
-	timer     *time.Timer // ends it when it has waited for too long; nil unless it waits
+	tasksLeft int         // how many tasks it may still begin; negative: any number
+	tasks     int         // how many tasks it has begun
+	timer     *time.Timer // kills it when it has been idle too long; nil unless it is idle
 
 	mu struct {
 		sync.Mutex
-		task   *task // that it runs, nil while it waits for another
+		task   *task // that it runs; nil while it is idle
 		ending bool  // it is being killed
-		reaped bool  // no signal may be sent any more: the number is free
+		reaped bool  // its pid is free, so no signal may be sent
 	}
 }
 
-// assign gives a process that waits another task. It is false when the process
-// is not there any more.
+// assign gives an idle process another task. It returns false if the process has exited.
 func (c *child) assign(t *task, w *childFiles) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,8 +65,8 @@ func (c *child) assign(t *task, w *childFiles) bool {
 	return true
 }
 
-// detachTask is the task that a process has run, when it says that it is over; nil if
-// the process is about to be ended.
+// detachTask returns the task that the process reports as ended, and makes the process
+// idle. It returns nil if the process is about to be killed.
 func (c *child) detachTask() (t *task) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,13 +78,13 @@ func (c *child) detachTask() (t *task) {
 	return t
 }
 
-// isReusable reports whether a process that waits may run another task. One that
-// has kept much memory may not: it would leave the next task little.
+// isReusable reports whether an idle process may run another task. A process that keeps
+// much memory may not, since it would leave the next task little.
 func (c *child) isReusable() bool {
-	return c.tasksLeft != 0 && residentOf(c.pid) <= c.class.bytes/2 && empty(c.temp) == nil
+	return c.tasksLeft != 0 && residentOf(c.pid) <= c.class.limits.memory/2 && empty(c.temp) == nil
 }
 
-// empty removes what is in a directory.
+// empty removes the content of a directory.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -89,7 +93,7 @@ func empty(dir string) error {
 	return err
 }
 
-// kill ends all processes of the group.
+// kill kills all processes of the group.
 func (c *child) kill() {
 	c.force(nil, func() {
 		c.mu.ending = true
@@ -97,8 +101,8 @@ func (c *child) kill() {
 	})
 }
 
-// force runs f unless the process is gone, or runs another task than t; nil is
-// any.
+// force calls f, unless the process has exited or runs another task than t. A nil t stands
+// for any task.
 func (c *child) force(t *task, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +115,7 @@ func (c *child) force(t *task, f func()) {
 	f()
 }
 
-// killForMemory ends the process for its memory.
+// killForMemory kills the process because it exceeds its memory limit.
 func (c *child) killForMemory() {
 	c.mu.Lock()
 	if c.mu.task != nil {
@@ -121,8 +125,8 @@ func (c *child) killForMemory() {
 	c.kill()
 }
 
-// reap waits for the end of the process, ends its group, and finds out why the
-// task has ended that it ran, if it did.
+// reap waits for the exit of the process, kills the rest of its group, and determines why
+// the task ended that it ran. It returns that task, or nil if the process was idle.
 func (c *child) reap() (last *task) {
 	awaitExit(c.pid)
 	c.unwatch()
@@ -143,8 +147,8 @@ func (c *child) reap() (last *task) {
 	return last
 }
 
-// awaitExit waits for the end of a child but does not collect it, so that its
-// number, which is that of its group, stays taken.
+// awaitExit waits for the exit of a child but does not collect it. So its pid, which is
+// the number of its group, is not used again.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -154,8 +158,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// collect ends what is left of the group and collects the process. From then on
-// the process has no task.
+// collect kills the rest of the group and collects the process. After that the process has
+// no task.
 func (c *child) collect() (last *task, state *os.ProcessState, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,22 +169,22 @@ func (c *child) collect() (last *task, state *os.ProcessState, err error) {
 	return last, state, err
 }
 
-// awaitGroup waits until the processes of a group, which have been killed, are
-// gone: large ones take a while to die.
+// awaitGroup waits until the processes of a group, which have been killed, are gone: the
+// kernel takes a while to free a large one.
 func awaitGroup(group int, deadline time.Time) {
 	for pause := time.Millisecond; unix.Kill(-group, 0) == nil && time.Now().Before(deadline); pause *= 2 {
 		time.Sleep(pause)
 	}
 }
 
-// cleanUp gives back what a process has taken that is not there (any more).
+// cleanUp releases what a process that has exited, or was never started, has acquired.
 func (c *child) cleanUp() {
 	err := errors.Join(c.cgroup.remove(), os.RemoveAll(c.temp))
 	if c.handover != nil {
 		err = errors.Join(err, c.handover.Close())
 	}
 	if err != nil {
-		c.cfg.Logger.Warn("after the end of a process", "job", c.class.job, "error", err)
+		c.cfg.Logger.Warn("cleanup after a process failed", "job", c.class.job, "error", err)
 	}
 	if c.release != nil {
 		c.release()

@@ -13,16 +13,16 @@ import (
 // Descriptors in the child, the first after the standard ones.
 const (
 	controlFD = 3 // control socket of its first task
-	nextFD    = 4 // where it waits for others, if it may
+	nextFD    = 4 // where it receives its further tasks, if it may run several
 )
 
-// childFiles are the child's ends of what connects it with the daemon.
+// childFiles are the child's ends of its connections with the daemon.
 type childFiles struct {
 	null, stdout, stderr, control *os.File
 	handover                      *os.File // nil for a child of one task
 }
 
-// files are the wires by descriptor. The first is nil for a child that is there.
+// files lists the files by descriptor. The first is nil for a child that runs already.
 func (w *childFiles) files() []*os.File {
 	all := []*os.File{w.null, w.stdout, w.stderr, w.control}
 	if w.handover != nil {
@@ -31,8 +31,8 @@ func (w *childFiles) files() []*os.File {
 	return all
 }
 
-// close closes the child's ends, once the child has its own or has none. Those
-// of no wires are none.
+// close closes the child's ends, once the child has inherited them or will not. It does
+// nothing if w is nil.
 func (w *childFiles) close() {
 	if w == nil {
 		return
@@ -42,7 +42,7 @@ func (w *childFiles) close() {
 	}
 }
 
-// connect connects the task with a child and begins to read what that prints.
+// connect makes the connections of the task with a child, and begins to read its output.
 func (t *task) connect() (w *childFiles, err error) {
 	w = new(childFiles)
 	defer func() {
@@ -73,7 +73,7 @@ func (t *task) connect() (w *childFiles, err error) {
 	return w, nil
 }
 
-// disconnect undoes connect once the child's ends are closed.
+// disconnect undoes connect after the child's ends are closed.
 func (t *task) disconnect() {
 	for _, s := range []*stream{&t.stdout, &t.stderr} {
 		if s.pipe != nil {
@@ -90,7 +90,7 @@ func (t *task) disconnect() {
 // control is the daemon's end of a control socket.
 type control struct {
 	net.Conn
-	received atomic.Bool // the task has said something
+	received atomic.Bool // the task has sent something
 	closed   func()
 }
 
@@ -102,24 +102,24 @@ func (c *control) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close hangs up, which ends a task that is still there.
+// Close closes the socket, and kills a task that still runs.
 func (c *control) Close() error {
 	err := c.Conn.Close()
 	c.closed()
 	return err
 }
 
-// stream is one of a task's outputs on its way to a log.
+// stream copies one of a task's outputs to a log.
 type stream struct {
-	pipe     *os.File // the daemon's end; nil before there is one
+	pipe     *os.File // the daemon's end; nil before connect
 	log      *logFile
-	complete bool // all that was printed has come; holds once copy has returned
+	complete bool // all that was printed has arrived; valid once copy has returned
 }
 
-// copyBuffers has buffers for streams.
+// copyBuffers holds buffers for stream.copy.
 var copyBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// copy reads all that comes, also when it cannot be kept.
+// copy reads the output to its end, even if the log cannot be written.
 func (s *stream) copy(pipe *os.File) {
 	buf := copyBuffers.Get().(*[64 << 10]byte)
 	defer copyBuffers.Put(buf)
@@ -133,7 +133,7 @@ func (s *stream) copy(pipe *os.File) {
 	}
 }
 
-// close closes what is open and reports the first fault of the log.
+// close closes what is open and returns the first error of the log.
 func (s *stream) close() error {
 	if s.pipe != nil {
 		s.pipe.Close()

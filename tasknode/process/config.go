@@ -11,47 +11,47 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// Programs has the programs that tasks run; *artifact.Cache is one.
+// Programs provides the programs that tasks run; *artifact.Cache implements it.
 type Programs interface {
 	// Get returns the path of a program, given its full name in storage and its
-	// SHA-256. The file stays until release is called.
+	// SHA-256. The file stays until the caller calls release.
 	Get(ctx context.Context, name string, sum []byte) (path string, release func(), err error)
 }
 
-// Config says how a Launcher works.
+// Config is the configuration of a Launcher.
 type Config struct {
-	// Programs has the programs that tasks run; there is no default.
+	// Programs provides the programs that tasks run; there is no default.
 	Programs Programs
-	// LogDir names the directory for an attempt's files "stdout" and "stderr",
-	// which is made; default logs/ATTEMPT beside the attempt's local directory,
-	// where it outlives a failed attempt and goes with the job.
+	// LogDir returns the directory for an attempt's files "stdout" and "stderr".
+	// The Launcher makes it. The default is logs/ATTEMPT next to the attempt's
+	// local directory: it outlives a failed attempt and is removed with the job.
 	LogDir func(*taskproc.Start) string
 	// LogBytes is how much of each of them is kept; default DefaultLogBytes,
 	// at least MinLogBytes.
 	LogBytes int64
-	// KillGrace is how long a task lives on when its context has ended, if the
-	// tasknode does not end it earlier; default 10 s.
+	// KillGrace is how long a task may run after its context has ended, before it
+	// is killed; default 10 s.
 	KillGrace time.Duration
 	// Cgroup is the directory of a control group (version 1, memory; or version
-	// 2) that has been given to the daemon and holds no process itself: each
-	// task gets a group below it. Default none, then memory is looked at.
+	// 2) that the daemon may use and that has no process of its own. Each task
+	// gets a group below it. By default there is none, and memory is sampled.
 	Cgroup string
-	// MaxProcesses is how many processes there may be when one of them waits for another
-	// task of its job: as many as there are slots. Default 0, when each process
-	// runs one task.
+	// MaxProcesses is how many processes there may be, those included that wait for
+	// another task of their job: usually the number of slots. The default is 0:
+	// each process runs one task.
 	MaxProcesses int
 	// IdleTime is how long a process waits for another task; default 3 s.
 	IdleTime time.Duration
-	// RunAsDaemonUser runs tasks as the daemon's user even if that is root; default only
-	// if it is not.
+	// RunAsDaemonUser runs tasks as the daemon's user even if that is root. By
+	// default a daemon that is root runs tasks as the submitting user.
 	RunAsDaemonUser bool
-	// FaultFile is the file of the faults of drills that tasks are to suffer too; default
+	// FaultFile is the file of the errs of drills that tasks are to suffer too; default
 	// none.
 	FaultFile string
-	// Environ is the environment of tasks, to which the Launcher adds; default
-	// the daemon's own.
+	// Environ is the environment from which that of tasks is made; default the
+	// daemon's own.
 	Environ []string
-	// Logger hears of what does not hinder tasks; default nobody.
+	// Logger logs errors that do not affect tasks; default none.
 	Logger *slog.Logger
 }
 
@@ -61,7 +61,7 @@ const (
 	MinLogBytes     = 3 << 10
 )
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that are zero to their defaults.
 func (c *Config) EnsureDefaults() {
 	if c.LogDir == nil {
 		c.LogDir = func(s *taskproc.Start) string {
@@ -85,17 +85,17 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every error of the configuration at once.
 func (c *Config) Validate() error {
-	var faults []error
+	var errs []error
 	if c.Programs == nil {
-		faults = append(faults, errors.New("process: no Programs"))
+		errs = append(errs, errors.New("process: no Programs"))
 	}
 	if c.MaxProcesses < 0 {
-		faults = append(faults, errors.New("process: Keep below 0"))
+		errs = append(errs, errors.New("process: MaxProcesses below 0"))
 	}
 	if c.LogBytes < MinLogBytes {
-		faults = append(faults, errors.New("process: LogBytes below 3 KiB"))
+		errs = append(errs, errors.New("process: LogBytes below 3 KiB"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

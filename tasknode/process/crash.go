@@ -7,19 +7,19 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// crashLine begins what a Go program prints when it crashes.
+// crashLine matches the first line that a Go program prints when it crashes.
 var crashLine = regexp.MustCompile(`(?m)^(?:panic: |fatal error: |SIG[A-Z]+: ).*$`)
 
-// stackLine begins a goroutine's stack in a crash or dump.
+// stackLine matches the first line of a goroutine's stack in a crash or dump.
 var stackLine = regexp.MustCompile(`(?m)^goroutine \d+ .*\[.*\]:$`)
 
-// quitLine begins a dump that was asked for.
+// quitLine begins a dump that SIGQUIT requested.
 const quitLine = "SIGQUIT: quit"
 
-// maxDumpBytes bounds a dump of goroutines.
+// maxDumpBytes limits a dump of goroutines.
 const maxDumpBytes = 64 << 10
 
-// crashIn picks out of what a Go program printed to stderr why it crashed:
+// crashIn finds in a Go program's stderr why it crashed:
 //
 //	panic: first [recovered]
 //		panic: second
@@ -27,8 +27,8 @@ const maxDumpBytes = 64 << 10
 //	goroutine 12 [running]:
 //	main.f(…)
 //
-// It is nil where nothing says so. What the program printed before does not
-// count: the last line that begins a crash and has a stack below does.
+// It returns nil if there is no crash. A program may print text that looks like a crash,
+// so the last line counts that begins a crash and has a stack below it.
 func crashIn(stderr string) *tasknode.Crash {
 	found := crashLine.FindAllStringIndex(stderr, -1)
 	for i := len(found) - 1; i >= 0; i-- {
@@ -41,7 +41,7 @@ func crashIn(stderr string) *tasknode.Crash {
 	return nil
 }
 
-// causeAt is the line that begins a crash with those of panics on top of it.
+// causeAt returns the line that begins a crash, with the panics that followed the first.
 func causeAt(text string) string {
 	lines := strings.Split(text, "\n")
 	cause := strings.TrimSpace(lines[0])
@@ -54,8 +54,8 @@ func causeAt(text string) string {
 	return cause
 }
 
-// dumpIn picks the stacks of goroutines out of what was printed at SIGQUIT, the
-// main one, which runs the task, first; "" for none.
+// dumpIn finds the stacks of goroutines that were printed at SIGQUIT; "" for none. The
+// main goroutine comes first, since it runs the task.
 func dumpIn(stderr string) string {
 	i := strings.LastIndex(stderr, quitLine)
 	if i < 0 {

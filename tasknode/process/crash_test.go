@@ -85,7 +85,7 @@ func TestMemoryIsReadFromProc(t *testing.T) {
 		child.Process.Kill()
 		child.Wait()
 		if got := residentOf(child.Process.Pid); got != 0 {
-			t.Errorf("%d bytes of a process that is gone", got)
+			t.Errorf("%d bytes of an exited process", got)
 		}
 	}()
 	if got := residentOf(os.Getpid()); got < 1<<20 || got > 1<<40 {

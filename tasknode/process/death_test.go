@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// daemonEnv makes the test binary a daemon with one task, whose Start it holds.
+// daemonEnv makes the test binary a daemon that runs one task, whose Start it holds.
 const daemonEnv = "PROCESS_TEST_DAEMON"
 
-// daemon launches a task, prints its number, and waits to be killed.
+// daemon launches a task, prints its pid, and waits to be killed.
 func daemon(text string) {
 	start := new(taskproc.Start)
 	err := protojson.Unmarshal([]byte(text), start)
@@ -76,6 +76,6 @@ func TestTasksDieWithTheDaemon(t *testing.T) {
 	defer unix.Close(handle)
 	fds := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
 	if n, err := unix.Poll(fds, 60_000); n != 1 || err != nil {
-		t.Errorf("the task lives on: %d, %v", n, err)
+		t.Errorf("the task still runs: %d, %v", n, err)
 	}
 }

@@ -1,41 +1,40 @@
 // Package process starts tasks as child processes of a tasknode:
 //
 //	launcher, err := process.New(process.Config{Programs: cache, LogDir: …})
-//	node, err := tasknode.New(tasknode.Config{Launcher: launcher, …})
+//	daemon, err := tasknode.New(tasknode.Config{Launcher: launcher, …})
 //	…
-//	err = node.Run(ctx)
+//	err = daemon.Run(ctx)
 //	launcher.Close()
 //
-// The process of a task is the program that was submitted, started without
-// arguments, with the mark taskproc.ControlVariable in its environment and a control
-// socket on the descriptor that the mark names. Package mr sees the mark and runs
-// the task.
+// The process of a task runs the submitted program without arguments. The environment
+// variable taskproc.ControlVariable names the descriptor of its control socket. Package
+// mr sees the variable and runs the task.
 //
 //	tasknode ─── control socket, messages of taskproc ──► fd 3 ┐
 //	         ◄── pipe, to the attempt's file "stdout" ─── fd 1 ├ process group of the task
 //	         ◄── pipe, to the attempt's file "stderr" ─── fd 2 │
-//	         ◄── it is over ──── the next one's ends ───► fd 4 ┘
+//	         ◄── task ended ──── files of the next one ─► fd 4 ┘
 //
-// What a program prints is its log and nothing else. It is read as fast as it
-// comes and kept to Config.LogBytes a stream, the beginning and the end, so that
-// a program that prints gigabytes neither waits nor fills the disk.
+// The output of a program is its log and nothing else. It is read as fast as it comes,
+// and the first and the last Config.LogBytes of each stream are kept: a program that
+// prints gigabytes is not delayed and does not fill the disk.
 //
-// A process that has done its task may wait for another one of the same job,
-// program, user and memory, for Config.IdleTime: a new process costs more than a
-// small task. For the next task it gets a control socket and pipes of its own, so
-// nothing of one attempt gets into another's log; the process itself looks after
-// the rest, or ends if it is not as good as new. One whose task has failed, was
-// told to end or has ended by force runs no other.
+// A new process costs more than a small task. So a process that has finished its task
+// waits up to Config.IdleTime for another task of the same job, program, user and
+// limits. That task gets a control socket and pipes of its own, so nothing of one
+// attempt gets into the log of another. The program itself ends if anything of the old
+// task is left. A process whose task failed, was killed, or ended by force runs no
+// other.
 //
-// A process is in a process group of its own and leads it. When it is gone, so is
-// what it left behind in that group; when the daemon dies, the kernel kills it.
-// Where the daemon is root, a task runs as the user who submitted its job.
+// A process leads a process group. When it exits, the rest of its group is killed. When
+// the daemon dies, the kernel kills the processes. If the daemon is root, a task runs
+// as the user who submitted its job.
 //
-// Memory is held by a cgroup where Config.Cgroup gives a directory for that, and
-// else by looking at what the group has resident ten times a second.
+// A cgroup enforces the memory limit if Config.Cgroup names a directory for cgroups.
+// Otherwise the resident memory of each process group is sampled.
 //
-// Goroutines: one starts all processes, as the thread that it is bound to must
-// live for as long as they do; one looks at memory. Each process has one that
-// waits for its end, and one that hears when a task is over if it may run
-// others. Each task has two that read its output. Close ends them all.
+// Goroutines: one starts all processes, since the thread that starts a process must
+// live as long as the process; one samples memory. Each process has one that waits for
+// its exit, and, if it may run several tasks, one that waits for the end of each. Each
+// task has two that read its output. Close ends them all.
 package process

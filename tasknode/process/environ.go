@@ -9,16 +9,16 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// daemonVariables are variables that say how the daemon is to run, not its tasks.
+// daemonVariables configure the daemon, not its tasks.
 var daemonVariables = []string{
 	"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "GOTRACEBACK",
 	"NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID", "INVOCATION_ID",
 	"PWD", "TMPDIR", "HADOOP_USER_NAME",
 }
 
-// environ is the environment of a task: the daemon's, but for what is the
-// daemon's own, among it all of Hammr's settings and secrets. more says
-// that its process may run other tasks after it.
+// environ returns the environment of a task: the daemon's without the variables that
+// configure the daemon, which include all of Hammr's settings and secrets. more says that
+// the process may run further tasks.
 func environ(base []string, start *taskproc.Start, t *task, more bool) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -26,7 +26,7 @@ func environ(base []string, start *taskproc.Start, t *task, more bool) []string 
 	})
 	env = append(env,
 		fmt.Sprintf("%s=%d", taskproc.ControlVariable, controlFD),
-		fmt.Sprintf("GOMEMLIMIT=%d", t.limit.gcLimit()),
+		fmt.Sprintf("GOMEMLIMIT=%d", t.limits.gcLimit()),
 		"TMPDIR="+t.temp,
 		"PWD="+t.dir,
 	)

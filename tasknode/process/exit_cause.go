@@ -11,17 +11,16 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// errForced is why a task is gone that the daemon has ended.
+// errForced is the error of a task that the daemon has killed.
 var errForced = errors.New("process: the task was ended by force")
 
-// logTailBytes is how much of stderr goes with a failure.
+// logTailBytes is how much of stderr a failure shows.
 const logTailBytes = 4096
 
-// goExitCode is that of a Go program that panics, and of one that was asked for
-// a dump.
+// goExitCode is the status of a Go program that panics, or that prints a dump at SIGQUIT.
 const goExitCode = 2
 
-// exitCause is why the task is gone, as Err tells it. It reads the logs.
+// exitCause returns why the task's process exited, for Err. It reads the logs.
 func (t *task) exitCause(state *os.ProcessState) error {
 	t.logTail = t.stderr.log.tail(logTailBytes)
 	status, _ := state.Sys().(syscall.WaitStatus)
@@ -36,7 +35,7 @@ func (t *task) exitCause(state *os.ProcessState) error {
 	t.child.mu.Unlock()
 	switch {
 	case starved || t.child.cgroup.ranOutOfMemory():
-		return &tasknode.Crash{Cause: t.limit.exceededText()}
+		return &tasknode.Crash{Cause: t.limits.exceededText(t.kind)}
 	case forced && (status.Signaled() || t.dump != ""):
 		return errForced
 	case crash != nil:
@@ -49,7 +48,7 @@ func (t *task) exitCause(state *os.ProcessState) error {
 			status.ExitStatus(), t.lastLine())}
 	case !t.conn.received.Load():
 		return &tasknode.Crash{Cause: fmt.Sprintf(
-			"program %s ended with exit status %d before it said anything: its main has to call mr.Main, or mr.ServeTask, before it looks at its arguments%s",
+			"program %s ended with exit status %d before it sent anything: its main has to call mr.Main, or mr.ServeTask, before it looks at its arguments%s",
 			t.name(), status.ExitStatus(), t.lastLine())}
 	case status.ExitStatus() != 0:
 		return &tasknode.Crash{Cause: fmt.Sprintf(
@@ -59,14 +58,14 @@ func (t *task) exitCause(state *os.ProcessState) error {
 	return nil
 }
 
-// name is the program's name as the user knows it.
+// name is the base name of the program.
 func (t *task) name() string { return path.Base(t.binary) }
 
-// lastLine is the last line on stderr as the end of a sentence.
+// lastLine is the last line on stderr as the end of a sentence; "" for none.
 func (t *task) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(t.logTail), "\n")
 	if last := lines[len(lines)-1]; last != "" {
-		return fmt.Sprintf("; its last words were %q", last)
+		return fmt.Sprintf("; its last line of output was %q", last)
 	}
 	return ""
 }

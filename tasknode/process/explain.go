@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// explain says in the user's words why a program could not be started.
+// explain turns the error of starting a program into one that the user can act on.
 func (t *task) explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -30,7 +30,7 @@ func (t *task) explain(err error) error {
 // platform is the platform of this machine.
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// kindOf says what a file is that the kernel does not take for a program.
+// kindOf says what a file is that the kernel does not accept as a program.
 func kindOf(path string) string {
 	built := platformOf(path)
 	if built == "" {
@@ -39,13 +39,13 @@ func kindOf(path string) string {
 	return fmt.Sprintf("built for %s, and this machine is %s; build it with GOOS=%s GOARCH=%s", built, platform, runtime.GOOS, runtime.GOARCH)
 }
 
-// architectures are Go's names for those of ELF.
+// architectures maps ELF's names of architectures to Go's.
 var architectures = map[elf.Machine]string{
 	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm", elf.EM_RISCV: "riscv64",
 	elf.EM_PPC64: "ppc64", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64", elf.EM_MIPS: "mips",
 }
 
-// platformOf is what a program is built for, "" when it is no program.
+// platformOf returns the platform that a program is built for; "" if it is no program.
 func platformOf(path string) string {
 	if f, err := elf.Open(path); err == nil {
 		defer f.Close()
@@ -74,8 +74,8 @@ func firstBytes(path string) string {
 	return string(head[:n])
 }
 
-// missingLoader is the dynamic loader that a program asks for, "" when it is
-// there or not asked for.
+// missingLoader returns the dynamic loader that a program needs and this machine does not
+// have; "" for none.
 func missingLoader(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// machineOffset is where an ELF header names the architecture.
+// machineOffset is where an ELF header has the architecture.
 const machineOffset = 18
 
 // foreign is a copy of this program that claims another architecture.
@@ -91,10 +91,10 @@ func TestProgramThatIsStillOpenIsWaitedFor(t *testing.T) {
 	start := startMessage(t, "")
 	r := launch(t.Context(), t, newLauncher(t, Config{Programs: fakePrograms{start.Binary: path}}), start)
 	if r.last().GetDone() == nil {
-		t.Error("the task is not done")
+		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 }
 

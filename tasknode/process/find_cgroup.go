@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// CreateCgroup makes a control group for tasks beside the process, below the one
-// that holds the process itself, and returns its directory. It fails where the
-// machine does not allow that: to anybody but root in version 1, and in version 2
-// where the group has not been delegated with its memory (Delegate=memory in a
-// unit of systemd). The caller removes the directory at its end.
+// CreateCgroup makes a control group for tasks, below the one of the calling process,
+// and returns its directory. The machine may forbid that: version 1 allows it to root
+// only, and version 2 needs a group that is delegated with its memory controller
+// (Delegate=memory in a unit of systemd). The caller removes the directory.
 func CreateCgroup(name string) (dir string, err error) {
 	parent, err := memoryCgroup("/proc/self/cgroup", "/proc/self/mounts")
 	if err != nil {
@@ -32,8 +31,8 @@ func CreateCgroup(name string) (dir string, err error) {
 	return dir, nil
 }
 
-// RemoveCgroup removes a group that CreateCgroup has made, with what is left in it. One
-// that is not there is no error.
+// RemoveCgroup kills what runs in a group of CreateCgroup, and removes the group. A
+// missing group is no error.
 func RemoveCgroup(dir string) error {
 	if !exists(dir) {
 		return nil
@@ -44,11 +43,12 @@ func RemoveCgroup(dir string) error {
 	return os.Remove(dir)
 }
 
-// mountedCgroup is a hierarchy of control groups that can account for memory.
+// mountedCgroup is a mounted hierarchy of control groups that accounts for memory. kind
+// is its controller in version 1 and "" in version 2.
 type mountedCgroup struct{ kind, dir string }
 
-// memoryCgroup is the directory of the control group that accounts for the memory
-// of the process of which the files tell.
+// memoryCgroup returns the directory of the control group that accounts for the memory
+// of a process, given the process's membership and mounts files.
 func memoryCgroup(membership, mounts string) (string, error) {
 	found, err := memoryMounts(mounts)
 	if err != nil {
@@ -66,12 +66,12 @@ func memoryCgroup(membership, mounts string) (string, error) {
 		if dir := filepath.Join(m.dir, path); exists(dir) {
 			return dir, nil
 		}
-		return m.dir, nil // in a container the path may be that outside it
+		return m.dir, nil // in a container the path may be the one outside of it
 	}
 	return "", errors.New("control group for tasks: none is mounted that accounts for memory")
 }
 
-// memoryMounts lists the mounts of version 1 for memory, then that of version 2.
+// memoryMounts lists the mounts of version 1 for memory, then those of version 2.
 func memoryMounts(file string) (found []mountedCgroup, err error) {
 	err = eachLine(file, func(line string) {
 		fields := strings.Fields(line) // device, directory, type, options
@@ -86,8 +86,8 @@ func memoryMounts(file string) (found []mountedCgroup, err error) {
 	return found, err
 }
 
-// memberships are the paths of the groups that a process is in: by controller,
-// and under "" that of version 2.
+// memberships returns the paths of a process's groups by controller; "" is the key of
+// version 2.
 func memberships(file string) (map[string]string, error) {
 	paths := make(map[string]string)
 	err := eachLine(file, func(line string) {

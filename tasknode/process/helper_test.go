@@ -19,7 +19,7 @@ import (
 
 var _ Programs = (*artifact.Cache)(nil)
 
-// fakePrograms has programs by name; "self" is the test binary.
+// fakePrograms maps names of programs to files; "self" is the test binary.
 type fakePrograms map[string]string
 
 func (s fakePrograms) Get(_ context.Context, name string, _ []byte) (string, func(), error) {
@@ -48,8 +48,8 @@ func newLauncher(t testing.TB, cfg Config) *Launcher {
 	return l
 }
 
-// startMessage is that of a map over three lines.
-func startMessage(t testing.TB, deedOf string) *taskproc.Start {
+// startMessage is the Start of a map over three lines.
+func startMessage(t testing.TB, action string) *taskproc.Start {
 	t.Helper()
 	dir := t.TempDir()
 	input := filepath.Join(dir, "in")
@@ -63,14 +63,14 @@ func startMessage(t testing.TB, deedOf string) *taskproc.Start {
 	return &taskproc.Start{
 		JobId: "job_1_0001", AttemptId: filepath.Base(local), Program: "job", Binary: "file:///stage/self",
 		Kind: taskproc.Kind_MAP, LocalDir: local, OutputDir: "file://" + dir + "/stage", Maps: 1,
-		Properties:  map[string]string{deed: deedOf, conf.MapMemoryMB: "2048"},
+		Properties:  map[string]string{actionProperty: action, conf.MapMemoryMB: "2048"},
 		Split:       &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "file://" + input, Length: 14, FileSize: 14}}},
 		Range:       &taskproc.Range{Start: &taskproc.Position{}, End: &taskproc.Position{Offset: 14}},
 		Fingerprint: dag.MapReduce(1, 0).Fingerprint(),
 	}
 }
 
-// running is a task that the test has launched and speaks with.
+// running is a task that the test has launched, with its connection.
 type running struct {
 	t     testing.TB
 	start *taskproc.Start
@@ -91,7 +91,8 @@ func launch(ctx context.Context, t testing.TB, l *Launcher, start *taskproc.Star
 	return r
 }
 
-// last reads until the task hangs up and returns its last word, nil for none.
+// last reads until the task closes the connection and returns its last message, nil for
+// none.
 func (r *running) last() (last *taskproc.FromTask) {
 	for {
 		m, err := r.end.Receive()
@@ -104,8 +105,8 @@ func (r *running) last() (last *taskproc.FromTask) {
 	}
 }
 
-// gone waits for the end of the task, sees that nothing is left of it, and
-// returns why it ended.
+// gone waits for the end of the task, checks that nothing of it is left, and returns its
+// error.
 func (r *running) gone() error {
 	r.t.Helper()
 	select {
@@ -123,8 +124,7 @@ func (r *running) gone() error {
 	return r.task.Err()
 }
 
-// processesIn are the processes of a group that are not dead and waiting to be
-// collected.
+// processesIn lists the processes of a group, except zombies.
 func processesIn(t testing.TB, group int) (pids []string) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -145,7 +145,7 @@ func processesIn(t testing.TB, group int) (pids []string) {
 	return pids
 }
 
-// log is what the task printed to a stream.
+// log returns what the task printed to a stream.
 func (r *running) log(stream string) string {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(r.start.LocalDir), "logs", r.start.AttemptId, stream))
@@ -155,8 +155,7 @@ func (r *running) log(stream string) string {
 	return string(data)
 }
 
-// wantCrash checks that a task ended in a crash with a cause that has each of
-// phrases.
+// wantCrash checks that a task ended in a crash whose cause has each of the phrases.
 func wantCrash(t testing.TB, err error, phrases ...string) *tasknode.Crash {
 	t.Helper()
 	crash, ok := err.(*tasknode.Crash)
@@ -171,5 +170,5 @@ func wantCrash(t testing.TB, err error, phrases ...string) *tasknode.Crash {
 	return crash
 }
 
-// alive reports whether a process is there.
+// alive reports whether a process exists.
 func alive(pid int) bool { return unix.Kill(pid, 0) == nil }

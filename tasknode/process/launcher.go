@@ -13,25 +13,24 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// Launcher starts tasks in child processes. Its methods may be called by any
-// goroutine.
+// Launcher starts tasks in child processes. Any goroutine may call its methods.
 type Launcher struct {
 	cfg     Config
 	starter *starter
 	watcher *memoryWatcher
-	cgroup  *cgroup        // nil when there is none
-	workers sync.WaitGroup // of the children and their tasks
+	cgroup  *cgroup        // nil without cgroups
+	workers sync.WaitGroup // goroutines of the children and their tasks
 	mu      struct {
 		sync.Mutex
-		children map[*child]bool // that are not gone
-		waiting  []*child        // those among them without a task, the latest last
+		children map[*child]bool // those that have not exited
+		waiting  []*child        // the idle ones among them, the latest last
 		closed   bool
 	}
 }
 
 var _ tasknode.Launcher = (*Launcher)(nil)
 
-// New makes a launcher. Close ends it.
+// New makes a launcher. The caller closes it.
 func New(cfg Config) (*Launcher, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -49,8 +48,7 @@ func New(cfg Config) (*Launcher, error) {
 	return l, nil
 }
 
-// Close kills the processes and waits until they are gone. Launch fails from
-// then on.
+// Close kills the processes and waits for their exit. Launch fails from then on.
 func (l *Launcher) Close() {
 	l.mu.Lock()
 	closed := l.mu.closed
@@ -72,12 +70,12 @@ func (l *Launcher) Close() {
 	l.starter.close()
 }
 
-// Launch implements tasknode.Launcher. The program's process has begun to run
-// when it returns, or one that waited has been given the task. When ctx ends,
-// the task has Config.KillGrace to end by itself; it is killed earlier if its
-// Conn is closed or its Stack is asked for.
+// Launch implements tasknode.Launcher. When it returns, the program's process has started,
+// or an idle process has received the task. After the end of ctx, the task has
+// Config.KillGrace to end by itself. It is killed earlier if its Conn is closed or its
+// Stack is requested.
 func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.Task, error) {
-	t := &task{cfg: &l.cfg, attempt: start.AttemptId, binary: start.Binary, exited: make(chan struct{})}
+	t := &task{cfg: &l.cfg, attempt: start.AttemptId, kind: start.Kind, binary: start.Binary, exited: make(chan struct{})}
 	t.stopKillTimer = context.AfterFunc(ctx, t.killAfterGrace)
 	c, err := l.prepare(ctx, t, start)
 	if err == nil {
@@ -90,8 +88,7 @@ func (l *Launcher) Launch(ctx context.Context, start *taskproc.Start) (tasknode.
 	return t, nil
 }
 
-// prepare gathers what a task needs, and the child that it would be the first
-// task of.
+// prepare acquires what a task needs, and makes the child that would run it first.
 func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) (*child, error) {
 	if !filepath.IsAbs(start.LocalDir) {
 		return nil, fmt.Errorf("local directory %s: not an absolute path", start.LocalDir)
@@ -100,7 +97,7 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if err != nil {
 		return nil, err
 	}
-	t.dir, t.temp = start.LocalDir, start.LocalDir+".tmp" // which outlives the attempt
+	t.dir, t.temp = start.LocalDir, start.LocalDir+".tmp" // outlives the attempt: a reused process keeps it
 	if err := t.giveDir(); err != nil {
 		return nil, err
 	}
@@ -112,15 +109,15 @@ func (l *Launcher) prepare(ctx context.Context, t *task, start *taskproc.Start) 
 	if err != nil {
 		return nil, err
 	}
-	c.class = processClass{job: start.JobId, program: t.path, user: start.User, bytes: t.limit.bytes}
+	c.class = processClass{job: start.JobId, program: t.path, user: start.User, limits: t.limits}
 	t.environ = environ(l.cfg.Environ, start, t, tasks != 1)
 	return c, nil
 }
 
-// limitsAndOwner finds out what memory and whose rights a task is to have, and how many
-// tasks its process may run.
+// limitsAndOwner determines the limits and the user of a task, and how many tasks its
+// process may run.
 func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, err error) {
-	if t.limit, tasks, err = memoryLimitOf(start); err != nil {
+	if t.limits, tasks, err = limitsOf(start); err != nil {
 		return 0, err
 	}
 	if l.cfg.MaxProcesses == 0 || tasks == 0 {
@@ -132,11 +129,11 @@ func (l *Launcher) limitsAndOwner(t *task, start *taskproc.Start) (tasks int, er
 	return tasks, err
 }
 
-// run has a task run in a child that waits, or else in c.
+// run runs a task in an idle child, or else in c.
 func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
 	if waiting := l.takeIdle(c.class); waiting != nil {
 		if err := l.assign(t, waiting); err == nil {
-			c.cleanUp() // it is not needed
+			c.cleanUp() // an idle child runs the task
 			return nil
 		}
 		waiting.kill()
@@ -148,7 +145,7 @@ func (l *Launcher) run(ctx context.Context, t *task, c *child) error {
 	return nil
 }
 
-// assign gives a child that waits another task.
+// assign gives an idle child another task.
 func (l *Launcher) assign(t *task, c *child) error {
 	w, err := t.connect()
 	if err != nil {
@@ -162,7 +159,7 @@ func (l *Launcher) assign(t *task, c *child) error {
 	return nil
 }
 
-// start starts the process of a child and all that goes with it.
+// start starts the process of a child, with its goroutines and its memory limit.
 func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +171,7 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 		return err
 	}
 	if l.cgroup != nil {
-		if c.cgroup, err = l.cgroup.newGroup(t.attempt, t.limit.bytes); err != nil {
+		if c.cgroup, err = l.cgroup.newGroup(t.attempt, t.limits); err != nil {
 			return fmt.Errorf("memory of the task: %w", err)
 		}
 	}
@@ -192,7 +189,7 @@ func (l *Launcher) start(ctx context.Context, t *task, c *child) (err error) {
 	return nil
 }
 
-// supervise sees a child through to its end.
+// supervise waits for the exit of a child and ends its last task.
 func (l *Launcher) supervise(c *child) {
 	last := c.reap()
 	l.mu.Lock()

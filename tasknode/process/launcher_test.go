@@ -19,7 +19,7 @@ func TestTaskRunsAndItsOutputCounts(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, ""))
 	pieces := r.last().GetDone().GetPieces()
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if len(pieces) != 1 {
 		t.Fatalf("pieces: %v", pieces)
@@ -41,7 +41,7 @@ func TestUserFailureIsReportedByTheTask(t *testing.T) {
 		t.Errorf("failure %v", f)
 	}
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if !strings.Contains(r.log("stderr"), "about to fail") || !strings.Contains(r.task.(*task).LogTail(), "about to fail") {
 		t.Errorf("stderr is %q", r.log("stderr"))
@@ -52,14 +52,14 @@ func TestUserFailureIsReportedByTheTask(t *testing.T) {
 		t.Errorf("failure %v", f)
 	}
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 }
 
 func TestCrashIsFoundInStderr(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "goroutine panic"))
 	if last := r.last(); last != nil {
-		t.Errorf("last word %v", last)
+		t.Errorf("last message %v", last)
 	}
 	crash := wantCrash(t, r.gone(), "panic: elsewhere")
 	if !strings.HasPrefix(crash.Stack, "goroutine ") || !strings.Contains(crash.Stack, "crashElsewhere") {
@@ -70,7 +70,7 @@ func TestCrashIsFoundInStderr(t *testing.T) {
 func TestExitInTheMiddleOfATask(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "exit"))
 	if last := r.last(); last != nil {
-		t.Errorf("last word %v", last)
+		t.Errorf("last message %v", last)
 	}
 	err := r.gone()
 	if r.task.(*task).conn.received.Load() { // progress was quicker than the exit
@@ -82,7 +82,7 @@ func TestExitInTheMiddleOfATask(t *testing.T) {
 
 func TestFileThatIsNotAProgram(t *testing.T) {
 	for role, phrases := range map[string][]string{
-		"silent": {"program self ended with exit status 0 before it said anything", "mr.Main"},
+		"silent": {"program self ended with exit status 0 before it sent anything", "mr.Main"},
 		"usage":  {"exit status 2", `"usage: silent FILE"`},
 	} {
 		l := newLauncher(t, Config{Environ: append(os.Environ(), roleEnv+"="+role)})
@@ -106,7 +106,7 @@ func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
 			t.Errorf("failure %v, want %q", f, want)
 		}
 		if err := r.gone(); err != nil {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("exit error %v", err)
 		}
 	}
 }
@@ -114,10 +114,10 @@ func TestOtherProgramThanTheOneSubmitted(t *testing.T) {
 func TestLargeOutputIsTruncated(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "shout"))
 	if r.last().GetDone() == nil {
-		t.Error("the task is not done")
+		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if got := r.log("stdout"); len(got) > DefaultLogBytes+100 || !strings.HasPrefix(got, "xxx") || !strings.HasSuffix(got, "the end\n") || !strings.Contains(got, "bytes are left out") {
 		t.Errorf("stdout of %d bytes, ends in %q", len(got), got[max(0, len(got)-50):])
@@ -133,14 +133,14 @@ func TestTaskObeysOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	stack := r.task.Stack()
-	if !strings.HasPrefix(stack, "goroutine 1 ") || !strings.Contains(stack, "neverHear") {
+	if !strings.HasPrefix(stack, "goroutine 1 ") || !strings.Contains(stack, "blockForever") {
 		t.Errorf("stack %q", stack)
 	}
 	if err := r.gone(); !errors.Is(err, errForced) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if again := r.task.Stack(); again != stack {
-		t.Errorf("stack of a task that is gone: %q", again)
+		t.Errorf("stack of an exited task: %q", again)
 	}
 }
 
@@ -149,18 +149,18 @@ func TestContextEndOrClosedConnKillsTheTask(t *testing.T) {
 	r := launch(ctx, t, newLauncher(t, Config{KillGrace: time.Millisecond}), startMessage(t, "deaf"))
 	cancel()
 	if err := r.gone(); !errors.Is(err, errForced) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	r = launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
 	r.end.Close()
 	if err := r.gone(); !errors.Is(err, errForced) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	l := newLauncher(t, Config{})
 	r = launch(t.Context(), t, l, startMessage(t, "deaf"))
 	l.Close()
 	if err := r.gone(); !errors.Is(err, errForced) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if _, err := l.Launch(t.Context(), startMessage(t, "")); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("launch after Close: %v", err)
@@ -175,12 +175,12 @@ func TestSignalFromOutside(t *testing.T) {
 
 func TestMemoryLimitIsEnforced(t *testing.T) {
 	l := newLauncher(t, Config{})
-	for _, deedOf := range []string{"eat", "child eats"} {
-		start := startMessage(t, deedOf)
+	for _, action := range []string{"eat", "child eats"} {
+		start := startMessage(t, action)
 		start.Properties[conf.MapMemoryMB] = "300"
 		r := launch(t.Context(), t, l, start)
 		if last := r.last(); last != nil {
-			t.Errorf("%s: last word %v", deedOf, last)
+			t.Errorf("%s: last message %v", action, last)
 		}
 		wantCrash(t, r.gone(), "ran out of its memory of 300 MiB (mapreduce.map.memory.mb)")
 	}
@@ -189,16 +189,16 @@ func TestMemoryLimitIsEnforced(t *testing.T) {
 func TestLeftoverProcessesOfATaskAreKilled(t *testing.T) {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "children"))
 	if r.last().GetDone() == nil {
-		t.Error("the task is not done")
+		t.Error("the task did not finish")
 	}
 	if err := r.gone(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
-	endThose(t, r.log("stdout")) // those that left the group are the user's business
+	killAll(t, r.log("stdout")) // a process that left the group is not the launcher's
 }
 
-// endThose ends processes that are there, named by their numbers.
-func endThose(t *testing.T, numbers string) {
+// killAll kills processes, which must run, given their pids.
+func killAll(t *testing.T, numbers string) {
 	t.Helper()
 	for _, number := range strings.Fields(numbers) {
 		pid, err := strconv.Atoi(number)

@@ -9,32 +9,31 @@ import (
 	"strings"
 )
 
-// logFile keeps the beginning and the end of what is written to it. At any
-// moment the file can be read:
+// logFile keeps the beginning and the end of what is written to it. The file is readable
+// at any time:
 //
 //	┌───── part ─────┬─ gap ─┬──── part to 2·part ────┐
 //	│ the first bytes│"[… left out …]"│ the last bytes │
 //	└────────────────┴───────┴────────────────────────┘
 //
-// When the last bytes have grown to twice their share, the older half of them
-// goes. Before anything is left out there is no gap. Before anything is written
-// there is no file: most tasks print nothing, and a file takes as long to make
-// as a small task to run.
+// When the last bytes exceed two parts, the older part of them is dropped. There is no gap
+// before the first drop, and no file before the first write: most tasks print nothing, and
+// making a file takes as long as running a small task.
 type logFile struct {
 	path    string
-	file    *os.File // nil while there is none
-	part    int64    // a third of what may be kept, bytes
-	size    int64    // of the file
-	dropped int64    // bytes left out
-	gap     int64    // length of the note about that, 0 when there is none
-	err     error    // the first fault; after it nothing is written
+	file    *os.File // nil before the first write
+	part    int64    // bytes; a third of the limit
+	size    int64    // of the file, in bytes
+	dropped int64    // bytes that were dropped
+	gap     int64    // length of the note about them; 0 if there is none
+	err     error    // the first error; nothing is written after it
 }
 
 func newLogFile(path string, limit int64) *logFile {
 	return &logFile{path: path, part: limit / 3}
 }
 
-// create makes the file, and its directory if need be.
+// create makes the file, and its directory if needed.
 func (l *logFile) create() error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
@@ -44,7 +43,8 @@ func (l *logFile) create() error {
 	return err
 }
 
-// Write never fails, so that whoever prints is read on; Close tells.
+// Write never fails, so that the task's output is read in any case; Close returns the
+// error.
 func (l *logFile) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0 && l.err == nil; {
 		n := min(int64(len(rest)), l.part)
@@ -54,7 +54,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// append writes at most a part.
+// append writes at most one part.
 func (l *logFile) append(p []byte) {
 	if l.file == nil {
 		l.err = l.create()
@@ -69,7 +69,7 @@ func (l *logFile) append(p []byte) {
 	l.size += int64(len(p))
 }
 
-// compact leaves out what lies between the first and the last part.
+// compact drops the bytes between the first and the last part.
 func (l *logFile) compact() {
 	last := make([]byte, l.part)
 	if _, l.err = l.file.ReadAt(last, l.size-l.part); l.err != nil {
@@ -85,7 +85,7 @@ func (l *logFile) compact() {
 	}
 }
 
-// Close reports the first fault of all writing.
+// Close returns the first error of all writes.
 func (l *logFile) Close() error {
 	if l.file == nil {
 		return l.err
@@ -93,8 +93,8 @@ func (l *logFile) Close() error {
 	return errors.Join(l.err, l.file.Close())
 }
 
-// tail reads the last n bytes, or what there is, from whole lines if it can.
-// What is no UTF-8 is replaced: messages cannot carry it.
+// tail returns the last n bytes, or fewer, cut to whole lines if possible. It replaces
+// invalid UTF-8, which messages cannot carry.
 func (l *logFile) tail(n int64) string {
 	if l.size == 0 {
 		return ""
@@ -110,7 +110,7 @@ func (l *logFile) tail(n int64) string {
 	return strings.ToValidUTF8(string(text), "\uFFFD")
 }
 
-// fromLine cuts off the beginning of a text up to the end of its first line.
+// fromLine cuts off the first line of a text.
 func fromLine(text []byte) []byte {
 	for i, c := range text[:max(0, len(text)-1)] {
 		if c == '\n' {

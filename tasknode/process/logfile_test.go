@@ -101,7 +101,7 @@ func TestLogWriteErrorDoesNotStopTheTask(t *testing.T) {
 			t.Errorf("%s: wrote %d, %v", what, n, err)
 		}
 		if err := l.Close(); err == nil {
-			t.Errorf("%s: the fault is not told", what)
+			t.Errorf("%s: Close returns no error", what)
 		}
 	}
 }

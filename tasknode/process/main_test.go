@@ -20,7 +20,7 @@ import (
 // program on package mr.
 const roleEnv = "PROCESS_TEST_ROLE"
 
-// bareEnv makes it end at once.
+// bareEnv makes it exit at once.
 const bareEnv = "PROCESS_TEST_BARE"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// roles are programs that do not get as far as package mr.
+// roles are programs that end before they call package mr.
 var roles = map[string]func(){
 	"silent": func() { os.Exit(0) },
 	"usage": func() {
@@ -57,14 +57,14 @@ var roles = map[string]func(){
 	},
 }
 
-// deed is the property that says what the mapper does at a record.
-const deed = "test.deed"
+// actionProperty is the property that names what the mapper does at a record.
+const actionProperty = "test.action"
 
-// job is map-only; its mapper does what the property says.
+// job is map-only. Its mapper does what the property names.
 func job() mr.Runnable {
 	mapper := mr.MapFunc(func(t *mr.Task, offset int64, line []byte, out mr.Emitter[string, int64]) error {
 		out.Emit(string(line), offset)
-		if do := deeds[t.Property(deed)]; do != nil {
+		if do := actions[t.Property(actionProperty)]; do != nil {
 			return do(t)
 		}
 		return nil
@@ -72,7 +72,7 @@ func job() mr.Runnable {
 	return mr.MapOnly("job", mr.TextLines(), mapper, mr.TextOutput[string, int64]())
 }
 
-var deeds = map[string]func(t *mr.Task) error{
+var actions = map[string]func(t *mr.Task) error{
 	"fail": func(t *mr.Task) error {
 		t.Log().Info("about to fail")
 		return errors.New("no good: \xff")
@@ -86,7 +86,7 @@ var deeds = map[string]func(t *mr.Task) error{
 	"shout": func(*mr.Task) error { return shout(100 << 20) },
 	"deaf": func(t *mr.Task) error {
 		t.SetStatus("deaf")
-		return neverHear()
+		return blockForever()
 	},
 	"eat": func(*mr.Task) error { return eat() },
 	"child eats": func(*mr.Task) error {
@@ -94,21 +94,21 @@ var deeds = map[string]func(t *mr.Task) error{
 		return eater.Run()
 	},
 	"leave a goroutine": func(t *mr.Task) error {
-		go neverHear()
+		go blockForever()
 		return speak(t)
 	},
 	"speak":    speak,
 	"children": func(*mr.Task) error { return leaveChildren() },
 	"suicide": func(*mr.Task) error {
-		return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), neverHear())
+		return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), blockForever())
 	},
 }
 
 // spoken counts the records of all tasks of this process.
 var spoken int
 
-// speak prints which attempt speaks, how many records the process has had, where
-// it is, and what temporary files there are; and leaves one more.
+// speak prints the attempt, the number of records of the process, the directory, and how
+// many temporary files there are; it leaves one more.
 func speak(t *mr.Task) error {
 	spoken++
 	dir, err := os.Getwd()
@@ -127,7 +127,7 @@ func speak(t *mr.Task) error {
 
 func crashElsewhere() error {
 	go func() { panic("elsewhere") }()
-	return neverHear()
+	return blockForever()
 }
 
 // shout prints that many bytes to each stream.
@@ -141,12 +141,12 @@ func shout(bytes int) error {
 	return nil
 }
 
-func neverHear() error {
+func blockForever() error {
 	<-make(chan error)
 	return nil
 }
 
-// eat takes memory until it is ended.
+// eat allocates memory until it is killed.
 func eat() error {
 	var eaten [][]byte
 	for {
@@ -161,8 +161,8 @@ func eat() error {
 	}
 }
 
-// leaveChildren starts one process that stays in the group and one that leaves
-// it, and prints the number of the latter. Both have the streams open.
+// leaveChildren starts one process that stays in the group and one that leaves it, and
+// prints the pid of the latter. Both keep the streams open.
 func leaveChildren() error {
 	for _, leave := range []bool{false, true} {
 		child := exec.Command("sleep", "1000")

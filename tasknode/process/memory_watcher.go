@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// How often memory is looked at: that of the processes of tasks themselves, which is one small
-// file each, and that of all they have started, which is one for every process
-// of the machine.
+// How often memory is sampled. A sample reads one small file for each task's process; a
+// scan also reads one for every process of the machine, to find what tasks have started.
 const (
 	sampleInterval = 100 * time.Millisecond
 	samplesPerScan = 5
 )
 
-// memoryWatcher holds processes to their memory where no cgroup does. One goroutine looks;
-// close ends it.
+// memoryWatcher enforces memory limits without cgroups: it kills processes that exceed
+// theirs. One goroutine samples memory; close ends it.
 type memoryWatcher struct {
 	stop  chan struct{}
 	ended chan struct{}
@@ -40,7 +39,7 @@ func (w *memoryWatcher) close() {
 	<-w.ended
 }
 
-// watch ends c when it uses more than its limit, until forget is called.
+// watch kills c when it exceeds its limit, until forget is called.
 func (w *memoryWatcher) watch(c *child) (forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,8 +65,8 @@ func (w *memoryWatcher) run() {
 	}
 }
 
-// sample ends the processes that use too much, alone or, if scan, with all of their
-// group.
+// sample kills the processes that exceed their limit, alone or, if scan is set, with all
+// of their process group.
 func (w *memoryWatcher) sample(scan bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +78,7 @@ func (w *memoryWatcher) sample(scan bool) {
 		groups = residentByGroup()
 	}
 	for c := range w.mu.children {
-		if max(residentOf(c.pid), groups[c.pid]) > c.class.bytes {
+		if max(residentOf(c.pid), groups[c.pid]) > c.class.limits.memory {
 			c.killForMemory()
 		}
 	}
@@ -88,7 +87,7 @@ func (w *memoryWatcher) sample(scan bool) {
 // pageBytes is the unit of resident memory in /proc.
 var pageBytes = int64(os.Getpagesize())
 
-// residentOf is how much of a process is in memory, 0 when it is gone.
+// residentOf returns the resident bytes of a process, 0 if it has exited.
 func residentOf(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -105,8 +104,8 @@ func residentOf(pid int) int64 {
 	return pages * pageBytes
 }
 
-// residentByGroup is how much of each process group is in memory. Pages that
-// processes share count for each.
+// residentByGroup returns the resident bytes of each process group. Pages that processes
+// share count for each of them.
 func residentByGroup() map[int]int64 {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -127,9 +126,9 @@ func residentByGroup() map[int]int64 {
 	return groups
 }
 
-// groupAndResident reads a process's line in /proc: its number, its name in
-// brackets, which may hold anything, and then fields of which the third is the
-// group and the 22nd the resident pages. It is 0, 0 for another text.
+// groupAndResident parses a process's stat line in /proc: its pid, its name in brackets,
+// which may hold anything, and then fields of which the third is the group and the 22nd
+// the resident pages. It returns 0, 0 for any other text.
 func groupAndResident(stat []byte) (group int, bytesResident int64) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 22 {

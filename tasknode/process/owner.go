@@ -10,16 +10,15 @@ import (
 	"syscall"
 )
 
-// owner is the user whose rights a task has. The nil owner is the daemon's own
-// user.
+// owner is the user that a task runs as. A nil owner stands for the daemon's own user.
 type owner struct {
 	name, home string
 	uid, gid   uint32
 	groups     []uint32
 }
 
-// ownerOf is who is to run the tasks of a user's jobs: a daemon that is root
-// gives them to the user, another one has no choice.
+// ownerOf returns the owner of the tasks of a user's jobs. Only a daemon that is root can
+// run them as that user.
 func ownerOf(name string) (*owner, error) {
 	if os.Geteuid() != 0 || name == "" {
 		return nil, nil
@@ -57,7 +56,7 @@ func id(text string) (uint32, error) {
 	return uint32(n), err
 }
 
-// credential is nil for the daemon's own.
+// credential is nil for the daemon's own user.
 func (o *owner) credential() *syscall.Credential {
 	if o == nil {
 		return nil
@@ -65,8 +64,8 @@ func (o *owner) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}
 }
 
-// chown makes the owner that of files and directories. Links are not followed:
-// whose they are is all that could change.
+// chown gives files and directories to the owner. It does not follow links: a task could
+// place one, and the daemon would give away its target.
 func (o *owner) chown(paths ...string) error {
 	if o == nil {
 		return nil
@@ -79,9 +78,8 @@ func (o *owner) chown(paths ...string) error {
 	return nil
 }
 
-// allowTraversal lets other users than the daemon's through a directory, though they
-// can neither read nor change it: a user who could put a link there might have a
-// daemon that is root write to another place.
+// allowTraversal lets all users pass through a directory, but not read or change it. A
+// user who could place a link there might make a daemon that is root write elsewhere.
 func (o *owner) allowTraversal(dir string) error {
 	if o == nil {
 		return nil
@@ -89,7 +87,7 @@ func (o *owner) allowTraversal(dir string) error {
 	return os.Chmod(dir, 0o711)
 }
 
-// environ sets what tells a program whose it is.
+// environ sets the variables that name the user of a process.
 func (o *owner) environ(env []string) []string {
 	if o == nil {
 		return env

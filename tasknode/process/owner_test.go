@@ -66,7 +66,7 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != nobody.Uid {
-		t.Errorf("its file belongs to %d", uid)
+		t.Errorf("file owner %d", uid)
 	}
 }
 
@@ -90,8 +90,7 @@ func TestUserWithoutAnAccount(t *testing.T) {
 	}
 }
 
-// TestTaskOfARootDaemonThatKeepsItsUser has a daemon run the tasks of anybody as
-// itself.
+// TestTaskOfARootDaemonThatKeepsItsUser runs tasks as the daemon's user.
 func TestTaskOfARootDaemonThatKeepsItsUser(t *testing.T) {
 	start := startMessage(t, "")
 	start.User = "no-such-user"
@@ -101,6 +100,6 @@ func TestTaskOfARootDaemonThatKeepsItsUser(t *testing.T) {
 	_ = r.gone()
 	own := strconv.Itoa(os.Getuid())
 	if got := strings.Fields(r.log("stdout")); len(got) == 0 || got[0] != own || !strings.Contains(r.log("stdout"), "HADOOP_USER_NAME=no-such-user") {
-		t.Errorf("it runs as %q, want %s first", got, own)
+		t.Errorf("task runs as %q, want %s first", got, own)
 	}
 }

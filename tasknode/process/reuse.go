@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// takeIdle is a process that waits for a task of that class, nil when there is
-// none. The caller has it for itself.
+// takeIdle takes an idle process of a class, nil if there is none. It prefers the one that
+// became idle last, so that the others reach their IdleTime.
 func (l *Launcher) takeIdle(k processClass) *child {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -20,7 +20,7 @@ func (l *Launcher) takeIdle(k processClass) *child {
 	return nil
 }
 
-// keepIdle has a process wait for another task, if it may.
+// keepIdle makes a process wait for another task. It returns false if the process may not.
 func (l *Launcher) keepIdle(c *child) bool {
 	if !c.isReusable() {
 		return false
@@ -35,7 +35,7 @@ func (l *Launcher) keepIdle(c *child) bool {
 	return true
 }
 
-// dismiss ends a process that has waited for too long, unless it has a task.
+// dismiss kills a process that has been idle too long, unless it has a task by now.
 func (l *Launcher) dismiss(c *child) {
 	l.mu.Lock()
 	i := slices.Index(l.mu.waiting, c)
@@ -48,8 +48,8 @@ func (l *Launcher) dismiss(c *child) {
 	}
 }
 
-// evictIdleLocked ends the process that has waited longest where there would be
-// one too many with the next.
+// evictIdleLocked kills the process that has been idle longest if one more process would
+// exceed MaxProcesses.
 func (l *Launcher) evictIdleLocked() {
 	if len(l.mu.waiting) == 0 || len(l.mu.children) < l.cfg.MaxProcesses {
 		return
@@ -60,8 +60,9 @@ func (l *Launcher) evictIdleLocked() {
 	c.kill()
 }
 
-// awaitTaskEnds hears from a process that a task is over, and has it wait for another,
-// until it is gone.
+// awaitTaskEnds makes the process idle each time it reports the end of a task, until it
+// exits. A process whose output is not complete may have left a child behind: it is
+// killed.
 func (l *Launcher) awaitTaskEnds(c *child) {
 	for c.handover.AwaitTaskEnd() {
 		t := c.detachTask()

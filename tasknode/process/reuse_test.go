@@ -15,12 +15,12 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// longIdle keeps processes for as long as a test takes.
+// longIdle keeps processes idle for longer than a test takes.
 const longIdle = time.Hour
 
-// another is a Start of the same job with another attempt.
-func another(t testing.TB, n int, deedOf string) *taskproc.Start {
-	s := startMessage(t, deedOf)
+// another is a Start of the same job for another attempt.
+func another(t testing.TB, n int, action string) *taskproc.Start {
+	s := startMessage(t, action)
 	dir := filepath.Join(filepath.Dir(s.LocalDir), fmt.Sprintf("attempt_1_0001_m_%06d_0", n))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func another(t testing.TB, n int, deedOf string) *taskproc.Start {
 	return s
 }
 
-// runThrough launches a task, waits for its end and returns its process.
+// runThrough launches a task, waits for its end, and returns its process.
 func runThrough(t testing.TB, l *Launcher, start *taskproc.Start) (*running, *child) {
 	t.Helper()
 	r := launch(t.Context(), t, l, start)
@@ -73,7 +73,7 @@ func TestTasksOfAJobShareOneProcess(t *testing.T) {
 		wantRecords(t, r.done, 3)
 	}
 	if got := processesIn(t, first.pid); len(got) != 1 {
-		t.Errorf("processes %v wait, want one", got)
+		t.Errorf("idle processes %v, want one", got)
 	}
 	l.Close()
 	if got := processesIn(t, first.pid); len(got) != 0 || exists(first.temp) {
@@ -114,12 +114,12 @@ func TestOtherTasksHaveProcessesOfTheirOwn(t *testing.T) {
 			t.Errorf("another %s: done %v, in the same process: %t", what, r.done, c == before)
 		}
 		if _, c := runThrough(t, l, another(t, 2, "")); c != before {
-			t.Errorf("another %s: the first process is not waiting any more", what)
+			t.Errorf("another %s: the first process is not idle any more", what)
 		}
 	}
 }
 
-// link is another name of the test's program.
+// link makes another name of the test's program.
 func link(t *testing.T) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -134,18 +134,18 @@ func link(t *testing.T) string {
 
 func TestDirtyProcessIsNotReused(t *testing.T) {
 	l := newLauncher(t, Config{MaxProcesses: 2, IdleTime: longIdle})
-	for _, deedOf := range []string{"fail", "panic", "goroutine panic", "exit", "leave a goroutine", "children"} {
-		r, c := runThrough(t, l, another(t, 0, deedOf))
+	for _, action := range []string{"fail", "panic", "goroutine panic", "exit", "leave a goroutine", "children"} {
+		r, c := runThrough(t, l, another(t, 0, action))
 		select {
 		case <-c.exited:
 		case <-time.After(time.Minute):
-			t.Errorf("after a task with deed %q its process waits", deedOf)
+			t.Errorf("after a task with action %q its process is idle", action)
 		}
-		if done := deedOf == "leave a goroutine" || deedOf == "children"; done != (r.done != nil) {
-			t.Errorf("deed %q: done %v", deedOf, r.done)
+		if done := action == "leave a goroutine" || action == "children"; done != (r.done != nil) {
+			t.Errorf("action %q: done %v", action, r.done)
 		}
-		if deedOf == "children" {
-			endThose(t, r.log("stdout"))
+		if action == "children" {
+			killAll(t, r.log("stdout"))
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestTaskThatIsKilledTakesItsProcessAlong(t *testing.T) {
 	}
 	r.end.Close()
 	if err := r.gone(); err != errForced || r.task.(*task).child != before {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("exit error %v", err)
 	}
 	if _, c := runThrough(t, l, another(t, 2, "")); c == before {
 		t.Error("the process that was killed runs a task")
@@ -227,7 +227,7 @@ func TestNoMoreProcessesThanSlots(t *testing.T) {
 		runThrough(t, l, start)
 		l.mu.Lock()
 		if waiting := len(l.mu.waiting); waiting > 2 || waiting == 0 {
-			t.Errorf("%d processes wait", waiting)
+			t.Errorf("%d idle processes", waiting)
 		}
 		l.mu.Unlock()
 	}
@@ -239,6 +239,6 @@ func TestIdleProcessEndsAfterIdleTime(t *testing.T) {
 	select {
 	case <-c.exited:
 	case <-time.After(time.Minute):
-		t.Error("the process waits on")
+		t.Error("the process is still idle")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// starter starts processes, all from one thread: Linux kills a process that has
-// a parent death signal when the thread that started it ends, and only a
-// goroutine that is bound to its thread has a say in that.
+// starter starts all processes from one thread. Linux kills a process that has a parent
+// death signal when the thread that started it ends, so the starter's goroutine is bound
+// to a thread that lives as long as the processes.
 type starter struct {
 	requests chan func()
 	ended    chan struct{}
@@ -33,7 +33,7 @@ func newStarter() *starter {
 	return s
 }
 
-// close waits for the goroutine. No start follows.
+// close waits for the goroutine. The caller starts no process after it.
 func (s *starter) close() {
 	close(s.requests)
 	<-s.ended
@@ -57,12 +57,12 @@ func (s *starter) start(ctx context.Context, c *child, t *task) error {
 	return nil
 }
 
-// busyTimeout is how long a program may be "busy": its file was written a
-// moment ago, and a process that is just being started still has it open.
+// busyTimeout is how long a program may be "busy" (ETXTBSY): its file was just written,
+// and a process that forked meanwhile still has it open until it execs.
 const busyTimeout = time.Second
 
-// startProcess starts the process with those files as descriptors 0, 1, …. When
-// it fails there is none.
+// startProcess starts the process with files as descriptors 0, 1, …. After an error there
+// is no process.
 func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (err error) {
 	attr := &os.ProcAttr{Dir: t.dir, Env: t.environ, Files: files, Sys: &syscall.SysProcAttr{
 		Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: t.owner.credential(),
@@ -84,7 +84,7 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	c.pid = c.process.Pid
 	c.preferAsVictim()
 	if err := c.cgroup.add(c.pid); err != nil {
-		_, _, _ = c.collect() // which kills it
+		_, _, _ = c.collect() // kills it
 		return err
 	}
 	c.tasks, c.tasksLeft = 1, c.tasksLeft-1
@@ -92,8 +92,8 @@ func (c *child) startProcess(ctx context.Context, t *task, files []*os.File) (er
 	return nil
 }
 
-// preferAsVictim has the kernel take a task before a daemon when the machine has
-// no memory left. It is an offer that the kernel may refuse.
+// preferAsVictim makes the kernel kill a task before a daemon when the machine runs out of
+// memory. The kernel may refuse that.
 func (c *child) preferAsVictim() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", c.pid), []byte("500"), 0)
 }

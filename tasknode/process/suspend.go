@@ -12,33 +12,33 @@ import (
 
 var _ tasknode.Suspender = (*task)(nil)
 
-// Suspend implements tasknode.Suspender: the freezer holds all that the task has
-// started where there is one (cgroup version 2), else SIGSTOP its process group.
+// Suspend implements tasknode.Suspender. The freezer of cgroup version 2 stops all that
+// the task has started; without it, SIGSTOP stops the process group.
 func (t *task) Suspend() error { return t.setSuspended(true) }
 
 // Resume implements tasknode.Suspender.
 func (t *task) Resume() error { return t.setSuspended(false) }
 
-func (t *task) setSuspended(still bool) error {
+func (t *task) setSuspended(suspended bool) error {
 	if t.child == nil {
 		return os.ErrProcessDone
 	}
-	return t.child.setSuspended(t, still)
+	return t.child.setSuspended(t, suspended)
 }
 
-// setSuspended has the process stand still or go on, if it still runs t. Whoever ends it
-// need not have it go on before: SIGKILL ends what stands still.
-func (c *child) setSuspended(t *task, still bool) error {
+// setSuspended suspends or resumes the process if it still runs t. A caller that kills the
+// process need not resume it: SIGKILL ends a suspended process.
+func (c *child) setSuspended(t *task, suspended bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.reaped || c.mu.task != t {
 		return os.ErrProcessDone
 	}
-	if done, err := c.cgroup.setFrozen(still); done {
+	if done, err := c.cgroup.setFrozen(suspended); done {
 		return err
 	}
 	signal := unix.SIGCONT
-	if still {
+	if suspended {
 		signal = unix.SIGSTOP
 	}
 	if err := unix.Kill(-c.pid, signal); err != nil {
@@ -47,14 +47,14 @@ func (c *child) setSuspended(t *task, still bool) error {
 	return nil
 }
 
-// setFrozen has all processes of the group stand still or go on. It is false where
-// the group has no freezer.
-func (g *taskCgroup) setFrozen(still bool) (done bool, err error) {
+// setFrozen freezes or thaws all processes of the group. done is false if the group has no
+// freezer.
+func (g *taskCgroup) setFrozen(suspended bool) (done bool, err error) {
 	if g == nil || !exists(filepath.Join(g.dir, "cgroup.freeze")) {
 		return false, nil
 	}
 	text := "0"
-	if still {
+	if suspended {
 		text = "1"
 	}
 	return true, g.write("cgroup.freeze", text)

@@ -10,8 +10,7 @@ import (
 	"github.com/hammr/hammr/tasknode"
 )
 
-// states are those of the processes of a task's group, as in /proc: T stands
-// still.
+// states returns the states of the processes of a task's group, as in /proc: T is stopped.
 func (r *running) states() (states string) {
 	r.t.Helper()
 	for _, pid := range processesIn(r.t, r.task.(*task).child.pid) {
@@ -25,18 +24,18 @@ func (r *running) states() (states string) {
 	return states
 }
 
-// awaitStates waits until all processes of the task are as they are to be.
-func (r *running) awaitStates(still bool) {
+// awaitStates waits until all processes of the task are stopped, or none is.
+func (r *running) awaitStates(suspended bool) {
 	r.t.Helper()
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for end := time.Now().Add(time.Minute); ; <-look.C {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); ; <-tick.C {
 		states := r.states()
-		if stopped := strings.Count(states, "T"); states != "" && stopped == len(states) == still && (still || stopped == 0) {
+		if stopped := strings.Count(states, "T"); states != "" && stopped == len(states) == suspended && (suspended || stopped == 0) {
 			return
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("processes in states %q, stand still: %v expected", states, still)
+			r.t.Fatalf("processes in states %q, want suspended: %v", states, suspended)
 		}
 	}
 }
@@ -67,12 +66,12 @@ func TestSuspendAndResume(t *testing.T) {
 		}
 		r.awaitStates(false)
 	}
-	r.end.Close() // which ends it by force
+	r.end.Close() // kills it
 	if err := r.gone(); err == nil {
-		t.Error("it has ended by itself")
+		t.Error("the task ended by itself")
 	}
 	if err := task.Suspend(); !errors.Is(err, os.ErrProcessDone) {
-		t.Errorf("suspending what is gone: %v", err)
+		t.Errorf("suspending an exited task: %v", err)
 	}
 }
 
@@ -84,7 +83,7 @@ func TestSuspendedTaskCanBeKilled(t *testing.T) {
 	r.awaitStates(true)
 	r.end.Close()
 	if err := r.gone(); err == nil {
-		t.Error("it has ended by itself")
+		t.Error("the task ended by itself")
 	}
 }
 
@@ -97,8 +96,8 @@ func TestFreezer(t *testing.T) {
 			put(t, dir, "cgroup.freeze", "")
 		}
 		got := ""
-		for _, still := range []bool{true, false} {
-			done, err := g.setFrozen(still)
+		for _, stopped := range []bool{true, false} {
+			done, err := g.setFrozen(stopped)
 			if err != nil || done != (version == 2) {
 				t.Errorf("version %d: %v, %v", version, done, err)
 			}

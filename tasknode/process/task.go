@@ -9,58 +9,60 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// task is one attempt in a process.
+// task is one attempt that runs in a process.
 type task struct {
 	cfg     *Config
 	attempt string
+	kind    taskproc.Kind
 	binary  string // full name of the program in storage
-	path    string // of the program here
+	path    string // of the program on this machine
 	dir     string // of the attempt
-	temp    string // for temporary files of the process that begins with the task
+	temp    string // for temporary files of a process that starts with this task
 	environ []string
 	owner   *owner // nil for the daemon's own user
-	limit   memoryLimit
+	limits  limits
 
 	child          *child // nil until it has one
 	conn           *control
 	stdout, stderr stream
-	readers        sync.WaitGroup // of stdout and stderr
-	stopKillTimer  func() bool    // has the end of its context be of no concern
+	readers        sync.WaitGroup // goroutines of stdout and stderr
+	stopKillTimer  func() bool    // detaches the task from its context
 
 	exited  chan struct{}
-	err     error  // holds once gone is closed, like the following two
+	err     error  // valid once exited is closed, like the next two
 	logTail string // last lines of stderr
-	dump    string // of all goroutines, where Stack has asked for it
+	dump    string // of all goroutines, if Stack requested it
 
 	// Guarded by the child's lock.
-	forced      bool // the daemon has ended it
-	outOfMemory bool // for its memory
+	forced      bool // the daemon has killed it
+	outOfMemory bool // because of its memory
 }
 
-// Conn implements tasknode.Task. Closing it ends the task by force.
+// Conn implements tasknode.Task. Closing it kills the task.
 func (t *task) Conn() io.ReadWriteCloser { return t.conn }
 
-// Exited implements tasknode.Task: nothing that the task has started is left, and
-// its logs are complete. Its process is gone too, or waits for another task.
+// Exited implements tasknode.Task: nothing that the task has started is left, and its logs
+// are complete. Its process has exited too, or is idle.
 func (t *task) Exited() <-chan struct{} { return t.exited }
 
 // Err implements tasknode.Task.
 func (t *task) Err() error { return t.err }
 
-// LogTail is the last lines that the task printed to stderr, "" for none. It
-// holds once Gone is closed.
+// LogTail returns the last lines that the task printed to stderr, "" for none. It is valid
+// once Exited is closed.
 func (t *task) LogTail() string { return t.logTail }
 
-// Times for what takes no time if all is well.
+// Timeouts for what takes no time normally.
 const (
 	dumpTimeout  = 3 * time.Second // for a dump of goroutines
-	drainTimeout = time.Second     // for what is left in the pipes, and for the dying
+	drainTimeout = time.Second     // for the rest of the output, and for the exit of killed processes
 )
 
-// Stack implements tasknode.Task: the task writes where its goroutines stand,
-// which ends it.
+// Stack implements tasknode.Task. The task prints the stacks of its goroutines and ends.
 func (t *task) Stack() string {
 	t.force(func() {
 		_ = unix.Kill(t.child.pid, unix.SIGQUIT)
@@ -77,19 +79,19 @@ func (t *task) Stack() string {
 	return t.dump
 }
 
-// kill ends the process with all of its group, if it still runs this task.
+// kill kills the process and its group, if it still runs this task.
 func (t *task) kill() {
 	t.force(func() { _ = unix.Kill(-t.child.pid, unix.SIGKILL) })
 }
 
-// force runs f unless the task is over.
+// force calls f unless the task has ended.
 func (t *task) force(f func()) {
 	if t.child != nil {
 		t.child.force(t, f)
 	}
 }
 
-// killAfterGrace ends the task by force unless it ends by itself.
+// killAfterGrace kills the task unless it ends by itself within KillGrace.
 func (t *task) killAfterGrace() {
 	timer := time.NewTimer(t.cfg.KillGrace)
 	defer timer.Stop()
@@ -100,36 +102,35 @@ func (t *task) killAfterGrace() {
 	}
 }
 
-// drain waits until all that was printed is in the logs, and reports whether
-// that is so at the deadline: what has left the group may have them open for
-// ever.
+// drain waits until all output is in the logs, and reports whether that is so at the
+// deadline. A process that has left the group may keep the pipes open for ever.
 func (t *task) drain(deadline time.Time) (whole bool) {
-	_ = t.stdout.pipe.SetReadDeadline(deadline) // fails for no pipe
+	_ = t.stdout.pipe.SetReadDeadline(deadline) // an error: there is no pipe
 	_ = t.stderr.pipe.SetReadDeadline(deadline)
 	t.readers.Wait()
 	return t.stdout.complete && t.stderr.complete
 }
 
-// abandon gives back what a task that was not started has taken.
+// abandon releases what a task that was not started has acquired.
 func (t *task) abandon() {
 	t.disconnect()
 	t.cleanUp()
 }
 
-// cleanUp closes and removes what is not needed after the end of a task.
+// cleanUp closes what is not needed after the end of a task.
 func (t *task) cleanUp() {
 	t.stopKillTimer()
 	if err := errors.Join(t.stdout.close(), t.stderr.close()); err != nil {
-		t.cfg.Logger.Warn("after the end of a task", "attempt", t.attempt, "error", err)
+		t.cfg.Logger.Warn("cleanup after a task failed", "attempt", t.attempt, "error", err)
 	}
 }
 
-// giveDir gives the user who owns the task the attempt's directory.
+// giveDir gives the attempt's directory to the owner of the task.
 func (t *task) giveDir() error {
 	return errors.Join(t.owner.allowTraversal(filepath.Dir(t.dir)), t.owner.chown(t.dir))
 }
 
-// makeTemp makes the place for temporary files.
+// makeTemp makes the directory for temporary files.
 func (t *task) makeTemp() error {
 	if err := os.MkdirAll(t.temp, 0o700); err != nil {
 		return err

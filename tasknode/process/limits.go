@@ -1,0 +1,73 @@
+package process
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/taskproc"
+)
+
+// limits are what a task's process may use. This file has every step of a limit:
+//
+//	property ── limitsOf ──► limits ─┬─ cgroupFiles ──► the task's cgroup, or the memoryWatcher without one
+//	                                 ├─ gcLimit ──────► GOMEMLIMIT, for the program's own collector
+//	                                 └─ exceededText ─► the user
+//
+// To limit another resource, cpu time for example: add a field here and its property in
+// limitsOf, enable its controller in cgroupControllers, and write its files in
+// cgroupFiles. Processes with other limits do not share tasks, since limits are part
+// of the processClass.
+type limits struct {
+	memory int64 // bytes
+}
+
+// limitsOf reads the limits of a task, and how many tasks its process may run; negative
+// is any number.
+func limitsOf(start *taskproc.Start) (l limits, tasks int, err error) {
+	c, err := conf.FromMap(start.Properties)
+	if err != nil {
+		return limits{}, 0, err
+	}
+	return limits{memory: c.Int64(memoryProperty(start.Kind)) << 20}, c.Int(conf.ProcessTasks), nil
+}
+
+// memoryProperty is the property that sets the memory of tasks of a kind.
+func memoryProperty(kind taskproc.Kind) string {
+	if kind == taskproc.Kind_REDUCE {
+		return conf.ReduceMemoryMB
+	}
+	return conf.MapMemoryMB
+}
+
+// cgroupControllers are the controllers of cgroup version 2 that a task's cgroup needs.
+const cgroupControllers = "+memory"
+
+// cgroupFile is a setting of a cgroup.
+type cgroupFile struct {
+	name, text string
+	optional   bool // some kernels do not have it
+}
+
+// cgroupFiles are the settings that enforce the limits in a cgroup of a version. In
+// version 1 each controller has a directory of its own; a cgroup knows that of memory.
+func (l limits) cgroupFiles(version int) []cgroupFile {
+	memory := strconv.FormatInt(l.memory, 10)
+	if version == 1 {
+		return []cgroupFile{{name: "memory.limit_in_bytes", text: memory}}
+	}
+	return []cgroupFile{
+		{name: "memory.max", text: memory},
+		{name: "memory.oom.group", text: "1"},
+		{name: "memory.swap.max", text: "0", optional: true}, // only if the kernel accounts for swap
+	}
+}
+
+// gcLimit is the heap size, in bytes, above which Go's collector works harder. It leaves
+// memory for what the collector does not count, such as the program's own pages.
+func (l limits) gcLimit() int64 { return l.memory / 10 * 9 }
+
+// exceededText tells the user that a task of a kind has exceeded its memory.
+func (l limits) exceededText(kind taskproc.Kind) string {
+	return fmt.Sprintf("the task ran out of its memory of %d MiB (%s): raise it, or let the task hold less at a time", l.memory>>20, memoryProperty(kind))
+}
