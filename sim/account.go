@@ -24,7 +24,7 @@ type Preemption struct {
 	Kind    cluster.Slot // its phase
 	Task    int          // number in it
 	Attempt int          // number in the task
-	Mode    preempt.Mode
+	Mode    preempt.Mode `json:"How"`
 
 	Lost      int64 // ms of work that was thrown away
 	Conserved int64 // ms of work that counts
@@ -48,9 +48,9 @@ func (r *Result) ByMode() map[preempt.Mode]Cost {
 
 // LostMachine is the failure of a machine.
 type LostMachine struct {
-	Machine   int   // number of the machine
+	Machine   int   `json:"Node"` // number of the machine
 	At        int64 // when it failed
-	ExpiredAt int64 // when it was given up, or was back before that; -1 when the run ended first
+	ExpiredAt int64 `json:"Verdict"` // when it was given up, or was back before that; -1 when the run ended first
 	Back      int64 // when it was back; -1 for never
 
 	Running  int   // attempts that were lost
@@ -67,7 +67,7 @@ type Recovery struct {
 	Task      int          // number in it
 	Attempt   int
 	Machine   int   // on which it runs
-	ExpiredAt int64 // when the machine of the earlier attempt was given up
+	ExpiredAt int64 `json:"Verdict"` // when the machine of the earlier attempt was given up
 	Start     int64
 	Local     bool // it is a map whose input lies on its machine
 }

@@ -18,7 +18,7 @@ type Result struct {
 	Preempted []Preemption  // in order of time
 	Lost      []LostMachine // in the order in which they failed
 	Recovered []Recovery    // in order of start
-	Elections []int64       // when masters began to lead
+	Elections []int64       `json:"Leads"` // when masters began to lead
 
 	Tasks  []TaskResult // with Config.Tasks, in order of job, phase, task and attempt
 	Series []Sample     // with Config.Series, in order of time
@@ -48,7 +48,7 @@ type JobResult struct {
 
 	// OutputError is, of a job that has succeeded, what of its work is in its output not
 	// once; "" for nothing. It is looked for with Config.CheckInvariants.
-	OutputError string
+	OutputError string `json:"Wrong"`
 }
 
 // Sojourn is the time from submission to the end, in ms.

@@ -1,13 +1,6 @@
 package sim
 
-import (
-	"encoding/csv"
-	"fmt"
-	"io"
-	"strconv"
-
-	"github.com/hammr/hammr/cluster"
-)
+import "github.com/hammr/hammr/cluster"
 
 // TaskResult is what became of an attempt.
 type TaskResult struct {
@@ -85,39 +78,4 @@ func (j *job) fractionOf(t *cluster.Task, a *cluster.Attempt) float64 {
 		r = t.Range
 	}
 	return float64(r.End.Offset-r.Start.Offset) / float64(lengthOf(j.in.Maps[t.Part]))
-}
-
-// taskColumns are those of tasks.csv; times are seconds.
-var taskColumns = []string{
-	"policy", "jobid", "phase", "task", "attempt", "machine", "start_s", "end_s", "suspended_s", "local", "outcome", "fraction",
-}
-
-// WriteTasks writes a line for each attempt and policy, as CSV with a heading. It
-// has what was played with Config.Tasks.
-func WriteTasks(w io.Writer, all []PolicyRun) error {
-	out := csv.NewWriter(w)
-	err := out.Write(taskColumns)
-	for _, p := range all {
-		for i := range p.Result.Tasks {
-			if err == nil {
-				err = out.Write(p.Result.Tasks[i].line(p.Policy))
-			}
-		}
-	}
-	out.Flush()
-	if err == nil {
-		err = out.Error()
-	}
-	if err != nil {
-		return fmt.Errorf("sim: tasks: %w", err)
-	}
-	return nil
-}
-
-func (r *TaskResult) line(policy string) []string {
-	return []string{
-		policy, r.Job, r.Kind.String(), strconv.Itoa(r.Task), strconv.Itoa(r.Attempt), MachineName(r.Machine),
-		seconds(r.Start), seconds(r.End), seconds(r.Suspended), strconv.FormatBool(r.Local), string(r.Outcome),
-		strconv.FormatFloat(r.Fraction, 'f', 6, 64),
-	}
 }

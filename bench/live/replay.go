@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -24,7 +25,7 @@ type Replay struct {
 
 // Run runs the workload and returns what came of it, in the time of the workload, and
 // under which policy. It fails when a job does.
-func (r Replay) Run(ctx context.Context) (played sim.PolicyRun, err error) {
+func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	r.Speedup = cmp.Or(r.Speedup, 1)
 	c, err := r.open(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ func (r *Report) writeComparison(w io.Writer) error {
 		fmt.Fprintln(t, "\t\tPAPER\tSIMULATOR\tREAL\tREAL TO PAPER")
 		for _, p := range r.comparisons(i) {
 			m := p.simulated
-			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.paper(), m.Ours.text(m.Unit), p.real.Ours.text(m.Unit), p.real.verdict())
+			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.paper(), spreadText(m.Ours, m.Unit), spreadText(p.real.Ours, m.Unit), p.real.verdict())
 		}
 	}
 	for _, l := range r.allSkipped() {
@@ -50,7 +50,7 @@ func (r *Report) comparisonMarkdown(b *strings.Builder) {
 		fmt.Fprintf(b, "\n### %s\n\n| | paper | simulator | real | real to paper |\n|---|---|---|---|---|\n", e.Title)
 		for _, p := range r.comparisons(i) {
 			m := p.simulated
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", m.Name, m.paper(), m.Ours.text(m.Unit), p.real.Ours.text(m.Unit), p.real.verdict())
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", m.Name, m.paper(), spreadText(m.Ours, m.Unit), spreadText(p.real.Ours, m.Unit), p.real.verdict())
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // write makes the files of an experiment: all trials, a line each, and all jobs
@@ -46,7 +46,7 @@ func (s *Section) writeTrials(w io.Writer) error {
 const jobLines = 1500
 
 func (s *Section) writeJobs(w io.Writer) error {
-	var played []sim.PolicyRun
+	var played []results.PolicyRun
 	lines := 0
 	for i, t := range s.Trials {
 		if s.Outcomes[i] == nil {
@@ -59,9 +59,9 @@ func (s *Section) writeJobs(w io.Writer) error {
 		if t.Point != "" {
 			name += ", " + t.Point
 		}
-		played = append(played, sim.PolicyRun{Policy: name, Result: s.Outcomes[i]})
+		played = append(played, results.PolicyRun{Policy: name, Result: s.Outcomes[i]})
 	}
-	return sim.WriteJobs(w, played)
+	return results.WriteJobs(w, played)
 }
 
 func (r *Report) writeFindings(w io.Writer) error {

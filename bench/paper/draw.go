@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // pooled is what all repetitions have, in one list.
@@ -30,7 +31,7 @@ func curves(axes plot.Axes, all []Repeat, arms []string, points []Point, of func
 	for _, arm := range arms {
 		line := plot.Line{Name: arm}
 		for _, p := range points {
-			s := SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r.At(arm, p.Name))} }))
+			s := results.SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r.At(arm, p.Name))} }))
 			line.Points = append(line.Points, plot.Point{X: p.Value, Y: s.Median, Low: s.Low, High: s.High})
 		}
 		lines = append(lines, line)
@@ -44,7 +45,7 @@ func bars(axes plot.Axes, all []Repeat, arms, groups []string, of func(r Repeat,
 	for _, arm := range arms {
 		bar, ran := plot.Bar{Name: arm}, false
 		for _, group := range groups {
-			s := SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r, arm, group)} }))
+			s := results.SpreadOf(pooled(all, func(r Repeat) []float64 { return []float64{of(r, arm, group)} }))
 			bar.Values = append(bar.Values, plot.Value{Y: s.Median, Low: s.Low, High: s.High})
 			ran = ran || s.N > 0
 		}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/hammr/hammr/sim/results"
 )
 
 // Finding is a Measure with what came out.
 type Finding struct {
 	Measure
-	Ours   Spread
+	Ours   results.Spread
 	Values []float64 // of each repetition
 }
 
@@ -20,7 +22,7 @@ func (e *Experiment) findings(all []Repeat) (list []Finding) {
 		for _, r := range all {
 			values = append(values, m.Of(r))
 		}
-		list = append(list, Finding{Measure: m, Ours: SpreadOf(values), Values: values})
+		list = append(list, Finding{Measure: m, Ours: results.SpreadOf(values), Values: values})
 	}
 	return list
 }

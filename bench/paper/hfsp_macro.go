@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/sim/results"
 )
 
 // hfspSmall is Fig. 3, and locality: FB2009.
@@ -151,7 +152,7 @@ func timeOfDone(o *Outcome, part float64) float64 {
 }
 
 // median is NaN of nothing.
-func median(values []float64) float64 { return SpreadOf(values).Median }
+func median(values []float64) float64 { return results.SpreadOf(values).Median }
 
 // mapPhases are the times from submission to the end of the last map, s.
 func mapPhases(o *Outcome) (times []float64) {

@@ -61,7 +61,7 @@ func (s *Section) markdown(b *strings.Builder) {
 	}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.Name, f.paper(), f.Ours.text(f.Unit), f.verdict())
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", f.Name, f.paper(), spreadText(f.Ours, f.Unit), f.verdict())
 	}
 	s.reasons(b)
 	for _, note := range s.Experiment.Notes {

@@ -34,7 +34,7 @@ func short(t *testing.T, name string) *Report {
 		for _, f := range s.Findings {
 			reason := f.Reason != "" && strings.Contains(string(text), f.Reason)
 			if f.Paper != 0 && f.differs() && !reason {
-				t.Errorf("%s, %s: %s in the paper and %s here, and no reason", s.Experiment.ID, f.Name, f.paper(), f.Ours.text(f.Unit))
+				t.Errorf("%s, %s: %s in the paper and %s here, and no reason", s.Experiment.ID, f.Name, f.paper(), spreadText(f.Ours, f.Unit))
 			}
 		}
 		for _, c := range s.Experiment.Charts {

@@ -68,7 +68,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintln(t, "\t\tPAPER\tOURS\tOURS TO PAPER")
 		for i := range s.Findings {
 			f := &s.Findings[i]
-			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", f.Name, f.paper(), f.Ours.text(f.Unit), f.verdict())
+			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", f.Name, f.paper(), spreadText(f.Ours, f.Unit), f.verdict())
 		}
 	}
 	return t.Flush()

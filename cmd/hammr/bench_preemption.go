@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/sim/results"
 )
 
 func newBenchPreemption() *cobra.Command {
@@ -30,7 +31,7 @@ preemption.txt, environment.json, and raw, the histories and logs.`,
 		Example: "  hammr bench preemption --runs 3 --out preemption",
 		Args:    cobra.NoArgs,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
-			err := refuseExisting(out)
+			err := results.CheckNew(out)
 			if runs < 1 {
 				err = fmt.Errorf("--runs %d: expected 1 or more", runs)
 			}

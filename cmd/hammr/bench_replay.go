@@ -14,7 +14,7 @@ import (
 
 	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/sched/registry"
-	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -88,27 +88,27 @@ func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Wr
 		fmt.Fprintln(stderr, "hammr:", err)
 		return exitError(exitUsage)
 	}
-	dir, err := stageDir(b.out)
+	dir, err := results.Stage(b.out)
 	if err != nil {
 		return err
 	}
-	defer dir.discard()
-	played, err := b.play(ctx, dir.path, stderr)
+	defer dir.Discard()
+	played, err := b.play(ctx, dir.Path(), stderr)
 	if err != nil {
 		return err
 	}
-	if err := dir.file("jobs.csv", func(w io.Writer) error { return sim.WriteJobs(w, played) }); err != nil {
+	if err := dir.WriteFile("jobs.csv", func(w io.Writer) error { return results.WriteJobs(w, played) }); err != nil {
 		return err
 	}
-	if err := dir.keep(); err != nil {
+	if err := dir.Commit(); err != nil {
 		return err
 	}
-	return sim.WriteSummary(stdout, played)
+	return results.WriteSummary(stdout, played)
 }
 
 // prepare fails for what is wrong with the command line and the workload only.
 func (b *benchReplay) prepare(scaled bool) (err error) {
-	if err := refuseExisting(b.out); err != nil {
+	if err := results.CheckNew(b.out); err != nil {
 		return err
 	}
 	switch {
@@ -152,7 +152,7 @@ func (b *benchReplay) checkPolicies() error {
 }
 
 // play runs the workload under each policy.
-func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []sim.PolicyRun, err error) {
+func (b *benchReplay) play(ctx context.Context, dir string, stderr io.Writer) (played []results.PolicyRun, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simCluster is the cluster that is modelled, and who gives out its slots.
+// simCluster holds the flags of the modelled cluster and of the policies that schedule it.
 type simCluster struct {
 	policies            []string
 	conf                policyConf
@@ -30,27 +30,27 @@ type simCluster struct {
 	cfg        sim.Config
 }
 
-// addFlags gives a command the flags of the cluster.
+// addFlags defines the flags of the cluster.
 func (c *simCluster) addFlags(cmd *cobra.Command) {
-	ways := "`way`, one of " + strings.Join(preemptionModeNames(), ", ")
+	modes := "`mode`: " + strings.Join(preemptionModeNames(), ", ")
 	c.conf = make(policyConf)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&c.policies, "policy", []string{"fifo"}, "`names` of policies: "+strings.Join(registry.Names(), ", "))
-	flags.Var(c.conf, "conf", "a setting of the policies, or of one with POLICY: before it; may be given several times")
-	flags.StringVar(&c.allocations, "allocations", "", "Hadoop's allocation `file`, with the pools of policies that have any")
-	flags.StringVar(&c.mapMode, "map-preemption", string(preempt.Auto), "how slots are taken from maps: "+ways)
-	flags.StringVar(&c.reduceMode, "reduce-preemption", string(preempt.Auto), "how slots are taken from reduces: "+ways)
-	flags.Float64Var(&c.sizeError, "size-error", 0, "lognormal `spread` of the errors of policies that estimate sizes")
+	flags.Var(c.conf, "conf", "a property of the policies; POLICY:NAME=VALUE sets it for one; may be repeated")
+	flags.StringVar(&c.allocations, "allocations", "", "Hadoop's allocation `file`, for policies with pools")
+	flags.StringVar(&c.mapMode, "map-preemption", string(preempt.Auto), "how maps are preempted, by "+modes)
+	flags.StringVar(&c.reduceMode, "reduce-preemption", string(preempt.Auto), "how reduces are preempted, by "+modes)
+	flags.Float64Var(&c.sizeError, "size-error", 0, "lognormal `sigma` of the errors of estimated job sizes")
 	flags.IntVar(&c.cfg.Machines, "nodes", 0, "`number` of machines")
 	flags.IntVar(&c.cfg.MapSlots, "map-slots", 4, "`number` of map slots of a machine")
 	flags.IntVar(&c.cfg.ReduceSlots, "reduce-slots", 2, "`number` of reduce slots of a machine")
 	flags.IntVar(&c.cfg.Racks, "racks", 1, "`number` of racks")
 	flags.IntVar(&c.cfg.Replication, "replication", 3, "`copies` of each block of input")
-	flags.Uint64Var(&c.cfg.Seed, "seed", 1, "`number` from which all chance comes")
-	flags.DurationVar(&c.heartbeat, "heartbeat", 0, "`time` between two reports of a machine; 0: it reports at once")
+	flags.Uint64Var(&c.cfg.Seed, "seed", 1, "`number` that seeds all random choices")
+	flags.DurationVar(&c.heartbeat, "heartbeat", 0, "`interval` of a machine's heartbeats; 0 sends every report at once")
 	flags.DurationVar(&c.latency, "latency", 5*time.Millisecond, "`time` that a message takes")
-	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is given up")
-	flags.StringSliceVar(&c.fail, "fail", nil, "machines that are lost: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, the first is n0001; +TIME until it is back")
+	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is lost")
+	flags.StringSliceVar(&c.fail, "fail", nil, "machine failures: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, where the first node is n0001; +TIME ends the failure")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress bar")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp))
 	for _, flag := range []string{"map-preemption", "reduce-preemption"} {
@@ -59,28 +59,27 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 }
 
 func preemptionModeNames() (names []string) {
-	for _, way := range preempt.Modes {
-		names = append(names, string(way))
+	for _, mode := range preempt.Modes {
+		names = append(names, string(mode))
 	}
 	return names
 }
 
-// configure makes a configuration of the flags, or tells what is wrong with them
-// whatever the workload is.
+// configure turns the flags into a configuration. It reports every error that does not depend on the workload.
 func (c *simCluster) configure() error {
-	faults := []error{c.checkNumbers(), c.checkPolicies()}
+	errs := []error{c.checkNumbers(), c.checkPolicies()}
 	for _, text := range c.fail {
 		f, err := parseFailure(text)
-		c.cfg.Failures, faults = append(c.cfg.Failures, f), append(faults, err)
+		c.cfg.Failures, errs = append(c.cfg.Failures, f), append(errs, err)
 	}
 	var err error
 	if c.preemption.Map, err = preempt.Parse(c.mapMode); err != nil {
-		faults = append(faults, fmt.Errorf("--map-preemption: %w", err))
+		errs = append(errs, fmt.Errorf("--map-preemption: %w", err))
 	}
 	if c.preemption.Reduce, err = preempt.Parse(c.reduceMode); err != nil {
-		faults = append(faults, fmt.Errorf("--reduce-preemption: %w", err))
+		errs = append(errs, fmt.Errorf("--reduce-preemption: %w", err))
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	c.cfg.Heartbeat, c.cfg.Latency, c.cfg.Expiry = c.heartbeat.Milliseconds(), c.latency.Milliseconds(), c.expiry.Milliseconds()
@@ -92,57 +91,56 @@ func (c *simCluster) configure() error {
 	return c.cfg.Validate()
 }
 
-// noneIfZero says none at all where sim would take 0 for its default.
+// noneIfZero turns a 0 of the user into the value that means none: sim takes 0 as its default.
 func noneIfZero[T int | int64](n *T) {
 	if *n == 0 {
 		*n = -1
 	}
 }
 
-// What a cluster has at most, of which each takes memory.
+// Limits of a cluster, since each machine and slot takes memory.
 const (
 	maxMachines = 1_000_000
 	maxSlots    = 10_000 // of each kind, of a machine
 )
 
-// checkNumbers looks at the flags that sim would take for something else, or tell
-// of in other words.
+// checkNumbers reports numbers out of range in terms of the flags.
 func (c *simCluster) checkNumbers() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	var errs []error
+	invalid := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.cfg.Machines < 1 || c.cfg.Machines > maxMachines {
-		fault("--nodes %d: expected 1 to %d", c.cfg.Machines, maxMachines)
+		invalid("--nodes %d: expected 1 to %d", c.cfg.Machines, maxMachines)
 	}
 	if n := c.cfg.MapSlots; n < 0 || n > maxSlots {
-		fault("--map-slots %d: expected 0 to %d", n, maxSlots)
+		invalid("--map-slots %d: expected 0 to %d", n, maxSlots)
 	}
 	if n := c.cfg.ReduceSlots; n < 0 || n > maxSlots {
-		fault("--reduce-slots %d: expected 0 to %d", n, maxSlots)
+		invalid("--reduce-slots %d: expected 0 to %d", n, maxSlots)
 	}
 	if c.cfg.Racks < 1 || c.cfg.Replication < 1 {
-		fault("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
+		invalid("--racks %d --replication %d: expected at least 1 of each", c.cfg.Racks, c.cfg.Replication)
 	}
 	if t := c.heartbeat; t < 0 || t > 0 && t < time.Millisecond {
-		fault("--heartbeat %v: expected 0, or 1ms and more", t)
+		invalid("--heartbeat %v: expected 0, or 1ms and more", t)
 	}
 	if t := c.latency; t < 0 {
-		fault("--latency %v: expected 0 or more", t)
+		invalid("--latency %v: expected 0 or more", t)
 	}
 	if t := c.expiry; t < time.Millisecond {
-		fault("--expiry %v: expected 1ms or more", t)
+		invalid("--expiry %v: expected 1ms or more", t)
 	}
 	if !(c.sizeError >= 0 && c.sizeError <= 10) {
-		fault("--size-error %g: expected 0 to 10", c.sizeError)
+		invalid("--size-error %g: expected 0 to 10", c.sizeError)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// slots is how many there are of each kind, after settle.
+// slots is the number of slots of each kind, after configure.
 func (c *simCluster) slots() (maps, reduces int) {
 	return c.cfg.Machines * max(c.cfg.MapSlots, 0), c.cfg.Machines * max(c.cfg.ReduceSlots, 0)
 }
 
-// checkWorkload tells of what a workload has that the cluster never runs.
+// checkWorkload reports tasks that the cluster has no slots for.
 func (c *simCluster) checkWorkload(w *workload.Workload) error {
 	maps, reduces := c.slots()
 	for i := range w.Jobs {

@@ -10,8 +10,7 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// parseFailure reads NODE@TIME or NODE@JOB:PHASE:PERCENT, with +TIME behind it or
-// not.
+// parseFailure parses NODE@TIME or NODE@JOB:PHASE:PERCENT, with an optional +TIME.
 func parseFailure(text string) (f sim.Failure, err error) {
 	node, when, found := strings.Cut(text, "@")
 	f.Machine, err = parseMachine(node)
@@ -31,14 +30,13 @@ func parseFailure(text string) (f sim.Failure, err error) {
 		err = errors.Join(err, millis(when, &f.At))
 	}
 	if err != nil {
-		return f, fmt.Errorf("--fail %q: expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, "+
+		return f, fmt.Errorf("--fail %q: expected NODE@TIME or NODE@JOB:PHASE:PERCENT, then optionally +TIME until it is back, "+
 			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30", text)
 	}
 	return f, nil
 }
 
-// parseMachine finds the number, from 0, of a machine by its name or by the number
-// in that: n0001 and 1 are the first.
+// parseMachine returns the number of a machine, from 0, by its name or the number in it: n0001 and 1 are the first.
 func parseMachine(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "n"))
 	if err == nil && n < 1 {
@@ -47,7 +45,7 @@ func parseMachine(text string) (int, error) {
 	return n - 1, err
 }
 
-// parseTrigger reads JOB:PHASE:PERCENT; jobs may have colons in their names.
+// parseTrigger parses JOB:PHASE:PERCENT. Names of jobs may have colons.
 func parseTrigger(text string, percentAt int, f *sim.Failure) (err error) {
 	phaseAt := strings.LastIndex(text[:percentAt], ":")
 	if phaseAt <= 0 {
@@ -61,11 +59,11 @@ func parseTrigger(text string, percentAt int, f *sim.Failure) (err error) {
 	return err
 }
 
-// millis reads a time; a bare number is seconds.
+// millis parses a time; a bare number is in seconds.
 func millis(text string, into *int64) error {
 	d, err := time.ParseDuration(text)
 	if _, bare := strconv.ParseFloat(text, 64); bare == nil {
-		d, err = time.ParseDuration(text + "s") // which knows neither Inf nor exponents
+		d, err = time.ParseDuration(text + "s") // ParseDuration accepts neither Inf nor exponents
 	}
 	if err == nil && d < 0 {
 		err = errors.New("below 0")

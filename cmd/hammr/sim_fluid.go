@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/sim/fluid"
 )
 
-// simFluid is what `hammr sim fluid` is asked for.
+// simFluid holds the flags of `hammr sim fluid`.
 type simFluid struct {
 	discipline, jobs, out string
 }
@@ -25,22 +25,22 @@ func newSimFluid() *cobra.Command {
 	names := strings.Join(fluid.Disciplines(), "|")
 	cmd := &cobra.Command{
 		Use:   "fluid --discipline " + names + " --jobs FILE.csv --out FILE.csv",
-		Short: "Jobs in one fluid server under a discipline of the textbooks",
-		Long: `Simulate one server of rate 1 that can be divided at will, and write how long
-each job is in it:
+		Short: "Simulate one fluid server under a textbook discipline",
+		Long: `Simulate one server of rate 1 whose capacity divides without limit, and write the
+sojourn time of each job. The discipline decides which jobs are served:
 
-  fifo  one after the other, as they come
-  ps    all at once, in proportion to their weights
-  srpt  the smallest estimate less service got, preemptive
-  fsp   in the order in which they would be done under ps; late ones first, fifo
-  psbs  the same, but late ones share by weight
-  las   those that have got the least service, equally
+  fifo  one job after the other, by arrival
+  ps    all jobs at the same time, in proportion to their weights
+  srpt  the job with the smallest estimate less service received, preemptive
+  fsp   in the order of completion under ps with the estimates; late jobs first
+  psbs  as fsp, but late jobs share by weight
+  las   the jobs that have received the least service, equally
 
-FILE.csv has a header with jobid, arrival_s and size_s, and may have estimate_s
-(by default the size; for srpt, fsp and psbs) and weight (by default 1; for ps,
-fsp and psbs). Jobs are sorted by arrival_s. What is written has jobid and
-sojourn_s, in the same order. Ties go to the job that arrives first, then to the
-smaller jobid as a string.`,
+The input has a header with jobid, arrival_s and size_s, and optionally
+estimate_s (default: the size; used by srpt, fsp, psbs) and weight (default: 1;
+used by ps, fsp, psbs). Rows are sorted by arrival_s. The output has jobid and
+sojourn_s in the same order. Ties go to the earlier arrival, then to the smaller
+jobid as a string.`,
 		Example: `  hammr sim fluid --discipline psbs --jobs jobs.csv --out sojourns.csv`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,10 +53,10 @@ smaller jobid as a string.`,
 		},
 	}
 	cmd.Flags().StringVar(&s.discipline, "discipline", "", "`name` of the discipline: "+names)
-	cmd.Flags().StringVar(&s.jobs, "jobs", "", "`file` of the jobs")
+	cmd.Flags().StringVar(&s.jobs, "jobs", "", "`file` of jobs as CSV")
 	cmd.Flags().StringVar(&s.out, "out", "", "`file` to write, which must not exist")
 	for _, flag := range []string{"discipline", "jobs", "out"} {
-		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
+		_ = cmd.MarkFlagRequired(flag) // fails only for a flag that does not exist
 	}
 	_ = cmd.RegisterFlagCompletionFunc("discipline", cobra.FixedCompletions(fluid.Disciplines(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -83,13 +83,13 @@ func (s simFluid) run(stdout, stderr io.Writer) error {
 	return nil
 }
 
-// simulate fails for what is wrong with the jobs only.
+// simulate returns errors of the jobs only: the user's mistakes.
 func (s simFluid) simulate() ([]fluid.Job, []float64, error) {
 	in, err := os.Open(s.jobs)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer in.Close() // it was only read
+	defer in.Close() // read only
 	jobs, err := fluid.ReadJobs(s.jobs, in)
 	if err != nil {
 		return nil, nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// policyConf is what policies are set to, by the name of the policy; "" is all.
+// policyConf holds the properties of policies by the name of the policy; "" is every policy.
 type policyConf map[string]settings
 
 // Set implements pflag.Value.
@@ -44,7 +44,7 @@ func (p policyConf) String() string { return "" }
 // Type implements pflag.Value.
 func (p policyConf) Type() string { return "[POLICY:]NAME=VALUE" }
 
-// of is what one policy is set to.
+// of returns the properties of one policy.
 func (p policyConf) of(policy string) settings {
 	conf := make(settings)
 	maps.Copy(conf, p[""])
@@ -52,62 +52,59 @@ func (p policyConf) of(policy string) settings {
 	return conf
 }
 
-// checkPolicies tells of policies that are named twice, and of settings for those
-// that are not named at all.
+// checkPolicies reports policies that are named twice, and properties of policies that are not named.
 func (c *simCluster) checkPolicies() error {
-	var faults []error
+	var errs []error
 	if len(c.policies) == 0 {
-		faults = append(faults, fmt.Errorf("--policy: expected at least one of %s", strings.Join(registry.Names(), ", ")))
+		errs = append(errs, fmt.Errorf("--policy: expected at least one of %s", strings.Join(registry.Names(), ", ")))
 	}
 	for i, name := range c.policies {
 		if slices.Contains(c.policies[:i], name) {
-			faults = append(faults, fmt.Errorf("--policy: %q is named twice", name))
+			errs = append(errs, fmt.Errorf("--policy: %q is named twice", name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.conf)) {
 		if name != "" && !slices.Contains(c.policies, name) {
-			faults = append(faults, fmt.Errorf("--conf: there are settings for policy %q, which is none of %s", name, strings.Join(c.policies, ", ")))
+			errs = append(errs, fmt.Errorf("--conf: policy %q is none of %s", name, strings.Join(c.policies, ", ")))
 		}
 	}
-	among := func(of func(policy string, conf map[string]string) bool) bool {
+	anyPolicy := func(of func(policy string, conf map[string]string) bool) bool {
 		return slices.ContainsFunc(c.policies, func(policy string) bool { return of(policy, c.conf.of(policy)) })
 	}
-	if c.allocations != "" && !among(registry.HasPools) {
-		faults = append(faults, fmt.Errorf("--allocations: none of %s has pools of its own; fair does", strings.Join(c.policies, ", ")))
+	if c.allocations != "" && !anyPolicy(registry.HasPools) {
+		errs = append(errs, fmt.Errorf("--allocations: none of %s has pools of its own; fair does", strings.Join(c.policies, ", ")))
 	}
-	if c.sizeError > 0 && !among(registry.UsesJobSizes) {
-		faults = append(faults, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
+	if c.sizeError > 0 && !anyPolicy(registry.UsesJobSizes) {
+		errs = append(errs, fmt.Errorf("--size-error: none of %s estimates sizes; hfsp does", strings.Join(c.policies, ", ")))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// makePolicies makes each policy, for one run. It tells of everything that is
-// wrong with their names and settings.
+// makePolicies makes each policy, for one run. It reports every error in their names and properties.
 func (c *simCluster) makePolicies(w *workload.Workload, seed uint64) ([]sched.Policy, error) {
 	var made []sched.Policy
-	var faults []error
+	var errs []error
 	for _, name := range c.policies {
 		p, err := c.makePolicy(name, w, seed)
 		if err != nil && len(c.policies) > 1 && len(c.conf[""]) > 0 {
 			err = fmt.Errorf("%w; --conf POLICY:NAME=VALUE sets one policy alone", err)
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("--policy: %w", err))
+			errs = append(errs, fmt.Errorf("--policy: %w", err))
 		}
 		made = append(made, p)
 	}
-	return made, errors.Join(faults...)
+	return made, errors.Join(errs...)
 }
 
-// warn tells of what the allocation file says that counts for nothing. It is one that
-// policies have been made by.
+// warn prints what the allocation file contains and no policy uses. makePolicies has read the file before.
 func (c *simCluster) warn(w io.Writer) {
 	if c.allocations == "" {
 		return
 	}
 	content, err := os.ReadFile(c.allocations)
 	if err != nil {
-		return // it is gone meanwhile
+		return // removed since makePolicies
 	}
 	if a, err := pool.Parse(c.allocations, content); err == nil {
 		for _, warning := range a.Warnings {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/plot"
 )
 
 // mixSpec is a workload of two classes for a small cluster.
@@ -21,14 +20,14 @@ class=small,jobs=6,maps=uniform:1:4,map=lognormal:8s:0.5
 class=big,jobs=2,maps=const:12,reduces=const:2,map=lognormal:10s:0.3,reduce=const:15s
 `
 
-// simDir has the workload as mix.spec, and is where commands run.
+// simDir makes a directory with mix.spec the working directory.
 func simDir(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	writeFile(t, "mix.spec", mixSpec)
 }
 
-// holds compares an output with what it is to be.
+// holds compares an output with the expected one.
 func holds(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
@@ -65,7 +64,7 @@ func TestSimRun(t *testing.T) {
 `)
 	holds(t, "directory", names(t, "deep/out"),
 		"decisions.jsonl jobs.csv slots.png slots.svg sojourn-by-class.png sojourn-by-class.svg sojourn.png sojourn.svg tasks.csv")
-	holds(t, "what is beside it", names(t, "deep"), "out")
+	holds(t, "parent of the directory", names(t, "deep"), "out")
 	for file, head := range map[string]string{"decisions.jsonl": `{"at":`, "jobs.csv": "policy,jobid,pool,submit_s,", "tasks.csv": "policy,jobid,phase,task,attempt,machine,"} {
 		if got, err := os.ReadFile(filepath.Join("deep/out", file)); err != nil || !strings.HasPrefix(string(got), head) {
 			t.Errorf("%s: %.80q, %v", file, got, err)
@@ -79,7 +78,7 @@ func TestSimRun(t *testing.T) {
 	}
 }
 
-func TestSimRunsWithSeveralSeeds(t *testing.T) {
+func TestSimRunWithSeveralSeeds(t *testing.T) {
 	simDir(t)
 	line := "sim run --workload spec:jobs=5,arrival=exp:5s,maps=uniform:1:9,map=exp:9s --policy hfsp --size-error 1 --nodes 3 --map-slots 2 --reduce-slots 1 --runs 7 --seed 3 --tasks --out "
 	code, stdout, stderr := call(strings.Fields(line + "out")...)
@@ -94,14 +93,14 @@ func TestSimRunsWithSeveralSeeds(t *testing.T) {
 	holds(t, "directory", names(t, "out"), "run-001 run-002 run-003 run-004 run-005 run-006 run-007 slots.png slots.svg sojourn.png sojourn.svg")
 	holds(t, "directory of a run", names(t, "out/run-007"), "jobs.csv tasks.csv")
 	if code, again, _ := call(strings.Fields(line + "again")...); code != exitDone || again != stdout {
-		t.Errorf("the same seeds once more: exit code %d\n%s", code, again)
+		t.Errorf("the same seeds again: exit code %d\n%s", code, again)
 	}
 	pictures := strings.Fields(names(t, "out"))[7:]
 	for _, file := range append(pictures, "run-001/jobs.csv", "run-007/jobs.csv", "run-007/tasks.csv") {
 		a, err := os.ReadFile(filepath.Join("out", file))
 		b, err2 := os.ReadFile(filepath.Join("again", file))
 		if err != nil || err2 != nil || string(a) != string(b) {
-			t.Errorf("%s differs when it is made again", file)
+			t.Errorf("%s differs in the second run", file)
 		}
 	}
 }
@@ -121,13 +120,13 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --policy hfsp --size-error -1": "--size-error -1: expected 0 to 10",
 		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of chronos, chronos+disco, chronos+fair, chronos+fifo, chronos+hammr, ` +
 			"chronos+hfsp, disco, fair, fifo, hammr, hfsp",
-		"--nodes 2 --conf hfsp:a=b": `--conf: there are settings for policy "hfsp", which is none of fifo`,
+		"--nodes 2 --conf hfsp:a=b": `--conf: policy "hfsp" is none of fifo`,
 		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: it has none; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",
 		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: "gently" is no way to take a slot; choose one of auto, wait, split, checkpoint, suspend, kill`,
 		"--nodes 2 --fail n0003@10m":        "sim: failure of machine n0003 at 600000 ms for 0 ms: there are machines n0001 to n0002",
 		"--nodes 2 --fail 2@job9:map:50":    `sim: failure of machine n0002 at 50 % of phase "map" of job "job9": workload mix.spec has no such job`,
-		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, and +TIME where it comes back, ` +
+		"--nodes 2 --fail n0001@soon": `--fail "n0001@soon": expected NODE@TIME or NODE@JOB:PHASE:PERCENT, then optionally +TIME until it is back, ` +
 			"such as n0003@600, n0003@10m+5m or n0003@j1:map:50+30",
 		"--nodes 999999999":                               "--nodes 999999999: expected 1 to 1000000",
 		"--nodes 2 --reduce-slots 10001":                  "--reduce-slots 10001: expected 0 to 10000",
@@ -152,9 +151,8 @@ func TestSimRunRefuses(t *testing.T) {
 	holds(t, "directory after refusals", names(t, "."), "blank.xml mix.spec taken twice.csv")
 }
 
-// TestSimRunThatFails checks that nothing is left of runs that come to no end or
-// are interrupted.
-func TestSimRunThatFails(t *testing.T) {
+// TestSimRunFails checks that runs that fail or are interrupted leave nothing.
+func TestSimRunFails(t *testing.T) {
 	simDir(t)
 	code, stdout, stderr := call(strings.Fields("sim run --workload mix.spec --nodes 1 --fail n0001@10 --out out")...)
 	if code != exitFailed || stdout != "" || !strings.HasPrefix(stderr, "hammr: policy fifo: sim: at ") || !strings.Contains(stderr, "nothing more happens") {
@@ -168,7 +166,7 @@ func TestSimRunThatFails(t *testing.T) {
 	s.source.file = "mix.spec"
 	s.cfg.Machines = 3
 	if err := s.run(ctx, io.Discard, io.Discard); err == nil {
-		t.Error("a run ends well though it was interrupted")
+		t.Error("an interrupted run succeeds")
 	}
 	holds(t, "directory", names(t, "."), "mix.spec")
 }
@@ -195,8 +193,8 @@ func TestParseFailure(t *testing.T) {
 	}
 }
 
-// TestSimRunTellsOfIgnoredPools has a word in the file of pools that means nothing.
-func TestSimRunTellsOfIgnoredPools(t *testing.T) {
+// TestSimRunWarnsOfIgnoredElements has an unknown element in the allocation file.
+func TestSimRunWarnsOfIgnoredElements(t *testing.T) {
 	simDir(t)
 	writeFile(t, "pools.xml", "<allocations>\n<pool name='a'><wait>3</wait></pool></allocations>")
 	code, _, stderr := call(strings.Fields("sim run --workload mix.spec --policy fair --nodes 3 --allocations pools.xml --out out")...)
@@ -207,32 +205,4 @@ func TestSimRunTellsOfIgnoredPools(t *testing.T) {
 
 func TestMeterLine(t *testing.T) {
 	holds(t, "line", meterLine("fair", 25, 100, 4_000_500), "fair ▕██████                  ▏ 25 of 100 jobs  1h6m40s")
-}
-
-// TestSlotsOfPoolsAreCounted checks how slots of jobs become slots of what has a
-// colour.
-func TestSlotsOfPoolsAreCounted(t *testing.T) {
-	r := &sim.Result{End: 9000, Series: []sim.Sample{
-		{At: 0, Job: "a", Running: 2}, {At: 1000, Job: "b", Running: 1}, {At: 1000, Job: "a", Running: 3},
-		{At: 2000, Job: "c", Kind: 1, Running: 7}, {At: 4000, Job: "a"}, {At: 9000, Job: "b"},
-	}}
-	groups := slotGroups{names: []string{"p", "q"}, of: map[string]string{"a": "p", "b": "p", "c": "q"}}
-	times, areas := counts(r, 0, groups)
-	want := []plot.Area{{Name: "p", Values: []float64{2, 4, 1, 0, 0}}, {Name: "q", Values: []float64{0, 0, 0, 0, 0}}}
-	if !slices.Equal(times, []float64{0, 1, 4, 9, 9}) || !slices.Equal(areas[0].Values, want[0].Values) || !slices.Equal(areas[1].Values, want[1].Values) {
-		t.Errorf("%v: %v, want %v", times, areas, want)
-	}
-}
-
-func TestSmallJobsAreOthers(t *testing.T) {
-	g := slotGroups{of: make(map[string]string)}
-	work := make(map[string]int64)
-	for i := range int64(plot.Colours + 3) {
-		name := string(rune('a' + i))
-		g.names, g.of[name], work[name] = append(g.names, name), name, i%7
-	}
-	g.fold(work)
-	if len(g.names) != plot.Colours || g.names[plot.Colours-1] != plot.Others || g.of["a"] != plot.Others || g.of["g"] != "g" {
-		t.Errorf("%v, %v", g.names, g.of)
-	}
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simWhatif is what `hammr sim whatif` is asked for.
+// simWhatif holds the flags of `hammr sim whatif`.
 type simWhatif struct {
 	simCluster
 	history, out string
@@ -22,15 +23,15 @@ func newSimWhatif() *cobra.Command {
 	var s simWhatif
 	cmd := &cobra.Command{
 		Use:   "whatif --history FILE|DIR --policy NAME[,NAME…]",
-		Short: "What another policy or cluster would have made of jobs that a real one has run",
-		Long: `Play the jobs of histories that a cluster has written under other policies, or
-on another cluster, and print beside each other how long each job was in the
-real cluster and how long it would be in this one.
+		Short: "Predict the jobs of a real cluster under another policy",
+		Long: `Simulate the jobs in histories of a real cluster under other policies, or on
+another cluster. For each job, print the sojourn time that was recorded and the
+one that is predicted.
 
-Machines and slots are as many as attempts tell of, which is the least that the
-cluster had, unless --nodes, --map-slots and --reduce-slots say otherwise. Under
-the policy and on the cluster of the histories, the difference is the error of
-the simulator.`,
+By default the cluster has the machines and slots that the attempts of the
+histories used, which is the least that the real one had; --nodes, --map-slots
+and --reduce-slots state others. With the policy and the cluster of the
+histories, the difference is the error of the simulator.`,
 		Example: `  hammr sim whatif --history /var/hammr/history --policy fifo,hfsp
   hammr sim whatif --history /var/hammr/history --policy fair --nodes 20 --quiet`,
 		Args: cobra.NoArgs,
@@ -42,13 +43,13 @@ the simulator.`,
 	s.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&s.history, "history", "", "`file` or directory of histories")
-	flags.StringVar(&s.out, "out", "", "`file` of the table as CSV, which must not exist; none when empty")
+	flags.StringVar(&s.out, "out", "", "`file` for the table as CSV, which must not exist")
 	for name, usage := range map[string]string{"nodes": "machines", "map-slots": "map slots of a machine", "reduce-slots": "reduce slots of a machine"} {
 		flag := flags.Lookup(name)
-		flag.Usage, flag.DefValue = "`number` of "+usage+"; by default as many as the histories tell of", "0"
+		flag.Usage, flag.DefValue = "`number` of "+usage+"; by default as many as the histories show", "0"
 	}
 	for _, flag := range []string{"history", "policy"} {
-		_ = cmd.MarkFlagRequired(flag) // fails for a flag that does not exist only
+		_ = cmd.MarkFlagRequired(flag) // fails only for a flag that does not exist
 	}
 	return cmd
 }
@@ -66,19 +67,19 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	s.warn(stderr)
 	meter := newSimMeter(stderr, s.quiet)
-	var played []sim.PolicyRun
+	comparison := results.WhatIf{Workload: w, Label: oneLine}
 	for i, name := range s.policies {
 		cfg := s.cfg
-		cfg.Policy, cfg.OnProgress = policies[i], meter.watch(name, len(w.Jobs))
+		cfg.Policy, cfg.OnProgress = policies[i], meter.onProgress(name, len(w.Jobs))
 		r, err := sim.Run(ctx, cfg, w)
 		meter.clear()
 		if err != nil {
 			return fmt.Errorf("policy %s: %w", name, err)
 		}
-		played = append(played, sim.PolicyRun{Policy: name, Result: r})
+		comparison.Runs = append(comparison.Runs, results.PolicyRun{Policy: name, Result: r})
 	}
 	if s.out != "" {
-		if err := writeNew(s.out, func(out io.Writer) error { return writeWhatifCSV(out, w, played) }); err != nil {
+		if err := results.WriteNew(s.out, comparison.WriteCSV); err != nil {
 			return err
 		}
 	}
@@ -88,13 +89,13 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "  %s\n", note)
 	}
 	fmt.Fprintln(stdout)
-	return writeWhatif(stdout, w, played)
+	return comparison.WriteTable(stdout)
 }
 
-// prepare fails for what is wrong with the flags and the histories only.
+// prepare returns errors of the flags and the histories only: the user's mistakes.
 func (s *simWhatif) prepare() (*workload.Workload, error) {
 	if s.out != "" {
-		if err := refuseExisting(s.out); err != nil {
+		if err := results.CheckNew(s.out); err != nil {
 			return nil, err
 		}
 	}
@@ -102,15 +103,19 @@ func (s *simWhatif) prepare() (*workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	for flag, seen := range map[string]struct{ value, seen *int }{
-		"nodes": {&s.cfg.Machines, &w.Observed.Machines}, "map-slots": {&s.cfg.MapSlots, &w.Observed.MapSlots}, "reduce-slots": {&s.cfg.ReduceSlots, &w.Observed.ReduceSlots},
+	for flag, of := range map[string]struct {
+		value    *int
+		observed int
+	}{
+		"nodes":     {&s.cfg.Machines, w.Observed.Machines},
+		"map-slots": {&s.cfg.MapSlots, w.Observed.MapSlots}, "reduce-slots": {&s.cfg.ReduceSlots, w.Observed.ReduceSlots},
 	} {
 		if !s.given(flag) {
-			*seen.value = *seen.seen
+			*of.value = of.observed
 		}
 	}
 	if s.cfg.Machines == 0 && !s.given("nodes") {
-		return nil, fmt.Errorf("%s does not tell of machines; expected --nodes, --map-slots and --reduce-slots", s.history)
+		return nil, fmt.Errorf("%s names no machines; expected --nodes, --map-slots and --reduce-slots", s.history)
 	}
 	if err := s.configure(); err != nil {
 		return nil, err

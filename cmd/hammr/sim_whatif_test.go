@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// pastJobs are histories of two jobs that one machine with two map slots and a
-// reduce slot has run, the second behind the first.
+// pastJobs are histories of two jobs on one machine with two map slots and a
+// reduce slot; the second job waited for the first.
 const pastJobs = `{"type":"job","version":1,"job":{"jobId":"job_1_0001","name":"long","submitTime":"1000","finishTime":"21500","inputBytes":"4"}}
 {"type":"task","task":{"id":"task_1_0001_m_000000","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"1100","finishTime":"11100"}]}}
 {"type":"task","task":{"id":"task_1_0001_m_000001","kind":"MAP","attempts":[{"node":"n1","state":"ATTEMPT_SUCCEEDED","startTime":"1100","finishTime":"11100"}]}}
@@ -51,7 +51,7 @@ func TestSimWhatifRefuses(t *testing.T) {
 	writeFile(t, "nowhere.jsonl", strings.ReplaceAll(pastJobs, `"node":"n1",`, ""))
 	writeFile(t, "taken.csv", "mine")
 	for flags, want := range map[string]string{
-		"--history nowhere.jsonl --policy fifo":               "nowhere.jsonl does not tell of machines; expected --nodes, --map-slots and --reduce-slots",
+		"--history nowhere.jsonl --policy fifo":               "nowhere.jsonl names no machines; expected --nodes, --map-slots and --reduce-slots",
 		"--history nothing --policy fifo":                     "workload: stat nothing: no such file or directory",
 		"--history past.jsonl --policy fifo --nodes 0":        "--nodes 0: expected 1 to 1000000",
 		"--history past.jsonl --policy fifo --reduce-slots 0": `job "job_1_0002" has 1 reduces, and there is no slot for them; expected --reduce-slots of 1 or more`,
@@ -66,6 +66,6 @@ func TestSimWhatifRefuses(t *testing.T) {
 	}
 	code, stdout, stderr := call(strings.Fields("sim whatif --history nowhere.jsonl --policy fifo --nodes 1 --map-slots 2 --reduce-slots 1")...)
 	if code != exitDone || !strings.Contains(stdout, "1 machines with 2 map and 1 reduce slots") {
-		t.Errorf("with a cluster that is told: exit code %d\n%s%s", code, stdout, stderr)
+		t.Errorf("with the cluster given by flags: exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

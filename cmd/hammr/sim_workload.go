@@ -10,8 +10,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// simWorkload is what is played: a file, and how its bytes become times where it
-// tells no times.
+// simWorkload holds the flags of the workload: a file, and the model of task times for files that have only bytes.
 type simWorkload struct {
 	file, format string
 	swim         string // a trace to be scaled to the machines; "" for none
@@ -20,36 +19,36 @@ type simWorkload struct {
 	model        workload.Model
 }
 
-// addFlags gives a command the flags of the workload.
+// addFlags defines the flags of the workload.
 func (s *simWorkload) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.file, "workload", "", "`file` of the jobs, or spec:…")
-	flags.StringVar(&s.format, "format", "", "of the file: `"+strings.Join(workload.Formats(), ", ")+"`; found by its content when empty")
-	flags.StringVar(&s.swim, "swim", "", "`trace` of SWIM, in place of --workload, scaled to --nodes as its replay does")
-	flags.IntVar(&s.swimNodes, "swim-nodes", 600, "`number` of machines of the cluster that was traced (FB-2009: 600, FB-2010: 3000)")
-	flags.BoolVar(&s.swimPlain, "swim-plain", false, "scale the sizes of a SWIM trace, and nothing else of what its replay does")
-	flags.DurationVar(&s.model.Start, "task-start", workload.DefaultStart, "`time` of a task before its first byte, of files that tell of bytes only")
-	flags.DurationVar(&s.model.BlockTime, "map-time", workload.DefaultBlockTime, "`time` of a map of 128 MiB with its start, likewise")
-	flags.DurationVar(&s.model.ReduceBlockTime, "reduce-time", 0, "`time` of a reduce of 128 MiB, likewise; 0: as a map")
-	flags.Float64Var(&s.model.Sigma, "sigma", 0, "lognormal `spread` of the tasks' times, likewise")
+	flags.StringVar(&s.format, "format", "", "of the file: `"+strings.Join(workload.Formats(), ", ")+"`; detected from its content by default")
+	flags.StringVar(&s.swim, "swim", "", "SWIM `trace`, instead of --workload, scaled to --nodes as SWIM's replay does")
+	flags.IntVar(&s.swimNodes, "swim-nodes", 600, "`number` of machines of the traced cluster (FB-2009: 600, FB-2010: 3000)")
+	flags.BoolVar(&s.swimPlain, "swim-plain", false, "scale the sizes of a SWIM trace, but apply no other rule of its replay")
+	flags.DurationVar(&s.model.Start, "task-start", workload.DefaultStart, "`time` of a task before its first byte, for files without times")
+	flags.DurationVar(&s.model.BlockTime, "map-time", workload.DefaultBlockTime, "`time` of a map of 128 MiB with its start, for files without times")
+	flags.DurationVar(&s.model.ReduceBlockTime, "reduce-time", 0, "`time` of a reduce of 128 MiB, for files without times; 0: as a map")
+	flags.Float64Var(&s.model.Sigma, "sigma", 0, "lognormal `sigma` of task times, for files without times")
 	cmd.MarkFlagsOneRequired("workload", "swim")
 	cmd.MarkFlagsMutuallyExclusive("workload", "swim")
 	cmd.MarkFlagsMutuallyExclusive("format", "swim")
 }
 
-// check tells what is wrong with the flags.
+// check reports invalid flags.
 func (s *simWorkload) check() error {
-	var faults []error
+	var errs []error
 	if s.swimNodes < 1 {
-		faults = append(faults, fmt.Errorf("--swim-nodes %d: expected at least 1", s.swimNodes))
+		errs = append(errs, fmt.Errorf("--swim-nodes %d: expected at least 1", s.swimNodes))
 	}
 	if s.model.Start < 0 || s.model.BlockTime <= 0 || s.model.ReduceBlockTime < 0 {
-		faults = append(faults, fmt.Errorf("--task-start %v --map-time %v --reduce-time %v: expected no time below 0, and a map longer than that", s.model.Start, s.model.BlockTime, s.model.ReduceBlockTime))
+		errs = append(errs, fmt.Errorf("--task-start %v --map-time %v --reduce-time %v: expected times of 0 or more, and a map longer than 0", s.model.Start, s.model.BlockTime, s.model.ReduceBlockTime))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// load reads or makes the workload of a run on so many machines.
+// load reads or generates the workload for a cluster of so many machines.
 func (s *simWorkload) load(nodes int, seed uint64) (*workload.Workload, error) {
 	model := s.model
 	model.Seed = seed

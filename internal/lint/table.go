@@ -81,7 +81,7 @@ var importTable = []row{
 		"internal/client", "internal/mailbox", "internal/wire", "internal/taskproc",
 	}},
 	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "internal/percentile", "internal/report", "sim/..."}},
-	{"sim/...", []string{"control", "cluster", "sched/registry", "internal/report", "sim/..."}},
+	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/fluid", nil},
 	{"sim/plot", nil},
 
@@ -124,7 +124,7 @@ var importTable = []row{
 	{"bench/live", []string{
 		"bench", "bench/paper", "cluster", "preempt", "jobmaster", "internal/client/remote", "internal/conf", "internal/counter",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/rpc", "internal/taskproc", "internal/wire",
-		"sched", "sched/registry", "sim", "sim/workload",
+		"sched", "sched/registry", "sim", "sim/results", "sim/workload",
 	}},
 	{"bench/calibrate", []string{"bench/live", "internal/wire", "preempt", "sched", "sched/registry", "sim", "sim/workload"}},
 	{"bench/compare", []string{"bench/paper", "preempt", "sched", "sim", "sim/workload"}},

@@ -1,0 +1,112 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/plot"
+)
+
+// saveFigures draws the sojourn times of all repetitions and the slots of the first.
+func (r *Report) saveFigures(dir string) error {
+	axes := plot.Axes{Title: "Sojourn times", X: "sojourn time [s]"}
+	if err := plot.CDF(axes, r.sojourns("")...).Save(dir, "sojourn"); err != nil {
+		return err
+	}
+	if classes := r.classes(); len(classes) > 1 {
+		var figures []*plot.Figure
+		for _, class := range classes {
+			axes := plot.Axes{Title: class, X: "sojourn time [s]"}
+			figures = append(figures, plot.CDF(axes, r.sojourns(class)...))
+		}
+		if err := plot.Grid("Sojourn times by class", 2, figures...).Save(dir, "sojourn-by-class"); err != nil {
+			return err
+		}
+	}
+	return r.slotsFigure().Save(dir, "slots")
+}
+
+// sojourns are the times of all repetitions under each policy, of one class; "" is all classes.
+func (r *Report) sojourns(class string) (samples []plot.Sample) {
+	for i, run := range r.Repetitions[0].Runs {
+		sample := plot.Sample{Name: run.Policy}
+		for _, repetition := range r.Repetitions {
+			jobs := repetition.Runs[i].Result.Jobs
+			for k := range jobs {
+				if class == "" || jobs[k].Class == class {
+					sample.Values = append(sample.Values, float64(jobs[k].Sojourn())/1000)
+				}
+			}
+		}
+		samples = append(samples, sample)
+	}
+	return samples
+}
+
+// maxClasses is the number of classes that have pictures of their own.
+const maxClasses = 12
+
+// classes are sorted by the size of the smallest job of each. With too many classes there are none.
+func (r *Report) classes() (names []string) {
+	least := make(map[string]int)
+	for i := range r.Workload.Jobs {
+		j := &r.Workload.Jobs[i]
+		tasks, known := least[j.Class]
+		if j.Class == "" {
+			continue
+		}
+		if !known {
+			names = append(names, j.Class)
+		}
+		if n := len(j.Maps) + len(j.Reduces); !known || n < tasks {
+			least[j.Class] = n
+		}
+	}
+	if len(names) > maxClasses {
+		return nil
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(least[a], least[b]) })
+	return names
+}
+
+// slotsFigure shows the slots of the first repetition: each slot on small clusters, else numbers of slots. Colours are
+// those of jobs or pools.
+func (r *Report) slotsFigure() *plot.Figure {
+	first := r.Repetitions[0]
+	groups := groupsOf(r.Workload, first.Runs[0].Result)
+	var figures []*plot.Figure
+	columns := 2
+	if DrawsEachSlot(r.Cluster, r.Workload) && !anySuspended(first.Runs) {
+		columns = 1
+		for _, run := range first.Runs {
+			figures = append(figures, r.gantt(run, groups))
+		}
+	} else {
+		for _, run := range first.Runs {
+			figures = append(figures, r.areas(run, groups)...)
+		}
+	}
+	title := "Slots by job"
+	if groups.byPool {
+		title = "Slots by pool"
+	}
+	if len(r.Repetitions) > 1 {
+		title = fmt.Sprintf("%s, seed %d", title, first.Seed)
+	}
+	return plot.Grid(title, columns, figures...)
+}
+
+// marks are the failures of machines.
+func marks(r *sim.Result) (list []plot.Mark) {
+	for _, lost := range r.Lost {
+		list = append(list, plot.Mark{X: float64(lost.At) / 1000, Name: sim.MachineName(lost.Machine) + " is lost"})
+	}
+	if len(list) > 5 { // names would overlap
+		for i := range list {
+			list[i].Name = ""
+		}
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+// Package results turns runs of the simulator into what people read: tables as CSV and text, and pictures. It writes
+// what `hammr sim run`, `hammr sim whatif` and the benches leave in their output directories.
+//
+//	report := results.Report{Workload: w, Cluster: cfg, Repetitions: repetitions}
+//	dir, err := results.Stage("out")        // a temporary name, renamed by Commit
+//	defer dir.Discard()
+//	err = errors.Join(report.Write(dir, tasks), dir.Commit(), report.WriteSummary(os.Stdout))
+//
+// Everything is a function of the runs: the same runs give the same bytes. docs/sim.md describes each column.
+package results
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// PolicyRun is the result of a workload under one policy.
+type PolicyRun struct {
+	Policy string
+	Result *sim.Result
+}
+
+// Repetition is a workload under every policy, with one seed.
+type Repetition struct {
+	Seed uint64
+	Runs []PolicyRun // in the order of the policies, which all repetitions share
+}
+
+// Report is everything that `hammr sim run` has to show.
+type Report struct {
+	Workload    *workload.Workload // of the first repetition
+	Cluster     sim.Config         // without its policy and seed
+	Repetitions []Repetition       // at least one
+}
+
+// Write writes the tables of every repetition and the pictures into a directory. With several repetitions each has
+// its tables in a directory of its own, run-001 and so on. tasks asks for tasks.csv too.
+func (r *Report) Write(dir *Dir, tasks bool) error {
+	for i, repetition := range r.Repetitions {
+		in := "."
+		if len(r.Repetitions) > 1 {
+			in = fmt.Sprintf("run-%03d", i+1)
+		}
+		err := dir.WriteFile(filepath.Join(in, "jobs.csv"), func(w io.Writer) error { return WriteJobs(w, repetition.Runs) })
+		if err == nil && tasks {
+			err = dir.WriteFile(filepath.Join(in, "tasks.csv"), func(w io.Writer) error { return WriteTasks(w, repetition.Runs) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.saveFigures(dir.path)
+}
+
+// WriteSummary describes the workload and writes a table with a line for each policy: of the only repetition, or
+// medians of all.
+func (r *Report) WriteSummary(w io.Writer) error {
+	load := "all of them come at once, so there is no offered load"
+	if r.Workload.LastSubmit() > 0 {
+		maps, reduces := r.Workload.OfferedLoad(r.slots())
+		load = fmt.Sprintf("offered load %.2f of the map slots, %.2f of the reduce slots", maps, reduces)
+	}
+	fmt.Fprintf(w, "%s: %d jobs on %d machines; %s\n", r.Workload.Name, len(r.Workload.Jobs), r.Cluster.Machines, load)
+	for _, note := range r.Workload.Notes {
+		fmt.Fprintf(w, "  %s\n", note)
+	}
+	fmt.Fprintln(w)
+	if len(r.Repetitions) == 1 {
+		return WriteSummary(w, r.Repetitions[0].Runs)
+	}
+	return r.writeMedians(w)
+}
+
+// perMachine is the number of slots of a machine, by kind. Config has less than 0 for none.
+func (r *Report) perMachine() [2]int {
+	return [2]int{max(r.Cluster.MapSlots, 0), max(r.Cluster.ReduceSlots, 0)}
+}
+
+// slots is the number of slots of the cluster.
+func (r *Report) slots() (maps, reduces int) {
+	of := r.perMachine()
+	return r.Cluster.Machines * of[0], r.Cluster.Machines * of[1]
+}

@@ -1,0 +1,178 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/plot"
+	"github.com/hammr/hammr/sim/workload"
+)
+
+// groups are what has a colour in pictures of slots: pools if jobs have several, else jobs. If there are too many, the
+// smallest are one group, plot.Others.
+type groups struct {
+	byPool bool
+	names  []string          // in order of the first job; plot.Others last
+	of     map[string]string // group of a job, by id
+}
+
+// groupsOf groups the jobs of a workload by the pools that a run gave them.
+func groupsOf(w *workload.Workload, r *sim.Result) groups {
+	g := groups{of: make(map[string]string)}
+	for i := range r.Jobs {
+		g.byPool = g.byPool || r.Jobs[i].Pool != r.Jobs[0].Pool
+	}
+	work := make(map[string]int64)
+	for i := range r.Jobs {
+		name := r.Jobs[i].ID
+		if g.byPool {
+			name = r.Jobs[i].Pool
+		}
+		if g.of[r.Jobs[i].ID] = name; !slices.Contains(g.names, name) {
+			g.names = append(g.names, name)
+		}
+		work[name] += workload.Sum(w.Jobs[i].Maps).Millis + workload.Sum(w.Jobs[i].Reduces).Millis
+	}
+	g.fold(work)
+	return g
+}
+
+// fold makes one group of all but those with the most work.
+func (g *groups) fold(work map[string]int64) {
+	if len(g.names) <= plot.Colours {
+		return
+	}
+	bySize := slices.SortedStableFunc(slices.Values(g.names), func(a, b string) int { return cmp.Compare(work[b], work[a]) })
+	small := bySize[plot.Colours-1:]
+	g.names = append(slices.DeleteFunc(g.names, func(name string) bool { return slices.Contains(small, name) }), plot.Others)
+	for job, name := range g.of {
+		if slices.Contains(small, name) {
+			g.of[job] = plot.Others
+		}
+	}
+}
+
+// rank is the place of each group in the order of names.
+func (g *groups) rank() map[string]int {
+	rank := make(map[string]int)
+	for i, name := range g.names {
+		rank[name] = i
+	}
+	return rank
+}
+
+// Clusters with more lanes or attempts than these have numbers of slots drawn.
+const (
+	maxLanes    = 64
+	maxAttempts = 5000
+)
+
+// DrawsEachSlot reports whether a run is so small that each slot is drawn. The first repetition then needs
+// Config.Tasks.
+func DrawsEachSlot(c sim.Config, w *workload.Workload) bool {
+	maps, reduces := w.Tasks()
+	return c.Machines*(max(c.MapSlots, 0)+max(c.ReduceSlots, 0)) <= maxLanes && maps+reduces <= maxAttempts
+}
+
+// anySuspended reports whether an attempt was without its slot for a time. One slot then has several attempts at the
+// same time, and a lane has no place for them.
+func anySuspended(runs []PolicyRun) bool {
+	return slices.ContainsFunc(runs, func(run PolicyRun) bool {
+		return slices.ContainsFunc(run.Result.Tasks, func(t sim.TaskResult) bool { return t.Suspended > 0 })
+	})
+}
+
+// gantt has a lane for each slot, on each machine map slots above reduce slots.
+func (r *Report) gantt(run PolicyRun, g groups) *plot.Figure {
+	perKind := r.perMachine()
+	names := laneNames(r.Cluster.Machines, perKind)
+	freeAt := make([]int64, len(names)) // of each lane
+	tasks := slices.SortedStableFunc(slices.Values(run.Result.Tasks), func(a, b sim.TaskResult) int { return cmp.Compare(a.Start, b.Start) })
+	var spans []plot.Span
+	for _, t := range tasks {
+		first := t.Machine * (perKind[0] + perKind[1])
+		if t.Kind == cluster.ReduceSlot {
+			first += perKind[0]
+		}
+		end := t.End
+		if end < 0 {
+			end = run.Result.End
+		}
+		lane := first
+		for k := range perKind[t.Kind] { // the lane that is free longest
+			if freeAt[first+k] < freeAt[lane] {
+				lane = first + k
+			}
+		}
+		freeAt[lane] = end
+		spans = append(spans, plot.Span{Lane: lane, From: float64(t.Start) / 1000, To: float64(end) / 1000, Name: g.of[t.Job]})
+	}
+	rank := g.rank() // colours are given in the order of spans
+	slices.SortStableFunc(spans, func(a, b plot.Span) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
+	return plot.Gantt(plot.Axes{Title: run.Policy, X: "time [s]", Y: "slots", Marks: marks(run.Result)}, names, spans...)
+}
+
+// laneNames label the first slot of each machine and, if there is space, of each kind.
+func laneNames(machines int, perKind [2]int) []string {
+	var names []string
+	for n := range machines {
+		for kind, slots := range perKind {
+			lanes := make([]string, slots)
+			switch {
+			case slots > 0 && machines*(perKind[0]+perKind[1]) <= maxLanes/2:
+				lanes[0] = fmt.Sprintf("%s %vs", sim.MachineName(n), cluster.Slot(kind))
+			case slots > 0 && (kind == 0 || perKind[0] == 0):
+				lanes[0] = sim.MachineName(n)
+			}
+			names = append(names, lanes...)
+		}
+	}
+	return names
+}
+
+// areas show the number of slots of each group: a figure of maps and one of reduces.
+func (r *Report) areas(run PolicyRun, g groups) (figures []*plot.Figure) {
+	maps, reduces := r.slots()
+	for kind, labels := range [2][2]string{{"maps", "map slots"}, {"reduces", "reduce slots"}} {
+		times, areas := g.count(run.Result, cluster.Slot(kind))
+		axes := plot.Axes{Title: run.Policy + ": " + labels[0], X: "time [s]", Y: labels[1], Marks: marks(run.Result)}
+		if max(maps, reduces) > 0 {
+			axes.Max = float64([2]int{maps, reduces}[kind])
+		}
+		figures = append(figures, plot.Areas(axes, times, areas...))
+	}
+	return figures
+}
+
+// count sums the slots of each group over time, from the samples of jobs.
+func (g *groups) count(r *sim.Result, kind cluster.Slot) (times []float64, areas []plot.Area) {
+	rank := g.rank()
+	for _, name := range g.names {
+		areas = append(areas, plot.Area{Name: name})
+	}
+	slotsOfGroup, slotsOfJob := make([]float64, len(areas)), make(map[string]int)
+	add := func(at int64) {
+		times = append(times, float64(at)/1000)
+		for i := range areas {
+			areas[i].Values = append(areas[i].Values, slotsOfGroup[i])
+		}
+	}
+	last := int64(0)
+	for _, sample := range r.Series {
+		if sample.Kind != kind {
+			continue
+		}
+		if sample.At > last {
+			add(last)
+			last = sample.At
+		}
+		slotsOfGroup[rank[g.of[sample.Job]]] += float64(sample.Running - slotsOfJob[sample.Job])
+		slotsOfJob[sample.Job] = sample.Running
+	}
+	add(last)
+	add(max(r.End, last))
+	return times, areas
+}
