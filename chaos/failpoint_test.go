@@ -27,7 +27,7 @@ func TestEachPointIsOfOneDaemon(t *testing.T) {
 		for _, role := range []chaos.Role{chaos.Tasknode, chaos.Jobmaster} {
 			p := chaos.NewPlan()
 			p.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
-			p.Faults = []chaos.Fault{{Kind: chaos.Failpoint, Target: chaos.Target{Role: role, Name: "1"}, Trigger: chaos.Trigger{Event: chaos.AtTime}, Point: point, How: "crash@2"}}
+			p.Faults = []chaos.Fault{{Kind: chaos.Failpoint, Target: chaos.Target{Role: role, Name: "1"}, Trigger: chaos.Trigger{Event: chaos.AtTime}, Point: point, Action: "crash@2"}}
 			if role == chaos.Jobmaster {
 				p.Faults[0].Target.Name = chaos.Leader
 			}

@@ -8,16 +8,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/preempt"
 )
 
 // header is the first line of a plan.
 const header = "hammr-plan 1"
 
-// maxPlanBytes is how long the text of a plan may be.
+// maxPlanBytes bounds the text of a plan.
 const maxPlanBytes = 1 << 20
 
-// Parse reads a plan and checks it. Every line that is wrong is named, with file
-// and line; file is only a name.
+// Parse reads a plan and checks it. The error names every wrong line, with file and line;
+// file is only a name.
 func Parse(file string, text []byte) (*Plan, error) {
 	p := NewPlan()
 	p.File = file
@@ -28,7 +30,7 @@ func Parse(file string, text []byte) (*Plan, error) {
 	if strings.TrimSpace(lines[0]) != header {
 		return nil, p.at(1, fmt.Errorf("%.40q: a plan begins with %q", strings.TrimSpace(lines[0]), header))
 	}
-	var faults problems
+	var found problems
 	jobs := true                     // all jobs were read
 	settings := make(map[string]int) // their lines
 	for i, line := range lines[1:] {
@@ -44,19 +46,19 @@ func Parse(file string, text []byte) (*Plan, error) {
 			settings[words[0]] = i + 2
 		}
 		if err != nil {
-			faults.add(i+2, err)
+			found.add(i+2, err)
 			jobs = jobs && words[0] != "job"
 		}
 	}
-	faults = append(faults, p.check(jobs, settings)...)
-	slices.SortStableFunc(faults, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
-	if err := faults.join(p); err != nil {
+	found = append(found, p.check(jobs, settings)...)
+	slices.SortStableFunc(found, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	if err := found.join(p); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// read sets what a word says, and leaves it as it was where it says nothing.
+// read sets a value from a word, and leaves it unchanged if the word is wrong.
 func read[T any](at *T, word string, parse func(string) (T, error)) error {
 	v, err := parse(word)
 	if err == nil {
@@ -138,16 +140,19 @@ func (p *Plan) parseFault(words []string, line int) (err error) {
 
 // set takes one of the options behind a target.
 func (f *Fault) set(option, value string) (err error) {
+	by := specOf(f.Kind).by
 	switch {
 	case option == "for" && f.For == 0:
 		if f.For, err = time.ParseDuration(value); err == nil && f.For <= 0 {
 			err = fmt.Errorf("for %s: expected more than 0s", value)
 		}
-	case option == "at" && f.Kind == Failpoint && f.Point == "":
+	case option == "at" && by == byAction && f.Point == "":
 		f.Point = value
-	case option == "by" && (f.Kind == Preempt || f.Kind == Failpoint) && f.How == "":
-		f.How = value
-	case option == "by" && f.How == "" && f.By == 0:
+	case option == "by" && by == byAction && f.Action == "":
+		f.Action = value
+	case option == "by" && by == byMode && f.Mode == "":
+		f.Mode = preempt.Mode(value)
+	case option == "by" && f.Action == "" && f.Mode == "" && f.By == 0:
 		f.By, err = time.ParseDuration(value)
 	default:
 		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' behind the target, of a failpoint 'at POINT' too, each once", option+" "+value)

@@ -70,7 +70,7 @@ func (p *Plan) With(faults []Fault) *Plan {
 // Kinds are those of the plan's faults, each once.
 func (p *Plan) Kinds() (used []Kind) {
 	for _, f := range p.Faults {
-		if !contains(used, f.Kind) {
+		if !slices.Contains(used, f.Kind) {
 			used = append(used, f.Kind)
 		}
 	}
@@ -153,7 +153,7 @@ func (p *Plan) checkJob(i int) error {
 	if slices.ContainsFunc(p.Jobs[:i], func(other Job) bool { return other.Name == j.Name }) {
 		return fmt.Errorf("job %s is there twice", j.Name)
 	}
-	if !contains(Programs(), j.Program) {
+	if !slices.Contains(Programs(), j.Program) {
 		return fmt.Errorf("job %s: no program %q; there are %s", j.Name, j.Program, join(Programs()))
 	}
 	return nil

@@ -57,7 +57,7 @@ func TestRandomPlansAreTextAndBack(t *testing.T) {
 func TestRandomPlansLeaveAWayToGoOn(t *testing.T) {
 	for seed := range uint64(500) {
 		for _, f := range chaos.Random(seed, chaos.Kinds()).Faults {
-			if f.Kind == chaos.Failpoint && strings.Contains(f.Point, "commit-") && strings.HasPrefix(f.Point, "jobmaster/") && strings.HasPrefix(f.How, "error") {
+			if f.Kind == chaos.Failpoint && strings.Contains(f.Point, "commit-") && strings.HasPrefix(f.Point, "jobmaster/") && strings.HasPrefix(f.Action, "error") {
 				t.Errorf("seed %d: %v fails a commit, and its job with it", seed, f)
 			}
 			lasts := f.Kind != chaos.Restart && f.Kind != chaos.Clock
@@ -114,12 +114,12 @@ func TestFaultsOfPlans(t *testing.T) {
 		head + "fault at 0s do kill tasknode 1 by 1s":                             "p:3: kill by 1s: it has no amount",
 		head + "fault at 0s do kill tasknode 1 until 1s":                          `p:3: "until 1s": expected 'by AMOUNT' or 'for TIME'`,
 		head + "fault at 0s do slow-disk tasknode 1 for 1s":                       "p:3: slow-disk by 0s: expected how much longer",
-		head + "fault at 0s do clock tasknode 1":                                  "p:3: clock: by how much is missing",
+		head + "fault at 0s do clock tasknode 1":                                  "p:3: clock: 'by TIME' is missing",
 		head + "fault at 0s do preempt task map by kindness":                      `p:3: preempt by "kindness"; there are split, checkpoint`,
 		head + "masters 1\nfault at 0s do kill jobmaster follower":                "p:4: jobmaster follower: there is one master only",
 		head + "fault at 0s do failpoint tasknode 1 by error":                     "p:3: failpoint: 'at POINT' is missing; a tasknode has task/spill, task/checkpoint-write, task/segment-commit, task/done, tasknode/launch, tasknode/heartbeat",
 		head + "fault at 0s do failpoint jobmaster all at x by y":                 `p:3: no failpoint "x"; there are task/spill, task/checkpoint-write`,
-		head + "fault at 0s do failpoint jobmaster leader at task/spill by crash": "p:3: failpoint at task/spill: no jobmaster comes there; it has jobmaster/log-append, jobmaster/snapshot, jobmaster/commit-begin",
+		head + "fault at 0s do failpoint jobmaster leader at task/spill by crash": "p:3: failpoint at task/spill: a jobmaster never hits it; it has jobmaster/log-append, jobmaster/snapshot, jobmaster/commit-begin",
 		head + "fault at 0s do failpoint machine 1 at task/spill by crash":        `p:3: failpoint of a "machine"; it can be done to tasknode, jobmaster`,
 		head + "fault at 0s do failpoint tasknode 1 at task/spill":                "p:3: failpoint at task/spill: 'by ACTION' is missing",
 		head + "fault at 0s do failpoint tasknode 1 at task/spill by fire":        `p:3: action "fire": expected error, crash or delay=TIME`,
@@ -140,8 +140,8 @@ func TestFaultsOfGoPrograms(t *testing.T) {
 	node := chaos.Target{Role: chaos.Tasknode, Name: "1"}
 	when := chaos.Trigger{Event: chaos.AtTime}
 	for want, f := range map[string]chaos.Fault{
-		"kill at task/spill: a failpoint alone is at a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
-		"failpoint by 1s: a point has an action":              {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", How: "error", By: 1e9},
+		"kill at task/spill: only a failpoint is at a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
+		"failpoint by 1s: it has no amount":                  {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", Action: "error", By: 1e9},
 	} {
 		if err := p.With([]chaos.Fault{f}).Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -1,33 +1,36 @@
 package chaos
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strconv"
 	"time"
 )
 
-// randomLimit is the time in which all faults of a random plan come. With their
-// ends and what is left of the jobs a drill stays within 15 s on an idle machine.
+// randomLimit is the time in which all faults of a random plan are injected. With their
+// ends and the rest of the jobs a drill takes at most 15 s on an idle machine.
 const randomLimit = 6 * time.Second
 
-// Random is the plan of a seed: one or two jobs and one to four faults of these
-// kinds, UnprivilegedKinds when there are none. What it breaks leaves a way to go on: a
-// tasknode that never does anything wrong, and a majority of masters sooner or
-// later.
+// longestRandom is the longest time that a random fault lasts, of most kinds.
+const longestRandom = 2500 * time.Millisecond
+
+// Random is the plan of a seed: one or two jobs and one to four faults of these kinds,
+// UnprivilegedKinds if there are none. Jobs can survive it: one tasknode never fails, and
+// sooner or later a majority of masters runs.
 func Random(seed uint64, of []Kind) *Plan { return RandomOn(Cluster{}, seed, of) }
 
-// Cluster is one that random plans are made for. Zero values stand for that of
-// NewPlan, where everything can go wrong.
+// Cluster is what random plans are made for. Zero values stand for that of NewPlan, which
+// accepts every fault.
 type Cluster struct {
 	Masters, Tasknodes int
 	Accepts            func(Fault) bool // whether a fault can be injected there
 }
 
-// maxDraws is how often a fault is drawn until there is one that the cluster takes.
+// maxDraws is how often a fault is drawn until the cluster accepts one.
 const maxDraws = 1000
 
-// RandomOn is the plan of a seed for a cluster. It has fewer faults, or none, where
-// the cluster hardly takes one of these kinds.
+// RandomOn is the plan of a seed for a cluster. It has fewer faults, or none, if the
+// cluster accepts few of these kinds.
 func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	if len(of) == 0 {
 		of = UnprivilegedKinds()
@@ -52,6 +55,7 @@ func RandomOn(on Cluster, seed uint64, of []Kind) *Plan {
 	return r.plan
 }
 
+// random draws a plan. Its order of draws is part of what a seed means.
 type random struct {
 	*rand.Rand
 	plan  *Plan
@@ -60,37 +64,20 @@ type random struct {
 
 func (r *random) drawFault() Fault {
 	f := Fault{Kind: r.kinds[r.IntN(len(r.kinds))], Trigger: r.drawTrigger()}
-	f.Target = r.drawTarget(f.Kind)
-	if lasting[f.Kind] && (r.IntN(2) == 0 || r.mustEnd(f)) {
-		longest := 2500 * time.Millisecond
-		if f.Kind == Failpoint {
-			longest = randomLimit // something has to come there
-		}
-		f.For = r.drawDuration(200*time.Millisecond, longest)
+	kind := specOf(f.Kind)
+	f.Target = r.drawTarget(kind)
+	// Masters need a majority, whatever else happens to them.
+	mustEnd := f.Target.Role == Jobmaster || !kind.survivable
+	if kind.lasts && (r.IntN(2) == 0 || mustEnd) {
+		f.For = r.drawDuration(200*time.Millisecond, cmp.Or(kind.longest, longestRandom))
 	}
-	switch f.Kind {
-	case SlowDisk:
-		f.By = r.drawDuration(5*time.Millisecond, 100*time.Millisecond)
-	case Clock:
-		if f.By = r.drawDuration(time.Second, time.Minute); r.IntN(2) == 0 {
-			f.By = -f.By
-		}
-	case Preempt:
-		f.How = ways[r.IntN(len(ways))]
-	case Failpoint:
-		f.Point, f.How = r.drawFailpoint(f.Target.Role)
+	if kind.draw != nil {
+		kind.draw(r, &f)
 	}
 	return f
 }
 
-// mustEnd reports whether a fault that never ends could leave no way to go on:
-// masters need a majority, whatever else happens to them, and what is frozen or
-// cannot write is not given up by anybody.
-func (r *random) mustEnd(f Fault) bool {
-	return f.Target.Role == Jobmaster || f.Kind != Kill && f.Kind != Stop && f.Kind != Failpoint
-}
-
-// drawDuration is one in whole tens of milliseconds.
+// drawDuration draws a duration in whole tens of milliseconds, at least 5 ms.
 func (r *random) drawDuration(from, to time.Duration) time.Duration {
 	d := from + time.Duration(r.Int64N(int64(to-from)))
 	return max(d.Truncate(10*time.Millisecond), 5*time.Millisecond)
@@ -111,12 +98,11 @@ func (r *random) drawTrigger() Trigger {
 	return Trigger{Event: AtTime, At: r.drawDuration(0, 4*time.Second)}
 }
 
-// drawTarget is one for a kind. The last tasknode is never chosen, so that one is
-// always in order, and there is no name where it is the only one; HDFS is left to
-// plans by hand.
-func (r *random) drawTarget(kind Kind) Target {
+// drawTarget draws a target of a kind. It never draws the last tasknode, so that one
+// always works; without another one the target has no name. HDFS is left to plans by hand.
+func (r *random) drawTarget(kind kindSpec) Target {
 	var roles []Role
-	for _, role := range targets[kind] {
+	for _, role := range kind.targets {
 		if role != DataNode && role != NameNode {
 			roles = append(roles, role)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,7 +35,7 @@ var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "l
 func RowOf(plan *Plan, v *Verdict) Row {
 	var kinds []Kind
 	for i, f := range v.Faults {
-		if f.Injected && !contains(kinds, plan.Faults[i].Kind) {
+		if f.Injected && !slices.Contains(kinds, plan.Faults[i].Kind) {
 			kinds = append(kinds, plan.Faults[i].Kind)
 		}
 	}

@@ -15,28 +15,7 @@ const (
 	All      = "all" // jobmasters at once
 )
 
-// ways are those of a preemption.
-var ways = []string{"split", "checkpoint", "suspend", "kill"}
-
-// targets are what each kind can be done to.
-var targets = map[Kind][]Role{
-	Kill:      {Task, Tasknode, Jobmaster, DataNode, NameNode, Machine},
-	Restart:   {Tasknode, Jobmaster, DataNode, NameNode, Machine},
-	Stop:      {Task, Tasknode, Jobmaster, DataNode, NameNode, Machine},
-	Partition: {Tasknode, Jobmaster, DataNode, Machine},
-	Corrupt:   {Tasknode},
-	FullDisk:  {Tasknode},
-	SlowDisk:  {Tasknode, Jobmaster},
-	IOError:   {Tasknode, Jobmaster},
-	Clock:     {Tasknode, Jobmaster},
-	Preempt:   {Task},
-	Failpoint: {Tasknode, Jobmaster},
-}
-
-// lasting are the kinds that may have an end.
-var lasting = map[Kind]bool{Kill: true, Stop: true, Partition: true, FullDisk: true, SlowDisk: true, IOError: true, Failpoint: true}
-
-// check tells what is wrong with a target.
+// check reports what is wrong with a target.
 func (t Target) check() error {
 	switch t.Role {
 	case NameNode:
@@ -59,8 +38,8 @@ func (t Target) check() error {
 	return nil
 }
 
-// Number is that of a tasknode, machine or DataNode, or of a jobmaster that is
-// named, from 1; 0 for one that is chosen when the fault is due.
+// Number is that of a tasknode, machine, DataNode or named jobmaster, from 1; 0 for one
+// that is chosen when the fault is due.
 func (t Target) Number() int {
 	n, err := number(strings.TrimPrefix(t.Name, "m"))
 	if err != nil {
@@ -69,7 +48,7 @@ func (t Target) Number() int {
 	return n
 }
 
-// number reads a number from 1, written in one way only.
+// number reads a number from 1 without leading zeros.
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 1000 || strconv.Itoa(n) != text {
@@ -78,9 +57,7 @@ func number(text string) (int, error) {
 	return n, nil
 }
 
-func contains[T comparable](list []T, x T) bool { return slices.Contains(list, x) }
-
-// join lists words for people.
+// join lists words for messages.
 func join[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i, w := range list {

@@ -124,9 +124,9 @@ func (s *failoverSoak) fault() (string, func(context.Context) error) {
 		return "leader stopped", func(ctx context.Context) error {
 			info, err := s.client.Info(ctx)
 			if err == nil && info.Leader != "" {
-				err = s.rig.Stop(info.Leader)
+				err = s.rig.Stop(ctx, info.Leader)
 				wait(ctx, away)
-				return s.rig.Continue(info.Leader)
+				return s.rig.Continue(context.WithoutCancel(ctx), info.Leader)
 			}
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *failoverSoak) kill(ctx context.Context, away time.Duration, names ...st
 		}
 	}
 	wait(ctx, away)
-	return s.rig.Start(context.WithoutCancel(ctx), names)
+	return s.rig.Start(context.WithoutCancel(ctx), names...)
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -183,5 +183,6 @@ func (s *failoverSoak) preempt(ctx context.Context) error {
 		return fmt.Errorf("nothing runs")
 	}
 	how := []string{"split", "checkpoint", "suspend", "kill"}[s.random.IntN(4)]
-	return s.rig.Preempt(ctx, running[s.random.IntN(len(running))], how)
+	_, err = s.rig.Client().PreemptAttempt(ctx, running[s.random.IntN(len(running))], how)
+	return err
 }

@@ -30,14 +30,14 @@ func TestLeaderLost(t *testing.T) {
 		case "killed":
 			must(t, c.rig.Kill(t.Context(), leader))
 		case "stopped":
-			must(t, c.rig.Stop(leader))
+			must(t, c.rig.Stop(t.Context(), leader))
 		case "stalled":
 			c.set(leader, "jobmaster/log-append", "delay=5m")
 		}
 		c.leads(leader)
 		w.ends(at, want)
 		if how == "stopped" {
-			must(t, c.rig.Continue(leader))
+			must(t, c.rig.Continue(t.Context(), leader))
 		} else {
 			c.again(leader)
 		}
@@ -55,9 +55,9 @@ func TestAStoppedLeaderTakesNoTasknodesAlong(t *testing.T) {
 	w := c.watch(fmt.Sprintf("job_%s_0001", c.state.ID), in)
 	leader := c.leads()
 	at := time.Now()
-	must(t, c.rig.Stop(leader))
+	must(t, c.rig.Stop(t.Context(), leader))
 	w.ends(at, want)
-	must(t, c.rig.Continue(leader))
+	must(t, c.rig.Continue(t.Context(), leader))
 	c.follows(leader)
 }
 
@@ -90,10 +90,10 @@ func TestLeaderLostInCommit(t *testing.T) {
 		n, err := c.rig.Hits(t.Context(), leader, "jobmaster/commit-file")
 		return err == nil && n == 2
 	})
-	must(t, c.rig.Stop(leader))
+	must(t, c.rig.Stop(t.Context(), leader))
 	client.wait(t).want(t, 0)
 	wantSameTree(t, out, want)
-	must(t, c.rig.Continue(leader))
+	must(t, c.rig.Continue(t.Context(), leader))
 	c.follows(leader)
 	wantSameTree(t, out, want)
 }
@@ -204,7 +204,7 @@ func allMastersLost(t *testing.T, outage time.Duration) {
 	<-time.After(outage - time.Since(lost))
 	at := time.Now()
 	t.Logf("%d maps ended in the %v without a master", len(under), at.Sub(lost).Round(time.Second/10))
-	must(t, c.rig.Start(t.Context(), masters))
+	must(t, c.rig.Start(t.Context(), masters...))
 	w.ends(at, want)
 	through.ends()
 }

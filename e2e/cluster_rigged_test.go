@@ -49,7 +49,7 @@ func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlag
 
 func (c *rigged) close() {
 	must(c.t, c.rig.Close())
-	if left := c.rig.RemainingProcesses(); len(left) > 0 {
+	if left := c.rig.Processes(); len(left) > 0 {
 		c.t.Errorf("processes are left: %q", left)
 	}
 	if c.t.Failed() {
@@ -79,7 +79,7 @@ func (c *rigged) again(names ...string) {
 	for _, name := range names {
 		must(c.t, c.rig.Kill(c.t.Context(), name))
 	}
-	must(c.t, c.rig.Start(c.t.Context(), names))
+	must(c.t, c.rig.Start(c.t.Context(), names...))
 }
 
 // set sets a point inside of a daemon to an action.

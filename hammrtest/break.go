@@ -20,7 +20,7 @@ func (c *C) Kill(name string) {
 func (c *C) Restart(name string) {
 	c.t.Helper()
 	c.Kill(name)
-	c.noError("start of "+name, c.rig.Start(c.t.Context(), []string{name}))
+	c.noError("start of "+name, c.rig.Start(c.t.Context(), name))
 }
 
 // Stop freezes a daemon: its ports accept, nothing answers. The tasks of a
@@ -28,7 +28,7 @@ func (c *C) Restart(name string) {
 func (c *C) Stop(name string) {
 	c.t.Helper()
 	c.requireRunning("stop of ", name)
-	c.noError("stop of "+name, c.rig.Stop(name))
+	c.noError("stop of "+name, c.rig.Stop(c.t.Context(), name))
 }
 
 // requireRunning fails the test for a daemon that is gone.
@@ -43,7 +43,7 @@ func (c *C) requireRunning(what, name string) {
 // Continue ends what Stop began.
 func (c *C) Continue(name string) {
 	c.t.Helper()
-	c.noError("continue "+name, c.rig.Continue(name))
+	c.noError("continue "+name, c.rig.Continue(c.t.Context(), name))
 }
 
 // Leader is the name of the master that leads; it waits until there is one.

@@ -46,7 +46,7 @@ func (c *C) close() {
 	if err := c.rig.Close(); err != nil {
 		c.t.Errorf("end of the cluster: %v", err)
 	}
-	if left := c.rig.RemainingProcesses(); len(left) > 0 {
+	if left := c.rig.Processes(); len(left) > 0 {
 		c.t.Errorf("processes are left: %q", left)
 	}
 	if c.t.Failed() {

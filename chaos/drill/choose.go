@@ -11,11 +11,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// errNoTarget is why a fault is not injected: there is nothing that it could hit.
-var errNoTarget = errors.New("nothing of that kind is there")
+// errNoTarget is the error of a fault that has nothing to hit.
+var errNoTarget = errors.New("there is nothing of that kind to hit")
 
-// targetDaemons are the daemons that a fault hits, by name. A machine has its DataNode
-// too.
+// targetDaemons are the names of the daemons that a fault hits. A machine includes its
+// DataNode.
 func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, error) {
 	switch t.Role {
 	case chaos.Jobmaster:
@@ -37,8 +37,7 @@ func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, er
 	return tasknodes[n-1 : n], nil
 }
 
-// busiest is the number of the tasknode with the most attempts that run, the
-// first of those that have equally many.
+// busiest is the number of the first tasknode with the most running attempts.
 func (d *drill) busiest(tasknodes []string) int {
 	load := make([]int, d.plan.Tasknodes)
 	for _, a := range d.watch.running(chaos.Any) {
@@ -71,7 +70,7 @@ func (d *drill) masters(ctx context.Context, name string) ([]string, error) {
 	return []string{followers[d.random.IntN(len(followers))]}, nil
 }
 
-// leader is the id of the master that leads.
+// leader is the id of the leading master.
 func (d *drill) leader(ctx context.Context) (string, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -91,8 +90,8 @@ func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {
 	return running[d.random.IntN(len(running))], nil
 }
 
-// taskProcess is the process of a task of that kind: one of its tasknode's, as
-// processes run one task after the other and bear no names.
+// taskProcess is a process of the tasknode that runs a task of that kind. Processes run
+// one task after the other and have no names, so it may run another task.
 func (d *drill) taskProcess(kind string) (node string, pid int, err error) {
 	a, err := d.drawAttempt(kind)
 	if err != nil {

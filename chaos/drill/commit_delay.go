@@ -8,14 +8,13 @@ import (
 	"github.com/hammr/hammr/chaos"
 )
 
-// commitDelay is how long a commit waits before its first file and behind its last one,
-// when something is to go wrong in it: several looks.
+// commitDelay is how long a commit waits before its first file and after its last one in
+// plans with faults in it: several poll intervals.
 const commitDelay = 8 * pollInterval
 
-// slowCommits has masters wait in their commits when a plan has a trigger there, or
-// when all reduces are done: without that a job is over before anybody looks. A
-// failpoint of the plan at the same point takes its place. A master that does not
-// answer goes without.
+// slowCommits delays the commits of masters if a plan has a trigger in them, or at the end
+// of all reduces: otherwise a job ends before its status is read again. A failpoint of the
+// plan at the same point replaces the delay. A master that does not answer has no delay.
 func (d *drill) slowCommits(ctx context.Context, names []string) {
 	if !waitsForJobEnd(d.plan) {
 		return
@@ -27,22 +26,22 @@ func (d *drill) slowCommits(ctx context.Context, names []string) {
 		}
 		for _, point := range chaos.CommitEndPoints() {
 			call, cancel := context.WithTimeout(ctx, callTimeout)
-			_ = d.rig.Failpoint(call, name, point, fmt.Sprintf("delay=%v", commitDelay)) // without it triggers may be missed, which the verdict tells
+			_ = d.rig.Failpoint(call, name, point, fmt.Sprintf("delay=%v", commitDelay)) // without it a trigger may be missed; the verdict says so
 			cancel()
 		}
 	}
 }
 
-// waitsForJobEnd is whether a plan waits for a job that is about to be over.
+// waitsForJobEnd reports whether a plan has a trigger near the end of a job.
 func waitsForJobEnd(plan *chaos.Plan) bool {
 	return slices.ContainsFunc(plan.Faults, func(f chaos.Fault) bool {
 		return f.Trigger.Event == chaos.AtCommit || f.Trigger.Event == chaos.AtReduceProgress && f.Trigger.N == 100
 	})
 }
 
-// restartDaemons starts daemons that were killed, which have forgotten what they were told.
+// restartDaemons starts killed daemons, which have forgotten the faults inside them.
 func (d *drill) restartDaemons(ctx context.Context, names []string) error {
-	err := d.rig.Start(ctx, names)
+	err := d.rig.Start(ctx, names...)
 	d.slowCommits(ctx, names)
 	return err
 }

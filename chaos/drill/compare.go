@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// readOutput reads a directory of output; a job that has committed has left its
-// mark there.
+// readOutput reads a directory of output, which has the mark of a committed job.
 func readOutput(dir string) (output, error) {
 	out := make(output)
 	marked := false
@@ -41,7 +40,7 @@ func readOutput(dir string) (output, error) {
 	return out, nil
 }
 
-// fetchOutput reads output from wherever it lies.
+// fetchOutput reads output from this machine or from another file system.
 func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (output, error) {
 	if !at.remote() {
 		return readOutput(out)
@@ -58,8 +57,8 @@ func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (ou
 	return readOutput(got)
 }
 
-// compare counts the bytes that are equal or not, and names the files that are
-// not as they are to be.
+// compare counts the expected bytes, and names each file that is missing, different or in
+// excess.
 func compare(got, want output) (size int64, wrong []string) {
 	for name, text := range want {
 		has, there := got[name]
@@ -73,7 +72,7 @@ func compare(got, want output) (size int64, wrong []string) {
 	}
 	for name := range got {
 		if _, known := want[name]; !known {
-			wrong = append(wrong, name+" is one too many")
+			wrong = append(wrong, name+" is not expected")
 		}
 	}
 	slices.Sort(wrong)

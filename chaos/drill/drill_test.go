@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -20,7 +21,7 @@ func TestCompare(t *testing.T) {
 	want := output{"part-0": []byte("abc"), "part-1": []byte("de"), "part-2": nil}
 	size, wrong := compare(output{"part-0": []byte("abc"), "part-1": []byte("dx"), "part-3": []byte("f")}, want)
 	if size != 5 || !reflect.DeepEqual(wrong, []string{
-		"part-1 has 2 bytes that differ from the 2 of an undisturbed run", "part-2 is missing", "part-3 is one too many",
+		"part-1 has 2 bytes that differ from the 2 of an undisturbed run", "part-2 is missing", "part-3 is not expected",
 	}) {
 		t.Errorf("%d bytes, %q", size, wrong)
 	}
@@ -66,6 +67,20 @@ func TestAllOfAFailedJobIsLost(t *testing.T) {
 	}
 }
 
+// TestEachKindHasAnInjector wants one for each target of each kind.
+func TestEachKindHasAnInjector(t *testing.T) {
+	for _, kind := range chaos.Kinds() {
+		in := injectors[kind]
+		for _, target := range []string{"task any", "tasknode 1"} {
+			_, err := chaos.Parse("p", []byte("hammr-plan 1\njob j wordcount\nfault at 0s do "+string(kind)+" "+target))
+			refused := err != nil && strings.Contains(err.Error(), "it can be done to")
+			if has := target == "task any" && in.injectTask != nil || target == "tasknode 1" && in.inject != nil; has == refused {
+				t.Errorf("%s of %s: injector %v, refused %v", kind, target, has, refused)
+			}
+		}
+	}
+}
+
 // TestRefusedFaults are told of all at once, and nothing is started.
 func TestRefusedFaults(t *testing.T) {
 	if rig.Isolated() {
@@ -105,8 +120,8 @@ fault at 1s do clock tasknode 1 by 5s
 
 // TestFaultsOfRunningClusters: what a hostfile does not say how to do is refused.
 func TestFaultsOfRunningClusters(t *testing.T) {
-	cluster := &rig.HostConfig{Hosts: []rig.Host{
-		{Role: rig.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: rig.Tasknode, Name: "n1", Shell: "a"}, {Role: rig.Tasknode, Name: "n2"},
+	cluster := &testcluster.HostConfig{Hosts: []testcluster.Host{
+		{Role: testcluster.Jobmaster, Name: "m1", Shell: "a", Start: "again"}, {Role: testcluster.Tasknode, Name: "n1", Shell: "a"}, {Role: testcluster.Tasknode, Name: "n2"},
 	}}
 	const start, shell = "the line of n1 does not say how it is started again", "the line of n2 names no shell"
 	for fault, want := range map[string]string{
@@ -250,7 +265,7 @@ func TestTriggersAndTargets(t *testing.T) {
 		{chaos.Trigger{Event: chaos.AtReduceProgress, Job: "j"}, false},
 		{chaos.Trigger{Event: chaos.AtCommit, Job: "j"}, false},
 	} {
-		if got := d.due(c.trigger); got != c.due {
+		if got := d.isDue(c.trigger); got != c.due {
 			t.Errorf("%v is due: %v", c.trigger, got)
 		}
 	}

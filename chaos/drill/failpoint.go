@@ -6,12 +6,23 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// missing tells, for as long as a failpoint is set, why nothing has happened there:
-// "" once something has. What a crash leaves is another process, or none.
-func (d *drill) missing(ctx context.Context, f chaos.Fault, names []string) func(context.Context) string {
+func init() {
+	injectors[chaos.Failpoint] = injector{
+		inject: func(d *drill, f chaos.Fault) action { return ifReachable(mayEnd(f, failpoint(d, f, f.Action))) },
+		undo:   func(d *drill, f chaos.Fault) action { return d.thenRestart(f, untilReached(failpoint(d, f, ""))) },
+		missed: missedFailpoint,
+	}
+}
+
+func failpoint(d *drill, f chaos.Fault, action string) daemonCall {
+	return func(ctx context.Context, name string) error { return d.rig.Failpoint(ctx, name, f.Point, action) }
+}
+
+// missedFailpoint counts hits. A crash leaves another process, or none.
+func missedFailpoint(ctx context.Context, d *drill, f chaos.Fault, names []string) func(context.Context) string {
 	before := make(map[string]int) // of those that answer
 	for _, name := range names {
 		if pid := d.pid(ctx, name); pid != 0 {
@@ -22,7 +33,7 @@ func (d *drill) missing(ctx context.Context, f chaos.Fault, names []string) func
 		var most int64
 		for name, pid := range before {
 			hits, err := d.hits(ctx, name, f.Point)
-			gone := errors.Is(err, rig.ErrNotRunning) || err == nil && d.pid(ctx, name) != pid
+			gone := errors.Is(err, testcluster.ErrNotRunning) || err == nil && d.pid(ctx, name) != pid
 			if gone && f.EndsDaemon() {
 				return ""
 			}
@@ -33,7 +44,7 @@ func (d *drill) missing(ctx context.Context, f chaos.Fault, names []string) func
 		if most >= f.TriggerHit() {
 			return ""
 		}
-		return fmt.Sprintf("it was come to %d times, as far as anybody knows", most)
+		return fmt.Sprintf("it was hit %d times, as far as is known", most)
 	}
 }
 
@@ -43,7 +54,7 @@ func (d *drill) hits(ctx context.Context, name, point string) (int64, error) {
 	return d.rig.Hits(call, name, point)
 }
 
-// pid is a daemon's process, 0 where nobody answers.
+// pid is a daemon's process, 0 if it does not answer.
 func (d *drill) pid(ctx context.Context, name string) int {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/internal/minihdfs"
 )
 
-// What the jobs of drills are like: with 8 map slots a job takes some seconds,
-// most of which its tasks sleep.
+// The size of a drill's jobs: with 8 map slots one takes some seconds, most of which its
+// tasks sleep.
 const (
 	lines      = 2400 // of text
 	words      = 8    // a line
@@ -23,13 +23,13 @@ const (
 	maps       = 16
 )
 
-// drillProperties are the properties of jobs in drills: they sleep, and give up soon.
+// drillProperties make the tasks of drills sleep, and time out early.
 var drillProperties = []string{
 	"hammr.debug.record.sleep=4ms", "mapreduce.task.timeout=5000", "hammr.shuffle.fetch.timeout=3s",
 	"mapreduce.map.maxattempts=8", "mapreduce.reduce.maxattempts=8",
 }
 
-// outputProperties are the properties that output depends on.
+// outputProperties are those that the output depends on.
 var outputProperties = []string{"mapreduce.job.reduces=3"}
 
 func properties(lists ...[]string) (args []string) {
@@ -41,12 +41,12 @@ func properties(lists ...[]string) (args []string) {
 	return args
 }
 
-// dataPlace is where input and output of a plan lie.
+// dataPlace is the place of a plan's input and output.
 type dataPlace struct {
-	dir string // path of a directory here, or full name
+	dir string // a path of this machine, or a full name
 }
 
-// remote is whether files there have full names.
+// remote reports whether files there have full names.
 func (p dataPlace) remote() bool { return strings.Contains(p.dir, "://") }
 
 func (s *Session) dataPlace(hdfs *minihdfs.Cluster) dataPlace {
@@ -59,7 +59,7 @@ func (s *Session) dataPlace(hdfs *minihdfs.Cluster) dataPlace {
 	return dataPlace{dir: filepath.Join(s.dir, "data")}
 }
 
-// input is the name of a program's input, which is made if it is not there.
+// input is the name of a program's input, which it makes on first use.
 func (s *Session) input(ctx context.Context, at dataPlace, program string) (string, error) {
 	kind := "text"
 	if program == "terasort" {
@@ -96,7 +96,7 @@ func (s *Session) generate(ctx context.Context, kind, path string) error {
 	return os.WriteFile(path, text(), 0o644)
 }
 
-// text is the same each time: some words are frequent, most are rare.
+// text is the same each time. Some of its words are frequent, most are rare.
 func text() []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -112,10 +112,11 @@ func text() []byte {
 	return b.Bytes()
 }
 
-// output is what a job has written: bytes by name, of files that are no marks.
+// output is what a job has written, by the names of its files, without marks such as
+// _SUCCESS.
 type output map[string][]byte
 
-// expected is what a program writes undisturbed, in one process.
+// expected is what a program writes undisturbed in one process.
 func (s *Session) expected(ctx context.Context, at dataPlace, program string) (output, error) {
 	key := at.dir + " " + program
 	if s.expectedOutputs[key] != nil {
@@ -137,7 +138,7 @@ func (s *Session) expected(ctx context.Context, at dataPlace, program string) (o
 	return want, err
 }
 
-// splitSize is the property that gives a program's job its maps.
+// splitSize is the property that gives a program's job its number of maps.
 func splitSize(program string) string {
 	size := rows * 100 / maps
 	if program != "terasort" {
@@ -146,13 +147,12 @@ func splitSize(program string) string {
 	return fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", size)
 }
 
-// submit hands in a job of the plan and returns its id.
+// submit submits a job of the plan and returns its id.
 func (s *Session) submit(ctx context.Context, environ []string, at dataPlace, job chaos.Job, out string) (string, error) {
 	in, err := s.input(ctx, at, job.Program)
 	if err != nil {
 		return "", err
 	}
 	args := append([]string{"run", job.Program, "--quiet", "--detach"}, properties(drillProperties, outputProperties, []string{splitSize(job.Program)})...)
-	id, err := s.command(ctx, environ, append(args, in, out)...)
-	return strings.TrimSpace(id), err
+	return s.command(ctx, environ, append(args, in, out)...)
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// judge tells what came of the drill, once the jobs are over or nobody waits for
-// them any more.
+// judge makes the verdict, once the jobs have ended or time is up.
 func (d *drill) judge(ctx context.Context) *chaos.Verdict {
-	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.faults, Wrong: d.wrong, Elapsed: time.Since(d.began).Milliseconds()}
+	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.mu.faults, Wrong: d.mu.wrong, Elapsed: time.Since(d.began).Milliseconds()}
 	if err := d.awaitHDFSRepair(ctx); err != nil {
-		v.Wrong = append(v.Wrong, fmt.Sprintf("HDFS is not whole again: %v", err))
+		v.Wrong = append(v.Wrong, fmt.Sprintf("HDFS has not recovered: %v", err))
 	}
 	for i, j := range d.plan.Jobs {
 		result, wrong := d.judgeJob(ctx, i, j)
@@ -35,10 +34,10 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	if err != nil {
 		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
 	}
-	r.Lost = int64(len(want)) // until they are seen
+	r.Lost = int64(len(want)) // until they are compared
 	status := d.watch.job(r.ID)
 	if status == nil {
-		return r, []string{fmt.Sprintf("job %s: no master has ever told of it", j.Name)}
+		return r, []string{fmt.Sprintf("job %s: no master has ever reported it", j.Name)}
 	}
 	r.State, r.Cause, r.ExtraAttempts = status.State.String(), status.Cause, extraAttempts(status)
 	if status.State != wire.JobState_SUCCEEDED {
@@ -56,7 +55,7 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	return r, wrong
 }
 
-// extraAttempts is how many attempts were made beyond one a task.
+// extraAttempts is the number of attempts beyond one for each task.
 func extraAttempts(s *wire.JobStatus) (n int) {
 	for _, t := range s.Tasks {
 		n += max(0, len(t.Attempts)-1)
@@ -64,9 +63,8 @@ func extraAttempts(s *wire.JobStatus) (n int) {
 	return n
 }
 
-// workLost is how many ms attempts ran whose work is in no output: all but the
-// last that succeeded of each task, and those whose work was kept when they made
-// room.
+// workLost is for how many ms attempts ran whose work is in no output: all except the last
+// successful one of each task and those that were preempted with their work conserved.
 func workLost(s *wire.JobStatus) (ms int64) {
 	if s == nil {
 		return 0
@@ -86,22 +84,22 @@ func workLost(s *wire.JobStatus) (ms int64) {
 	return ms
 }
 
-// end ends the cluster and keeps what it has to say.
+// end ends the cluster, and copies its logs and histories into the report.
 func (d *drill) end(report string) error {
-	faults := []error{d.rig.Close()}
+	errs := []error{d.rig.Close()}
 	if d.rig.Dir() == "" {
-		return errors.Join(faults...)
+		return errors.Join(errs...)
 	}
 	for _, name := range []string{"logs", "history"} {
 		from := filepath.Join(d.rig.Dir(), name)
 		if _, err := os.Stat(from); err == nil {
-			faults = append(faults, copyTree(filepath.Join(report, name), from))
+			errs = append(errs, copyTree(filepath.Join(report, name), from))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// copyTree copies a directory; what an earlier drill has left there goes.
+// copyTree copies a directory over what an earlier drill has left there.
 func copyTree(to, from string) error {
 	return errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from)))
 }

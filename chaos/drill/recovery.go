@@ -9,15 +9,16 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// runningAttempt is an attempt that ran.
+// runningAttempt is an attempt that ran when a fault was injected.
 type runningAttempt struct{ job, task, attempt string }
 
-// stopsAttempts reports whether what runs on a tasknode stands or is lost for a fault.
+// stopsAttempts reports whether the attempts of a tasknode make no progress, or are lost,
+// because of a fault.
 func stopsAttempts(f chaos.Fault) bool {
 	if f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Machine {
 		return false
 	}
-	return f.Kind == chaos.Stop || f.Kind == chaos.Partition || f.EndsDaemon()
+	return injectors[f.Kind].silences || f.EndsDaemon()
 }
 
 // runningOn are the attempts that run on these daemons.
@@ -36,8 +37,8 @@ func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
 	return list
 }
 
-// awaitRecovery measures how long it takes until what a fault has hit goes on.
-func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-chan struct{}) {
+// awaitRecovery measures how long it takes until the work that a fault has hit resumes.
+func (d *drill) awaitRecovery(ctx context.Context, i int, in injection, undone <-chan struct{}) {
 	master := d.plan.Faults[i].Target.Role == chaos.Jobmaster
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -47,13 +48,13 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-ch
 		case <-ctx.Done():
 			at = time.Now()
 			d.mu.Lock()
-			d.faults[i].TimedOut = true
+			d.mu.faults[i].TimedOut = true
 			d.mu.Unlock()
 		case <-undone:
 			ended, undone = time.Now(), nil
 		case <-tick.C:
-			if len(in.struck) > 0 {
-				at = d.watch.hitTasksRecoveredAt(in.struck, ended)
+			if len(in.hit) > 0 {
+				at = d.watch.hitTasksRecoveredAt(in.hit, ended)
 			} else {
 				at = d.watch.recoveredAt(in.at, master)
 			}
@@ -61,15 +62,15 @@ func (d *drill) awaitRecovery(ctx context.Context, i int, in injury, undone <-ch
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.faults[i].Injected {
+	if !d.mu.faults[i].Injected {
 		return
 	}
-	d.faults[i].Recovery = max(1, at.Sub(in.at).Milliseconds())
+	d.mu.faults[i].Recovery = max(1, at.Sub(in.at).Milliseconds())
 }
 
-// recoveredAt is when, after since, a job first was seen to go on, or all were over;
-// for a master, when one that leads first answered a call made after since. Zero is
-// not yet.
+// recoveredAt is when, after since, a job was first seen to make progress, or all jobs
+// had ended; for a master, when a leading master first answered a call made after since.
+// It is zero as long as that has not happened.
 func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,31 +88,31 @@ func (w *jobWatcher) recoveredAt(since time.Time, master bool) time.Time {
 	return time.Time{}
 }
 
-// hitTasksRecoveredAt is when the tasks of all attempts that were struck were first seen to have
-// finished, to run again, or to go on since the fault has ended: then a master has to be
-// asked after that and say that they run. Ended is zero while it lasts.
-func (w *jobWatcher) hitTasksRecoveredAt(struck []runningAttempt, ended time.Time) time.Time {
+// hitTasksRecoveredAt is when the tasks of all hit attempts were first seen to have
+// finished, to run again, or to run on after the end of the fault. The last counts only
+// if a master was asked after the end. ended is zero while the fault lasts.
+func (w *jobWatcher) hitTasksRecoveredAt(hit []runningAttempt, ended time.Time) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range struck {
+	for _, r := range hit {
 		back := !ended.IsZero() && w.mu.moves[r.job].answeredAt.After(ended)
-		if s := w.mu.jobs[r.job]; !isFinal(s.State) && !taskRecovered(s, r.task, struck, back) {
+		if s := w.mu.jobs[r.job]; !isFinal(s.State) && !taskRecovered(s, r.task, hit, back) {
 			return time.Time{}
 		}
 	}
 	return time.Now()
 }
 
-// taskRecovered reports whether a task has finished or runs, of which attempts were struck that
-// may be back.
-func taskRecovered(s *wire.JobStatus, task string, struck []runningAttempt, back bool) bool {
+// taskRecovered reports whether a task has finished or runs. Hit attempts count as
+// running only if they may be back.
+func taskRecovered(s *wire.JobStatus, task string, hit []runningAttempt, back bool) bool {
 	i := slices.IndexFunc(s.Tasks, func(t *wire.TaskStatus) bool { return t.Id == task })
 	return i >= 0 && slices.ContainsFunc(s.Tasks[i].Attempts, func(a *wire.TaskStatus_Attempt) bool {
 		switch a.State {
 		case wire.AttemptState_ATTEMPT_SUCCEEDED:
 			return true
 		case wire.AttemptState_ATTEMPT_RUNNING:
-			return back || !slices.Contains(struck, runningAttempt{s.JobId, task, a.Id})
+			return back || !slices.Contains(hit, runningAttempt{s.JobId, task, a.Id})
 		}
 		return false
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 )
 
-// drill is one plan that is being played.
+// drill plays one plan.
 type drill struct {
 	session *Session
 	plan    *chaos.Plan
@@ -24,13 +24,16 @@ type drill struct {
 	began   time.Time
 	watch   *jobWatcher
 	random  *rand.Rand // of the goroutine that injects
-	faults  []chaos.FaultResult
-	wrong   []string
-	mu      sync.Mutex // guards faults and wrong while faults last
+
+	mu struct {
+		sync.Mutex
+		faults []chaos.FaultResult
+		wrong  []string // what makes the verdict bad
+	}
 }
 
-// Run plays a plan and writes its report into a directory, which is made. The
-// verdict is nil where the error tells that there was no drill.
+// Run plays a plan and writes its report into a directory, which it creates. The verdict
+// is nil if the error kept the drill from starting.
 func (s *Session) Run(ctx context.Context, plan *chaos.Plan, report string) (*chaos.Verdict, error) {
 	if err := s.CanPlay(plan); err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (s *Session) Run(ctx context.Context, plan *chaos.Plan, report string) (*ch
 	return v, errors.Join(err, writeFile(report, "verdict.json", text))
 }
 
-// play starts the cluster, plays the plan, and ends the cluster again.
+// play starts the cluster, plays the plan and ends the cluster.
 func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verdict, err error) {
 	if err := d.prepare(ctx, scratch); err != nil {
 		return nil, err
@@ -61,14 +64,14 @@ func (d *drill) play(ctx context.Context, scratch, report string) (v *chaos.Verd
 	if ended := d.end(report); ended != nil {
 		err = errors.Join(err, ended)
 	}
-	if left := d.rig.RemainingProcesses(); v != nil && len(left) > 0 {
-		v.Wrong = append(v.Wrong, fmt.Sprintf("processes are left: %q", left))
+	if left := d.rig.Processes(); v != nil && len(left) > 0 {
+		v.Wrong = append(v.Wrong, fmt.Sprintf("processes remain: %q", left))
 		v.Sum()
 	}
 	return v, err
 }
 
-// prepare has input and expected output made, and starts the cluster.
+// prepare makes the input and the expected outputs, and starts the cluster.
 func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	cfg := rig.Config{
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
@@ -92,14 +95,14 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	return d.start(ctx, cfg)
 }
 
-// frequentSnapshots has masters write their state as a whole several times in a drill.
+// frequentSnapshots makes masters write several snapshots in a drill.
 var frequentSnapshots = []string{"--snapshot-entries", "4", "--snapshot-interval", "200ms"}
 
-// smallDisk has room for the program, for spills, and for what a tasknode wants to be
-// free (--min-free).
+// smallDisk is enough bytes for the program, for spills, and for the free space that a
+// tasknode requires (--min-free).
 const smallDisk = 320 << 20
 
-// runJobs submits the jobs, breaks things while they run, and judges.
+// runJobs submits the jobs, injects the faults while they run, and judges.
 func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, error) {
 	var ids []string
 	masters, _ := d.rig.Names()
@@ -126,9 +129,9 @@ func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, er
 	return d.judge(ctx), nil
 }
 
-// watchAndInject injects the plan's faults until all jobs are over, or take too long.
+// watchAndInject injects the plan's faults until all jobs have ended or time is up.
 func (d *drill) watchAndInject(ctx context.Context) {
-	d.faults = make([]chaos.FaultResult, len(d.plan.Faults))
+	d.mu.faults = make([]chaos.FaultResult, len(d.plan.Faults))
 	watching, cancel := context.WithTimeout(ctx, d.session.cfg.JobTimeout)
 	defer cancel()
 	var all sync.WaitGroup
@@ -137,21 +140,21 @@ func (d *drill) watchAndInject(ctx context.Context) {
 	all.Wait()
 }
 
-// injectAll injects each fault when it is due. Those that last are undone by
-// goroutines of their own, which it waits for.
+// injectAll injects each fault when it is due. Goroutines of their own undo those that
+// last; injectAll waits for them.
 func (d *drill) injectAll(ctx context.Context) {
 	var lasting sync.WaitGroup
 	defer lasting.Wait()
 	pending := make([]int, len(d.plan.Faults))
 	for i, f := range d.plan.Faults {
-		pending[i], d.faults[i] = i, chaos.FaultResult{Fault: f.String(), Reason: "its trigger never came"}
+		pending[i], d.mu.faults[i] = i, chaos.FaultResult{Fault: f.String(), Reason: "its trigger never came"}
 	}
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for len(pending) > 0 {
 		rest := pending[:0]
 		for _, i := range pending {
-			if !d.due(d.plan.Faults[i].Trigger) || !d.tryInject(ctx, i, &lasting) {
+			if !d.isDue(d.plan.Faults[i].Trigger) || !d.tryInject(ctx, i, &lasting) {
 				rest = append(rest, i)
 			}
 		}

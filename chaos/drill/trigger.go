@@ -10,8 +10,8 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// due reports whether a trigger has come.
-func (d *drill) due(t chaos.Trigger) bool {
+// isDue reports whether what a trigger waits for has happened.
+func (d *drill) isDue(t chaos.Trigger) bool {
 	if t.Event == chaos.AtTime {
 		return time.Since(d.began) >= t.At
 	}
@@ -45,7 +45,7 @@ func hasReduce(s *wire.JobStatus) bool {
 	return false
 }
 
-// jobNamed is the id of the plan's job of that name, and where its output goes.
+// jobNamed is the id and the output directory of the plan's job of a name.
 func (d *drill) jobNamed(job string) (id, out string) {
 	for i, j := range d.plan.Jobs {
 		if j.Name == job {
@@ -55,7 +55,7 @@ func (d *drill) jobNamed(job string) (id, out string) {
 	return "", ""
 }
 
-// spills is how many sorted files a job has on all tasknodes.
+// spills is the number of sorted files that a job has on all tasknodes.
 func (d *drill) spills(id string) (n int) {
 	_, tasknodes := d.rig.Names()
 	for _, name := range tasknodes {
@@ -64,12 +64,12 @@ func (d *drill) spills(id string) (n int) {
 	return n
 }
 
-// committed is how many files of output have their final names; on HDFS nobody
-// looks, and it is none until the job is over.
+// committed is the number of output files with final names. On HDFS they are not counted,
+// so it is 0 until the job has ended.
 func (d *drill) committed(out string) int {
 	if strings.Contains(out, "://") {
 		return 0
 	}
-	files, _ := filepath.Glob(filepath.Join(out, "part-*")) // the pattern is in order
+	files, _ := filepath.Glob(filepath.Join(out, "part-*")) // the pattern is valid
 	return len(files)
 }

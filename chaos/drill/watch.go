@@ -10,15 +10,15 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// How often jobs are looked at, and how long an answer may take before another
+// How often a job's status is read, and how long one answer may take before another
 // master is asked.
 const (
 	pollInterval = 25 * time.Millisecond
 	callTimeout  = 700 * time.Millisecond
 )
 
-// jobWatcher is what is known of the jobs of a drill. Statuses are not changed once
-// they are here.
+// jobWatcher has the latest statuses of the jobs of a drill. A status is never changed
+// after update.
 type jobWatcher struct {
 	rig *rig.Rig
 	ids []string // in the order of the plan
@@ -27,18 +27,18 @@ type jobWatcher struct {
 		sync.Mutex
 		jobs  map[string]*wire.JobStatus
 		moves map[string]*lastProgress // by job
-		final int                      // jobs that are over
+		final int                      // jobs that have ended
 	}
-	updated chan struct{} // has room for one: something was heard
-	allDone chan struct{} // closed when all jobs are over
+	updated chan struct{} // of capacity 1: a status has arrived
+	allDone chan struct{} // closed when all jobs have ended
 }
 
-// lastProgress is when a job was last seen to go on.
+// lastProgress is when a job was last seen to make progress.
 type lastProgress struct {
 	progress   float64
-	at         time.Time // zero before the first look
-	askedAt    time.Time // the call began that told of that
-	answeredAt time.Time // the call began that a leading master answered last
+	at         time.Time // zero before the first status
+	askedAt    time.Time // start of the call that reported it
+	answeredAt time.Time // start of the latest call that a leading master answered
 }
 
 func newWatch(r *rig.Rig, ids []string) *jobWatcher {
@@ -50,7 +50,7 @@ func newWatch(r *rig.Rig, ids []string) *jobWatcher {
 	return w
 }
 
-// run watches until all jobs are over or ctx ends.
+// run watches until all jobs have ended or ctx ends.
 func (w *jobWatcher) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, id := range w.ids {
@@ -59,7 +59,7 @@ func (w *jobWatcher) run(ctx context.Context) {
 	all.Wait()
 }
 
-// watchJob looks at one job until it is over.
+// watchJob reads the status of one job until it has ended.
 func (w *jobWatcher) watchJob(ctx context.Context, id string) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -79,7 +79,7 @@ func (w *jobWatcher) watchJob(ctx context.Context, id string) {
 	}
 }
 
-// update takes a status; it is true for the last one.
+// update stores a status, and reports whether it is the last one.
 func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 	if now > m.progress || m.at.IsZero() {
 		m.at, m.askedAt = time.Now(), asked
 	}
-	m.progress = now // it may have lost some, and go on from there
+	m.progress = now // which is less after a loss of work
 	if final = isFinal(s.State); final {
 		if w.mu.final++; w.mu.final == len(w.ids) {
 			close(w.allDone)
@@ -105,20 +105,20 @@ func (w *jobWatcher) update(s *wire.JobStatus, asked time.Time) (final bool) {
 
 func isFinal(state wire.JobState) bool { return state >= wire.JobState_SUCCEEDED }
 
-// progress is a number that rises as a job goes on.
+// progress is a number that rises as a job makes progress.
 func progress(s *wire.JobStatus) float64 {
 	return float64(s.State)*1e6 + float64(s.MapsDone+s.ReducesDone) +
 		s.MapProgress*float64(s.Maps) + s.ReduceProgress*float64(s.Reduces)
 }
 
-// job is what is known of a job, nil for nothing yet.
+// job is the latest status of a job, nil for none yet.
 func (w *jobWatcher) job(id string) *wire.JobStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.jobs[id]
 }
 
-// running are the attempts that run of any job.
+// running are the running attempts of all jobs, of a kind of tasks.
 func (w *jobWatcher) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,7 +13,7 @@ func (r *Rig) daemonDir(name string) string { return filepath.Join(r.cfg.Dir, na
 
 func (r *Rig) fillFile(name string) string { return filepath.Join(r.daemonDir(name), "fill") }
 
-// FillDisk leaves a tasknode no room to write. It takes Config.SmallDisks.
+// FillDisk takes all disk space of a tasknode. It needs Config.SmallDisks.
 func (r *Rig) FillDisk(name string) error {
 	if r.cfg.SmallDisks == 0 {
 		return fmt.Errorf("full disk of %s: it has no file system of its own", name)

@@ -10,15 +10,14 @@ import (
 	"github.com/hammr/hammr/internal/netns"
 )
 
-// network has each daemon in a network namespace of its own, on one bridge, and
-// clients in this process's. A link that is cut is a partition: packets vanish,
-// connections stay.
+// network gives each daemon a network namespace on one bridge; clients are in this
+// process's. A link that is down is a partition: packets vanish, connections stay.
 type network struct {
 	bridge  *netns.Bridge
 	address map[string]string // of daemons, by name
 }
 
-// isolate gives daemons their networks and disks, as far as they are wanted.
+// isolate gives daemons their own networks and disks, as far as the config wants them.
 func (r *Rig) isolate(lc *localcluster.Config) error {
 	if !r.cfg.Network && r.cfg.SmallDisks == 0 {
 		return nil
@@ -50,21 +49,22 @@ func (r *Rig) isolate(lc *localcluster.Config) error {
 // connectAll makes the networks.
 func (r *Rig) connectAll(lc *localcluster.Config) error {
 	if r.cfg.HDFS != nil {
-		return errors.New("rig: partitions go with local files only, as HDFS listens on the loopback network")
+		return errors.New("rig: partitions work with local files only, as HDFS listens on the loopback network")
 	}
 	bridge, err := netns.New("drill", "10.77.0.1")
 	if err != nil {
 		return err
 	}
 	r.network = &network{bridge: bridge, address: make(map[string]string)}
-	masters, tasknodes := r.Names()
-	for i, name := range masters {
-		r.network.address[name] = fmt.Sprintf("10.77.0.%d", 11+i)
-		lc.MasterHosts = append(lc.MasterHosts, r.network.address[name])
+	for i := range r.cfg.Masters {
+		address := fmt.Sprintf("10.77.0.%d", 11+i)
+		r.network.address[fmt.Sprintf("m%d", i+1)] = address
+		lc.MasterHosts = append(lc.MasterHosts, address)
 	}
-	for i, name := range tasknodes {
-		r.network.address[name] = fmt.Sprintf("10.77.0.%d", 101+i)
-		lc.Addresses = append(lc.Addresses, r.network.address[name])
+	for i := range r.cfg.Tasknodes {
+		address := fmt.Sprintf("10.77.0.%d", 101+i)
+		r.network.address[tasknodeName(i)] = address
+		lc.Addresses = append(lc.Addresses, address)
 	}
 	for name, address := range r.network.address {
 		if err := bridge.AddMachine(name, address); err != nil {
@@ -74,44 +74,47 @@ func (r *Rig) connectAll(lc *localcluster.Config) error {
 	return nil
 }
 
-// Partition cuts a daemon off from everything. A DataNode is cut off from its
-// NameNode only.
+// tasknodeName is the name of the i-th tasknode, from 0.
+func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
+
+// Partition cuts a daemon off from everything, and a DataNode from its NameNode only.
 func (r *Rig) Partition(name string) error {
-	if hdfs, i, ok := r.hadoop(name); ok && i >= 0 {
-		hdfs.PartitionDataNode(i)
+	if i, ok := r.hdfs.find(name); ok && i != isNameNode {
+		r.hdfs.cluster.PartitionDataNode(i)
 		return nil
 	}
-	return r.link(name, (*netns.Bridge).Disconnect)
+	return r.changeLink(name, (*netns.Bridge).Disconnect)
 }
 
 // Heal ends what Partition began.
 func (r *Rig) Heal(name string) error {
-	if hdfs, i, ok := r.hadoop(name); ok && i >= 0 {
-		return hdfs.HealDataNode(i)
+	if i, ok := r.hdfs.find(name); ok && i != isNameNode {
+		return r.hdfs.cluster.HealDataNode(i)
 	}
-	return r.link(name, (*netns.Bridge).Reconnect)
+	return r.changeLink(name, (*netns.Bridge).Reconnect)
 }
 
-func (r *Rig) link(name string, change func(*netns.Bridge, string) error) error {
+func (r *Rig) changeLink(name string, change func(*netns.Bridge, string) error) error {
 	if r.network == nil || r.network.address[name] == "" {
 		return fmt.Errorf("partition of %s: it has no network of its own", name)
 	}
 	return change(r.network.bridge, name)
 }
 
-// release takes back networks and mounts.
+// release removes networks and mounts.
 func (r *Rig) release() error {
-	var faults []error
+	var errs []error
 	if r.network != nil {
-		faults = append(faults, r.network.bridge.Remove())
+		errs = append(errs, r.network.bridge.Remove())
+		r.network = nil
 	}
 	if r.cfg.SmallDisks > 0 {
-		_, tasknodes := r.Names()
-		for _, name := range tasknodes {
+		for i := range r.cfg.Tasknodes {
+			name := tasknodeName(i)
 			if err := syscall.Unmount(r.daemonDir(name), syscall.MNT_DETACH); err != nil && err != syscall.EINVAL && err != syscall.ENOENT {
-				faults = append(faults, fmt.Errorf("disk of %s: %w", name, err))
+				errs = append(errs, fmt.Errorf("disk of %s: %w", name, err))
 			}
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -3,51 +3,45 @@ package rig
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
-// Config is what to start. Zero values stand for the defaults.
+// Config describes a cluster to start. Zero values stand for the defaults.
 type Config struct {
-	// Dir gets everything that the cluster writes. It is empty, or not there.
+	// Dir gets everything that the cluster writes. It is empty, or does not exist.
 	// Required.
 	Dir string
 	// Hammr is the program of the daemons. Required.
 	Hammr string
-	// Masters and Tasknodes are how many; default 3 and 4.
+	// Masters and Tasknodes are their numbers. Default 3 and 4.
 	Masters, Tasknodes int
-	// MapSlots and ReduceSlots are of each tasknode; default 2 and 1.
+	// MapSlots and ReduceSlots are those of each tasknode. Default 2 and 1.
 	MapSlots, ReduceSlots int
-	// Expiry is the silence after which a tasknode is given up; default 1 s.
+	// Expiry is the silence after which a tasknode is lost. Default 1 s.
 	Expiry time.Duration
-	// Heartbeat is the time between two signs of life; default a fifth of Expiry.
+	// Heartbeat is the time between two heartbeats. Default a fifth of Expiry.
 	Heartbeat time.Duration
-	// MasterFlags are more flags for the masters; default none.
+	// MasterFlags are more flags for the masters. Default none.
 	MasterFlags []string
-	// HDFS is a file system that runs, with a DataNode for each tasknode, or nil.
-	// The rig breaks it and does not end it.
+	// HDFS is a running file system with a DataNode for each tasknode, or nil. The rig
+	// breaks it and does not end it.
 	HDFS *minihdfs.Cluster
-	// Network gives each daemon a network of its own, so that it can be cut off.
-	// It takes a process that Isolate has prepared, and goes with no HDFS.
+	// Network gives each daemon a network of its own, so that Partition can cut it off.
+	// It takes a process that Isolate has prepared, and no HDFS.
 	Network bool
-	// SmallDisks is how many bytes each tasknode has for its files, on a file
-	// system of its own that can be filled; 0 is none. It takes a process that
-	// Isolate has prepared.
+	// SmallDisks is the size in bytes of a file system for each tasknode, which FillDisk
+	// can fill; 0 is none. It takes a process that Isolate has prepared.
 	SmallDisks int64
 }
 
-// EnsureDefaults fills in what was left zero.
+// EnsureDefaults fills in what is zero.
 func (c *Config) EnsureDefaults() {
 	for _, field := range []struct {
 		at      *int
@@ -65,24 +59,17 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Rig is a cluster that runs, as far as it is not broken.
+// Rig is a running cluster that can be broken.
 type Rig struct {
+	*testcluster.Cluster
 	cfg     Config
-	id      string
-	client  *remote.Client
 	faults  *faultrpc.Client
+	hdfs    hdfsDaemons
 	network *network // nil for none
-	hosts   *hosts   // of a cluster that somebody else has started; nil for this one's own
-
-	mu struct {
-		sync.Mutex
-		cluster *localcluster.Cluster
-		closed  bool
-	}
 }
 
-// Start starts a cluster and returns when all of it is ready. On an error nothing
-// of it runs. The caller calls Close.
+// Start starts a cluster and returns when all of it is ready. If that fails, nothing of
+// it runs. The caller calls Close.
 func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	cfg.EnsureDefaults()
 	dir, err := filepath.Abs(cfg.Dir)
@@ -90,164 +77,94 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 		return nil, err
 	}
 	cfg.Dir = dir
-	r := &Rig{cfg: cfg}
-	lc, err := r.layout()
-	if err != nil {
+	r := &Rig{cfg: cfg, hdfs: hdfsDaemons{cfg.HDFS}}
+	tc := testcluster.Config{
+		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Heartbeat: cfg.Heartbeat,
+		Config: localcluster.Config{
+			Dir: dir, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes, MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
+			MasterFlags: append([]string{"--drills"}, cfg.MasterFlags...), TasknodeFlags: []string{"--drills"},
+		},
+	}
+	if cfg.HDFS != nil {
+		for i := range cfg.Tasknodes {
+			tc.Addresses = append(tc.Addresses, cfg.HDFS.Host(i))
+		}
+	}
+	if err := r.isolate(&tc.Config); err != nil {
 		return nil, err
 	}
-	cluster, err := localcluster.Up(ctx, lc)
-	if err != nil {
-		return nil, err
+	if r.Cluster, err = testcluster.Start(ctx, tc); err != nil {
+		return nil, errors.Join(err, r.release())
 	}
-	r.mu.cluster, r.id = cluster, cluster.State.ID
 	if err := r.connect(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-// layout is the cluster as internal/localcluster is told of it.
-func (r *Rig) layout() (localcluster.Config, error) {
-	cfg := r.cfg
-	lc := localcluster.Config{
-		Dir: cfg.Dir, Program: []string{cfg.Hammr}, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes,
-		MapSlots: cfg.MapSlots, ReduceSlots: cfg.ReduceSlots,
-		MasterFlags:   append([]string{"--drills", "--expiry", cfg.Expiry.String()}, cfg.MasterFlags...),
-		TasknodeFlags: []string{"--drills", "--heartbeat", cfg.Heartbeat.String()},
-	}
-	if cfg.HDFS != nil {
-		for i := range cfg.Tasknodes {
-			lc.Addresses = append(lc.Addresses, cfg.HDFS.Host(i))
-		}
-	}
-	return lc, r.isolate(&lc)
-}
-
-func (r *Rig) connect() error {
-	token, err := rpc.ReadToken(r.tokenFile())
-	if err != nil {
-		return err
-	}
-	r.faults = faultrpc.NewClient(token)
-	r.client, err = r.dial(token, r.mu.cluster.State.Addresses())
-	return err
-}
-
-// dial makes a client of masters at some addresses.
-func (r *Rig) dial(token string, addresses []string) (*remote.Client, error) {
-	return remote.New(remote.Config{Config: rpc.Config{Masters: addresses, Token: token, ClusterID: r.id}})
-}
-
-// ClientOf speaks to some masters alone, of a cluster that was started here. The
-// caller closes it.
-func (r *Rig) ClientOf(masters ...string) (*remote.Client, error) {
-	var addresses []string
-	for _, name := range masters {
-		p, err := r.Process(name)
-		if err != nil {
-			return nil, err
-		}
-		addresses = append(addresses, p.Address)
-	}
-	token, err := rpc.ReadToken(r.tokenFile())
+// Attach takes a running cluster, each daemon of which was started with --drills. Close
+// repairs it.
+func Attach(ctx context.Context, cfg testcluster.HostConfig) (*Rig, error) {
+	cluster, err := testcluster.Attach(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return r.dial(token, addresses)
+	r := &Rig{Cluster: cluster}
+	if err := r.connect(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
-func (r *Rig) tokenFile() string { return filepath.Join(r.cfg.Dir, localcluster.TokenFile) }
-
-// Client speaks to the cluster.
-func (r *Rig) Client() *remote.Client { return r.client }
-
-// Dir has everything that the cluster writes; "" of one that was attached.
-func (r *Rig) Dir() string { return r.cfg.Dir }
+func (r *Rig) connect() error {
+	token, err := r.Token()
+	if err == nil {
+		r.faults = faultrpc.NewClient(token)
+	}
+	return err
+}
 
 // HDFS is the cluster's, or nil.
 func (r *Rig) HDFS() *minihdfs.Cluster { return r.cfg.HDFS }
 
-// Environ is what a program needs in its environment, beside what this process
-// has, to use the cluster.
-func (r *Rig) Environ() []string {
-	if r.hosts != nil {
-		return []string{
-			rpc.MasterVariable + "=" + strings.Join(r.hosts.cfg.Masters, ","),
-			rpc.TokenFileVariable + "=" + r.hosts.cfg.TokenFile,
+// control is what a daemon is controlled by.
+func (r *Rig) control(name string) testcluster.Control {
+	if r.hdfs.has(name) {
+		return r.hdfs
+	}
+	return r.Cluster
+}
+
+// Running reports whether a daemon has a process, stopped or not.
+func (r *Rig) Running(name string) bool { return r.control(name).Running(name) }
+
+// Kill ends a daemon as a crash does and returns when it is gone.
+func (r *Rig) Kill(ctx context.Context, name string) error { return r.control(name).Kill(ctx, name) }
+
+// Signal sends SIGSTOP or SIGCONT to a daemon. It ignores one that is gone.
+func (r *Rig) Signal(ctx context.Context, name string, sig syscall.Signal) error {
+	return r.control(name).Signal(ctx, name, sig)
+}
+
+// Start starts those daemons that do not run, all at once, and returns when they are
+// ready.
+func (r *Rig) Start(ctx context.Context, names ...string) error {
+	var ours, theirs []string
+	for _, name := range names {
+		if r.hdfs.has(name) {
+			theirs = append(theirs, name)
+		} else {
+			ours = append(ours, name)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return []string{
-		rpc.MasterVariable + "=" + strings.Join(r.mu.cluster.State.Addresses(), ","),
-		rpc.TokenFileVariable + "=" + r.tokenFile(),
-	}
+	return errors.Join(r.hdfs.Start(ctx, theirs...), r.Cluster.Start(ctx, ours...))
 }
 
-// Names are those of all masters and tasknodes, in this order.
-func (r *Rig) Names() (masters, tasknodes []string) {
-	if r.hosts != nil {
-		return r.hosts.names(Jobmaster), r.hosts.names(Tasknode)
-	}
-	for i := range r.cfg.Masters {
-		masters = append(masters, fmt.Sprintf("m%d", i+1))
-	}
-	for i := range r.cfg.Tasknodes {
-		tasknodes = append(tasknodes, fmt.Sprintf("n%d", i+1))
-	}
-	return masters, tasknodes
-}
-
-// Close ends the cluster, what stands still of it too, and removes what it has
-// changed about the machine. The directory stays. HDFS is left as it is.
+// Close ends the cluster and removes its networks and disks; one that was attached is
+// repaired. The directory and HDFS stay.
 func (r *Rig) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.mu.closed {
-		return nil
-	}
-	r.mu.closed = true
-	var faults []error
-	if r.hosts != nil {
-		faults = append(faults, r.mendHosts())
-	}
-	if r.client != nil {
-		faults = append(faults, r.client.Close())
-	}
 	if r.faults != nil {
 		r.faults.Close()
 	}
-	if r.hosts != nil {
-		return errors.Join(faults...)
-	}
-	masters, tasknodes := r.Names()
-	for _, name := range append(masters, tasknodes...) {
-		for _, pid := range r.tasksLocked(name) {
-			_ = syscall.Kill(-pid, syscall.SIGCONT) // it may be gone by now
-		}
-		if p, err := r.processLocked(name); err == nil && p.Alive() {
-			faults = append(faults, signal(p.PID, syscall.SIGCONT))
-		}
-	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	faults = append(faults, r.mu.cluster.Wait(ended, nil), r.release())
-	return errors.Join(faults...)
-}
-
-// RemainingProcesses are the processes that still have the cluster's directory on their
-// command lines: none after Close.
-func (r *Rig) RemainingProcesses() (lines []string) {
-	if r.hosts != nil {
-		return nil
-	}
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is in order
-	for _, file := range files {
-		line, err := os.ReadFile(file)
-		pid := filepath.Base(filepath.Dir(file))
-		if err == nil && strings.Contains(string(line), r.cfg.Dir+"/") && pid != fmt.Sprint(os.Getpid()) {
-			lines = append(lines, pid+" "+strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return lines
+	return errors.Join(r.Cluster.Close(), r.release())
 }

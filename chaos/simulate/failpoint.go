@@ -8,58 +8,63 @@ import (
 	"github.com/hammr/hammr/sim"
 )
 
-// actionOf reads an action that the plan's check has found in order.
+func init() {
+	simulations[chaos.Failpoint] = simulation{machine: activate, master: activateOnMaster, effect: failpointEffect}
+}
+
+// actionOf parses an action that the plan's check has accepted.
 func actionOf(f chaos.Fault) failpoint.Action {
-	a, _ := failpoint.ParseAction(f.How)
+	a, _ := failpoint.ParseAction(f.Action)
 	return a
 }
 
-// come counts those who come to a failpoint, and reports whether something happens.
-func (h *activeFault) come(w *sim.Simulation, times int64, nth int64) bool {
-	before := h.hits
-	h.hits += times
-	if times == 0 || nth > 0 && (before >= nth || h.hits < nth) {
+// count counts hits of a failpoint, and reports whether the action happens at one of
+// them; nth 0 is at each.
+func (a *activeFault) count(w *sim.Simulation, times int64, nth int64) bool {
+	before := a.hits
+	a.hits += times
+	if times == 0 || nth > 0 && (before >= nth || a.hits < nth) {
 		return false
 	}
-	if !h.hadEffect {
-		h.hadEffect = true
-		h.fault.markEffect(w)
+	if !a.hadEffect {
+		a.hadEffect = true
+		a.fault.markEffect(w)
 	}
 	return true
 }
 
-// failpoint is what comes of one that is come to, of a master's log by so many entries.
-func (p *player) failpoint(w *sim.Simulation, at faultPoint, h *activeFault, entries int) sim.Effect {
+// failpointEffect is the effect of hitting a failpoint. A master hits its snapshot once
+// for every snapshotEntries entries of its log.
+func failpointEffect(p *player, w *sim.Simulation, at faultPoint, a *activeFault, v sim.FailpointHit) sim.Effect {
 	times := int64(1)
 	if at.name == snapshot {
-		h.entries += int64(entries)
-		times = h.entries/snapshotEntries - h.hits
+		a.entries += int64(v.Entries)
+		times = a.entries/snapshotEntries - a.hits
 	}
-	a := actionOf(h.spec)
-	if !h.come(w, times, a.Nth()) {
+	action := actionOf(a.spec)
+	if !a.count(w, times, action.Nth()) {
 		return sim.Effect{}
 	}
 	switch {
-	case h.spec.EndsDaemon():
-		p.crash(w, at, h)
+	case a.spec.EndsDaemon():
+		p.crash(w, at, a)
 		return sim.Effect{}
-	case at.name == snapshot: // nobody waits for one, and the log has it all without
+	case at.name == snapshot: // nothing waits for a snapshot, and the log has the same entries
 		return sim.Effect{}
-	case a.Crashes():
+	case action.Crashes():
 		return sim.Effect{Fail: "signal: killed"}
-	case a.Fails():
+	case action.Fails():
 		return sim.Effect{Fail: "failpoint " + at.name}
 	}
-	return sim.Effect{Delay: a.Delay().Milliseconds()}
+	return sim.Effect{Delay: action.Delay().Milliseconds()}
 }
 
-// crash ends a daemon. It is started again when the fault is over, and has forgotten
-// what else it suffered.
-func (p *player) crash(w *sim.Simulation, at faultPoint, h *activeFault) {
+// crash ends a daemon and with it all faults inside. It starts again when the fault ends.
+func (p *player) crash(w *sim.Simulation, at faultPoint, a *activeFault) {
 	maps.DeleteFunc(p.inside, func(other faultPoint, _ *activeFault) bool { return other.master == at.master && other.node == at.node })
 	back := int64(0)
-	if h.until > 0 {
-		back = max(1, h.until-w.Time())
+	if a.until > 0 {
+		back = max(1, a.until-w.Time())
 	}
 	if !at.master {
 		w.FailMachine(at.node, back)
@@ -70,26 +75,26 @@ func (p *player) crash(w *sim.Simulation, at faultPoint, h *activeFault) {
 	}
 }
 
-// beatLater has a tasknode come to its next sign of life, for as long as something
-// happens there. One that is left out, or late, is silence until the next one.
-func (p *player) beatLater(w *sim.Simulation, at faultPoint, h *activeFault) {
-	a := actionOf(h.spec)
+// scheduleHeartbeat makes a tasknode hit its next heartbeats while the fault is active. A
+// heartbeat that is left out, or late, is silence until the next one.
+func (p *player) scheduleHeartbeat(w *sim.Simulation, at faultPoint, a *activeFault) {
+	action := actionOf(a.spec)
 	w.After(heartbeatMillis, func() {
-		if p.inside[at] != h || !w.IsMachineUp(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
+		if p.inside[at] != a || !w.IsMachineUp(at.node) || w.Time() > p.plan.Limit.Milliseconds() {
 			return
 		}
 		late := int64(0)
 		switch {
-		case !h.come(w, 1, a.Nth()):
-		case a.Crashes():
-			p.crash(w, at, h)
+		case !a.count(w, 1, action.Nth()):
+		case action.Crashes():
+			p.crash(w, at, a)
 			return
-		case a.Fails():
+		case action.Fails():
 			late = heartbeatMillis
 		default:
-			late = a.Delay().Milliseconds()
+			late = action.Delay().Milliseconds()
 		}
-		p.beatLater(w, at, h)
+		p.scheduleHeartbeat(w, at, a)
 		if late > 0 {
 			w.After(late, w.Partition(at.node))
 		}

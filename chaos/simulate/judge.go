@@ -15,7 +15,7 @@ func committing(j *cluster.Job) bool {
 	return j.State == cluster.JobCommitting || j.State == cluster.JobSucceeded
 }
 
-// judge tells what came of the plan.
+// judge makes the verdict.
 func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 	v := &chaos.Verdict{Seed: p.plan.Seed, Elapsed: r.End}
 	if err != nil {
@@ -50,14 +50,14 @@ func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 
 func (p *player) faultResult(i int, r *sim.Result) chaos.FaultResult {
 	f := &p.faults[i]
-	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.injected, Reason: f.why, At: f.at}
+	out := chaos.FaultResult{Fault: p.plan.Faults[i].String(), Target: f.target, Injected: f.injected, Reason: f.reason, At: f.at}
 	if f.injected && p.plan.Faults[i].Kind == chaos.Failpoint {
 		most := int64(0)
-		for _, h := range f.harms {
+		for _, h := range f.active {
 			most = max(most, h.hits)
 		}
 		if most < p.plan.Faults[i].TriggerHit() {
-			out.Injected, out.Reason = false, fmt.Sprintf("it was come to %d times", most)
+			out.Injected, out.Reason = false, fmt.Sprintf("it was hit %d times", most)
 		}
 	}
 	if !out.Injected {

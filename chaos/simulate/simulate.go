@@ -1,12 +1,11 @@
-// Package simulate plays plans of package chaos in the simulator: the same brain
-// and state as in a real cluster, machines and tasks that are modelled, and time
-// that is a number.
+// Package simulate plays plans of package chaos in the simulator: the brain and the state
+// are those of a real cluster, machines and tasks are modelled, and time is virtual.
 //
 //	report, err := simulate.Run(ctx, plan)
 //
-// Every kind of fault is played, as far as it means something where there are no
-// bytes: docs/formats/plan.md says how. What does not is told in the verdict, as not
-// injected, with its reason. There are no goroutines.
+// What a kind of fault does here is in the file of its name, which registers a
+// simulation; docs/formats/plan.md describes them. The verdict lists a fault that has no
+// model as not injected, with the reason. There are no goroutines.
 package simulate
 
 import (
@@ -21,34 +20,34 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// What a job of a drill is like, in ms: its tasks sleep for most of that.
+// The size of a drill's job, times in ms. Its tasks sleep for most of their time.
 const (
 	mapTasks, mapMillis       = 16, 600
 	reduceTasks, reduceMillis = 3, 1200
 	taskBytes                 = 15_000
 	commitMillis              = 100        // for each part of the output
-	memoryBytes               = 10_000_000 // that a checkpoint has, of which the disk writes 100 MB/s
+	memoryBytes               = 10_000_000 // of a checkpoint; the disk writes 100 MB/s
 )
 
-// How the cluster is set, in ms.
+// Settings of the cluster, in ms.
 const (
 	expiryMillis    = 1000
 	heartbeatMillis = 200
 	electionMillis  = 1000
-	restartMillis   = 300  // until a daemon that is restarted is there again
-	timeoutMillis   = 5000 // after which an attempt that comes no further fails
-	lookMillis      = 25   // how often it is looked whether a fault is due
+	restartMillis   = 300  // from a daemon's kill to its return
+	timeoutMillis   = 5000 // after which an attempt without progress fails
+	pollMillis      = 25   // between two checks whether a fault is due
 )
 
-// Report is what came of a plan. Times are ms of virtual time.
+// Report is the outcome of a plan. Times are ms of virtual time.
 type Report struct {
 	*chaos.Verdict
-	Result *sim.Result // as far as it came
+	Result *sim.Result // up to the error, if there was one
 }
 
-// Run plays a plan with the policy fifo, and looks through the state after every
-// change. What goes wrong is in the verdict; an error tells of a faulty plan, or
-// that ctx has ended.
+// Run plays a plan with the policy fifo, and checks the invariants after every change of
+// the state. What goes wrong is in the verdict; the error is that of an invalid plan, or
+// of ctx.
 func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -58,9 +57,9 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 		faults: make([]faultState, len(plan.Faults)), inside: make(map[faultPoint]*activeFault),
 	}
 	for i, f := range plan.Faults {
-		p.faults[i].why = "its trigger never came"
-		if why := notModelled(f); why != "" {
-			p.faults[i].why = "not modelled: " + why
+		p.faults[i].reason = "its trigger never came"
+		if reason := notModelled(f); reason != "" {
+			p.faults[i].reason = "not modelled: " + reason
 			continue
 		}
 		p.pending = append(p.pending, i)
@@ -68,7 +67,7 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	cfg := sim.Config{
 		Policy: new(fifo.Policy), Machines: plan.Tasknodes, MapSlots: 2, ReduceSlots: 1, Seed: plan.Seed,
 		Expiry: expiryMillis, Heartbeat: heartbeatMillis, Masters: plan.Masters, ElectionTime: electionMillis,
-		CommitTime: commitMillis, InjectFaults: p.disturb, OnFailpoint: p.visited, CheckInvariants: true, Tasks: true,
+		CommitTime: commitMillis, InjectFaults: p.injectDue, OnFailpoint: p.hit, CheckInvariants: true, Tasks: true,
 	}
 	cfg.Costs.TaskBytes = memoryBytes
 	result, err := sim.Run(ctx, cfg, jobs(plan))
@@ -81,7 +80,7 @@ func Run(ctx context.Context, plan *chaos.Plan) (*Report, error) {
 	return &Report{p.judge(result, err), result}, nil
 }
 
-// notModelled is why a fault means nothing here, "" when it does.
+// notModelled is why a fault has no model, "" if it has one.
 func notModelled(f chaos.Fault) string {
 	if f.Target.Role == chaos.DataNode || f.Target.Role == chaos.NameNode {
 		return "there is no HDFS"
@@ -89,63 +88,64 @@ func notModelled(f chaos.Fault) string {
 	return ""
 }
 
-// player is a plan that is being played.
+// player plays one plan.
 type player struct {
 	plan    *chaos.Plan
 	random  *rand.Rand
 	faults  []faultState
-	pending []int // faults that have hit nothing yet
+	pending []int // faults that are not injected yet
 	inside  map[faultPoint]*activeFault
 }
 
-// faultState is what is known of one.
+// faultState is the progress of one fault.
 type faultState struct {
 	injected  bool
-	why       string // it has not hit
+	reason    string // why it is not injected
 	target    string
 	at        int64
-	since     int64 // when something came of it
-	hasLeader bool  // a master went on leading then
-	harms     []*activeFault
+	since     int64 // when it first had an effect
+	hasLeader bool  // a master kept the lead then
+	active    []*activeFault
 }
 
-// errNoTarget is why a fault that is due does not hit.
-var errNoTarget = errors.New("nothing of that kind is there")
+// errNoTarget is the error of a fault that has nothing to hit.
+var errNoTarget = errors.New("there is nothing of that kind to hit")
 
-// disturb injects the faults that are due, for as long as the plan allows.
-func (p *player) disturb(w *sim.Simulation) (again int64) {
+// injectDue injects the faults that are due, until the limit of the plan, and returns the
+// ms to its next call.
+func (p *player) injectDue(w *sim.Simulation) (next int64) {
 	rest := p.pending[:0]
 	for _, i := range p.pending {
-		if !due(w, p.plan.Faults[i].Trigger) || !p.begin(w, i) {
+		if !isDue(w, p.plan.Faults[i].Trigger) || !p.tryInject(w, i) {
 			rest = append(rest, i)
 		}
 	}
 	if p.pending = rest; len(rest) == 0 || w.Time() > p.plan.Limit.Milliseconds() {
 		return 0
 	}
-	return lookMillis
+	return pollMillis
 }
 
-// begin injects a fault; false says that it is to be tried again.
-func (p *player) begin(w *sim.Simulation, i int) bool {
+// tryInject injects a fault. It reports false if the caller should try again.
+func (p *player) tryInject(w *sim.Simulation, i int) bool {
 	f := &p.faults[i]
 	target, err := p.inject(w, i)
 	if err != nil {
-		f.why = err.Error()
+		f.reason = err.Error()
 		return false
 	}
-	f.injected, f.why, f.target, f.at = true, "", target, w.Time()
-	if len(f.harms) == 0 {
+	f.injected, f.reason, f.target, f.at = true, "", target, w.Time()
+	if len(f.active) == 0 {
 		f.markEffect(w)
 	}
 	return true
 }
 
-// markEffect notes that something has come of a fault.
+// markEffect records that a fault has had an effect.
 func (f *faultState) markEffect(w *sim.Simulation) { f.since, f.hasLeader = w.Time(), w.Leader() >= 0 }
 
-// due reports whether a trigger has come.
-func due(w *sim.Simulation, t chaos.Trigger) bool {
+// isDue reports whether what a trigger waits for has happened.
+func isDue(w *sim.Simulation, t chaos.Trigger) bool {
 	if t.Event == chaos.AtTime {
 		return w.Time() >= t.At.Milliseconds()
 	}

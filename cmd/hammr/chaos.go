@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func parseKinds(names []string) (kinds []chaos.Kind, err error) {
 	}
 	for _, name := range names {
 		kind := chaos.Kind(name)
-		if !strings.Contains(", "+words(chaos.Kinds())+",", ", "+name+",") {
+		if !slices.Contains(chaos.Kinds(), kind) {
 			return nil, fmt.Errorf("--kinds %q: expected all or some of %s", name, words(chaos.Kinds()))
 		}
 		kinds = append(kinds, kind)

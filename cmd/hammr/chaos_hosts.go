@@ -10,8 +10,8 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/drill"
-	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // attached is a cluster that runs already, as the command line names it.
@@ -22,12 +22,12 @@ type attached struct {
 	tokenFile string
 	data      string // full name of a directory
 
-	cluster *rig.HostConfig // nil for none
+	cluster *testcluster.HostConfig // nil for none
 }
 
 func (a *attached) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.hostfile, "hostfile", "", "`file` with the daemons of a cluster that runs already, to be drilled")
-	flags.StringVar(&a.shell, "shell", rig.DefaultShell, "`command` that runs another one, its last word, on a machine of the hostfile")
+	flags.StringVar(&a.shell, "shell", testcluster.DefaultShell, "`command` that runs another one, its last word, on a machine of the hostfile")
 	flags.StringVar(&a.masters, "master", os.Getenv(rpc.MasterVariable), "that cluster's masters, as `host:port,...`")
 	flags.StringVar(&a.tokenFile, "token-file", os.Getenv(rpc.TokenFileVariable), "`file` with that cluster's secret")
 	flags.StringVar(&a.data, "data", "", "full name of a `directory` that it reads and writes, such as hdfs://nn/drills (default one of this machine)")
@@ -42,8 +42,8 @@ func (a *attached) settle() error {
 	if err != nil {
 		return fmt.Errorf("--hostfile: %w", err)
 	}
-	cluster := &rig.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
-	hosts, err := rig.ParseHosts(a.hostfile, text)
+	cluster := &testcluster.HostConfig{TokenFile: a.tokenFile, Shell: strings.Fields(a.shell)}
+	hosts, err := testcluster.ParseHosts(a.hostfile, text)
 	faults := []error{err}
 	cluster.Hosts = hosts
 	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
@@ -65,7 +65,7 @@ func (a *attached) on() (c chaos.Cluster) {
 		return c
 	}
 	for _, h := range a.cluster.Hosts {
-		if h.Role == rig.Jobmaster {
+		if h.Role == testcluster.Jobmaster {
 			c.Masters++
 		} else {
 			c.Tasknodes++

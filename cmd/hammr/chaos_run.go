@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,12 +163,7 @@ func (c *chaosRun) needsIsolation() bool {
 	if c.fromFile != nil {
 		return drill.NeedsIsolation(c.fromFile)
 	}
-	for _, k := range c.of {
-		if k == chaos.Partition || k == chaos.FullDisk {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.of, drill.KindNeedsIsolation)
 }
 
 // player plays a plan and writes its report into a directory.

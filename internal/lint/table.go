@@ -112,12 +112,15 @@ var importTable = []row{
 	{"internal/scaffold", nil},
 	{"internal/daemon", []string{"internal/conf"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/netns", "internal/procfs"}},
-	{"chaos", []string{"internal/failpoint"}},
-	{"chaos/rig", []string{
-		"shuffle", "internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/procfs", "internal/rpc",
+	{"internal/testcluster", []string{
+		"internal/client/remote", "internal/faultrpc", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/wait", "internal/wire",
 	}},
-	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/rpc", "internal/taskproc", "internal/wire"}},
-	{"chaos/simulate", []string{"chaos", "cluster", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
+	{"chaos", []string{"preempt", "internal/failpoint"}},
+	{"chaos/rig", []string{
+		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/testcluster",
+	}},
+	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire"}},
+	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
 	{"bench", nil},
 	{"bench/paper", []string{"cluster", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},

@@ -32,6 +32,9 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 	return startOrAdd(ctx, cfg, 0)
 }
 
+// Dir is the directory of the cluster.
+func (c *Cluster) Dir() string { return c.dir }
+
 // Add starts n more tasknodes of a cluster, and whatever else of it does not
 // run. The caller does the same as after Up.
 func Add(ctx context.Context, cfg Config, n int) (*Cluster, error) {

@@ -43,7 +43,7 @@ func startAgain(ctx context.Context, r *rig.Rig, leader string) error {
 	if err := r.Kill(ctx, leader); err != nil {
 		return err
 	}
-	return r.Start(ctx, []string{leader})
+	return r.Start(ctx, leader)
 }
 
 var faults = map[string]*fault{
@@ -51,8 +51,8 @@ var faults = map[string]*fault{
 		func(ctx context.Context, r *rig.Rig, leader string) error { return r.Kill(ctx, leader) }, startAgain,
 	},
 	"stopped": {
-		func(_ context.Context, r *rig.Rig, leader string) error { return r.Stop(leader) },
-		func(_ context.Context, r *rig.Rig, leader string) error { return r.Continue(leader) },
+		func(ctx context.Context, r *rig.Rig, leader string) error { return r.Stop(ctx, leader) },
+		func(ctx context.Context, r *rig.Rig, leader string) error { return r.Continue(ctx, leader) },
 	},
 	"stalled": {
 		func(ctx context.Context, r *rig.Rig, leader string) error {

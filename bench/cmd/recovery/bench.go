@@ -89,7 +89,7 @@ func (b *trial) restore(ctx context.Context, ids []string) error {
 		}
 	}
 	_, names := b.rig.Names()
-	return b.rig.Start(ctx, names)
+	return b.rig.Start(ctx, names...)
 }
 
 // local tells whether a tasknode has the input of a task; nil says that this is

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // TestWhoWasTold: a fault was injected when one daemon has heard of it, or has ended
 // before it could say so.
 func TestWhoWasTold(t *testing.T) {
-	gone, cut, refused := fmt.Errorf("n1: %w", rig.ErrNotRunning), fmt.Errorf("n1: %w", io.ErrUnexpectedEOF), errors.New("refused")
-	crash := chaos.Fault{Kind: chaos.Failpoint, Point: "tasknode/launch", How: "crash"}
+	gone, cut, refused := fmt.Errorf("n1: %w", testcluster.ErrNotRunning), fmt.Errorf("n1: %w", io.ErrUnexpectedEOF), errors.New("refused")
+	crash := chaos.Fault{Kind: chaos.Failpoint, Point: "tasknode/launch", Action: "crash"}
 	slow := chaos.Fault{Kind: chaos.SlowDisk}
 	for name, c := range map[string]struct {
 		fault   chaos.Fault
@@ -30,7 +30,7 @@ func TestWhoWasTold(t *testing.T) {
 		"one refuses":          {slow, []error{nil, refused}, refused},
 	} {
 		i, names := 0, make([]string, len(c.answers))
-		err := ifThere(ending(c.fault, func(context.Context, string) error { i++; return c.answers[i-1] }))(t.Context(), names)
+		err := ifReachable(mayEnd(c.fault, func(context.Context, string) error { i++; return c.answers[i-1] }))(t.Context(), names)
 		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}

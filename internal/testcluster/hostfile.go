@@ -1,4 +1,4 @@
-package rig
+package testcluster
 
 import (
 	"errors"
@@ -10,11 +10,11 @@ import (
 
 // Host is a daemon of a cluster that somebody else has started.
 type Host struct {
-	Role  string // jobmaster or tasknode
+	Role  string // Jobmaster or Tasknode
 	Name  string // in the cluster
 	Page  string // host:port of its page
-	Shell string // what stands for {host} in commands on its machine; "" for no commands
-	Start string // the command that starts it there; "" for none
+	Shell string // stands for {host} in HostConfig.Shell; "" if its machine runs no commands
+	Start string // the command that starts it on its machine; "" for none
 }
 
 // Roles of hosts.
@@ -23,16 +23,16 @@ const (
 	Tasknode  = "tasknode"
 )
 
-// maxHostfile is how long a file with hosts may be, in bytes.
-const maxHostfile = 1 << 20
+// maxHostfileBytes bounds a hostfile.
+const maxHostfileBytes = 1 << 20
 
-// ParseHosts reads a hostfile, docs/formats/hostfile.md. Every line that is wrong is
-// named; file is only a name.
+// ParseHosts reads a hostfile, see docs/formats/hostfile.md. The error names every line
+// that is wrong; file is only a name.
 func ParseHosts(file string, text []byte) (hosts []Host, err error) {
-	if len(text) > maxHostfile {
-		return nil, fmt.Errorf("%s: it has %d bytes; a hostfile has at most %d", file, len(text), maxHostfile)
+	if len(text) > maxHostfileBytes {
+		return nil, fmt.Errorf("%s: it has %d bytes; a hostfile has at most %d", file, len(text), maxHostfileBytes)
 	}
-	var faults []error
+	var errs []error
 	for i, line := range strings.Split(string(text), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -41,19 +41,19 @@ func ParseHosts(file string, text []byte) (hosts []Host, err error) {
 		}
 		h, err := parseHost(words)
 		if err == nil && slices.ContainsFunc(hosts, func(o Host) bool { return o.Name == h.Name }) {
-			err = fmt.Errorf("%s is there twice", h.Name)
+			err = fmt.Errorf("%s appears twice", h.Name)
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s:%d: %w", file, i+1, err))
+			errs = append(errs, fmt.Errorf("%s:%d: %w", file, i+1, err))
 		}
 		hosts = append(hosts, h)
 	}
 	for _, role := range []string{Jobmaster, Tasknode} {
 		if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Role == role }) {
-			faults = append(faults, fmt.Errorf("%s: no %s; a cluster has at least one", file, role))
+			errs = append(errs, fmt.Errorf("%s: no %s; a cluster has at least one", file, role))
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return hosts, nil

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// tryInject injects a fault; false says that there was nothing to hit, and that it
-// is to be tried again.
+// tryInject injects a fault. It reports false if there was nothing to hit, so that the
+// caller tries again.
 func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) bool {
 	f := d.plan.Faults[i]
 	in, err := d.inject(ctx, f)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	result := &d.faults[i]
+	result := &d.mu.faults[i]
 	switch {
 	case errors.Is(err, errNoTarget):
 		result.Reason = err.Error()
 		return false
 	case err != nil:
-		d.wrong = append(d.wrong, fmt.Sprintf("%v could not be injected: %v", f, err))
+		d.mu.wrong = append(d.mu.wrong, fmt.Sprintf("%v could not be injected: %v", f, err))
 		result.Reason = err.Error()
 		return true
 	}
@@ -38,9 +38,9 @@ func (d *drill) tryInject(ctx context.Context, i int, lasting *sync.WaitGroup) b
 	return true
 }
 
-// undoLater ends a fault when its time has come. What has no end in the plan
-// stays as it is until the cluster ends, but for HDFS, which other drills use too.
-func (d *drill) undoLater(ctx context.Context, i int, in injury) {
+// undoLater ends a fault after Fault.For. A fault without an end lasts until the cluster
+// ends, except on HDFS, which other drills use too.
+func (d *drill) undoLater(ctx context.Context, i int, in injection) {
 	f := d.plan.Faults[i]
 	var end <-chan time.Time
 	if f.For > 0 {
@@ -62,24 +62,24 @@ func (d *drill) undoLater(ctx context.Context, i int, in injury) {
 	if err := in.undo(bounded); err != nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.wrong = append(d.wrong, fmt.Sprintf("%v could not be ended: %v", f, err))
+		d.mu.wrong = append(d.mu.wrong, fmt.Sprintf("%v could not be ended: %v", f, err))
 	}
 }
 
-// discardIfMissed takes back that a fault was injected when nothing has come of it.
-func (d *drill) discardIfMissed(ctx context.Context, i int, in injury) {
+// discardIfMissed withdraws the result of a fault that has had no effect.
+func (d *drill) discardIfMissed(ctx context.Context, i int, in injection) {
 	if in.missed == nil {
 		return
 	}
-	why := in.missed(ctx)
+	reason := in.missed(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if why != "" {
-		d.faults[i].Injected, d.faults[i].Reason, d.faults[i].Recovery = false, why, 0
+	if reason != "" {
+		d.mu.faults[i].Injected, d.mu.faults[i].Reason, d.mu.faults[i].Recovery = false, reason, 0
 	}
 }
 
-// awaitHDFSRepair waits until an HDFS that other drills use is whole again.
+// awaitHDFSRepair waits until all DataNodes are live again for the next drill.
 func (d *drill) awaitHDFSRepair(ctx context.Context) error {
 	if d.rig.HDFS() == nil {
 		return nil

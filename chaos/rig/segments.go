@@ -11,14 +11,14 @@ import (
 	"github.com/hammr/hammr/shuffle"
 )
 
-// ErrNoSegment is why nothing was corrupted: the tasknode holds no segments.
-var ErrNoSegment = errors.New("rig: the tasknode holds no segment to corrupt")
+// ErrNoSegment is the error of a corruption that has no segment to corrupt.
+var ErrNoSegment = errors.New("rig: the tasknode has no segment to corrupt")
 
 // tasksDir is where a tasknode keeps what its tasks write.
 func (r *Rig) tasksDir(name string) string { return filepath.Join(r.daemonDir(name), "tasks") }
 
-// Segments are the files of finished attempts with segments that a tasknode
-// holds for a job, "" for all jobs, in order of name.
+// Segments are a tasknode's files of finished attempts with segments, of a job or, for
+// "", of all jobs, in order of their names.
 func (r *Rig) Segments(name, job string) (files []string) {
 	r.walk(name, job, func(path string) {
 		if _, err := os.Stat(shuffle.IndexPath(path)); err == nil && !strings.Contains(path, ".tmp/") {
@@ -28,8 +28,8 @@ func (r *Rig) Segments(name, job string) (files []string) {
 	return files
 }
 
-// Spills is how many sorted files of a job's maps and reduces lie on a tasknode,
-// of attempts that run too.
+// Spills is the number of sorted files of a job's attempts on a tasknode, running ones
+// included.
 func (r *Rig) Spills(name, job string) (n int) {
 	r.walk(name, job, func(path string) {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "attempt_") && !strings.HasSuffix(path, ".index") {
@@ -39,8 +39,8 @@ func (r *Rig) Spills(name, job string) (n int) {
 	return n
 }
 
-// walk visits the files below a tasknode's directory of tasks. What goes in the
-// meantime is passed over.
+// walk visits the files below a tasknode's directory of tasks, without those that
+// vanish meanwhile.
 func (r *Rig) walk(name, job string, visit func(path string)) {
 	_ = filepath.WalkDir(filepath.Join(r.tasksDir(name), job), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

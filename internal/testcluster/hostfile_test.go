@@ -1,4 +1,4 @@
-package rig
+package testcluster
 
 import (
 	"reflect"
@@ -23,19 +23,19 @@ func TestParseHosts(t *testing.T) {
 	}
 }
 
-// TestBadHosts tells of each line, all at once.
+// TestBadHosts wants an error for each bad line, all at once.
 func TestBadHosts(t *testing.T) {
 	_, err := ParseHosts("hosts", []byte("tasknode n1\nking k1 a:1\ntasknode n2 a\ntasknode n3 a:1\ntasknode n3 a:2\n"))
 	for _, want := range []string{
 		"hosts:1: expected 'jobmaster|tasknode NAME HOST:PORT", `hosts:2: "king": expected jobmaster or tasknode`,
-		`hosts:3: "a": expected host:port`, "hosts:5: n3 is there twice", "hosts: no jobmaster; a cluster has at least one",
+		`hosts:3: "a": expected host:port`, "hosts:5: n3 appears twice", "hosts: no jobmaster; a cluster has at least one",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := ParseHosts("hosts", make([]byte, maxHostfile+1)); err == nil {
-		t.Error("a huge hostfile is read")
+	if _, err := ParseHosts("hosts", make([]byte, maxHostfileBytes+1)); err == nil {
+		t.Error("an oversized hostfile is accepted")
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -40,28 +38,6 @@ func TestCorruptChangesOneByteOfASegment(t *testing.T) {
 	}
 	if _, err := r.Corrupt("n2", 0); !errors.Is(err, ErrNoSegment) {
 		t.Errorf("a tasknode without segments: %v", err)
-	}
-}
-
-// TestChildren finds the processes of this one, and those only.
-func TestChildren(t *testing.T) {
-	cmd := exec.Command("cat")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if found := children(os.Getpid()); !slices.Equal(found, []int{cmd.Process.Pid}) {
-		t.Errorf("children are %v, want %d", found, cmd.Process.Pid)
-	}
-	in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if found := children(os.Getpid()); len(found) != 0 {
-		t.Errorf("children are %v", found)
 	}
 }
 

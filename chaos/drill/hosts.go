@@ -1,0 +1,91 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/testcluster"
+)
+
+// canPlayOnHosts reports every reason why a plan cannot be played on the cluster of a
+// hostfile; nil if it can.
+func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
+	var errs []error
+	masters, tasknodes := 0, 0
+	for _, h := range s.cfg.Cluster.Hosts {
+		if h.Role == testcluster.Jobmaster {
+			masters++
+		} else {
+			tasknodes++
+		}
+	}
+	if plan.Masters > masters || plan.Tasknodes > tasknodes {
+		errs = append(errs, fmt.Errorf("the plan is for %d masters and %d tasknodes, the hostfile has %d and %d", plan.Masters, plan.Tasknodes, masters, tasknodes))
+	}
+	if plan.HDFS {
+		errs = append(errs, errors.New("the plan has an HDFS of its own, which the cluster of a hostfile does not use"))
+	}
+	for _, f := range plan.Faults {
+		if err := CanInject(s.cfg.Cluster, f); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// CanInject reports why a fault cannot be injected into the cluster of a hostfile; nil
+// if it can.
+func CanInject(cluster *testcluster.HostConfig, f chaos.Fault) error {
+	reason := notOnHosts(f)
+	if reason == "" {
+		reason = missingOnHost(cluster, f)
+	}
+	if reason != "" {
+		return fmt.Errorf("%s: not on a cluster of a hostfile: %s", f, reason)
+	}
+	return nil
+}
+
+// notOnHosts is why a fault cannot be injected into any cluster of a hostfile, "" if it
+// can.
+func notOnHosts(f chaos.Fault) string {
+	kind := injectors[f.Kind]
+	switch {
+	case kind.onHosts != "":
+		return kind.onHosts
+	case f.Trigger.Event == chaos.AtSpill:
+		return unreachableFiles
+	case f.Target.Role == chaos.Task && !kind.tasks:
+		return "the processes of its tasks are not known; set a failpoint, or preempt the task"
+	case f.Target.Role != chaos.Task && f.Target.Role != chaos.Tasknode && f.Target.Role != chaos.Jobmaster:
+		return "the hostfile names jobmasters and tasknodes only"
+	}
+	return ""
+}
+
+// missingOnHost is what a line of the hostfile lacks for a fault, "" if nothing.
+func missingOnHost(cluster *testcluster.HostConfig, f chaos.Fault) string {
+	for _, h := range cluster.Hosts {
+		switch ends := f.EndsDaemon(); {
+		case string(f.Target.Role) != h.Role:
+		case (ends || injectors[f.Kind].shell) && h.Shell == "":
+			return fmt.Sprintf("the line of %s names no shell for its machine", h.Name)
+		case ends && h.Start == "":
+			return fmt.Sprintf("the line of %s does not say how it is started again", h.Name)
+		}
+	}
+	return ""
+}
+
+// start starts the drill's cluster, or attaches the one of the hostfile.
+func (d *drill) start(ctx context.Context, cfg rig.Config) (err error) {
+	if hosts := d.session.cfg.Cluster; hosts != nil {
+		d.rig, err = rig.Attach(ctx, *hosts)
+		return err
+	}
+	d.rig, err = rig.Start(ctx, cfg)
+	return err
+}

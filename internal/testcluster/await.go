@@ -1,0 +1,55 @@
+package testcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hammr/hammr/internal/wait"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// How often Await asks, and how long one answer may take before another master is asked.
+const (
+	pollInterval = 20 * time.Millisecond
+	callTimeout  = time.Second
+)
+
+// Poll calls check until it reports true or fails, or ctx ends. The context of each
+// call ends after a second, so that a stopped daemon does not stall the caller.
+func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) error {
+	return wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+		call, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		return check(call)
+	})
+}
+
+// AwaitJob waits until a job is as wanted and returns its status, with its tasks. Calls
+// that no master answers are repeated.
+func (c *Cluster) AwaitJob(ctx context.Context, id string, wanted func(*wire.JobStatus) bool) (status *wire.JobStatus, err error) {
+	var last error
+	err = Poll(ctx, func(ctx context.Context) (bool, error) {
+		status, last = c.client.Job(ctx, id, true)
+		return last == nil && wanted(status), nil
+	})
+	if err != nil {
+		return status, fmt.Errorf("job %s: %w", id, errors.Join(err, last))
+	}
+	return status, nil
+}
+
+// AwaitLeader waits until a master leads that is none of except, and returns its name.
+func (c *Cluster) AwaitLeader(ctx context.Context, except ...string) (leader string, err error) {
+	err = Poll(ctx, func(ctx context.Context) (bool, error) {
+		info, err := c.client.Info(ctx)
+		if err != nil || info.Leader == "" || slices.Contains(except, info.Leader) {
+			return false, nil
+		}
+		leader = info.Leader
+		return true, nil
+	})
+	return leader, err
+}

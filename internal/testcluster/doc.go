@@ -1,0 +1,27 @@
+// Package testcluster is the one handle of a running cluster for tests, drills and
+// experiments: it starts, kills, stops and resumes daemons by name, runs commands of
+// hammr, and waits for jobs and leaders.
+//
+//	c, err := testcluster.Start(ctx, testcluster.Config{Hammr: "/usr/bin/hammr", Config: localcluster.Config{Dir: dir}})
+//	defer c.Close()
+//	err = c.Kill(ctx, "n2")
+//	err = c.Start(ctx, "n2")
+//	s, err := c.AwaitJob(ctx, id, func(s *wire.JobStatus) bool { return s.MapsDone > 3 })
+//
+// m1, m2, … are the names of masters, n1, n2, … those of tasknodes. Where the daemons
+// run makes no difference to the caller:
+//
+//	        Cluster      client, commands, waiting
+//	           │ Daemons
+//	  ┌────────┼─────────┐
+//	local    opened    hosts
+//
+// The daemons of local are children of this process and end with it, whatever ends it.
+// Those of opened belong to a `hammr up` of this machine. Those of hosts run on the
+// machines of a hostfile, which a shell such as ssh reaches; Close repairs what was
+// broken there.
+//
+// Methods may be called by several goroutines at once; those that change one daemon
+// take turns. A Cluster signals no process but its own daemons and their tasks. The
+// goroutines are those of internal/localcluster and of the client.
+package testcluster

@@ -1,0 +1,234 @@
+package testcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/faultrpc"
+	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/wait"
+)
+
+// DefaultShell runs commands on the machines of a hostfile. It must not ask for
+// passwords.
+const DefaultShell = "ssh -o BatchMode=yes {host}"
+
+// HostConfig is a running cluster whose daemons are named in a hostfile.
+type HostConfig struct {
+	// Hosts are its daemons, all started with --drills. Required.
+	Hosts []Host
+	// Masters are addresses for calls, host:port. Required.
+	Masters []string
+	// TokenFile has the cluster's secret. Required.
+	TokenFile string
+	// Shell runs a command, which is added as its last word, on a machine: {host}
+	// stands for Host.Shell. Default DefaultShell.
+	Shell []string
+}
+
+// How long things on other machines may take.
+const (
+	firstAnswerTimeout = 5 * time.Second        // of a daemon that has to run
+	pidTimeout         = 700 * time.Millisecond // of a daemon that may be stopped, which answers nothing
+	startTimeout       = 30 * time.Second       // from a daemon's start to its first answer
+	repairTimeout      = time.Minute            // of all daemons
+	repairsAtOnce      = 16
+)
+
+// hosts are daemons on other machines. Each answers at the address of its page.
+type hosts struct {
+	cfg    HostConfig
+	faults *faultrpc.Client
+
+	mu struct {
+		sync.Mutex
+		pids map[string]int // the latest known, by daemon
+	}
+}
+
+// Attach finds a running cluster, each daemon of which has to answer. Close repairs it:
+// it resumes stopped daemons, starts those that are gone and ends all faults inside.
+func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
+	if len(cfg.Shell) == 0 {
+		cfg.Shell = strings.Fields(DefaultShell)
+	}
+	c := &Cluster{addresses: cfg.Masters, tokenFile: cfg.TokenFile}
+	token, err := c.Token()
+	if err != nil {
+		return nil, err
+	}
+	h := &hosts{cfg: cfg, faults: faultrpc.NewClient(token)}
+	h.mu.pids = make(map[string]int)
+	c.Daemons = h
+	c.client, err = remote.New(remote.Config{Config: rpc.Config{Masters: cfg.Masters, Token: token}})
+	errs := []error{err}
+	for _, host := range cfg.Hosts {
+		if host.Role == Jobmaster {
+			c.masters = append(c.masters, host.Name)
+		} else {
+			c.tasknodes = append(c.tasknodes, host.Name)
+		}
+		call, cancel := context.WithTimeout(ctx, firstAnswerTimeout)
+		errs = append(errs, h.refreshPID(call, host))
+		cancel()
+	}
+	if err := errors.Join(errs...); err != nil {
+		h.faults.Close()
+		if c.client != nil {
+			err = errors.Join(err, c.client.Close())
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// refreshPID asks a daemon for its process.
+func (s *hosts) refreshPID(ctx context.Context, h Host) error {
+	pid, err := s.faults.PID(ctx, h.Page)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", h.Role, h.Name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.pids[h.Name] = pid
+	return nil
+}
+
+// host is a daemon with its latest known process.
+func (s *hosts) host(name string) (h Host, pid int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.cfg.Hosts {
+		if h.Name == name {
+			return h, s.mu.pids[name], nil
+		}
+	}
+	return h, 0, fmt.Errorf("no daemon %q in the hostfile", name)
+}
+
+// current is a daemon with its present process, which others may have restarted. pid is
+// 0 if nothing listens at its page.
+func (s *hosts) current(ctx context.Context, name string) (h Host, pid int, err error) {
+	if h, _, err = s.host(name); err != nil {
+		return h, 0, err
+	}
+	call, cancel := context.WithTimeout(ctx, pidTimeout)
+	defer cancel()
+	if err := s.refreshPID(call, h); errors.Is(err, syscall.ECONNREFUSED) {
+		return h, 0, nil
+	}
+	return s.host(name)
+}
+
+// Process implements Daemons. The process is of another machine, so Alive is false.
+func (s *hosts) Process(name string) (localcluster.Process, error) {
+	h, pid, err := s.host(name)
+	return localcluster.Process{HTTP: h.Page, PID: pid}, err
+}
+
+// Running implements Control. It is true, since only the machine itself knows.
+func (s *hosts) Running(string) bool { return true }
+
+// Kill implements Control.
+func (s *hosts) Kill(ctx context.Context, name string) error {
+	h, pid, err := s.current(ctx, name)
+	if err != nil || pid == 0 {
+		return err
+	}
+	return s.run(ctx, h, signalCommand(syscall.SIGKILL, pid)+" && while "+runsCommand(pid)+"; do sleep 0.02; done")
+}
+
+// Signal implements Control. A stopped daemon does not answer, so SIGCONT goes to its
+// latest known process.
+func (s *hosts) Signal(ctx context.Context, name string, sig syscall.Signal) error {
+	find := s.current
+	if sig == syscall.SIGCONT {
+		find = func(_ context.Context, name string) (Host, int, error) { return s.host(name) }
+	}
+	h, pid, err := find(ctx, name)
+	if err != nil || pid == 0 {
+		return err
+	}
+	return s.run(ctx, h, signalCommand(sig, pid))
+}
+
+// Start implements Control.
+func (s *hosts) Start(ctx context.Context, names ...string) error {
+	var errs []error
+	var started []Host
+	for _, name := range names {
+		h, pid, err := s.host(name)
+		if err == nil && s.refreshPID(ctx, h) == nil {
+			continue // it runs
+		}
+		if err == nil && h.Start == "" {
+			err = fmt.Errorf("%s: the hostfile does not say how it is started", name)
+		}
+		if err == nil {
+			// The shell does not wait for what the command leaves in the background.
+			err = s.run(ctx, h, fmt.Sprintf("%s || { %s\n} </dev/null >/dev/null 2>&1", runsCommand(pid), h.Start))
+		}
+		if errs = append(errs, err); err == nil {
+			started = append(started, h)
+		}
+	}
+	for _, h := range started {
+		errs = append(errs, s.awaitAnswer(ctx, h))
+	}
+	return errors.Join(errs...)
+}
+
+// awaitAnswer waits until a daemon that was started answers.
+func (s *hosts) awaitAnswer(ctx context.Context, h Host) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var last error
+	err := wait.Poll(ctx, pollInterval, func(ctx context.Context) (bool, error) {
+		last = s.refreshPID(ctx, h)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("start of %s: %w", h.Name, errors.Join(err, last))
+	}
+	return nil
+}
+
+// Close implements Daemons.
+func (s *hosts) Close() error {
+	defer s.faults.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), repairTimeout)
+	defer cancel()
+	errs := make([]error, len(s.cfg.Hosts))
+	var all errgroup.Group
+	all.SetLimit(repairsAtOnce)
+	for i, h := range s.cfg.Hosts {
+		all.Go(func() error {
+			errs[i] = s.repair(ctx, h)
+			return nil
+		})
+	}
+	return errors.Join(append(errs, all.Wait())...)
+}
+
+func (s *hosts) repair(ctx context.Context, h Host) error {
+	var errs []error
+	if h.Shell != "" {
+		errs = append(errs, s.Signal(ctx, h.Name, syscall.SIGCONT))
+	}
+	if h.Start != "" {
+		errs = append(errs, s.Start(ctx, h.Name))
+	}
+	if err := s.faults.Clear(ctx, h.Page); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+		errs = append(errs, fmt.Errorf("%s: %w", h.Name, err))
+	}
+	return errors.Join(errs...)
+}
