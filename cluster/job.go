@@ -163,6 +163,11 @@ func (j *Job) CountersOf(t *Task) []Counter {
 	return out
 }
 
+// EffectivePriority returns the priority that scheduling policies order jobs by; higher
+// goes first, 0 is normal. Policies call it instead of reading Spec.Priority, so that a
+// rule such as priority inheritance has one place.
+func (j *Job) EffectivePriority() int { return j.Spec.Priority }
+
 // Loaded reports whether the job's splits are known here.
 func (j *Job) Loaded() bool { return j.loaded }
 

@@ -123,15 +123,6 @@ func (c *Controller) resumeOrMigrate(now int64, together []*cluster.Attempt, fre
 	}
 }
 
-// resumesOf are all attempts that a plan has go on.
-func resumesOf(plan sched.Plan) []cluster.AttemptID {
-	ids := slices.Clip(plan.Resumes)
-	for _, b := range plan.BundleResumes {
-		ids = append(ids, b.Attempts...)
-	}
-	return ids
-}
-
 // freeAfter is the slots that a plan leaves free, by machine.
 func (c *Controller) freeAfter(plan sched.Plan) map[string][2]int {
 	free := make(map[string][2]int)
@@ -146,15 +137,10 @@ func (c *Controller) freeAfter(plan sched.Plan) map[string][2]int {
 			free[machine] = [2]int{left[0] - stage.Slots[0], left[1] - stage.Slots[1]}
 		}
 	}
-	for _, start := range plan.Starts {
+	for start := range plan.AllStarts() {
 		take(start.Machine, start.Task)
 	}
-	for _, bundle := range plan.Bundles {
-		for _, start := range bundle.Starts {
-			take(start.Machine, start.Task)
-		}
-	}
-	for _, id := range resumesOf(plan) {
+	for id := range plan.AllResumes() {
 		if _, _, a, ok := c.view.Attempt(id); ok {
 			take(a.Machine, id.Task)
 		}

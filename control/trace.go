@@ -1,8 +1,6 @@
 package control
 
 import (
-	"slices"
-
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 )
@@ -37,14 +35,10 @@ func (c *Controller) traceDecisions(now int64, plan sched.Plan) {
 	for _, p := range plan.Preempts {
 		c.traceAttempt(now, p.Attempt, sched.Decision{Kind: sched.DecisionPreempt, Mode: p.Mode, Cause: p.Cause})
 	}
-	for _, id := range resumesOf(plan) {
+	for id := range plan.AllResumes() {
 		c.traceAttempt(now, id, sched.Decision{Kind: sched.DecisionResume})
 	}
-	starts := slices.Clip(plan.Starts)
-	for _, b := range plan.Bundles {
-		starts = append(starts, b.Starts...)
-	}
-	for _, s := range starts {
+	for s := range plan.AllStarts() {
 		c.traceTask(now, s.Task, sched.Decision{Kind: sched.DecisionLaunch, Machine: s.Machine, Locality: localityOf(s)})
 	}
 }

@@ -165,23 +165,12 @@ func (e *explainer) unready(stage *cluster.Stage) (reasons []string) {
 // starting is how many tasks of a stage are about to get slots.
 func (e *explainer) starting(stage *cluster.Stage) (n int) {
 	of := func(id cluster.TaskID) bool { return id.Job == e.job.ID && id.Stage == stage.Code }
-	for _, s := range e.plan.Starts {
+	for s := range e.plan.AllStarts() {
 		if of(s.Task) {
 			n++
 		}
 	}
-	for _, b := range e.plan.Bundles {
-		for _, s := range b.Starts {
-			if of(s.Task) {
-				n++
-			}
-		}
-	}
-	resumes := e.plan.Resumes
-	for _, b := range e.plan.BundleResumes {
-		resumes = slices.Concat(resumes, b.Attempts)
-	}
-	for _, id := range resumes {
+	for id := range e.plan.AllResumes() {
 		if of(id.Task) {
 			n++
 		}

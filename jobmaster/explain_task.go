@@ -6,7 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // maxCandidates bounds how many tasknodes are told of that have room for a task.
@@ -24,7 +24,7 @@ func (e *explainer) taskMessage() *wire.Explanation_Task {
 	if !e.waits() {
 		return out
 	}
-	spots := sched.Candidates(e.now, e.m.view, nil, t.ID)
+	spots := placement.Candidates(e.now, e.m.view, nil, t.ID)
 	for _, s := range spots[:min(len(spots), maxCandidates)] {
 		out.Spots = append(out.Spots, &wire.Explanation_Spot{
 			Node: s.Machine, Place: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
@@ -35,7 +35,7 @@ func (e *explainer) taskMessage() *wire.Explanation_Task {
 }
 
 // localityOf is what a spot is to a task.
-func localityOf(s sched.Candidate) string {
+func localityOf(s placement.Candidate) string {
 	if s.HasCheckpoint {
 		return "checkpoint"
 	}
@@ -77,16 +77,9 @@ func (e *explainer) taskReasons() []string {
 
 // aboutToStart reports whether the task is about to get a slot.
 func (e *explainer) aboutToStart() bool {
-	for _, s := range e.plan.Starts {
+	for s := range e.plan.AllStarts() {
 		if s.Task == e.task.ID {
 			return true
-		}
-	}
-	for _, b := range e.plan.Bundles {
-		for _, s := range b.Starts {
-			if s.Task == e.task.ID {
-				return true
-			}
 		}
 	}
 	return false

@@ -1,17 +1,96 @@
 package sched
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 )
 
-// Setup is what every policy is made with beside its own settings.
+// Setup is what every policy is made with in addition to its own settings.
 type Setup struct {
 	Placement Placement
 	Preempt   preempt.Config // how slots may be taken from running tasks
 
-	// Oracle knows how long all tasks of a job that take slots of a kind hold
-	// them together, in ms; ok is false for jobs that it does not know. Only a
-	// simulator has one; nil otherwise.
+	// Oracle returns how long all tasks of a job that take slots of a kind occupy them
+	// together, in ms; ok is false for jobs that it does not know. Only a simulator has
+	// one; nil otherwise.
 	Oracle func(job *cluster.Job, kind cluster.Slot) (ms int64, ok bool)
+}
+
+// Placement configures how tasks that a policy has chosen are matched with machines
+// (package placement). The zero value is Flow without waiting and without a table of
+// racks.
+type Placement struct {
+	Method Method // for jobs that do not name their own
+
+	// Racks is the operator's table of racks by name or address of a host. A machine
+	// that reports its rack needs no entry.
+	Racks map[string]string
+
+	// Patience is how long, in ms, Flow may leave a slot free for a task that will find
+	// its input there; 0 is never. Flow waits only for jobs of several waves, only as
+	// far as no machine gets more waves than the job has anyway, not longer than three
+	// tasks last, and not for the last waiting task.
+	Patience int64
+
+	// Delay are the waits of method Delay.
+	Delay locality.Delay
+}
+
+// DefaultPatience suits clusters of several machines, in ms.
+const DefaultPatience = 30_000
+
+// DefaultDelay suits tasks of a few seconds and more. Hadoop's fair scheduler waits as
+// long if machines send a heartbeat every three seconds.
+var DefaultDelay = locality.Delay{MachineWait: 4500, RackWait: 4500}
+
+// DefaultPlacement is the initial placement of a cluster of several machines.
+func DefaultPlacement() Placement {
+	return Placement{Patience: DefaultPatience, Delay: DefaultDelay}
+}
+
+// Method is how tasks are matched with machines.
+type Method string
+
+const (
+	// Flow moves the fewest bytes, by min-cost flow. "" means Flow too.
+	Flow Method = "flow"
+	// Delay is delay scheduling: a slot waits a while for tasks with their input on its
+	// machine, then for those with it in its rack.
+	Delay Method = "delay"
+	// None ignores where input lies.
+	None Method = "none"
+)
+
+// methods are those that a user may name.
+var methods = []Method{Flow, Delay, None}
+
+// ParseMethod parses the name of a method; "" is Flow.
+func ParseMethod(name string) (Method, error) {
+	if name == "" {
+		return Flow, nil
+	}
+	if m := Method(name); slices.Contains(methods, m) {
+		return m, nil
+	}
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = string(m)
+	}
+	return "", fmt.Errorf("sched: placement %q is unknown; choose one of %s", name, strings.Join(names, ", "))
+}
+
+// MethodOf returns how tasks of a job are placed: as the job says, else as the policy
+// does. Unknown names count as unset, since a job may come from a newer client.
+func (p Placement) MethodOf(j *cluster.Job) Method {
+	for _, m := range []Method{Method(j.Spec.Placement), p.Method} {
+		if slices.Contains(methods, m) {
+			return m
+		}
+	}
+	return Flow
 }

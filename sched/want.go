@@ -7,22 +7,27 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// Want is what slots can be given to: the tasks of a stage, the bundles of a class that
-// wait to be started, or one that stands still or has been paused.
+// Want is something that slots can be given to. It is one of four:
+//
+//   - the waiting tasks of a stage whose tasks start alone, and its suspended attempts;
+//   - the bundles of a class that have not started;
+//   - one suspended bundle (Suspended is set);
+//   - one gang with checkpoints (Checkpointed is set).
 type Want struct {
 	Job    *cluster.Job
-	Stage  *cluster.Stage
-	Bundle *cluster.Bundle // nil for tasks that start alone
+	Stage  *cluster.Stage  // of a bundle its first one
+	Bundle *cluster.Bundle // the class; nil for tasks that start alone
 
 	Need  Slots // of each task or bundle
-	Count int   // how many of them wait or are suspended
+	Count int   // of tasks or bundles that wait or are suspended
 
-	Suspended    []*cluster.Attempt // of a bundle that is suspended; it needs the slots of their machines
-	Checkpointed []*cluster.Task    // of a gang that goes on from checkpoints: those that have not finished
+	Gangs        []int              // numbers of the gangs in the class that Count counts, ascending; nil unless suspended or no gang
+	Suspended    []*cluster.Attempt // of a suspended bundle, in order of tasks; it needs the slots of their machines
+	Checkpointed []*cluster.Task    // of a gang that resumes from checkpoints: its unfinished tasks
 }
 
-// Wants are those of a job that can have slots now, in the order of its stages. A
-// bundle stands where its first stage does.
+// Wants yields what a job can use slots for now, in the order of its stages. A bundle
+// comes where its first stage does.
 func Wants(j *cluster.Job) iter.Seq[Want] {
 	return func(yield func(Want) bool) {
 		for _, s := range j.Stages {
@@ -40,7 +45,7 @@ func Wants(j *cluster.Job) iter.Seq[Want] {
 	}
 }
 
-// countAlone is how many tasks of a stage, which start alone, want a slot.
+// countAlone returns how many tasks of a stage, which start alone, want a slot.
 func countAlone(j *cluster.Job, s *cluster.Stage) int {
 	n := len(s.Suspended())
 	if s.Waiting() > 0 && j.Ready(s) {
@@ -49,8 +54,8 @@ func countAlone(j *cluster.Job, s *cluster.Stage) int {
 	return n
 }
 
-// wantBundles yields what the bundles of a class want, first those that stand still,
-// then those that were paused.
+// wantBundles yields the wants of a class of bundles: the suspended bundles first, then
+// the gangs with checkpoints, since both already hold work, then the rest.
 func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool {
 	w := Want{Job: j, Stage: b.Stages[0], Bundle: b, Count: 1}
 	for _, number := range j.SuspendedBundles(b) {
@@ -64,52 +69,54 @@ func wantBundles(j *cluster.Job, b *cluster.Bundle, yield func(Want) bool) bool 
 		}
 	}
 	w.Suspended = nil
-	for _, number := range checkpointedGangs(j, b) {
-		w.Checkpointed, w.Need = b.WaitingIn(number), b.NeedOf(number)
+	checkpointed, fresh := splitGangs(j, b)
+	for _, number := range checkpointed {
+		w.Gangs, w.Checkpointed, w.Need = []int{number}, b.WaitingIn(number), b.NeedOf(number)
 		if !yield(w) {
 			return false
 		}
 	}
-	count := waitingBundles(j, b)
-	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: b.Need(), Count: count})
+	count := len(fresh)
+	if s := b.Stages[0]; !b.Gang && s.Waiting() > 0 && j.Ready(s) {
+		count = s.Waiting()
+	}
+	return count == 0 || yield(Want{Job: j, Stage: b.Stages[0], Bundle: b, Need: b.Need(), Count: count, Gangs: fresh})
 }
 
-// suspendedIn are the attempts of a bundle that stand still, in order of tasks.
-func suspendedIn(b *cluster.Bundle, number int) (still []*cluster.Attempt) {
+// splitGangs returns the numbers of the waiting gangs of a class, ascending: those that
+// resume from checkpoints, and those that start from the beginning. A class of single
+// groups has no gangs.
+func splitGangs(j *cluster.Job, b *cluster.Bundle) (checkpointed, fresh []int) {
+	if !b.Gang {
+		return nil, nil
+	}
+	for _, number := range j.WaitingBundles(b) {
+		if b.ResumesFromCheckpoint(number) {
+			checkpointed = append(checkpointed, number)
+		} else {
+			fresh = append(fresh, number)
+		}
+	}
+	return checkpointed, fresh
+}
+
+// suspendedIn returns the suspended attempts of a bundle, in order of tasks.
+func suspendedIn(b *cluster.Bundle, number int) (suspended []*cluster.Attempt) {
 	for _, t := range b.TasksOf(number) {
 		for _, a := range t.Attempts {
 			if a.State == cluster.AttemptRunning && a.Suspended {
-				still = append(still, a)
+				suspended = append(suspended, a)
 			}
 		}
 	}
-	return still
+	return suspended
 }
 
-// stageOf is the stage of a task in a bundle of the class.
+// stageOf returns the stage of a task in a bundle of the class.
 func stageOf(b *cluster.Bundle, id cluster.TaskID) *cluster.Stage {
 	i := slices.IndexFunc(b.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage })
 	return b.Stages[i]
 }
 
-// TotalNeed is the slots that all of them need.
+// TotalNeed returns the slots that all tasks or bundles of the want need together.
 func (w Want) TotalNeed() Slots { return w.Need.Times(w.Count) }
-
-// Offer offers slots for up to so many tasks or bundles. A class of bundles is
-// offered once in a round.
-func (w Want) Offer(r *Round, most int) {
-	switch {
-	case w.Suspended != nil:
-		if most > 0 {
-			r.offerSuspended(w)
-		}
-	case w.Checkpointed != nil:
-		if most > 0 {
-			r.offerCheckpointed(w)
-		}
-	case w.Bundle != nil:
-		r.OfferBundles(w.Job, w.Bundle, most)
-	default:
-		r.Offer(w.Job, w.Stage, most)
-	}
-}

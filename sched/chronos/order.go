@@ -19,7 +19,7 @@ func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.
 
 func compareSubmission(a, b *cluster.Job) int {
 	return cmp.Or(
-		-cmp.Compare(a.Spec.Priority, b.Spec.Priority),
+		-cmp.Compare(a.EffectivePriority(), b.EffectivePriority()),
 		cmp.Compare(a.SubmittedAt, b.SubmittedAt),
 		a.ID.Compare(b.ID),
 	)

@@ -4,13 +4,14 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // Policy is Disco's scheduler.
 type Policy struct {
 	conf   Config
-	placer sched.Placer
+	placer placement.Placer
 	ledger ledger.Ledger
 	wake   int64
 
@@ -27,7 +28,7 @@ type Policy struct {
 // New is the scheduler. It is to be Reset before it is asked anything.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{conf: conf, placer: sched.Placer{Placement: conf.Placement}}
+	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}}
 }
 
 // Reset implements sched.Policy.

@@ -87,7 +87,7 @@ func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queu
 	}
 	if order == pool.FIFO {
 		return func(a, b *sched.Claimant) int {
-			return cmp.Or(-cmp.Compare(a.Job.Spec.Priority, b.Job.Spec.Priority), byAge(a.Job, b.Job))
+			return cmp.Or(-cmp.Compare(a.Job.EffectivePriority(), b.Job.EffectivePriority()), byAge(a.Job, b.Job))
 		}
 	}
 	ratio, kind := ratioOf(order, q.Slots), int(q.Kind)

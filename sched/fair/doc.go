@@ -8,7 +8,7 @@
 //	needy (below its minimum)  before  others
 //	     ╰ least running/minimum          ╰ least running/weight
 //
-// Package deal does so, and the sched.Placer finds machines for all that are dealt
+// Package deal does so, and the placement.Placer finds machines for all that are dealt
 // in one round.
 //
 // With Preemption a pool that has been below its minimum, or below a part of its

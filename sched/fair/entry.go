@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/share"
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
@@ -64,7 +65,7 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	e.started, e.suspended = hasStarted(j), j.Suspended
 	e.admitted = e.admitted && e.active
 	before := e.queue
-	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.Spec.Priority, j.SubmittedAt
+	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.EffectivePriority(), j.SubmittedAt
 	if before != nil && before != e.queue {
 		p.tree.prune(before)
 	}
@@ -130,7 +131,7 @@ func (p *Policy) count(e *entry) {
 
 // weight is how much of its pool a job gets beside others.
 func (p *Policy) weight(e *entry, kind int, now int64) float64 {
-	w := math.Exp2(float64(min(max(e.priority, -2), 2)))
+	w := share.PriorityWeight(e.priority)
 	if p.conf.SizeBasedWeight {
 		w *= math.Log2(1 + float64(e.counted.demand[kind]))
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/sharetree"
 )
 
 // Policy is the fair scheduler.
 type Policy struct {
 	conf   Config
-	placer sched.Placer
+	placer placement.Placer
 	wake   int64
 
 	ledger     ledger.Ledger
@@ -35,7 +36,7 @@ type Policy struct {
 // New is a fair scheduler. It is to be Reset before it is asked anything.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{conf: conf, placer: sched.Placer{Placement: conf.Placement}, dominant: byDominant(slots{})}
+	return &Policy{conf: conf, placer: placement.Placer{Placement: conf.Placement}, dominant: byDominant(slots{})}
 }
 
 // Reset implements sched.Policy.

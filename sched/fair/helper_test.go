@@ -56,13 +56,8 @@ func got(plan sched.Plan) map[int][2]int {
 		}
 		out[s.Task.Job.Number] = n
 	}
-	for _, s := range plan.Starts {
+	for s := range plan.AllStarts() {
 		count(s)
-	}
-	for _, b := range plan.Bundles {
-		for _, s := range b.Starts {
-			count(s)
-		}
 	}
 	return out
 }

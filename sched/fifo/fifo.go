@@ -1,6 +1,6 @@
 // Package fifo is the plainest policy: the job of the highest priority first,
 // among equals the one that was submitted first. Which tasks of the jobs whose
-// turn it is go to which machine is up to a sched.Placer.
+// turn it is go to which machine is up to a placement.Placer.
 package fifo
 
 import (
@@ -9,12 +9,13 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // Policy is the FIFO policy. The zero value is ready for use and places tasks by
 // min-cost flow without ever leaving a slot free.
 type Policy struct {
-	placer sched.Placer
+	placer placement.Placer
 	wake   int64
 
 	queue []*entry // jobs that are not over, in the order of their turn
@@ -38,8 +39,8 @@ func (e *entry) compare(other *entry) int {
 }
 
 // New is the FIFO policy with a placement.
-func New(placement sched.Placement) *Policy {
-	return &Policy{placer: sched.Placer{Placement: placement}}
+func New(conf sched.Placement) *Policy {
+	return &Policy{placer: placement.Placer{Placement: conf}}
 }
 
 // Reset implements sched.Policy.
@@ -68,7 +69,7 @@ func (p *Policy) place(j *cluster.Job) {
 	if p.byID == nil {
 		p.byID = make(map[cluster.JobID]*entry)
 	}
-	e := &entry{j.ID, j.Spec.Priority, j.SubmittedAt}
+	e := &entry{j.ID, j.EffectivePriority(), j.SubmittedAt}
 	i, _ := slices.BinarySearchFunc(p.queue, e, (*entry).compare)
 	p.queue = slices.Insert(p.queue, i, e)
 	p.byID[j.ID] = e
@@ -108,14 +109,14 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 // back until it is known whether another comes behind it: then no slot stays free for
 // its tasks to find their input on later.
 type turn struct {
-	round *sched.Round
+	round *placement.Round
 	held  [2]*sched.Want // by kind of slot, of tasks that start alone
 }
 
 func (t *turn) take(w sched.Want) {
 	if w.Bundle != nil {
 		t.end()
-		w.Offer(t.round, w.Count)
+		t.round.Offer(w, w.Count)
 		return
 	}
 	kind := w.Stage.Slot
@@ -128,7 +129,7 @@ func (t *turn) take(w sched.Want) {
 
 func (t *turn) offer(kind cluster.Slot) {
 	if w := t.held[kind]; w != nil {
-		w.Offer(t.round, w.Count)
+		t.round.Offer(*w, w.Count)
 		t.held[kind] = nil
 	}
 }

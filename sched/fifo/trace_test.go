@@ -103,5 +103,5 @@ func TestASkipTellsOfSlotsThatAreHeld(t *testing.T) {
 	w.Run(schedtest.Spec(schedtest.Streamed(2, 1)))
 	w.Run(schedtest.Spec(dag.MapReduce(1, 0)))
 	w.wantTold(sched.Placement{}, "2map offer 1", "2map skip 1: needs 2 map and 1 reduce slots at once",
-		"3map offer 1", "3map skip 1: free slots are held for tasks that start together")
+		"3map offer 1", "3map skip 1: free slots are reserved for tasks that start together")
 }

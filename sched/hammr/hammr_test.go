@@ -41,11 +41,8 @@ func in(pool string, g dag.Graph) cluster.JobSpec {
 // started is how many tasks of each job a plan starts.
 func started(plan sched.Plan) map[int]int {
 	n := make(map[int]int)
-	for _, s := range plan.Starts {
+	for s := range plan.AllStarts() {
 		n[s.Task.Job.Number]++
-	}
-	for _, b := range plan.Bundles {
-		n[b.Job.Number] += len(b.Starts)
 	}
 	return n
 }

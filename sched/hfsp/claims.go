@@ -115,21 +115,11 @@ func (c *claims) got(plan sched.Plan) map[*phase]int {
 			}
 		}
 	}
-	for _, s := range plan.Starts {
+	for s := range plan.AllStarts() {
 		count(s.Task)
 	}
-	for _, id := range plan.Resumes {
+	for id := range plan.AllResumes() {
 		count(id.Task)
-	}
-	for _, b := range plan.Bundles {
-		for _, s := range b.Starts {
-			count(s.Task)
-		}
-	}
-	for _, b := range plan.BundleResumes {
-		for _, id := range b.Attempts {
-			count(id.Task)
-		}
 	}
 	return got
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // deal gives the free slots out at one moment: to samples, as far as these may
@@ -17,7 +18,7 @@ import (
 type deal struct {
 	policy *Policy
 	now    int64
-	round  *sched.Round
+	round  *placement.Round
 	made   map[*phase]bool // whose bundles have been offered
 }
 
@@ -59,7 +60,7 @@ func (d *deal) bundles(p *phase) {
 	d.made[p] = true
 	for _, w := range p.wants {
 		if w.Bundle != nil {
-			w.Offer(d.round, w.Count)
+			d.round.Offer(w, w.Count)
 		}
 	}
 }
@@ -74,10 +75,10 @@ func (d *deal) over(kind cluster.Slot) bool {
 // give offers so many slots to tasks that start alone.
 func (d *deal) give(p *phase, slots int) { d.offer(p, slots, d.round.Offer) }
 
-func (d *deal) offer(p *phase, slots int, offer func(j *cluster.Job, stage *cluster.Stage, most int)) {
+func (d *deal) offer(p *phase, slots int, offer func(w sched.Want, most int)) {
 	for _, w := range p.wants {
 		if n := min(slots, w.Count); n > 0 && w.Bundle == nil {
-			offer(w.Job, w.Stage, n)
+			offer(w, n)
 			slots -= n
 		}
 	}

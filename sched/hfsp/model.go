@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
+	"github.com/hammr/hammr/sched/share"
 )
 
 // model is all phases and the virtual clusters that they run on. It is a cache:
@@ -120,7 +121,7 @@ func (m *model) open(j *cluster.Job) (phases []*phase) {
 }
 
 // weightOf is that of a job's priority, as in Hadoop's fair scheduler.
-func weightOf(j *cluster.Job) float64 { return math.Exp2(float64(min(max(j.Spec.Priority, -2), 2))) }
+func weightOf(j *cluster.Job) float64 { return share.PriorityWeight(j.EffectivePriority()) }
 
 func (m *model) forget(id cluster.JobID) {
 	for kind := range m.queues {

@@ -3,12 +3,13 @@ package hfsp
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // Policy is HFSP for the whole cluster.
 type Policy struct {
 	model
-	placer sched.Placer
+	placer placement.Placer
 	wake   int64
 	full   [2]bool // so many attempts stand still that for the time being no more are to
 }
@@ -16,7 +17,7 @@ type Policy struct {
 // New is HFSP. It is to be Reset before it is asked anything.
 func New(conf Config) *Policy {
 	conf.ensureDefaults()
-	return &Policy{model: model{conf: conf}, placer: sched.Placer{Placement: conf.Placement}}
+	return &Policy{model: model{conf: conf}, placer: placement.Placer{Placement: conf.Placement}}
 }
 
 // Reset implements sched.Policy.

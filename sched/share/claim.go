@@ -6,6 +6,13 @@ import (
 	"math"
 )
 
+// PriorityWeight returns the weight of a job of a priority: doubled by each step above
+// normal and halved by each below, as in Hadoop's fair scheduler. Steps beyond very high
+// (2) and very low (-2) do not count.
+func PriorityWeight(priority int) float64 {
+	return math.Exp2(float64(min(max(priority, -2), 2)))
+}
+
 // Claim is what somebody wants of a capacity.
 type Claim struct {
 	// Weight is in proportion to what a claim gets. Claims of weight 0 share,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // Allocate gives out all slots of a round, and again those that could not be used for
@@ -13,7 +14,7 @@ import (
 // the order in which they may take slots that are held for others. The answer is
 // how many free slots each job and each pool has been given; who got none is not
 // in it. Afterwards all sit as before.
-func Allocate(round *sched.Round, view cluster.View, root *Entry, everybody iter.Seq[*Entry]) (given map[*Entry]sched.Slots) {
+func Allocate(round *placement.Round, view cluster.View, root *Entry, everybody iter.Seq[*Entry]) (given map[*Entry]sched.Slots) {
 	d := &allocation{round: round, view: view, root: root, grants: make(map[*Entry]sched.Slots)}
 	d.run()
 	if round.Remaining() > d.free().Sum() {
@@ -25,7 +26,7 @@ func Allocate(round *sched.Round, view cluster.View, root *Entry, everybody iter
 
 // allocation is the slots being given out at one moment.
 type allocation struct {
-	round *sched.Round
+	round *placement.Round
 	view  cluster.View
 	root  *Entry
 

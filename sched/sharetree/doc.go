@@ -9,7 +9,7 @@
 //
 // A slot goes down the tree of pools to whoever is first at every level, and what
 // is given counts at once, so that the next slot may be somebody else's. Slots
-// that the sched.Placer cannot use for those whose turn it was, since they wait for
+// that the placement.Placer cannot use for those whose turn it was, since they wait for
 // better machines, are dealt again among the others: none stays free that somebody
 // could use. A bundle is dealt whole and counts all its slots.
 //

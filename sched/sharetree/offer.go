@@ -3,6 +3,7 @@ package sharetree
 import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 )
 
 // offer is what can be given to a stage, or to a class of bundles.
@@ -30,7 +31,7 @@ func (d *allocation) job(id cluster.JobID) *cluster.Job { return d.view.Job(id) 
 func (o *offer) open(kind int) bool { return !o.closed && o.Need[kind] > 0 && o.granted < o.Count }
 
 // submit offers what is granted, once and for all.
-func (o *offer) submit(round *sched.Round) {
+func (o *offer) submit(round *placement.Round) {
 	o.closed = true
-	o.Offer(round, o.granted)
+	round.Offer(o.Want, o.granted)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/schedtest"
 	"pgregory.net/rapid"
 )
@@ -39,14 +40,14 @@ func compare(kind int, a, b *Entry) int {
 // hall is a cluster with jobs in pools that want slots of it.
 type hall struct {
 	*schedtest.Cluster
-	placer sched.Placer
+	placer placement.Placer
 	root   *guest
 	pools  []*guest
 	jobs   []*guest
 }
 
 func newHall(t *testing.T, rt *rapid.T) *hall {
-	h := &hall{Cluster: schedtest.New(t), placer: sched.Placer{Placement: sched.Placement{Method: sched.None}}}
+	h := &hall{Cluster: schedtest.New(t), placer: placement.Placer{Placement: sched.Placement{Method: sched.None}}}
 	for i := range 3 {
 		h.Join(fmt.Sprintf("m%d", i), rapid.IntRange(0, 3).Draw(rt, "maps"), rapid.IntRange(0, 2).Draw(rt, "reduces"))
 	}

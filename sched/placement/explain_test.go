@@ -1,4 +1,4 @@
-package sched_test
+package placement_test
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/placement"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
-// TestSpots has a map whose split lies on b, and which was paused on c or has failed
+// TestCandidates has a map whose split lies on b, and which was paused on c or has failed
 // on b.
-func TestSpots(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then func(id cluster.AttemptID) cluster.Command
 		want []string
@@ -40,7 +40,7 @@ func TestSpots(t *testing.T) {
 			id := w.Start(j, 0, 0, "c")
 			w.Apply(tt.then(id))
 			var got []string
-			for _, s := range sched.Candidates(w.Now, w.View(), nil, id.Task) {
+			for _, s := range placement.Candidates(w.Now, w.View(), nil, id.Task) {
 				line := s.Machine
 				if s.HasCheckpoint {
 					line += " home"

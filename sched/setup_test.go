@@ -25,7 +25,7 @@ func TestAJobMayChooseItsMethod(t *testing.T) {
 		want   Method
 	}{{"", "", Flow}, {Delay, "", Delay}, {Delay, "none", None}, {None, "flow", Flow}, {None, "unheard of", None}} {
 		j := &cluster.Job{Spec: cluster.JobSpec{Placement: tt.job}}
-		if got := (Placement{Method: tt.policy}).methodOf(j); got != tt.want {
+		if got := (Placement{Method: tt.policy}).MethodOf(j); got != tt.want {
 			t.Errorf("policy %q and job %q: %q, want %q", tt.policy, tt.job, got, tt.want)
 		}
 	}

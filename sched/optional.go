@@ -1,0 +1,122 @@
+package sched
+
+import (
+	"math"
+
+	"github.com/hammr/hammr/cluster"
+)
+
+// A policy may implement the interfaces of this file in addition to Policy. None of
+// their methods changes the policy's decisions, except for TransferFrom.
+
+// Explainer is a policy that can say why a job has the slots that it has.
+type Explainer interface {
+	// Explain returns details for people about a job that is not over.
+	Explain(now int64, view View, job *cluster.Job) []Detail
+}
+
+// Detail is one line of an explanation: a job's share, its rank, and the like.
+type Detail struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// PoolReporter is a policy that divides the cluster among pools.
+type PoolReporter interface {
+	// Pools returns the pools that jobs can be in, by name: all that are configured and
+	// all that have jobs. It returns nil if the policy has no pools after all.
+	Pools(now int64, view View) []Pool
+}
+
+// Pool is the state of a pool: its limits and its current share.
+type Pool struct {
+	Name       string
+	Weight     float64
+	Min        Slots
+	Max        Slots      // Unlimited for none
+	MaxJobs    int        // limit of running jobs; Unlimited for none
+	Order      string     // of its jobs, such as "fair"
+	Share      [2]float64 // fair share, in slots of each kind
+	QueuedJobs int        // jobs that wait because of a limit of running jobs
+}
+
+// JobLimiter is a policy that limits the slots of a job.
+type JobLimiter interface {
+	// Limit returns the most slots that a job may have at a time, whatever is free;
+	// Unlimited of a kind for no limit.
+	Limit(job *cluster.Job) Slots
+}
+
+// Unlimited is the value of a limit that does not exist.
+const Unlimited = math.MaxInt
+
+// StateTransfer is a policy that can take over soft state from the policy that it
+// replaces, for instance when its settings change.
+type StateTransfer interface {
+	// TransferFrom takes over what the replicated state does not hold, such as how long
+	// a pool has been below its share. It is called after Reset. A policy of another
+	// kind transfers nothing. Either of the two may be wrapped (Wrapper).
+	TransferFrom(from Policy)
+}
+
+// JobComparer is a policy that can compare the claims of two jobs to a slot. Chronos
+// asks the policy that it wraps (its paper, section 4: the priority of jobs).
+type JobComparer interface {
+	// Precedes reports whether a slot of a kind that job b has should rather go to job
+	// a: under FIFO if a was submitted first, under fair sharing if a is below its share
+	// and b above its own.
+	Precedes(now int64, view View, kind cluster.Slot, a, b *cluster.Job) bool
+}
+
+// Wrapper is a policy that changes the decisions of another one. It forwards the
+// optional interfaces of the wrapped policy.
+type Wrapper interface {
+	// Unwrap returns the wrapped policy.
+	Unwrap() Policy
+}
+
+// Innermost returns the policy inside all wrappers, which is p itself if it is none.
+func Innermost(p Policy) Policy {
+	for {
+		w, ok := p.(Wrapper)
+		if !ok {
+			return p
+		}
+		p = w.Unwrap()
+	}
+}
+
+// Ranker orders the jobs within a pool. It serves policies that divide the cluster among
+// pools and delegate the order within each; one Ranker may serve several pools.
+//
+// Like a policy it is pure, and what it keeps is a cache.
+type Ranker interface {
+	// Reset drops all caches and rebuilds them from the view.
+	Reset(now int64, view View)
+
+	// Observe updates the caches after one applied command; view is the state after
+	// it.
+	Observe(now int64, view View, delta cluster.Delta)
+
+	// Rank returns the order of a queue's jobs at one moment: compare is negative if a
+	// slot goes to a rather than to b. No two jobs are equal. It is called again after
+	// each slot, with the Running of the job that got it increased.
+	Rank(now int64, view View, queue Queue) (compare func(a, b *Claimant) int)
+}
+
+// Queue is the jobs of a pool that want slots of one kind.
+type Queue struct {
+	Pool  string
+	Kind  cluster.Slot
+	Slots Slots   // of the cluster, by kind
+	Share float64 // the pool's fair share of the slots of Kind
+	Jobs  []*Claimant
+}
+
+// Claimant is a job that wants slots. The counts are slots by kind.
+type Claimant struct {
+	Job     *cluster.Job
+	Running Slots // slots that it has or is about to get, without those of attempts that were told to end
+	Demand  Slots // slots that it could use in all, at first at least Running
+	Weight  [2]float64
+}

@@ -1,0 +1,248 @@
+package placement
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+)
+
+// assigner gives out the free slots of one kind. For groups of several slots its unit is
+// the set of slots that one task takes; below, such a set is called a slot too.
+type assigner struct {
+	placer         *Placer
+	now            int64
+	view           cluster.View
+	unit           locality.Slots // what a task takes
+	noLocalityWait bool           // no task waits for a better machine
+	total          int            // slots of all machines, free or not
+
+	machines  []*cluster.Machine // those with free slots; if tasks may wait, the others too
+	free      []int              // parallel to machines
+	byName    map[string]int     // index into machines; nil until it is needed
+	available int                // sum of free, less what batch was granted
+	batch     []offer            // not placed yet: Flow places several stages together
+
+	starts   []sched.Start
+	resumes  []cluster.AttemptID
+	resumed  map[cluster.AttemptID]bool // the same as a set; nil for none
+	assigned map[cluster.TaskID]bool    // tasks in starts
+	placed   map[*cluster.Stage]int     // how many of each stage
+	wake     int64                      // the first until of waits; 0 for none
+	waits    map[*cluster.Stage]wait    // stages that wait for machines; nil for none
+}
+
+// wait is what a stage waits for while slots are free.
+type wait struct {
+	until int64          // when it is offered slots again, ms since the epoch
+	level locality.Level // the farthest from its input that it would start now
+}
+
+// offer is slots for the tasks of one stage.
+type offer struct {
+	job    *cluster.Job
+	stage  *cluster.Stage
+	most   int  // that it may get in this round
+	grant  int  // how many it gets: at least 1, at most stage.Waiting() and most
+	upTo   int  // placed[stage] when it has got its grant
+	noWait bool // none of its tasks waits for a better machine
+}
+
+func (o offer) key() stageKey { return stageKey{o.job.ID, o.stage.Code} }
+
+// maxPatientMachines bounds how many machines are considered in addition to those with
+// free slots. More cannot have jobs of several waves and of at most maxPatientTasks.
+const maxPatientMachines = maxPatientTasks / 2
+
+// newAssigner collects the slots that are free on each machine.
+func (r *Round) newAssigner(unit locality.Slots, machines iter.Seq[*cluster.Machine], free func(*cluster.Machine) locality.Slots) *assigner {
+	a := &assigner{placer: r.placer, now: r.now, view: r.view, unit: unit, assigned: make(map[cluster.TaskID]bool), placed: make(map[*cluster.Stage]int)}
+	if r.placer.patient() && r.placer.live <= maxPatientMachines {
+		machines = r.view.Machines()
+	}
+	for m := range machines {
+		if a.capacity(m) > 0 {
+			n := unit.Times(free(m))
+			a.machines, a.free = append(a.machines, m), append(a.free, n)
+			a.available += n
+		}
+	}
+	return a
+}
+
+// capacity returns how many slots a machine has, free or not.
+func (a *assigner) capacity(m *cluster.Machine) int { return a.unit.Times(m.Slots) }
+
+// indexOf returns the index of a machine in machines.
+func (a *assigner) indexOf(machine string) (i int, ok bool) {
+	if a.byName == nil {
+		a.byName = make(map[string]int, len(a.machines))
+		for i, m := range a.machines {
+			a.byName[m.Name] = i
+		}
+	}
+	i, ok = a.byName[machine]
+	return i, ok
+}
+
+// remaining returns how many slots can still be offered.
+func (a *assigner) remaining() int {
+	if a.available == 0 && len(a.batch) > 0 {
+		a.flush()
+	}
+	return a.available
+}
+
+// offer gives at most the given number of slots to the tasks of a stage, which is ready.
+func (a *assigner) offer(j *cluster.Job, stage *cluster.Stage, most int, noWait bool) {
+	if a.placed[stage] > 0 || slices.ContainsFunc(a.batch, func(o offer) bool { return o.stage == stage }) {
+		a.flush()
+	}
+	before := a.placed[stage]
+	o := offer{job: j, stage: stage, noWait: noWait, most: most + before, grant: min(most, stage.Waiting()-before, a.remaining())}
+	o.upTo = before + o.grant
+	method := a.placer.MethodOf(j)
+	switch {
+	case o.grant <= 0:
+	case a.placer.live == 1:
+		a.assignOnOnlyMachine(o)
+	case !stage.Located() || method == sched.None:
+		a.flush()
+		a.assignEvenly(o)
+	case method == sched.Delay && !noWait:
+		a.flush()
+		a.assignByDelay(o)
+	case a.isPatient(o):
+		a.batch = append(a.batch, o)
+		a.flush()
+	default:
+		a.batch = append(a.batch, o)
+		a.available -= o.grant
+	}
+}
+
+// assignTask gives a slot of machine i to a task.
+func (a *assigner) assignTask(i int, t *cluster.Task, level locality.Level) {
+	a.free[i]--
+	a.assigned[t.ID] = true
+	a.starts = append(a.starts, newStart(t, a.machines[i].Name, level))
+}
+
+// resumeSuspended gives slots to suspended attempts of a stage, the oldest first, and
+// returns how many. An attempt resumes only on its own machine.
+func (a *assigner) resumeSuspended(stage *cluster.Stage, most int) (n int) {
+	for _, attempt := range stage.Suspended() {
+		if n == most || a.remaining() == 0 {
+			break
+		}
+		if i, ok := a.indexOf(attempt.Machine); ok && a.free[i] > 0 && !a.resumed[attempt.ID] {
+			if a.resumed == nil {
+				a.resumed = make(map[cluster.AttemptID]bool)
+			}
+			a.resumed[attempt.ID] = true
+			a.free[i]--
+			a.available--
+			a.resumes = append(a.resumes, attempt.ID)
+			n++
+		}
+	}
+	return n
+}
+
+func newStart(t *cluster.Task, machine string, level locality.Level) sched.Start {
+	return sched.Start{Task: t.ID, Machine: machine, Local: level == locality.MachineLocal, RackLocal: level == locality.RackLocal}
+}
+
+// recount sets available to what is free. The batch must be empty.
+func (a *assigner) recount() {
+	a.available = 0
+	for _, n := range a.free {
+		a.available += n
+	}
+}
+
+// noteWait notes when to look again at a stage that waits for machines at most so far
+// from its input.
+func (a *assigner) noteWait(stage *cluster.Stage, until int64, level locality.Level) {
+	if a.waits == nil {
+		a.waits = make(map[*cluster.Stage]wait)
+	}
+	if before, waits := a.waits[stage]; waits {
+		level = min(level, before.level)
+	}
+	a.waits[stage] = wait{sched.Earliest(a.waits[stage].until, until), level}
+	a.wake = sched.Earliest(a.wake, until)
+}
+
+// localityMachines converts the machines for package locality. Those that are avoided
+// or that keep rejects have no free slots; a nil keep accepts all.
+func (a *assigner) localityMachines(avoid []string, keep func(machine int) bool) []locality.Machine {
+	out := make([]locality.Machine, len(a.machines))
+	for i, m := range a.machines {
+		out[i] = describe(m)
+		out[i].Used = a.capacity(m) - a.free[i]
+		if !slices.Contains(avoid, m.Name) && (keep == nil || keep(i)) {
+			out[i].Free = a.free[i]
+		}
+	}
+	return out
+}
+
+// localityTask converts a task for package locality.
+func (a *assigner) localityTask(j *cluster.Job, t *cluster.Task) locality.Task {
+	out := taskOf(j, t)
+	out.Avoid = a.failedOn(t)
+	return out
+}
+
+func (a *assigner) localityTasks(j *cluster.Job, tasks []*cluster.Task) []locality.Task {
+	out := make([]locality.Task, len(tasks))
+	for i, t := range tasks {
+		out[i] = a.localityTask(j, t)
+	}
+	return out
+}
+
+// taskOf returns the input of a task and where its checkpoint is.
+func taskOf(j *cluster.Job, t *cluster.Task) (out locality.Task) {
+	out.CheckpointOn = t.CheckpointMachine()
+	if split, ok := j.SplitOf(t); ok && len(split.Hosts) > 0 {
+		out.Blocks = []locality.Block{{Hosts: split.Hosts, Bytes: split.Bytes}}
+	}
+	return out
+}
+
+// avoided returns the machines on which no task of a job is to start; nil if no other
+// machine has slots.
+func (a *assigner) avoided(j *cluster.Job) []string {
+	return a.nilIfNoOther(a.view.Avoided(j, a.now))
+}
+
+// failedOn returns the machines on which one task is not to start, because it failed
+// there before.
+func (a *assigner) failedOn(t *cluster.Task) []string {
+	if t.Charged == 0 {
+		return nil
+	}
+	return a.nilIfNoOther(a.view.FailedOn(t))
+}
+
+// nilIfNoOther returns names, or nil if no machine outside of names has slots: a task
+// that waits for a better machine would wait for ever.
+func (a *assigner) nilIfNoOther(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	others := a.total
+	for _, name := range names {
+		if m := a.view.Machine(name); m != nil {
+			others -= a.capacity(m)
+		}
+	}
+	if others <= 0 {
+		return nil
+	}
+	return names
+}

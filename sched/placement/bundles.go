@@ -1,0 +1,242 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+	"github.com/hammr/hammr/sched"
+)
+
+// offerBundles gives slots to at most the given number of bundles of a want.
+func (r *Round) offerBundles(w sched.Want, most int) {
+	r.trace.add(w, most)
+	r.flush()
+	released := r.release(w.Bundle.Stages...)
+	switch {
+	case w.Suspended != nil:
+		r.offerSuspended(w)
+	case w.Bundle.Gang:
+		r.offerGangs(w, most)
+	default:
+		r.offerGroups(w, most)
+	}
+	r.reapply(released)
+}
+
+// offerSuspended resumes a suspended bundle if all of its machines have the slots.
+// Otherwise it reserves the free ones, unless a machine has lost so many slots that the
+// bundle could not resume even if nothing else ran.
+func (r *Round) offerSuspended(w sched.Want) {
+	switch needs := r.needsByMachine(w); {
+	case r.haveSlots(needs, r.freeOn):
+		r.resumeBundle(w.Suspended, needs)
+	case r.haveSlots(needs, capacityOf):
+		r.reserveOn(needs)
+	}
+}
+
+// haveSlots reports whether machines have all slots that are needed on them.
+func (r *Round) haveSlots(needs []machineSlots, slots func(*cluster.Machine) locality.Slots) bool {
+	return !slices.ContainsFunc(needs, func(n machineSlots) bool {
+		return n.slots.Times(slots(r.view.Machine(n.machine))) == 0
+	})
+}
+
+// resumeBundle plans that suspended attempts resume together.
+func (r *Round) resumeBundle(suspended []*cluster.Attempt, needs []machineSlots) {
+	resume := sched.BundleResume{}
+	for _, a := range suspended {
+		resume.Attempts = append(resume.Attempts, a.ID)
+	}
+	for _, n := range needs {
+		r.takeSlots(n.machine, n.slots)
+	}
+	r.resumes = append(r.resumes, resume)
+}
+
+// needsByMachine returns the slots that suspended attempts need, in the order in which
+// their machines come up first.
+func (r *Round) needsByMachine(w sched.Want) (needs []machineSlots) {
+	for _, a := range w.Suspended {
+		i := slices.IndexFunc(needs, func(n machineSlots) bool { return n.machine == a.Machine })
+		if i < 0 {
+			i, needs = len(needs), append(needs, machineSlots{machine: a.Machine})
+		}
+		_, stage, _, _ := r.view.Task(a.ID.Task)
+		for kind, n := range stage.Slots {
+			needs[i].slots[kind] += n
+		}
+	}
+	return needs
+}
+
+// offerGroups starts bundles of one group with several slots. All groups of a class take
+// the same slots, so an assigner of that unit places them like tasks of one slot.
+func (r *Round) offerGroups(w sched.Want, most int) {
+	a := r.newAssigner(w.Stage.Slots, r.view.MachinesWithFree(w.Stage.Slot), r.freeOn)
+	a.noLocalityWait = r.assigners[w.Stage.Slot].noLocalityWait
+	for m := range r.view.Machines() {
+		a.total += a.capacity(m)
+	}
+	if a.total == 0 {
+		return
+	}
+	a.offer(w.Job, w.Stage, most, false)
+	a.flush()
+	for _, s := range a.starts {
+		r.takeSlots(s.Machine, w.Stage.Slots)
+		r.bundles = append(r.bundles, sched.BundleStart{Job: w.Job.ID, Class: w.Bundle.Index, Number: s.Task.Number, Starts: []sched.Start{s}})
+	}
+	r.wakeAt(a.wake)
+	if left := min(most, w.Count) - len(a.starts); left > 0 {
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: locality.Slots(w.Need), bundles: left})
+	}
+}
+
+// maxMisses bounds how many gangs of a class are tried that do not fit. They differ only
+// in where their input lies and which machines they avoid.
+const maxMisses = 8
+
+// offerGangs starts as many gangs of a want as there are slots for, and reserves slots
+// for the others. A gang that resumes from checkpoints needs slots for its unfinished
+// tasks only.
+func (r *Round) offerGangs(w sched.Want, most int) {
+	var waiting *gang // the first that could start on an idle cluster
+	started, misses := 0, 0
+	for _, number := range w.Gangs {
+		if started == most || misses == maxMisses {
+			break
+		}
+		g := r.newGang(w.Job, w.Bundle, number)
+		if at, ok := r.placeGang(g); ok {
+			r.startGang(g, at)
+			started++
+			continue
+		}
+		misses++
+		if waiting == nil && r.fitsIdle(g) {
+			waiting = g
+		}
+	}
+	if left := min(most, w.Count) - started; waiting != nil && left > 0 {
+		r.reserve(&claim{job: w.Job, class: w.Bundle, need: locality.Slots(w.Need), bundles: left, avoid: waiting.avoid, tasksAvoid: waiting.tasksAvoid})
+	}
+}
+
+// gang is a bundle of several groups that is to start, or to resume from checkpoints.
+type gang struct {
+	job        *cluster.Job
+	class      *cluster.Bundle
+	number     int
+	tasks      []*cluster.Task  // that wait
+	groups     []locality.Group // parallel to tasks
+	avoid      []string         // machines that all of its tasks avoid
+	tasksAvoid bool             // some tasks avoid further machines
+}
+
+// newGang describes a gang. It avoids machines only if it could start on the others.
+func (r *Round) newGang(j *cluster.Job, b *cluster.Bundle, number int) *gang {
+	g := &gang{job: j, class: b, number: number, tasks: b.WaitingIn(number), avoid: r.view.Avoided(j, r.now)}
+	for i, t := range g.tasks {
+		_, stage, _, _ := r.view.Task(t.ID)
+		g.groups = append(g.groups, locality.Group{Slots: stage.Slots, Task: taskOf(j, t)})
+		g.groups[i].Avoid = r.view.FailedOn(t)
+		g.tasksAvoid = g.tasksAvoid || len(g.groups[i].Avoid) > 0
+	}
+	if (g.tasksAvoid || g.avoid != nil) && !r.fitsIdle(g) {
+		g.avoid, g.tasksAvoid = nil, false
+		for i := range g.groups {
+			g.groups[i].Avoid = nil
+		}
+	}
+	return g
+}
+
+// gangMachines caches the machines that gangs are placed on.
+type gangMachines struct {
+	all    []locality.Machine
+	placer *locality.GangPlacer    // over all; nil before the first gang
+	free   []locality.MachineSlots // parallel to all; nil if slots have been taken since
+}
+
+// fitsIdle reports whether a gang would start if nothing else ran.
+func (r *Round) fitsIdle(g *gang) bool {
+	return r.gangPlacer().Fits(r.without(g.avoid, r.slotsOf(capacityOf)), g.groups)
+}
+
+// capacityOf returns the slots of a machine, free or not.
+func capacityOf(m *cluster.Machine) locality.Slots { return m.Slots }
+
+// placeGang finds a machine with free slots for each of the groups.
+func (r *Round) placeGang(g *gang) (at []int, ok bool) {
+	var need locality.Slots
+	for _, group := range g.groups {
+		for kind, n := range group.Slots {
+			need[kind] += n
+		}
+	}
+	for kind, a := range r.assigners {
+		if need[kind] > a.available {
+			return nil, false
+		}
+	}
+	if r.gangs.free == nil {
+		r.gangs.free = r.slotsOf(r.freeOn)
+	}
+	return r.gangPlacer().Place(r.without(g.avoid, r.gangs.free), g.groups)
+}
+
+// startGang takes the slots and plans the start.
+func (r *Round) startGang(g *gang, at []int) {
+	start := sched.BundleStart{Job: g.job.ID, Class: g.class.Index, Number: g.number}
+	free := r.gangs.free // takeSlots drops it, and it is kept up to date here
+	for i, t := range g.tasks {
+		m, group := at[i], g.groups[i]
+		machine := r.gangs.all[m].Name
+		start.Starts = append(start.Starts, newStart(t, machine, r.gangPlacer().Level(group.Task, m)))
+		r.takeSlots(machine, group.Slots)
+		for kind, n := range group.Slots {
+			free[m].Free[kind] -= n
+			free[m].Used[kind] += n
+		}
+	}
+	r.gangs.free = free
+	r.bundles = append(r.bundles, start)
+}
+
+func (r *Round) gangPlacer() *locality.GangPlacer {
+	if r.gangs.placer == nil {
+		for m := range r.view.Machines() {
+			r.gangs.all = append(r.gangs.all, describe(m))
+		}
+		r.gangs.placer = r.placer.topology.GangPlacer(r.gangs.all)
+	}
+	return r.gangs.placer
+}
+
+// slotsOf returns the slots of all machines, of which free says which are free.
+func (r *Round) slotsOf(free func(*cluster.Machine) locality.Slots) (all []locality.MachineSlots) {
+	for m := range r.view.Machines() {
+		slots := locality.MachineSlots{Free: free(m)}
+		for kind, n := range slots.Free {
+			slots.Used[kind] = max(m.Slots[kind]-n, 0)
+		}
+		all = append(all, slots)
+	}
+	return all
+}
+
+// without returns slots without those of machines that are avoided.
+func (r *Round) without(avoid []string, all []locality.MachineSlots) []locality.MachineSlots {
+	if len(avoid) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for i, m := range r.gangs.all {
+		if slices.Contains(avoid, m.Name) {
+			all[i].Free = locality.Slots{}
+		}
+	}
+	return all
+}

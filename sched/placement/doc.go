@@ -1,0 +1,20 @@
+// Package placement finds the machines for the tasks that a policy has chosen. The
+// policy decides whose turn it is and offers slots in that order, within a Round:
+//
+//	r := placer.Round(now, view)
+//	for each want whose turn it is, while r.Remaining() > 0 {
+//		r.Offer(want, count)
+//	}
+//	plan, wake := r.Finish()
+//
+// Whoever is offered slots first gets them first, but the machines are chosen for
+// several stages together, so that as few bytes as possible travel:
+//
+//	Offer ──► assigner of map slots    ──┬─► min-cost flow    (Method Flow)
+//	      ──► assigner of reduce slots ──┼─► delay scheduling (Method Delay)
+//	      │                              └─► evenly           (Method None, reduces)
+//	      └─► bundles: all tasks at once, or a reservation of the free slots
+//
+// A Placer lives as long as its policy, which passes Reset and Observe on to it. A
+// Round lives for one decision.
+package placement

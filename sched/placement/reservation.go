@@ -1,0 +1,211 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/locality"
+)
+
+// reservation keeps free slots for bundles that wait for more of them at once. Without
+// it a stream of small tasks would take every slot before enough are free.
+//
+// It must not cause a deadlock. Running tasks may read what other tasks have yet to
+// write. If the bundles wait for the slots of such readers, the tasks that the readers
+// wait for may take reserved slots: otherwise the readers would never end.
+type reservation struct {
+	slots  []machineSlots
+	exempt map[*cluster.Stage]bool // stages that may take the slots
+}
+
+// machineSlots is slots of one machine.
+type machineSlots struct {
+	machine string
+	slots   locality.Slots
+}
+
+// claim is bundles of a class that could start if enough slots were free.
+type claim struct {
+	job        *cluster.Job
+	class      *cluster.Bundle
+	need       locality.Slots // of each
+	bundles    int            // at least 1
+	avoid      []string       // machines that they cannot use
+	tasksAvoid bool           // some of their tasks avoid further machines
+}
+
+// count returns how many slots are reserved.
+func (res *reservation) count() (n int) {
+	for _, reserved := range res.slots {
+		n += reserved.slots[cluster.MapSlot] + reserved.slots[cluster.ReduceSlot]
+	}
+	return n
+}
+
+// countsOnly reports whether any slots will do if they are enough.
+func (c *claim) countsOnly() bool {
+	return !c.tasksAvoid && !slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool {
+		return s.Slots[cluster.MapSlot]+s.Slots[cluster.ReduceSlot] > 1
+	})
+}
+
+// reserve keeps slots for bundles: as many as they need if any slots will do, otherwise
+// all that may become useful on their machine. It keeps slots of a kind that is not
+// scarce too, or those would be gone when the scarce ones are free.
+func (r *Round) reserve(c *claim) {
+	res, need, count := new(reservation), c.need, c.countsOnly()
+	var found locality.Slots
+	for m := range r.view.Machines() {
+		if slices.Contains(c.avoid, m.Name) {
+			continue
+		}
+		reserved := machineSlots{m.Name, r.freeOn(m)}
+		for kind := range need {
+			if count {
+				reserved.slots[kind] = min(reserved.slots[kind], need[kind]*c.bundles-found[kind])
+			} else if need[kind] == 0 {
+				reserved.slots[kind] = 0
+			} else {
+				reserved.slots[kind] -= r.spareSlots(c, m, kind, reserved.slots[kind])
+			}
+			found[kind] += reserved.slots[kind]
+		}
+		res.add(reserved)
+	}
+	res.exempt = r.writersFor(func(kind int) bool { return need[kind] > 0 && (!count || found[kind] < need[kind]) })
+	r.enforce(res)
+}
+
+// reserveOn keeps the free ones of slots that are needed on these very machines.
+func (r *Round) reserveOn(needs []machineSlots) {
+	res := new(reservation)
+	var lacks [2]bool
+	for _, need := range needs {
+		reserved := machineSlots{need.machine, r.freeOn(r.view.Machine(need.machine))}
+		for kind, n := range need.slots {
+			reserved.slots[kind] = min(reserved.slots[kind], n)
+			lacks[kind] = lacks[kind] || reserved.slots[kind] < n
+		}
+		res.add(reserved)
+	}
+	res.exempt = r.writersFor(func(kind int) bool { return lacks[kind] })
+	r.enforce(res)
+}
+
+// add keeps slots of a machine, if there are any.
+func (res *reservation) add(reserved machineSlots) {
+	if reserved.slots != (locality.Slots{}) {
+		res.slots = append(res.slots, reserved)
+	}
+}
+
+// enforce puts a reservation into effect.
+func (r *Round) enforce(res *reservation) {
+	res.apply(r)
+	r.reservations = append(r.reservations, res)
+}
+
+// spareSlots returns how many of a machine's free slots are left over if it runs as many
+// tasks of the bundles as it can.
+func (r *Round) spareSlots(c *claim, m *cluster.Machine, kind, free int) int {
+	unit := locality.Slots(c.class.Stages[0].Slots)
+	for _, s := range c.class.Stages {
+		if locality.Slots(s.Slots) != unit {
+			return 0
+		}
+	}
+	others := m.Slots[kind] - free - r.tasksOn(c, m)*unit[kind]
+	return min(free, max(m.Slots[kind]-unit.Times(m.Slots)*unit[kind]-others, 0))
+}
+
+// tasksOn returns how many tasks of the class a machine runs, or is to run.
+func (r *Round) tasksOn(c *claim, m *cluster.Machine) (n int) {
+	for _, a := range m.Attempts {
+		id := a.ID.Task
+		if id.Job == c.job.ID && slices.ContainsFunc(c.class.Stages, func(s *cluster.Stage) bool { return s.Code == id.Stage }) {
+			n++
+		}
+	}
+	for _, b := range r.bundles {
+		if b.Job != c.job.ID || b.Class != c.class.Index {
+			continue
+		}
+		for _, s := range b.Starts {
+			if s.Machine == m.Name {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// writersFor returns the stages with unfinished tasks that running tasks in slots of a
+// scarce kind read; what those stages read themselves, transitively; and the stages in
+// bundles with them.
+func (r *Round) writersFor(scarce func(kind int) bool) map[*cluster.Stage]bool {
+	writers := make(map[*cluster.Stage]bool)
+	for j := range r.view.Jobs() {
+		for _, s := range j.Stages {
+			for kind, n := range s.Slots {
+				if s.Running > 0 && n > 0 && scarce(kind) {
+					addWriters(writers, s)
+				}
+			}
+		}
+	}
+	return writers
+}
+
+func addWriters(writers map[*cluster.Stage]bool, reader *cluster.Stage) {
+	for up := range reader.Upstream() {
+		if up.Complete() {
+			continue
+		}
+		for _, s := range up.Bundle.Stages {
+			if !writers[s] {
+				writers[s] = true
+				addWriters(writers, s)
+			}
+		}
+	}
+}
+
+// release frees the reserved slots that the stages may take. The caller offers them to
+// the stages and then calls reapply.
+func (r *Round) release(stages ...*cluster.Stage) (released []*reservation) {
+	for _, res := range r.reservations {
+		if slices.ContainsFunc(stages, func(s *cluster.Stage) bool { return res.exempt[s] }) {
+			released = append(released, res)
+		}
+	}
+	if len(released) > 0 {
+		r.flush()
+	}
+	for _, res := range released {
+		for _, reserved := range res.slots {
+			r.takeSlots(reserved.machine, locality.Slots{-reserved.slots[0], -reserved.slots[1]})
+		}
+	}
+	return released
+}
+
+// reapply reserves what is left of released slots.
+func (r *Round) reapply(released []*reservation) {
+	for _, res := range released {
+		for i := range res.slots {
+			reserved := &res.slots[i]
+			free := r.freeOn(r.view.Machine(reserved.machine))
+			for kind := range free {
+				reserved.slots[kind] = min(reserved.slots[kind], free[kind])
+			}
+		}
+		res.apply(r)
+	}
+}
+
+// apply takes the reserved slots out of what can be given out.
+func (res *reservation) apply(r *Round) {
+	for _, reserved := range res.slots {
+		r.takeSlots(reserved.machine, reserved.slots)
+	}
+}

@@ -1,0 +1,94 @@
+package sched
+
+import (
+	"iter"
+
+	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/preempt"
+)
+
+// Plan is what a policy wants to happen now. Each task occurs in it at most once, and
+// all starts and resumes together take no more slots of a machine than are free.
+type Plan struct {
+	// Preempts takes slots away, each attempt at most once. The task that a slot is
+	// taken for starts in a later plan, when the slot is free.
+	Preempts []Preempt
+
+	Resumes       []cluster.AttemptID // suspended attempts that get a slot of their machine again
+	BundleResumes []BundleResume      // suspended bundles, each as a whole
+
+	Starts  []Start       // tasks that start alone
+	Bundles []BundleStart // bundles, each as a whole; their tasks are not in Starts
+
+	// Decisions are the offers of a placement round and the shares that the policy
+	// computed; only for a View with Trace. A policy lists all of them each time, and
+	// its caller drops those that have not changed. Launches, resumes and preemptions
+	// are not among them, since they follow from the plan.
+	Decisions []Decision
+}
+
+// AllStarts yields every start of the plan: of tasks that start alone, then of bundles.
+func (p Plan) AllStarts() iter.Seq[Start] {
+	return func(yield func(Start) bool) {
+		for _, s := range p.Starts {
+			if !yield(s) {
+				return
+			}
+		}
+		for _, b := range p.Bundles {
+			for _, s := range b.Starts {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AllResumes yields every attempt that the plan resumes: single ones, then those of
+// bundles.
+func (p Plan) AllResumes() iter.Seq[cluster.AttemptID] {
+	return func(yield func(cluster.AttemptID) bool) {
+		for _, id := range p.Resumes {
+			if !yield(id) {
+				return
+			}
+		}
+		for _, b := range p.BundleResumes {
+			for _, id := range b.Attempts {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Preempt takes its slot from a running attempt. The attempt does not count as failed.
+type Preempt struct {
+	Attempt cluster.AttemptID
+	Mode    preempt.Mode // not Wait
+	Cause   string       // for people: what the slot is needed for
+}
+
+// Start gives a slot of a machine to a task.
+type Start struct {
+	Task    cluster.TaskID
+	Machine string
+	Local   bool // the machine holds the task's split
+
+	RackLocal bool // the machine's rack holds it, the machine does not
+}
+
+// BundleStart gives slots to all tasks of a bundle.
+type BundleStart struct {
+	Job    cluster.JobID
+	Class  int // index into cluster.Job.Bundles
+	Number int // of the bundle in its class
+	Starts []Start
+}
+
+// BundleResume gives slots to all attempts of a suspended bundle.
+type BundleResume struct {
+	Attempts []cluster.AttemptID // in order of tasks
+}
