@@ -2,9 +2,9 @@ package storage
 
 import "fmt"
 
-// EvenBlocks is what Blocks returns on a file system that does not place
-// blocks: the whole blocks of blockSize bytes, the last one short, that touch
-// [offset, offset+length) of a file of size bytes. They have no hosts.
+// EvenBlocks implements FS.Blocks for a file system that does not place blocks on hosts. It
+// returns the blocks of blockSize bytes that overlap [offset, offset+length) of a file of
+// size bytes, without hosts. The last block of the file may be shorter.
 func EvenBlocks(size, blockSize, offset, length int64) ([]Block, error) {
 	if offset < 0 || length < 0 || blockSize <= 0 {
 		return nil, fmt.Errorf("storage: impossible range of %d bytes at %d in blocks of %d", length, offset, blockSize)

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEvenBlocks compares with a walk over all blocks of the file.
+// TestEvenBlocks compares EvenBlocks with a walk over all blocks of the file.
 func TestEvenBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(0, 100).Draw(t, "size")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// expandBraces spells out the {a,b} of a pattern: one pattern without braces
-// for each choice, in the order written. Braces within a [set] are members of
-// it, and escaped ones stay escaped.
+// expandBraces expands the {a,b} groups of a pattern into patterns without braces, one for
+// each combination, in the order written. A brace inside a [set] is a member of the set.
+// Escaped braces stay escaped.
 func expandBraces(pattern string) ([]string, error) {
 	open := indexOutside(pattern, "{")
 	if open < 0 {
@@ -40,8 +40,8 @@ func expandBraces(pattern string) ([]string, error) {
 	return spelled, nil
 }
 
-// readBraces reads a group that begins at s[0] and returns its choices and
-// where it ends.
+// readBraces parses the group that starts at s[0]. It returns the choices and the offset
+// behind the closing brace.
 func readBraces(s string) (choices []string, end int, err error) {
 	depth, from := 1, 1
 	for at := 1; ; at++ {
@@ -65,8 +65,7 @@ func readBraces(s string) (choices []string, end int, err error) {
 	}
 }
 
-// indexOutside is strings.IndexAny that passes over escaped characters and
-// over sets.
+// indexOutside is strings.IndexAny, but skips escaped characters and sets.
 func indexOutside(s, chars string) int {
 	for i := 0; i < len(s); i++ {
 		switch {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Glob describes the files and directories whose paths match a pattern in the
-// syntax of Pattern, sorted by path, each once. That none match is no error.
-// Only the directories that a wildcard stands in are listed.
+// Glob returns the files and directories whose paths match a pattern (see Pattern), sorted
+// by path and without duplicates. No match is not an error. It lists only the directories
+// that contain a component with a wildcard.
 func Glob(ctx context.Context, fsys FS, pattern string) ([]FileInfo, error) {
 	p, err := CompilePattern(pattern)
 	if err != nil {
@@ -30,7 +30,7 @@ func Glob(ctx context.Context, fsys FS, pattern string) ([]FileInfo, error) {
 	return slices.CompactFunc(found, func(a, b FileInfo) bool { return a.Path == b.Path }), nil
 }
 
-// globFrom matches the components below dir, of which nothing is known yet.
+// globFrom matches components below dir. It does not know yet whether dir exists.
 func globFrom(ctx context.Context, fsys FS, dir string, components []component) ([]FileInfo, error) {
 	for len(components) > 0 && components[0].tokens == nil {
 		dir = path.Join(dir, components[0].literal)
@@ -52,8 +52,8 @@ func globFrom(ctx context.Context, fsys FS, dir string, components []component) 
 	return globIn(ctx, fsys, dir, components)
 }
 
-// globIn matches the first component, a wildcard, against what is in dir, and
-// the others below that.
+// globIn matches the first component, a wildcard, against the entries of dir, and the other
+// components below each match.
 func globIn(ctx context.Context, fsys FS, dir string, components []component) ([]FileInfo, error) {
 	children, err := fsys.List(ctx, dir)
 	if err != nil && !missing(err) {
@@ -80,8 +80,8 @@ func globIn(ctx context.Context, fsys FS, dir string, components []component) ([
 	return found, nil
 }
 
-// missing reports whether an error says that there is no such path, be it
-// because a file stands where its directory would be.
+// missing reports whether an error means that the path does not exist, also because one of
+// its parents is a file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

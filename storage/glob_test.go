@@ -81,8 +81,7 @@ func TestGlobErrors(t *testing.T) {
 	}
 }
 
-// TestPatternAgainstRegexp holds the matcher to the same pattern as a regular
-// expression.
+// TestPatternAgainstRegexp compares the matcher with an equivalent regular expression.
 func TestPatternAgainstRegexp(t *testing.T) {
 	atoms := map[string]string{"*": "[^/]*", "?": "[^/]", "a": "a", "b": "b", "[ab]": "[ab]", "[^a]": "[^a/]",
 		"{a,bb}": "(a|bb)", `\*`: `\*`, "{a*,}": "(a[^/]*|)"}

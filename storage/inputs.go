@@ -11,23 +11,22 @@ import (
 	"strings"
 )
 
-// Input is a file that a job reads.
+// Input is an input file of a job.
 type Input struct {
 	FileInfo
 	FS   FS
-	Name string // full name, as of the function Name
+	Name string // full name, as returned by Name
 }
 
-// Inputs finds the files that a job reads, as Hadoop's FileInputFormat does. A
-// pattern is a file, a directory or a glob of them, in the form that Resolve
-// takes. Of a directory its files are taken, except hidden ones, whose names
-// begin with _ or a dot; a directory in it is searched in turn when recursive
-// is set and is an error otherwise. A glob matches hidden names only where its
-// last name begins with the same character.
+// Inputs finds the input files of a job in the way of Hadoop's FileInputFormat. A pattern is
+// a file, a directory or a glob, in the form that Router.Resolve accepts. A directory stands
+// for its files, except hidden ones, whose names start with "_" or ".". A subdirectory is
+// searched if recursive is set and is an error otherwise. A glob matches a hidden name only
+// if the last component of the pattern starts with the same character.
 //
-// Files come in the order of the patterns, and for one pattern sorted by path;
-// a file that two patterns find is an input twice. Errors tell of every
-// pattern at once and wrap fs.ErrNotExist when one finds nothing.
+// Files are returned in the order of the patterns and, within a pattern, sorted by path. A
+// file that two patterns match is returned twice. The error reports every pattern that
+// failed, and wraps fs.ErrNotExist if a pattern matches nothing.
 func Inputs(ctx context.Context, router *Router, patterns []string, recursive bool) ([]Input, error) {
 	var inputs []Input
 	var errs []error
@@ -65,12 +64,12 @@ func inputsOf(ctx context.Context, router *Router, pattern string, recursive boo
 	return inputs, nil
 }
 
-// inputMatches describes the files and directories that a pattern names.
+// inputMatches returns the files and directories that a pattern names.
 func inputMatches(ctx context.Context, fsys FS, name string) ([]FileInfo, error) {
 	if !HasGlob(name) {
 		info, err := fsys.Stat(ctx, name)
 		if missing(err) {
-			return nil, fmt.Errorf("Input path does not exist: %s%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's words
+			return nil, fmt.Errorf("Input path does not exist: %s%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's wording
 		}
 		return []FileInfo{info}, err
 	}
@@ -83,12 +82,12 @@ func inputMatches(ctx context.Context, fsys FS, name string) ([]FileInfo, error)
 		return hidden(base) && path.Base(name)[0] != base[0]
 	})
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("Input Pattern %s matches 0 files%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's words
+		return nil, fmt.Errorf("Input Pattern %s matches 0 files%w", Name(fsys, name), silent{fs.ErrNotExist}) //nolint:staticcheck // Hadoop's wording
 	}
 	return matches, nil
 }
 
-// inputsUnder returns a file itself, and the files of a directory.
+// inputsUnder returns the file itself, or the files of the directory.
 func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([]Input, error) {
 	if !info.IsDir {
 		return []Input{{FileInfo: info, FS: fsys, Name: Name(fsys, info.Path)}}, nil
@@ -103,7 +102,7 @@ func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([
 			continue
 		}
 		if child.IsDir && !recursive {
-			return nil, fmt.Errorf("Not a file: %s: to read directories within the input set mapreduce.input.fileinputformat.input.dir.recursive=true", //nolint:staticcheck // Hadoop's words
+			return nil, fmt.Errorf("Not a file: %s: to read directories within the input set mapreduce.input.fileinputformat.input.dir.recursive=true", //nolint:staticcheck // Hadoop's wording
 				Name(fsys, child.Path))
 		}
 		found, err := inputsUnder(ctx, fsys, child, recursive)
@@ -117,7 +116,7 @@ func inputsUnder(ctx context.Context, fsys FS, info FileInfo, recursive bool) ([
 
 func hidden(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
 
-// silent lets a message that says it all wrap an error without repeating it.
+// silent wraps an error without adding its text to a message that is already complete.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }

@@ -10,31 +10,31 @@ import (
 	"slices"
 )
 
-// Piece is a closed file of a task's output, as recorded when it was finished.
+// Piece is a closed file of a task's output, as recorded when the task finished.
 type Piece struct {
 	Path   string
 	Length int64 // bytes
 }
 
-// joinTries bounds how often Join starts over because the files changed under
-// it; two processes that join the same pieces disturb each other once a step.
+// joinTries bounds how often Join starts over because files changed while it ran. Two
+// processes that join the same pieces disturb each other at most once per step.
 const joinTries = 5
 
-// Join makes of the pieces, in order, the one file target, and removes them.
-// There must be at least one piece, and all on one device.
+// Join concatenates the pieces, in order, into the file target and removes them. There must
+// be at least one piece, and all pieces must be on one device.
 //
-// It may be stopped anywhere and run again with the same arguments, and two
-// processes may run it at once: it looks at what there is and goes on from
-// there. Target is never seen in parts, since each way to it ends in one
+// Join may be interrupted at any point and run again with the same arguments, and two
+// processes may run it at the same time: each run inspects which files exist and continues
+// from there. Target never exists partially, because every way to create it ends in a single
 // rename:
 //
 //	one piece      rename
 //	concat         append all to the first piece, rename that
 //	copy           into a temporary file beside target, check its length, rename
 //
-// unique names that temporary file; no other process may use the same. A file
-// that is missing or has another length than recorded is an error that names
-// it, and then nothing is removed.
+// The name of the temporary file contains unique, so no other process may use the same
+// value. If a piece is missing or its length differs from the recorded one, the error names
+// it and Join removes nothing.
 func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique string) error {
 	if len(pieces) == 0 {
 		return fmt.Errorf("join into %s: no pieces", target)
@@ -62,12 +62,12 @@ func Join(ctx context.Context, fsys FS, target string, pieces []Piece, unique st
 	return nil
 }
 
-// errOtherLength marks a file that is not as long as it should be.
+// errOtherLength marks a file whose length differs from the expected one.
 var errOtherLength = errors.New("other length")
 
-// mayBeProgress reports whether an error can come of another process that
-// joins the same pieces: it makes files appear, vanish and grow between two
-// looks at them. Looking again tells.
+// mayBeProgress reports whether an error may be caused by another process that joins the
+// same pieces and creates, removes or extends files concurrently. Another try shows whether
+// it was.
 func mayBeProgress(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, errOtherLength)
 }
@@ -84,11 +84,11 @@ type joining struct {
 	target string
 	temp   string
 	pieces []Piece
-	filled []Piece // those with bytes in them, else the first
+	filled []Piece // the pieces that are not empty; the first piece if all are
 	total  int64   // bytes of all pieces
 }
 
-// length is the size of a file, or -1 when there is none.
+// length returns the size of a file, or -1 if it does not exist.
 func (j *joining) length(ctx context.Context, name string) (int64, error) {
 	info, err := j.fs.Stat(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,7 @@ func (j *joining) length(ctx context.Context, name string) (int64, error) {
 	return info.Size, err
 }
 
-// step goes from whatever there is to the end.
+// step completes the join from the current state of the files.
 func (j *joining) step(ctx context.Context) error {
 	done, err := j.length(ctx, j.target)
 	if err != nil {
@@ -118,7 +118,7 @@ func (j *joining) step(ctx context.Context) error {
 	return j.clean(ctx)
 }
 
-// gather makes target, which is not there.
+// gather creates target, which does not exist.
 func (j *joining) gather(ctx context.Context) error {
 	first := j.filled[0]
 	have, err := j.length(ctx, first.Path)
@@ -126,7 +126,7 @@ func (j *joining) gather(ctx context.Context) error {
 		return err
 	}
 	if have == j.total && len(j.filled) > 1 {
-		return j.rename(ctx, first.Path) // an earlier run has concatenated
+		return j.rename(ctx, first.Path) // an earlier run has concatenated the pieces
 	}
 	if err := j.check(ctx); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (j *joining) gather(ctx context.Context) error {
 	return j.rename(ctx, first.Path)
 }
 
-// check compares the pieces with what is recorded of them.
+// check compares the lengths of the pieces with the recorded ones.
 func (j *joining) check(ctx context.Context) error {
 	for _, p := range j.filled {
 		have, err := j.length(ctx, p.Path)
@@ -169,7 +169,7 @@ func (j *joining) check(ctx context.Context) error {
 	return nil
 }
 
-// rename gives the whole file its name, in a directory that may be missing.
+// rename moves the complete file to target and creates the parent directory if necessary.
 func (j *joining) rename(ctx context.Context, from string) error {
 	err := j.fs.Rename(ctx, from, j.target)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -181,8 +181,8 @@ func (j *joining) rename(ctx context.Context, from string) error {
 	return j.fs.Rename(ctx, from, j.target)
 }
 
-// copy writes the pieces into the temporary file, after removing what an
-// interrupted run has left of it.
+// copy writes the pieces into the temporary file. It first removes the file that an
+// interrupted run may have left.
 func (j *joining) copy(ctx context.Context) (err error) {
 	if err := j.fs.Remove(ctx, j.temp, false); err != nil {
 		return err
@@ -217,7 +217,7 @@ func appendPiece(ctx context.Context, fsys FS, w io.Writer, p Piece) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // opened for reading only
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 1<<20))
 	if err == nil && n != p.Length {
 		err = lengthError("piece", p.Path, n, p.Length)
@@ -225,7 +225,7 @@ func appendPiece(ctx context.Context, fsys FS, w io.Writer, p Piece) error {
 	return err
 }
 
-// clean removes what target has made superfluous.
+// clean removes the pieces once target exists.
 func (j *joining) clean(ctx context.Context) error {
 	var errs []error
 	for _, p := range slices.Backward(j.pieces) {

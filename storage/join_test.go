@@ -14,8 +14,7 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// joinCase is pieces of the given lengths in a file system that can concat or
-// not.
+// joinCase has pieces of the given lengths in a file system with or without Concat.
 type joinCase struct {
 	lengths []int
 	concat  bool
@@ -29,7 +28,7 @@ func joinCases() []joinCase {
 	return cases
 }
 
-// setup makes the pieces and says what they hold together.
+// setup creates the pieces and returns their concatenated content.
 func (c joinCase) setup(t testing.TB) (m *mem.FS, pieces []storage.Piece, want []byte) {
 	m = mem.New(mem.Options{NoConcat: !c.concat})
 	for i, n := range c.lengths {
@@ -44,7 +43,7 @@ func (c joinCase) setup(t testing.TB) (m *mem.FS, pieces []storage.Piece, want [
 
 const joinTarget = "/out/sub/part-r-00000"
 
-// wantJoined checks that there is the whole target and nothing else.
+// wantJoined checks that target is complete and that no other file exists.
 func wantJoined(t testing.TB, m *mem.FS, want []byte) {
 	t.Helper()
 	if got := storagetest.Read(t, m, joinTarget); !bytes.Equal(got, want) {
@@ -70,9 +69,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinAfterCrash crashes at each call, before and after it takes effect,
-// and again in the second run; the third run has to end well. Target is never
-// there in parts.
+// TestJoinAfterCrash crashes before and after the effect of each call, and again during the
+// second run. The third run must succeed. Target must never exist partially.
 func TestJoinAfterCrash(t *testing.T) {
 	for _, c := range joinCases() {
 		for after := range 2 {
@@ -100,8 +98,8 @@ func TestJoinAfterCrash(t *testing.T) {
 	}
 }
 
-// TestJoinAfterError lets each call fail once, with its effect and without;
-// running again without a crash has to end well.
+// TestJoinAfterError makes each call fail once, with and without its effect. The next run
+// must succeed.
 func TestJoinAfterError(t *testing.T) {
 	for _, c := range joinCases() {
 		for after := range 2 {
@@ -115,14 +113,14 @@ func TestJoinAfterError(t *testing.T) {
 				if err := storage.Join(t.Context(), m, joinTarget, pieces, "x2"); err != nil {
 					t.Fatalf("%+v, error in call %d: %v", c, n, err)
 				}
-				_ = m.Remove(t.Context(), "/out/sub/.part-r-00000.x1", false) // the first run's own to remove
+				_ = m.Remove(t.Context(), "/out/sub/.part-r-00000.x1", false) // the first run would remove it itself
 				wantJoined(t, m, want)
 			}
 		}
 	}
 }
 
-// TestJoinAtOnce has two leaders join the same pieces.
+// TestJoinAtOnce runs two leaders that join the same pieces.
 func TestJoinAtOnce(t *testing.T) {
 	for range 10 {
 		for _, c := range joinCases() {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrPattern marks a glob that cannot be read.
+// ErrPattern marks a malformed glob.
 var ErrPattern = errors.New("storage: malformed pattern")
 
-// maxAlternatives bounds the paths that the braces of one pattern spell out.
+// maxAlternatives bounds the number of paths that the braces of a pattern expand to.
 const maxAlternatives = 10_000
 
 // A Pattern is a path in Hadoop's glob syntax:
@@ -23,16 +23,16 @@ type Pattern struct {
 	alternatives [][]component
 }
 
-// component matches one name of a path.
+// component matches one component of a path.
 type component struct {
-	literal string // the name itself, when tokens is nil
+	literal string // the component itself, if tokens is nil
 	tokens  []token
 }
 
-// HasGlob reports whether a pattern holds anything but literal characters.
+// HasGlob reports whether a pattern contains anything but literal characters.
 func HasGlob(pattern string) bool { return strings.ContainsAny(pattern, `*?[{\`) }
 
-// CompilePattern reads a glob. Errors wrap ErrPattern and quote it.
+// CompilePattern parses a glob. Errors wrap ErrPattern and quote the pattern.
 func CompilePattern(pattern string) (*Pattern, error) {
 	spelled, err := expandBraces(pattern)
 	if err != nil {
@@ -76,7 +76,7 @@ func matchNames(components []component, names []string) bool {
 	return true
 }
 
-// splitNames cuts a path, or a pattern without braces, into its names.
+// splitNames splits a path, or a pattern without braces, into its components.
 func splitNames(name string) []string {
 	var names []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -87,7 +87,7 @@ func splitNames(name string) []string {
 	return names
 }
 
-// compileName reads one name of a pattern without braces.
+// compileName parses one component of a pattern without braces.
 func compileName(name string) (component, error) {
 	var c component
 	var literal strings.Builder
@@ -108,8 +108,8 @@ func compileName(name string) (component, error) {
 	return c, nil
 }
 
-// match compares a name in time of at most its length times the pattern's: of
-// the stars passed only the last one is ever tried again.
+// match compares a name with the component. It backtracks only to the last star, so it takes
+// at most len(name) × len(tokens) steps.
 func (c *component) match(name string) bool {
 	if c.tokens == nil {
 		return name == c.literal

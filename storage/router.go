@@ -13,36 +13,35 @@ import (
 	"sync"
 )
 
-// Opener opens the file system of one authority: "host:port", the name of a
-// nameservice, or "".
+// Opener opens the file system of an authority: "host:port", the name of a nameservice, or
+// "".
 type Opener func(ctx context.Context, authority string) (FS, error)
 
-// Config is what a Router is made of.
+// Config configures a Router.
 type Config struct {
-	// Default is the file system of names without a scheme, as in
-	// fs.defaultFS: "hdfs://host:port", "file:///". Default "file:///".
+	// Default is the file system of names without a scheme, as in fs.defaultFS:
+	// "hdfs://host:port" or "file:///". Default "file:///".
 	Default string
-	// User is whose home, /user/NAME, relative names on HDFS are in. Default
+	// User owns /user/NAME, the directory of relative names on HDFS. Default
 	// $HADOOP_USER_NAME, else $USER.
 	User string
-	// WorkDir is the directory of relative local names. Default: that of the
-	// process.
+	// WorkDir is the directory of relative local names. Default: the working directory of
+	// the process.
 	WorkDir string
-	// Open has an Opener for each scheme that names may have.
+	// Open maps each supported scheme to its Opener.
 	Open map[string]Opener
 }
 
-// Router turns the names that users type into a file system and a path. It
-// opens each file system once, at its first use, and owns it. It may be used
-// by several goroutines.
+// Router resolves the names that users type to a file system and a path. It opens each file
+// system once, when it is first used, and closes it in Close. It is safe for concurrent use.
 //
-//	in          in the working directory, on HDFS below /user/NAME
+//	in          relative to WorkDir, or to /user/NAME on HDFS
 //	/in         on the default file system
 //	file:/in, file:///in, hdfs://nn:8020/in, hdfs://nameservice/in, mem:///in
-//	hdfs:///in  on the default file system, which has to be of that scheme
+//	hdfs:///in  on the default file system, which must have this scheme
 type Router struct {
 	conf Config
-	// scheme and authority of Config.Default
+	// scheme and authority are those of Config.Default.
 	scheme, authority string
 	mu                struct {
 		sync.Mutex
@@ -50,13 +49,13 @@ type Router struct {
 	}
 }
 
-// opened is a file system, or the wait for it.
+// opened is a file system that is open or being opened.
 type opened struct {
-	mu sync.Mutex // held while opening
-	fs FS         // nil until it could be opened
+	mu sync.Mutex // locked while opening
+	fs FS         // nil until it is open
 }
 
-// NewRouter checks the configuration; it opens nothing.
+// NewRouter validates the configuration. It opens no file system.
 func NewRouter(conf Config) (*Router, error) {
 	if conf.WorkDir == "" {
 		dir, err := os.Getwd()
@@ -87,8 +86,8 @@ func defaultUser() string {
 	return "hammr"
 }
 
-// parseDefault reads fs.defaultFS. As Hadoop does it takes "local" for
-// file:/// and a bare host:port for one of HDFS.
+// parseDefault parses fs.defaultFS. As in Hadoop, "local" means file:///, and a bare
+// host:port means HDFS.
 func (r *Router) parseDefault(name string) (scheme, authority string, err error) {
 	switch {
 	case name == "" || name == "local":
@@ -114,8 +113,8 @@ func (r *Router) checkScheme(u location) error {
 	return nil
 }
 
-// Resolve returns the file system and the absolute path of a name, which may
-// be a glob. The path is clean: without "..", "//" and a slash at the end.
+// Resolve returns the file system and the absolute path of a name, which may be a glob. The
+// path is clean: it has no "..", no "//" and no trailing slash.
 func (r *Router) Resolve(ctx context.Context, name string) (FS, string, error) {
 	if name == "" {
 		return nil, "", errors.New("empty path; a file or directory has to be named")
@@ -143,7 +142,7 @@ func (r *Router) Resolve(ctx context.Context, name string) (FS, string, error) {
 	return fsys, path.Clean(u.path), nil
 }
 
-// home is the directory of relative names.
+// home returns the directory of relative names.
 func (r *Router) home(scheme string) string {
 	switch scheme {
 	case "file":
@@ -154,8 +153,8 @@ func (r *Router) home(scheme string) string {
 	return "/"
 }
 
-// get opens a file system unless it is open. Callers that want the same one
-// wait for each other; after an error the following one tries again.
+// get returns the file system of a location and opens it if necessary. Concurrent callers of
+// the same file system wait for one open; after an error the next caller tries again.
 func (r *Router) get(ctx context.Context, u location) (FS, error) {
 	key := u.scheme + "://" + u.authority
 	r.mu.Lock()
@@ -183,8 +182,7 @@ func (r *Router) get(ctx context.Context, u location) (FS, error) {
 	return fsys, nil
 }
 
-// Close closes the file systems that can be closed. None can be resolved
-// after it.
+// Close closes the open file systems. Resolve fails afterwards.
 func (r *Router) Close() error {
 	r.mu.Lock()
 	all := r.mu.open
@@ -202,18 +200,17 @@ func (r *Router) Close() error {
 	return errors.Join(errs...)
 }
 
-// Name is the full name of a path as Hadoop writes it: "file:/tmp/in" and
-// "hdfs://nn:8020/in". Resolve takes it back.
+// Name returns the full name of a path in Hadoop's form, such as "file:/tmp/in" or
+// "hdfs://nn:8020/in". Resolve accepts it.
 func Name(fsys FS, name string) string {
 	return strings.TrimSuffix(fsys.URI(), "//") + name
 }
 
-// location is a name taken apart.
+// location is a parsed name.
 type location struct{ scheme, authority, path string }
 
-// splitName takes a full name apart; ok is false for a mere path. A colon
-// behind a slash, or with no slash after it, belongs to the path. There is no
-// percent-encoding in such names.
+// splitName parses a full name; ok is false for a plain path. A colon that follows a slash,
+// or that no slash follows, is part of the path. Names are not percent-encoded.
 func splitName(name string) (u location, ok bool) {
 	scheme, rest, found := strings.Cut(name, ":")
 	if !found || !validScheme(scheme) || !strings.HasPrefix(rest, "/") {

@@ -14,8 +14,7 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// named is a file system that only has a name, and counts how often it is
-// closed.
+// named is a file system that has only a name and counts calls of Close.
 type named struct {
 	*mem.FS
 	uri    string

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// token matches one character, or any run of them when it is a star.
+// token matches one character or, if star is set, any number of characters.
 type token struct {
 	star    bool
 	any     bool
 	negated bool
-	ranges  []runeRange // for a literal character, the range of it alone
+	ranges  []runeRange // a literal character is a range of one
 }
 
 type runeRange struct{ lo, hi rune }
 
-// readToken reads the first token of s and the n bytes it takes; literal is
-// the character it stands for, or "" when it is a wildcard.
+// readToken parses the first token of s, which takes n bytes. Literal is the character that
+// it matches, or "" for a wildcard.
 func readToken(s string) (t token, literal string, n int, err error) {
 	switch s[0] {
 	case '*':
@@ -33,7 +33,7 @@ func readToken(s string) (t token, literal string, n int, err error) {
 	return token{ranges: []runeRange{{r, r}}}, strings.TrimPrefix(s[:n], `\`), n, err
 }
 
-// readRune reads one character, which a backslash may stand before.
+// readRune parses one character, with or without a leading backslash.
 func readRune(s string) (r rune, n int, err error) {
 	if s[0] != '\\' {
 		r, n = firstRune(s)
@@ -46,8 +46,8 @@ func readRune(s string) (r rune, n int, err error) {
 	return r, n + 1, nil
 }
 
-// firstRune is utf8.DecodeRuneInString, but a byte that is no UTF-8 is a
-// character of its own above all of Unicode's.
+// firstRune is utf8.DecodeRuneInString, but maps a byte that is not valid UTF-8 to a
+// character above the range of Unicode.
 func firstRune(s string) (r rune, n int) {
 	r, n = utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 {
@@ -56,7 +56,7 @@ func firstRune(s string) (r rune, n int) {
 	return r, n
 }
 
-// readSet reads a [set]. A ] right at its start is a member of it.
+// readSet parses a [set]. A ] at the start is a member of the set.
 func readSet(s string) (t token, n int, err error) {
 	n = 1
 	if n < len(s) && (s[n] == '^' || s[n] == '!') {

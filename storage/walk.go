@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Walk yields root and, when it is a directory, all that lies below it: a
-// directory before its content, names in order. After an error about a
-// directory it goes on behind it, unless the caller stops.
+// Walk yields root and, if it is a directory, everything below it: a directory before its
+// entries, entries in order of name. After an error for a directory it skips that directory
+// and continues, unless the caller stops.
 func Walk(ctx context.Context, fsys FS, root string) iter.Seq2[FileInfo, error] {
 	return func(yield func(FileInfo, error) bool) {
 		info, err := fsys.Stat(ctx, root)

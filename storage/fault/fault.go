@@ -1,13 +1,13 @@
-// Package fault wraps a storage.FS and fails on command. A list of rules says
-// which calls fail and how; nothing is random, so that a test that counts the
-// calls of one run can strike each of them in turn in the next ones:
+// Package fault wraps a storage.FS and injects faults. Rules select the calls that fail and
+// how. Nothing is random, so a test can count the calls of one run and then make each of
+// them fail in turn:
 //
 //	probe := fault.New(mem.New(mem.Options{}), fault.Options{})
 //	work(probe)
 //	for n := 1; n <= probe.Calls(); n++ {
 //		inner := mem.New(mem.Options{})
 //		work(fault.New(inner, fault.Options{}, fault.Rule{Nth: n, Crash: true}))
-//		work(inner) // has to come to the same end
+//		work(inner) // must reach the same result
 //	}
 package fault
 
@@ -26,8 +26,8 @@ import (
 // Op is a kind of call.
 type Op string
 
-// The calls that rules can strike. Read stands for Read and ReadAt, Close and
-// Abort for those of a Writer. Seek and the Close of a File never fail.
+// The kinds of calls that rules select. Read means Read and ReadAt; Close and Abort are
+// those of a Writer. Seek and File.Close never fail.
 const (
 	Any    Op = ""
 	Open   Op = "open"
@@ -45,46 +45,45 @@ const (
 	Abort  Op = "abort"
 )
 
-// ErrInjected is an error for rules that need no other.
+// ErrInjected is the error for rules that need no particular one.
 var ErrInjected = errors.New("fault: injected error")
 
-// ErrCrashed is what every call returns after a crash.
+// ErrCrashed is returned by every call after a crash.
 var ErrCrashed = errors.New("fault: file system has crashed")
 
-// Rule says which calls to strike and what to do to them. The first two fields
-// and Offset choose the calls, Nth and Times choose among these, the rest is
-// what happens; several rules may strike one call.
+// Rule selects calls and says how they fail. Op, Path and Offset select the calls, Nth and
+// Times select among these. The other fields are the effect. Several rules may apply to one
+// call.
 type Rule struct {
-	Op   Op     // the kind of call; Any is each
-	Path string // a pattern of path.Match for the whole path, or "" for any
+	Op   Op     // the kind of call; Any matches each
+	Path string // a pattern of path.Match for the whole path; "" matches any
 
-	// Offset is the byte of the file, counted from 0, that a Read or Write has
-	// to touch to be struck. With Err or Crash the bytes before it get through.
+	// Offset is the byte of the file, counted from 0, that a Read or Write must touch to be
+	// selected. With Err or Crash the bytes before it are transferred.
 	Offset int64
 
-	Nth   int // strike from this one of the chosen calls on, counted from 1; 0 is 1
-	Times int // strike this many of them; 0 is all that follow
+	Nth   int // first selected call that fails, counted from 1; 0 means 1
+	Times int // number of calls that fail; 0 means all from Nth on
 
-	Err     error         // returned instead of carrying out the call
-	After   bool          // with Err or Crash: carry out the call first, then lose its reply
+	Err     error         // returned instead of executing the call
+	After   bool          // with Err or Crash: execute the call first, then lose its reply
 	Corrupt bool          // invert the bits of the byte at Offset of a Read or Write
-	Latency time.Duration // pass to Options.Sleep before the call
-	Crash   bool          // return ErrCrashed, from this and from every later call
+	Latency time.Duration // passed to Options.Sleep before the call
+	Crash   bool          // return ErrCrashed, from this call and from every later one
 }
 
-// Options are the properties of an FS.
+// Options configure an FS.
 type Options struct {
-	// Sleep waits for a rule's Latency; an error ends the call. Default: no
-	// waiting.
+	// Sleep waits for the Latency of a rule. Its error ends the call. Default: no wait.
 	Sleep func(ctx context.Context, d time.Duration) error
 
-	// Ask is asked at every call what happens to it beside what rules say: by how
-	// much it is late, and with what it fails instead of being carried out, nil if it
-	// does not. Any goroutine may call it. Default: nothing happens.
+	// Ask is called for each call and returns a fault in addition to those of the rules: a
+	// delay, and an error that is returned instead of executing the call, or nil. It must be
+	// safe for concurrent use. Default: no fault.
 	Ask func(op Op, path string) (late time.Duration, fault error)
 }
 
-// FS is a file system that fails by its rules.
+// FS is a file system that applies rules to its calls.
 type FS struct {
 	inner storage.FS
 	opts  Options
@@ -96,7 +95,7 @@ type FS struct {
 	}
 }
 
-// rule is a Rule with the number of calls it has chosen so far.
+// rule is a Rule with the number of calls that it has selected so far.
 type rule struct {
 	Rule
 	chosen int
@@ -114,8 +113,8 @@ func New(inner storage.FS, opts Options, rules ...Rule) *FS {
 	return f
 }
 
-// Add puts more rules in force. A pattern that path.Match cannot read is a
-// mistake in the test and panics.
+// Add adds rules. It panics if a pattern is malformed, because that is a mistake in the
+// test.
 func (f *FS) Add(rules ...Rule) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,24 +126,24 @@ func (f *FS) Add(rules ...Rule) {
 	}
 }
 
-// Calls is how many calls there have been, struck or not.
+// Calls returns the number of calls so far, failed or not.
 func (f *FS) Calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.mu.calls
 }
 
-// Crashed reports whether a rule with Crash has struck.
+// Crashed reports whether a rule with Crash has applied.
 func (f *FS) Crashed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.mu.crashed
 }
 
-// Unwrap returns the file system beneath, as one finds it after a crash.
+// Unwrap returns the wrapped file system, in the state in which a crash left it.
 func (f *FS) Unwrap() storage.FS { return f.inner }
 
-// Close closes the file system beneath where that can be closed.
+// Close closes the wrapped file system if it has a Close method.
 func (f *FS) Close() error {
 	if c, ok := f.inner.(io.Closer); ok {
 		return c.Close()
@@ -152,8 +151,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// call is one call and, for reads and writes, the bytes of the file it is
-// about to touch.
+// call describes a call and, for reads and writes, the bytes of the file that it touches.
 type call struct {
 	op   Op
 	path string
@@ -161,17 +159,17 @@ type call struct {
 	size int
 }
 
-// verdict is what the rules have in store for a call.
+// verdict is the effect of the rules on a call.
 type verdict struct {
-	err     error // nil lets it through
-	after   bool  // carry it out all the same
-	passes  int   // bytes of a read or write that get through before err
+	err     error // nil: the call succeeds
+	after   bool  // execute the call although it fails
+	passes  int   // bytes of a read or write that are transferred before err
 	corrupt []int // indexes of the bytes to invert
 	latency time.Duration
 }
 
-// judge counts the call and gathers what the rules say about it. The first
-// rule with an error decides how the call ends.
+// judge counts the call and combines the effects of the rules. The first rule with an error
+// decides how the call ends.
 func (f *FS) judge(ctx context.Context, c call) (verdict, error) {
 	v := f.decide(c)
 	f.ask(c, &v)
@@ -215,7 +213,7 @@ func (f *FS) decide(c call) verdict {
 	return v
 }
 
-// ask adds what Options.Ask has in store. The rules decide first.
+// ask adds the fault of Options.Ask, unless a rule already decided.
 func (f *FS) ask(c call, v *verdict) {
 	if f.opts.Ask == nil {
 		return
@@ -227,7 +225,7 @@ func (f *FS) ask(c call, v *verdict) {
 	}
 }
 
-// matches counts the call when the rule chooses it.
+// matches counts the call if the rule selects it.
 func (r *rule) matches(c call) bool {
 	if r.Op != Any && r.Op != c.op {
 		return false
@@ -245,8 +243,8 @@ func (r *rule) matches(c call) bool {
 	return r.chosen >= first && (r.Times == 0 || r.chosen < first+r.Times)
 }
 
-// touches reports whether a read or write reaches Offset. Corruption happens
-// at one byte, an error holds from there on.
+// touches reports whether a read or write reaches Offset. Corruption affects one byte; an
+// error affects all bytes from Offset on.
 func (r *rule) touches(c call) bool {
 	if r.Corrupt {
 		return c.at <= r.Offset && r.Offset < c.at+int64(c.size)

@@ -151,7 +151,7 @@ func TestLatency(t *testing.T) {
 	f := New(newMem(t, map[string][]byte{"/f": []byte("x")}), Options{Sleep: sleep},
 		Rule{Op: Open, Latency: time.Second}, Rule{Latency: time.Minute})
 	storagetest.Read(t, f, "/f")
-	if want := time.Second + 3*time.Minute; slept != want { // open, read, read of the end
+	if want := time.Second + 3*time.Minute; slept != want { // open, read, read at the end of the file
 		t.Errorf("slept %v, want %v", slept, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -161,7 +161,7 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestAskedAtEveryCall is late and fails as somebody else has it.
+// TestAskedAtEveryCall delays and fails calls through Options.Ask.
 func TestAskedAtEveryCall(t *testing.T) {
 	var late time.Duration
 	var asked []Op

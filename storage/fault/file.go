@@ -8,11 +8,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// file strikes the reads of an open file.
+// file injects faults into the reads of an open file.
 type file struct {
 	storage.File
 	fs   *FS
-	ctx  context.Context // that of Open; ends a latency
+	ctx  context.Context // the context of Open; ends a latency
 	name string
 }
 
@@ -58,11 +58,11 @@ func invert(p []byte, indexes []int) {
 	}
 }
 
-// writer strikes the calls of a new file.
+// writer injects faults into the calls of a new file's Writer.
 type writer struct {
 	inner storage.Writer
 	fs    *FS
-	ctx   context.Context // that of Create; ends a latency
+	ctx   context.Context // the context of Create; ends a latency
 	name  string
 	at    int64 // bytes written so far
 }
@@ -77,7 +77,7 @@ func (w *writer) Write(p []byte) (int, error) {
 		passing = p[:min(v.passes, len(p))]
 	}
 	if len(v.corrupt) > 0 {
-		passing = slices.Clone(passing) // the caller's bytes stay as they are
+		passing = slices.Clone(passing) // do not modify the caller's bytes
 		invert(passing, v.corrupt)
 	}
 	n := 0

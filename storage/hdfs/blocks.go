@@ -23,8 +23,8 @@ type fileBlocks struct {
 	}
 }
 
-// locatedBlocks is the answer to GET_BLOCK_LOCATIONS, which Hadoop before 3.2
-// has in place of the other.
+// locatedBlocks is the answer to GET_BLOCK_LOCATIONS, which versions of Hadoop before 3.2
+// offer instead.
 type locatedBlocks struct {
 	LocatedBlocks struct {
 		LocatedBlocks []struct {
@@ -35,8 +35,7 @@ type locatedBlocks struct {
 	}
 }
 
-// Blocks implements storage.FS. Where WebHDFS cannot be reached the blocks have
-// no hosts.
+// Blocks implements storage.FS. If WebHDFS cannot be reached, the blocks have no hosts.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	name = clean(name)
 	status, err := f.status(ctx, "locate", name)
@@ -68,7 +67,7 @@ func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]s
 	return even, nil
 }
 
-// blocks asks for the blocks that touch [offset, offset+length).
+// blocks requests the blocks that overlap [offset, offset+length).
 func (w *webHDFS) blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	query := url.Values{
 		"op":     {"GETFILEBLOCKLOCATIONS"},
@@ -114,7 +113,7 @@ func (w *webHDFS) blocksOfOld(ctx context.Context, name string, query url.Values
 	return blocks, nil
 }
 
-// covers reports whether the blocks lie one behind the other over [offset, end).
+// covers reports whether the blocks cover [offset, end) without gaps.
 func covers(blocks []storage.Block, offset, end int64) bool {
 	if len(blocks) == 0 || blocks[0].Offset > offset {
 		return false
@@ -129,7 +128,7 @@ func covers(blocks []storage.Block, offset, end int64) bool {
 	return at >= end
 }
 
-// within drops the blocks that do not touch [offset, end).
+// within drops the blocks that do not overlap [offset, end).
 func within(blocks []storage.Block, offset, end int64) []storage.Block {
 	for len(blocks) > 0 && blocks[0].Offset+blocks[0].Length <= offset {
 		blocks = blocks[1:]

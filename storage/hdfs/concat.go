@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// concatBytes bounds the names in one CONCAT, which travel in the address.
+// concatBytes bounds the total length of the names in one CONCAT request, because they are
+// part of its URL.
 const concatBytes = 16 << 10
 
 // part is one file of a concatenation.
@@ -21,10 +22,10 @@ type part struct {
 	blockSize int64
 }
 
-// Concat implements storage.FS with WebHDFS CONCAT, which moves blocks from file
-// to file within the NameNode. It wants the sources beside the target and their
-// blocks no larger than the target's. A missing target is made by appending to
-// the first source and renaming that, so that it appears whole.
+// Concat implements storage.FS with WebHDFS CONCAT, which moves blocks between files within
+// the NameNode. CONCAT requires that the sources are in the target's directory and that
+// their blocks are no larger than the target's. A missing target is created by appending to
+// the first source and renaming it, so that it appears atomically.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
 	target = clean(target)
 	parts := make([]part, len(sources))
@@ -68,7 +69,7 @@ func (f *FS) part(ctx context.Context, name string) (part, error) {
 	return part{name, int64(status.GetLength()), int64(status.GetBlocksize())}, nil
 }
 
-// split parts the files without bytes, which CONCAT refuses, from the others.
+// split separates empty files, which CONCAT rejects, from the others.
 func split(parts []part) (full, empty []part) {
 	for _, p := range parts {
 		if p.size > 0 {
@@ -80,7 +81,7 @@ func split(parts []part) (full, empty []part) {
 	return full, empty
 }
 
-// concatNew joins sources to a target that is not there.
+// concatNew concatenates sources to a target that does not exist.
 func (f *FS) concatNew(ctx context.Context, target string, full, empty []part) error {
 	if len(full) == 0 && len(empty) > 0 {
 		full, empty = empty[:1], empty[1:]
@@ -94,7 +95,8 @@ func (f *FS) concatNew(ctx context.Context, target string, full, empty []part) e
 	return f.Rename(ctx, full[0].name, target)
 }
 
-// append joins full, none of them empty, to the end of head and removes empty.
+// append appends the files in full, none of them empty, to head and removes the files in
+// empty.
 func (f *FS) append(ctx context.Context, target string, head part, full, empty []part) error {
 	if err := f.checkConcat(target, head, full); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (f *FS) append(ctx context.Context, target string, head part, full, empty [
 	return nil
 }
 
-// checkConcat refuses what the NameNode would refuse, before anything is changed.
+// checkConcat rejects what the NameNode would reject, before anything changes.
 func (f *FS) checkConcat(target string, head part, full []part) error {
 	for _, p := range full {
 		var why string
@@ -134,7 +136,7 @@ func (f *FS) checkConcat(target string, head part, full []part) error {
 	return nil
 }
 
-// batch is how many of the parts fit into one call.
+// batch returns how many of the parts fit into one request.
 func batch(parts []part) int {
 	bytes := 0
 	for i, p := range parts {
@@ -145,9 +147,9 @@ func batch(parts []part) int {
 	return len(parts)
 }
 
-// concatBatch joins the parts in one call. When the answer is lost, or says that
-// a source is gone, the length of the target tells whether a call was carried
-// out. Where WebHDFS is not to be had nothing has changed.
+// concatBatch concatenates the parts in one request. If the answer is lost, or says that a
+// source does not exist, the length of the target shows whether the request took effect. If
+// WebHDFS cannot be reached, nothing has changed.
 func (f *FS) concatBatch(ctx context.Context, head *part, parts []part) error {
 	want := head.size
 	names := make([]string, len(parts))

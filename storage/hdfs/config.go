@@ -11,68 +11,66 @@ import (
 	"time"
 )
 
-// Config says which cluster to talk to, as whom, and how patiently. Times of 0
-// and sizes of 0 stand for the defaults.
+// Config configures the connection to a cluster. Zero times and sizes mean their defaults.
 type Config struct {
-	// Addresses are the host:port of the NameNodes' protocol; a missing port is
-	// 8020. Several are the members of one HA pair. Required.
+	// Addresses are the host:port of the NameNodes' RPC endpoints; the default port is 8020.
+	// Several are the members of one HA pair. Required.
 	Addresses []string
-	// HTTPAddresses are the host:port of the NameNodes' WebHDFS, with "https://"
-	// before it where TLS is wanted. Default port 9870 of the hosts in Addresses.
+	// HTTPAddresses are the host:port of the NameNodes' WebHDFS endpoints, prefixed by
+	// "https://" for TLS. Default port 9870 of the hosts in Addresses.
 	HTTPAddresses []string
-	// URI is what names the cluster in paths and errors. Default "hdfs://" and
-	// the first address.
+	// URI names the cluster in paths and errors. Default "hdfs://" and the first address.
 	URI string
-	// User acts on the files where Kerberos is off. Default $HADOOP_USER_NAME,
-	// else the user of the process.
+	// User is the user name if Kerberos is off. Default $HADOOP_USER_NAME, else the user of
+	// the process.
 	User string
-	// Kerberos is nil where the cluster does not use it.
+	// Kerberos is nil if the cluster does not use it.
 	Kerberos *Kerberos
 	// DataTransferProtection is "", "authentication", "integrity" or "privacy",
 	// as dfs.data.transfer.protection.
 	DataTransferProtection string
 	// UseDatanodeHostname is dfs.client.use.datanode.hostname.
 	UseDatanodeHostname bool
-	// LocalAddress is the address that connections come from, which decides
-	// what is local. Default the system's choice.
+	// LocalAddress is the source address of connections; HDFS uses it to determine which
+	// replicas are local. Default: chosen by the system.
 	LocalAddress string
-	// Replication and BlockSize (bytes) are for files created without. Default
-	// the NameNode's.
+	// Replication and BlockSize (bytes) apply to files created without them. Default: those
+	// of the NameNode.
 	Replication int
 	BlockSize   int64
 
-	// Connections is how many clients share the calls, each for reading and for
-	// writing; each renews its leases every second. Default 2.
+	// Connections is the number of clients for reading, and again for writing. Each renews
+	// its leases every second. Default 2.
 	Connections int
-	// ConnectTimeout bounds the retries as long as the cluster has not answered
-	// once. Default 10 s.
+	// ConnectTimeout bounds the retries until the cluster has answered for the first time.
+	// Default 10 s.
 	ConnectTimeout time.Duration
-	// RetryTimeout bounds the retries of one call, and of one file as long as it
-	// makes no progress. Default 60 s.
+	// RetryTimeout bounds the retries of one call, and of one file while it makes no
+	// progress. Default 60 s.
 	RetryTimeout time.Duration
-	// NameNodeTimeout bounds one wait for the NameNode. Default 15 s.
+	// NameNodeTimeout bounds a single wait for the NameNode. Default 15 s.
 	NameNodeTimeout time.Duration
-	// DataNodeTimeout bounds one wait for a DataNode while reading, after which
-	// another replica is tried. Default 5 s.
+	// DataNodeTimeout bounds a single wait for a DataNode during a read; then the reader
+	// tries another replica. Default 5 s.
 	DataNodeTimeout time.Duration
-	// WriteTimeout bounds one wait for the DataNodes of a pipeline, after which
-	// the file is written again. Default 20 s.
+	// WriteTimeout bounds a single wait for the DataNodes of a pipeline; then the writer
+	// rewrites the file. Default 20 s.
 	WriteTimeout time.Duration
-	// PenaltyTimeout is how long a DataNode that failed comes last. Default 60 s.
+	// PenaltyTimeout is how long a DataNode that failed is tried last. Default 60 s.
 	PenaltyTimeout time.Duration
-	// CloseTimeout bounds the wait for the first copy of the last block to be
-	// reported. Default 30 s.
+	// CloseTimeout bounds the wait until the NameNode knows the first copy of the last
+	// block. Default 30 s.
 	CloseTimeout time.Duration
 
-	// ReadAhead is how many bytes are read ahead of a sequential reader. Default
-	// 4 MiB.
+	// ReadAhead is the number of bytes to prefetch for a sequential reader. Default 4 MiB.
 	ReadAhead int
 	// SpoolMemory is how many bytes of its current block a writer keeps in
 	// memory; the rest of the block is kept in a file. Default 8 MiB.
 	SpoolMemory int
-	// SpoolDir is the folder for such files. Default the system's.
+	// SpoolDir is the directory of such files. Default: the system's directory for temporary
+	// files.
 	SpoolDir string
-	// Logger is told of faults that are waited for. Default none.
+	// Logger logs errors that are retried. Default: none.
 	Logger *slog.Logger
 }
 
@@ -81,7 +79,7 @@ const (
 	defaultHTTPPort = "9870"
 )
 
-// EnsureDefaults fills in what was left zero.
+// EnsureDefaults sets zero fields to their defaults.
 func (c *Config) EnsureDefaults() {
 	addresses := make([]string, len(c.Addresses))
 	for i, a := range c.Addresses {
@@ -130,7 +128,7 @@ func (c *Config) ensureNumbers() {
 	}
 }
 
-// Validate reports every fault at once.
+// Validate reports all invalid fields at once.
 func (c *Config) Validate() error {
 	var faults []error
 	check := func(ok bool, format string, args ...any) {

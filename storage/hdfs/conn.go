@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// errNotRPC is what a port answers that is not the NameNode's protocol.
+// errNotRPC means that a port answers with another protocol than the NameNode's.
 var errNotRPC = errors.New("the port does not speak the NameNode's protocol; the RPC port is often 8020 or 9000, not that of its web page")
 
-// guardedConn bounds each operation by its own deadline and is of no further use
-// after the first fault: the module would otherwise wait for ever for a daemon
-// that is stopped, or take its late answer for that of a later call. Deadlines
-// set by the module are ignored, because they would undo the one in force.
+// guardedConn sets a deadline for each operation and fails permanently after the first
+// error. Otherwise the hdfs module would wait forever for a suspended daemon, or would take
+// its late answer for the answer to a later call. It ignores deadlines that the module sets,
+// because they would override its own.
 type guardedConn struct {
 	net.Conn
 	timeout time.Duration
-	// swallow makes Write succeed after a fault. The module's block writer ends
-	// its goroutine that reads acknowledgements only when it can write the
-	// block to its end; the fault then shows in the missing acknowledgement.
+	// swallow makes Write succeed after an error. The module's block writer ends its
+	// goroutine that reads acknowledgements only if it can write the block to its end. The
+	// missing acknowledgement then reveals the error.
 	swallow bool
-	// greet checks the first answer, a length, and is nil afterwards.
+	// greet validates the first answer, a length. It is nil afterwards.
 	greet  func([]byte) error
 	failed atomic.Bool
 }
@@ -39,7 +39,7 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	}
 	if c.greet != nil {
 		if err := c.greet(p[:n]); err != nil {
-			return 0, c.fail(err) // with bytes, the error would be taken for one of the next call
+			return 0, c.fail(err) // with bytes, the module would report the error in the next call
 		}
 		c.greet = nil
 	}
@@ -75,8 +75,8 @@ func (c *guardedConn) SetDeadline(time.Time) error      { return nil }
 func (c *guardedConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *guardedConn) SetWriteDeadline(time.Time) error { return nil }
 
-// checkLength refuses a first answer that is no plausible length of an RPC
-// packet, for which the module would allocate up to 4 GiB.
+// checkLength rejects a first answer that is not a plausible length of an RPC packet. The
+// module would allocate up to 4 GiB for it.
 func checkLength(p []byte) error {
 	const limit = 128 << 20 // ipc.maximum.response.length
 	if len(p) >= 4 && binary.BigEndian.Uint32(p) > limit {
@@ -87,7 +87,7 @@ func checkLength(p []byte) error {
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer dials from the configured address.
+// dialer returns a dialer that uses LocalAddress.
 func (c *Config) dialer(timeout time.Duration) *net.Dialer {
 	d := &net.Dialer{Timeout: timeout}
 	if c.LocalAddress != "" {
@@ -107,7 +107,8 @@ func (c *Config) dialNameNode() dialFunc {
 	}
 }
 
-// dialDataNode returns the dial function for readers or writers by their timeout.
+// dialDataNode returns the dial function for readers or writers, which differ in their
+// timeouts.
 func (c *Config) dialDataNode(timeout time.Duration) dialFunc {
 	d := c.dialer(timeout)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

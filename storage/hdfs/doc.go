@@ -1,6 +1,5 @@
-// Package hdfs is a storage.FS over Hadoop's distributed file system. It speaks
-// the NameNode's protocol through colinmarc/hdfs and adds, around that module,
-// what a long-lived process needs:
+// Package hdfs implements storage.FS for Hadoop's distributed file system. It uses
+// colinmarc/hdfs for the NameNode's protocol and adds what a long-lived process needs:
 //
 //		             retry.go: one loop for every call
 //		                  │
@@ -10,18 +9,19 @@
 //		  └─► webhdfs.go (block locations, CONCAT) ──────────► NameNode, HTTP
 //
 //	  - Every operation on a connection has a deadline, and a connection that
-//	    missed one is closed: nothing hangs on a daemon that is stopped, and no
-//	    late answer is taken for that of a later call.
-//	  - A call that fails for the NameNode's sake (down, restarting, standby, safe
-//	    mode) is repeated with a new client for up to Config.RetryTimeout.
-//	  - A reader goes on at its offset with another replica. Bytes that the module
-//	    hands out without having checked them are read again.
-//	  - A writer keeps what is written since the last block the NameNode has, and
-//	    writes the file again when a DataNode or the NameNode fails under it.
+//	    missed one is closed. No call waits forever for a suspended daemon, and
+//	    no late answer is taken for the answer to a later call.
+//	  - A call that fails because the NameNode is unavailable (down, restarting,
+//	    standby, safe mode) is retried with a new client for up to
+//	    Config.RetryTimeout.
+//	  - A reader that fails continues at its offset with another replica. It
+//	    reads again the bytes that the module returned without checking them.
+//	  - A writer keeps what it has written since the last block that the NameNode
+//	    knows, and rewrites the file if a DataNode or the NameNode fails.
 //
-// The context given to Open or Create also ends the retries of that file's later
-// reads and writes; without a fault it is not looked at again.
+// The context passed to Open or Create also ends the retries of later reads and writes of
+// that file. It is not checked while no error occurs.
 //
-// The caller calls New once per cluster and process, and Close at the end. Files
-// that are still open then fail.
+// Call New once per cluster and process, and Close at the end. Close makes files that are
+// still open fail.
 package hdfs

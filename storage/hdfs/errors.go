@@ -12,16 +12,16 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// verdict says what is to be done about an error.
+// verdict says how to handle an error.
 type verdict int
 
 const (
-	final     verdict = iota // it is the answer
-	again                    // the NameNode asks for patience
-	reconnect                // the client is of no further use
+	final     verdict = iota // return it
+	again                    // retry: the NameNode is not ready
+	reconnect                // retry with another client
 )
 
-// Exceptions of the NameNode that say "not now".
+// Exceptions of the NameNode that mean "not now".
 const (
 	retriableException = "org.apache.hadoop.ipc.RetriableException"
 	standbyException   = "org.apache.hadoop.ipc.StandbyException"
@@ -53,20 +53,19 @@ func judge(err error) verdict {
 	return reconnect
 }
 
-// isTimeout tells a missed deadline of a connection, which says of itself that it
-// is a context.DeadlineExceeded.
+// isTimeout reports whether err is a missed deadline of a connection.
 func isTimeout(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op)
 }
 
-// explain makes the sentence the user reads: what was tried on which path, why
-// it failed, and what to do about it. It wraps the error.
+// explain returns the error that the user sees: the operation, the path, why it failed, and
+// what to do. It wraps err.
 func (f *FS) explain(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	// The module's PathError says the operation and the path again.
+	// The module's PathError repeats the operation and the path.
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
 		err = inner.Err
@@ -85,8 +84,8 @@ func (f *FS) explain(op, path string, err error) error {
 	return fmt.Errorf("hdfs: %s %s: %w", op, name, err)
 }
 
-// remedy puts an exception of the NameNode into words; the first line of its own
-// message where none are better.
+// remedy describes an exception of the NameNode and its remedy, or returns the first line of
+// the exception's message.
 func (f *FS) remedy(remote hdfs.Error) string {
 	message, _, _ := strings.Cut(remote.Message(), "\n")
 	exception := remote.Exception()[strings.LastIndexByte(remote.Exception(), '.')+1:]

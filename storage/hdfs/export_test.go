@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// ReadsFrom counts, from now on, the bytes that f receives from the DataNodes
-// with the given host.
+// ReadsFrom counts, from the call on, the bytes that f receives from the DataNodes on the
+// given host.
 func (f *FS) ReadsFrom(host string) *atomic.Int64 {
 	n := new(atomic.Int64)
 	dial := f.reads.options.DatanodeDialFunc
@@ -18,7 +18,7 @@ func (f *FS) ReadsFrom(host string) *atomic.Int64 {
 		}
 		return conn, err
 	}
-	for i := range f.reads.slots { // the clients made so far have the other function
+	for i := range f.reads.slots { // existing clients have the other function
 		if s := f.reads.slots[i].current; s != nil {
 			s.retire()
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// readAround reads a file and calls fault when a quarter is read.
+// readAround reads a file and calls fault after a quarter of it.
 func readAround(t *testing.T, fsys storage.FS, name string, fault func()) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
@@ -34,15 +34,15 @@ func readAround(t *testing.T, fsys storage.FS, name string, fault func()) []byte
 	return append(quarter, rest...)
 }
 
-// repair brings DataNode i back and waits until the cluster is as it was.
+// repair restarts DataNode i and waits until the cluster is healthy.
 func repair(t *testing.T, c *minihdfs.Cluster, i int) {
 	t.Helper()
 	must(t, c.RestartDataNode(t.Context(), i))
 	must(t, c.WaitLive(t.Context(), c.DataNodes()))
 }
 
-// bigFile writes a file of several blocks with a copy on every DataNode, larger
-// than what a reader and the sockets hold.
+// bigFile writes a file of several blocks, with a replica on every DataNode, that does not
+// fit into the buffers of a reader and its sockets.
 func bigFile(t *testing.T, fsys storage.FS) (name string, data []byte) {
 	t.Helper()
 	name = newDir(t, fsys) + "/big"
@@ -70,8 +70,8 @@ func TestDataNodeStoppedWhileReading(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestDataNodeStoppedBeforeOpen reads at once after the stop, while the NameNode
-// still names the stopped DataNode first; sequentially and by ReadAt.
+// TestDataNodeStoppedBeforeOpen reads immediately after the stop, while the NameNode still
+// lists the stopped DataNode first, both sequentially and with ReadAt.
 func TestDataNodeStoppedBeforeOpen(t *testing.T) {
 	c, fsys := connect(t, localTo(2))
 	name, data := bigFile(t, fsys)
@@ -92,8 +92,8 @@ func TestDataNodeStoppedBeforeOpen(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestCorruptReplica changes a byte in the local copy of a block: the reader gets
-// the right bytes from another one. With no other one the error says so.
+// TestCorruptReplica changes a byte in the local replica of a block: the reader gets the
+// right bytes from another replica. If there is no other, it reports the corruption.
 func TestCorruptReplica(t *testing.T) {
 	c, fsys := connect(t, localTo(0))
 	dir := newDir(t, fsys)
@@ -127,7 +127,7 @@ func TestCorruptReplica(t *testing.T) {
 	}
 }
 
-// damage changes one byte of the block file under dir that holds exactly data.
+// damage changes one byte of the block file under dir whose content is data.
 func damage(t *testing.T, dir string, data []byte, at int) {
 	t.Helper()
 	found := false
@@ -150,7 +150,7 @@ func damage(t *testing.T, dir string, data []byte, at int) {
 	}
 }
 
-// ignoreMissing passes over what is of a file that was removed meanwhile.
+// ignoreMissing ignores files that are removed concurrently.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -158,8 +158,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// TestPenaltyEnds counts the bytes that each DataNode sends: after a fault is
-// over and forgotten, the local copy is read again.
+// TestPenaltyEnds counts the bytes that each DataNode sends. After the penalty of a DataNode
+// has expired, the reader uses the local replica again.
 func TestPenaltyEnds(t *testing.T) {
 	const penalty = 200 * time.Millisecond
 	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {

@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// writeAround writes data in pieces and calls fault when half of it is written
-// and every whole block of that has its copies: under load the NameNode may give
-// out fewer DataNodes than it was asked for, and then the file is begun anew.
+// writeAround writes data in pieces and calls fault after half of it, once every complete
+// block has all its replicas. Under load the NameNode may assign fewer DataNodes than
+// requested; then writeAround starts over with another file.
 func writeAround(t *testing.T, fsys storage.FS, name string, data []byte, opts storage.CreateOptions, fault func()) {
 	t.Helper()
 	half := len(data) / 2
@@ -41,8 +41,8 @@ func writePieces(t *testing.T, w storage.Writer, data []byte) {
 	}
 }
 
-// copied reports whether every whole block of a file being written has so many
-// copies within a second.
+// copied reports whether every complete block of a file that is being written reaches the
+// given number of replicas within a second.
 func copied(t *testing.T, fsys storage.FS, name string, copies int) bool {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < time.Second; {
@@ -57,14 +57,14 @@ func copied(t *testing.T, fsys storage.FS, name string, copies int) bool {
 
 var twoCopies = storage.CreateOptions{Replication: 2, BlockSize: 4 << 20}
 
-// localAndPatient writes to DataNode 0 first, and tries for well longer than the
-// NameNode gives out one that is dead.
+// localAndPatient writes to DataNode 0 first, and retries for longer than the NameNode keeps
+// assigning a dead DataNode.
 func localAndPatient(c *minihdfs.Cluster, cfg *hdfs.Config) {
 	cfg.LocalAddress, cfg.RetryTimeout = c.Host(0), 40*time.Second
 }
 
-// TestDataNodeKilledWhileWriting kills the first DataNode of the pipeline and then
-// one further down. The NameNode gives the dead one out again for up to 12 s.
+// TestDataNodeKilledWhileWriting kills the first DataNode of the pipeline, and then a later
+// one. The NameNode keeps assigning the dead one for up to 12 s.
 func TestDataNodeKilledWhileWriting(t *testing.T) {
 	data := storagetest.Pattern(30<<20 + 321)
 	t.Run("first", func(t *testing.T) {
@@ -102,8 +102,8 @@ func TestDataNodeStoppedWhileWriting(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestNameNodeRestartedWhileWriting has the file go on in the middle of a block
-// and at its very end.
+// TestNameNodeRestartedWhileWriting restarts the NameNode in the middle of a block and at
+// the end of the file.
 func TestNameNodeRestartedWhileWriting(t *testing.T) {
 	c, fsys := connect(t, nil)
 	dir := newDir(t, fsys)
@@ -132,8 +132,8 @@ func TestNameNodeRestartedWhileWriting(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestWriteGivesUp has no DataNode at all: the error says so in time, and Abort
-// leaves nothing.
+// TestWriteGivesUp has no DataNode. The writer reports that in time, and Abort leaves no
+// file.
 func TestWriteGivesUp(t *testing.T) {
 	c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 2 * time.Second })
 	name := newDir(t, fsys) + "/f"

@@ -11,11 +11,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// idleStreams is how many streams a file keeps for the next ReadAt.
+// idleStreams is the number of idle streams that a file keeps for later calls of ReadAt.
 const idleStreams = 4
 
-// file is an open file. Sequential reads come from a read-ahead goroutine; each
-// ReadAt takes a stream of its own from a few that are kept.
+// file is an open file. A read-ahead goroutine serves sequential reads. Each ReadAt uses a
+// stream of its own; a few idle streams are kept for reuse.
 type file struct {
 	fs     *FS
 	id     fileID
@@ -108,7 +108,7 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// take returns a stream nobody else uses, the one at offset if there is one.
+// take returns an idle stream, preferably the one at offset.
 func (f *file) take(offset int64) *stream {
 	f.mu.Lock()
 	defer f.mu.Unlock()

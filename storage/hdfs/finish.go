@@ -8,7 +8,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// finish makes the file whole and gives it its name.
+// finish completes the file and moves it to its final name.
 func (u *upload) finish() error {
 	for {
 		err := u.complete()
@@ -24,7 +24,7 @@ func (u *upload) finish() error {
 	if u.path == u.target {
 		return nil
 	}
-	u.remove(u.target) // the broken file that held the name
+	u.remove(u.target) // the broken file that reserved the name
 	if err := u.fs.Rename(u.ctx, u.path, u.target); err != nil {
 		return err
 	}
@@ -32,9 +32,9 @@ func (u *upload) finish() error {
 	return nil
 }
 
-// complete closes the module's writer. The NameNode says "replicating" until a
-// DataNode has reported the last block, which is usual and soon over. Afterwards
-// the length must be what was written.
+// complete closes the module's writer. The NameNode answers "replicating" until a DataNode
+// has reported the last block, which usually takes a moment. Then complete checks that the
+// file has the length that was written.
 func (u *upload) complete() error {
 	began := time.Now()
 	err := u.writer.Close()
@@ -57,7 +57,7 @@ func (u *upload) complete() error {
 	return nil
 }
 
-// abandon removes the file, also when its context is done.
+// abandon removes the file, even if its context is done.
 func (u *upload) abandon() error {
 	u.ctx = context.WithoutCancel(u.ctx)
 	u.closeSession()

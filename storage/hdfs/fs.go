@@ -19,7 +19,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// FS is an HDFS. It implements storage.FS.
+// FS is a client of an HDFS cluster.
 type FS struct {
 	cfg      Config
 	log      *slog.Logger
@@ -27,18 +27,17 @@ type FS struct {
 	reads    *pool // metadata and reading
 	writes   *pool // writing; its connections have the longer deadline
 	web      *webHDFS
-	kerberos *krb.Client // nil where it is off
+	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
 	quit     chan struct{} // closed by Close
 	reached  atomic.Bool   // the cluster has answered once
 	noHosts  sync.Once     // the warning that blocks have no hosts
-	ahead    wait.Group    // goroutines that read ahead
+	ahead    wait.Group    // the read-ahead goroutines
 }
 
 var _ storage.FS = (*FS)(nil)
 
-// New connects to a cluster. It returns an error when no NameNode answers within
-// ConnectTimeout.
+// New connects to a cluster. It fails if no NameNode answers within ConnectTimeout.
 func New(ctx context.Context, cfg Config) (*FS, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -76,8 +75,8 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 	return f, nil
 }
 
-// Close ends the connections; those of a file still open end with that file. It
-// is called once.
+// Close closes the idle connections; a connection that an open file uses closes with that
+// file. Call it once.
 func (f *FS) Close() error {
 	close(f.quit)
 	f.reads.close()
@@ -156,16 +155,16 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	})
 }
 
-// Rename implements storage.FS. The NameNode's own rename that the module calls
-// overwrites, therefore the target is looked for first; between the two another
-// client may create it.
+// Rename implements storage.FS. The NameNode's rename, as the module calls it, overwrites
+// the target, so Rename checks for the target first. Another client may create the target
+// between the two calls.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, to = clean(from), clean(to)
-	var id uint64 // of what is moved, known from the first try that reached it
+	var id uint64 // of the moved file, known from the first try that reached it
 	return f.do(ctx, f.reads, "rename", from, func(c *session, try int) error {
 		source, err := c.Stat(from)
 		if errors.Is(err, fs.ErrNotExist) && try > 0 && id != 0 && hasID(c, to, id) {
-			return nil // an earlier try was carried out
+			return nil // an earlier try succeeded, but its answer was lost
 		}
 		if err != nil {
 			return err

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(minihdfs.Main(leakChecked{m}, minihdfs.Config{DataNodes: 3, BlockSize: 4 << 20}))
 }
 
-// leakChecked runs the tests and then looks for goroutines left by the package or
-// the module below it. Those of the cluster end after it.
+// leakChecked runs the tests and then checks for goroutines that the package or the hdfs
+// module left running. The cluster stops afterwards.
 type leakChecked struct{ m *testing.M }
 
 func (l leakChecked) Run() int {
@@ -44,8 +44,8 @@ func (l leakChecked) Run() int {
 	return status
 }
 
-// connect returns the shared cluster and a file system on it with timeouts that
-// suit a test. change may set more.
+// connect returns the shared cluster and a file system on it, with short timeouts. Change
+// may adjust its configuration.
 func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minihdfs.Cluster, *hdfs.FS) {
 	t.Helper()
 	c := minihdfs.ForTest(t)
@@ -69,14 +69,14 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 	return c, fsys
 }
 
-// localTo makes connections come from the address of DataNode i.
+// localTo sets the source address of connections to that of DataNode i.
 func localTo(i int) func(*minihdfs.Cluster, *hdfs.Config) {
 	return func(c *minihdfs.Cluster, cfg *hdfs.Config) { cfg.LocalAddress = c.Host(i) }
 }
 
 var directories atomic.Int32
 
-// newDir returns a directory of the test's own.
+// newDir returns a new directory for the test alone.
 func newDir(t testing.TB, fsys storage.FS) string {
 	t.Helper()
 	dir := fmt.Sprintf("/test/%d", directories.Add(1))
@@ -92,8 +92,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// within ends the test when work takes longer than limit, because whatever it is
-// waiting for then hangs.
+// within fails the test if work takes longer than limit, because it hangs then.
 func within(t testing.TB, limit time.Duration, work func()) {
 	t.Helper()
 	began := time.Now()
@@ -132,7 +131,7 @@ func wantSame(t testing.TB, got, want []byte) {
 	}
 }
 
-// onlyFile checks that a directory holds one file and nothing left behind.
+// onlyFile checks that a directory contains exactly one file, and no temporary files.
 func onlyFile(t testing.TB, fsys storage.FS, name string) {
 	t.Helper()
 	list, err := fsys.List(t.Context(), path.Dir(name))
@@ -147,8 +146,7 @@ func TestConformance(t *testing.T) {
 	storagetest.Run(t, func(t testing.TB) (storage.FS, string) { return fsys, newDir(t, fsys) })
 }
 
-// TestConformanceOfSmallBlocks has every file go through many blocks, and every
-// block through the file of the spool.
+// TestConformanceOfSmallBlocks uses files of many blocks, and spools every block to a file.
 func TestConformanceOfSmallBlocks(t *testing.T) {
 	_, fsys := connect(t, func(_ *minihdfs.Cluster, cfg *hdfs.Config) {
 		cfg.BlockSize, cfg.Replication, cfg.SpoolMemory = 256<<10, 1, 1000
@@ -174,9 +172,9 @@ func TestSequentialAfterSeek(t *testing.T) {
 	}
 }
 
-// TestCloseWhileStreamsEnd closes a file system while streams that were stopped in
-// the middle of a file give their clients back. A file that is still open then ends
-// with an error, not as if it were at its end.
+// TestCloseWhileStreamsEnd closes a file system while streams that were stopped in the
+// middle of a file release their clients. A file that is still open must fail instead of
+// reporting its end.
 func TestCloseWhileStreamsEnd(t *testing.T) {
 	c, fsys := connect(t, nil)
 	name := newDir(t, fsys) + "/f"

@@ -11,11 +11,11 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// errRefused marks what this package will not do; it is never repeated.
+// errRefused marks operations that this package does not support. They are never retried.
 var errRefused = errors.New("refused")
 
-// Flags of a file's status, as in hdfs.proto. The type itself is internal to the
-// module, so directories are told by the type's number.
+// Flags of a file's status, as in hdfs.proto. The type itself is internal to the module, so
+// directories are recognized by its number.
 const (
 	typeDirectory = 1
 	flagEncrypted = 0x02
@@ -37,8 +37,8 @@ func describe(name string, s *hdfs.FileStatus) storage.FileInfo {
 
 func isDir(s *hdfs.FileStatus) bool { return int32(s.GetFileType()) == typeDirectory }
 
-// refuse says why the bytes of a file cannot be read or written by the module:
-// it would hand out cipher text, or fail on groups of blocks.
+// refuse returns an error if the module cannot handle the bytes of a file: it would return
+// cipher text, or fail for erasure-coded blocks.
 func refuse(s *hdfs.FileStatus) error {
 	if s.GetEcPolicy() != nil {
 		return fmt.Errorf("%w: the file is erasure-coded (%s), which this client cannot read or write; copy it to a directory with hdfs ec -setPolicy -replicate",

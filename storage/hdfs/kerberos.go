@@ -12,15 +12,15 @@ import (
 	"github.com/jcmturner/gokrb5/v8/keytab"
 )
 
-// Kerberos says where the credentials are. With a Keytab its Principal logs in;
-// otherwise the ticket cache of kinit is used.
+// Kerberos configures credentials. With a Keytab, Principal logs in; otherwise the ticket
+// cache of kinit is used.
 type Kerberos struct {
-	// ServicePrincipal is dfs.namenode.kerberos.principal, such as
-	// "nn/_HOST@REALM"; what follows @ is not used. Required.
+	// ServicePrincipal is dfs.namenode.kerberos.principal, such as "nn/_HOST@REALM". The
+	// part after @ is ignored. Required.
 	ServicePrincipal string
 	// ConfigFile is krb5.conf. Default $KRB5_CONFIG, else /etc/krb5.conf.
 	ConfigFile string
-	// Keytab is a file with keys; Principal, "user@REALM", is then required.
+	// Keytab is a key file. It requires Principal, "user@REALM".
 	Keytab    string
 	Principal string
 	// CCache is a ticket cache in a file. Default $KRB5CCNAME, else
@@ -39,7 +39,7 @@ func (k *Kerberos) validate() error {
 	return errors.Join(faults...)
 }
 
-// service is the principal as the module wants it, without realm.
+// service returns the principal without its realm, as the module expects it.
 func (k *Kerberos) service() string {
 	name, _, _ := strings.Cut(k.ServicePrincipal, "@")
 	return name

@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/storage/hdfs"
 )
 
-// wantWords checks that an error is there and holds each word.
+// wantWords checks that err is not nil and contains each word.
 func wantWords(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -29,8 +29,8 @@ func wantWords(t testing.TB, err error, words ...string) {
 	}
 }
 
-// TestNameNodeStopped has calls go on when the NameNode answers again, and one
-// that may not wait as long fail in time.
+// TestNameNodeStopped suspends the NameNode. Calls continue when it answers again, and a
+// call with a short timeout fails in time.
 func TestNameNodeStopped(t *testing.T) {
 	c, fsys := connect(t, nil)
 	_, hasty := connect(t, nil)
@@ -59,7 +59,7 @@ func TestNameNodeStopped(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// TestNameNodeRestarted restarts it while a client is idle, while a file is being
+// TestNameNodeRestarted restarts the NameNode while a client is idle, while a file is being
 // read, and during every kind of call.
 func TestNameNodeRestarted(t *testing.T) {
 	c, fsys := connect(t, nil)
@@ -81,7 +81,7 @@ func TestNameNodeRestarted(t *testing.T) {
 	must(t, c.WaitLive(t.Context(), 3))
 }
 
-// newDirLater is the name of a directory that a later call makes.
+// newDirLater returns the name of a directory that a later call creates.
 func newDirLater(t *testing.T, fsys storage.FS) string {
 	const dir = "/test/later"
 	t.Cleanup(func() { must(t, fsys.Remove(context.Background(), dir, true)) })
@@ -129,8 +129,8 @@ func TestWrongPort(t *testing.T) {
 	})
 }
 
-// TestSafeMode has a write wait for the end of safe mode, and give up when it
-// lasts.
+// TestSafeMode checks that a write waits for the end of safe mode, and gives up if it lasts
+// too long.
 func TestSafeMode(t *testing.T) {
 	c, fsys := connect(t, nil)
 	dir := newDir(t, fsys)

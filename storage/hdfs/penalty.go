@@ -6,10 +6,10 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// The module remembers for ever which DataNodes have failed, in a variable of
-// the process, and prefers any other one: after one fault the local replica would
-// never be read again. Nothing it exports reaches that memory, therefore these
-// two names are bound to it by the linker. A test fails when the binding is lost.
+// The module remembers in a process-wide variable which DataNodes have failed, without ever
+// forgetting, and prefers other ones: after one failure it would never read the local
+// replica again. The module exports no access to that variable, so the linker binds these
+// two names to it. TestPenaltyIsBound fails if the binding breaks.
 //
 //go:linkname datanodeFailures github.com/colinmarc/hdfs/v2/internal/transfer.datanodeFailures
 var datanodeFailures map[string]time.Time

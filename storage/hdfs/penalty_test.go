@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// TestPenaltyIsBound fails when the module's memory of failures is no longer the
-// one that forgetFailures works on. The outcome on a real cluster is tested by
-// TestPenaltyEnds.
+// TestPenaltyIsBound fails if forgetFailures does not work on the module's memory of
+// failures. TestPenaltyEnds tests the effect on a real cluster.
 func TestPenaltyIsBound(t *testing.T) {
 	if datanodeFailures == nil {
 		t.Fatal("the module's map of failures is not bound; see penalty.go")

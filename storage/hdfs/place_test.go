@@ -16,9 +16,8 @@ import (
 	"github.com/hammr/hammr/storage/storagetest"
 )
 
-// TestBlocksHaveHosts writes from the address of each DataNode in turn: the only
-// copy lands there, the location says so with its rack, and the read comes from
-// there.
+// TestBlocksHaveHosts writes from the address of each DataNode in turn. The only replica is
+// stored on that DataNode, Blocks returns it with its rack, and the reader reads from it.
 func TestBlocksHaveHosts(t *testing.T) {
 	racks := []string{"/rack1", "/rack1", "/rack2"}
 	for i := range 3 {
@@ -46,12 +45,12 @@ func TestBlocksHaveHosts(t *testing.T) {
 	}
 }
 
-// TestLocalCopyIsRead has copies everywhere: the bytes come from the DataNode
-// with the reader's address.
+// TestLocalCopyIsRead has a replica on every DataNode. The reader uses the DataNode with its
+// own address.
 func TestLocalCopyIsRead(t *testing.T) {
 	for i := range 3 {
 		c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
-			cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(i), time.Millisecond // earlier tests have killed it
+			cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(i), time.Millisecond // earlier tests have killed this DataNode
 		})
 		name, data := bigFile(t, fsys)
 		waitLocal(t, fsys, name, c.Host(i))
@@ -63,7 +62,8 @@ func TestLocalCopyIsRead(t *testing.T) {
 	}
 }
 
-// TestWithoutWebHDFS has blocks without hosts, one warning, and no CONCAT.
+// TestWithoutWebHDFS checks that blocks have no hosts, that one warning is logged, and that
+// Concat is unsupported.
 func TestWithoutWebHDFS(t *testing.T) {
 	var log bytes.Buffer
 	_, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
@@ -91,8 +91,8 @@ func TestWithoutWebHDFS(t *testing.T) {
 	wantData(t, fsys, dir+"/g", data)
 }
 
-// TestConcatPieces joins pieces of odd sizes, some empty, to one that is there,
-// to an empty one and to none.
+// TestConcatPieces concatenates pieces of various sizes, some empty, to an existing, an
+// empty and a missing target.
 func TestConcatPieces(t *testing.T) {
 	_, fsys := connect(t, nil)
 	opts := storage.CreateOptions{BlockSize: 1 << 20, Replication: 1}
@@ -139,7 +139,7 @@ func TestConcatRefuses(t *testing.T) {
 	wantData(t, fsys, dir+"/f", data)
 }
 
-// TestManySources needs more names than one call takes.
+// TestManySources uses more names than fit into one request.
 func TestManySources(t *testing.T) {
 	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys) + "/" + strings.Repeat("long", 50)

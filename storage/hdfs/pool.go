@@ -11,10 +11,9 @@ import (
 	"github.com/hammr/hammr/internal/wait"
 )
 
-// pool hands out a small number of clients in turn. A client carries one call at
-// a time, so several share the load; each renews leases every second, so there
-// are few. A client that failed is retired: nobody new gets it, and it is closed
-// when its last user has released it.
+// pool hands out a small number of clients in turn. A client executes one call at a time, so
+// several share the load; each renews its leases every second, so there are few. A client
+// that failed is retired: it gets no new user, and closes when its last user releases it.
 type pool struct {
 	options   hdfs.ClientOptions
 	slots     []slot
@@ -26,7 +25,7 @@ type pool struct {
 
 type slot struct {
 	sync.Mutex
-	current *session // nil until first used and after a fault
+	current *session // nil until first used and after an error
 }
 
 // session is a client in use.
@@ -48,8 +47,8 @@ func newPool(options hdfs.ClientOptions, clients int) *pool {
 	return &pool{options: options, slots: make([]slot, clients)}
 }
 
-// acquire returns a client, which the caller releases. It connects when the slot
-// whose turn it is has none.
+// acquire returns a client, which the caller releases. It connects if the next slot has no
+// client.
 func (p *pool) acquire() (*session, error) {
 	slot := &p.slots[p.turn.Add(1)%uint32(len(p.slots))]
 	slot.Lock()
@@ -67,8 +66,8 @@ func (p *pool) acquire() (*session, error) {
 	return slot.current.hold(), nil
 }
 
-// connect makes a client. It asks for the server's defaults at once, because the
-// module does so lazily and without a lock.
+// connect creates a client. It requests the server's defaults at once, because the module
+// would do so lazily and without a lock.
 func (p *pool) connect(slot *slot) (*session, error) {
 	options := p.options
 	options.Addresses = rotate(options.Addresses, int(p.preferred.Load()))
@@ -90,7 +89,7 @@ func rotate(addresses []string, by int) []string {
 	return slices.Concat(addresses[by:], addresses[:by])
 }
 
-// hold adds a user, who calls release.
+// hold adds a user, which calls release.
 func (s *session) hold() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +107,8 @@ func (s *session) release() {
 	}
 }
 
-// retire takes a client that failed out of its slot, so that the next one in
-// turn is new and begins with another NameNode of the pair.
+// retire removes a client that failed from its slot. The next client of the slot starts with
+// another NameNode of the pair.
 func (s *session) retire() {
 	s.slot.Lock()
 	if s.slot.current == s {
@@ -126,17 +125,16 @@ func (s *session) retire() {
 	}
 }
 
-// close closes the client aside, as long as the pool is open: it waits for a
-// renewal of leases that may be under way, which a stopped NameNode makes last
-// until the deadline.
+// close closes the client in a goroutine while the pool is open. Closing waits for a lease
+// renewal in progress, which lasts until the deadline if the NameNode is suspended.
 func (s *session) close() {
 	if !s.pool.closing.Go(func() { s.Client.Close() }) {
 		s.Client.Close()
 	}
 }
 
-// close retires all clients and waits until those without users are closed. One
-// that has users is closed by its last.
+// close retires all clients and waits until those without users are closed. The last user of
+// a client closes it.
 func (p *pool) close() {
 	p.closed.Store(true)
 	for i := range p.slots {

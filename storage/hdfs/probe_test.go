@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// eventually repeats check, ten times a second, until it is true.
+// eventually calls check ten times a second until it returns true.
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -23,7 +23,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 	}
 }
 
-// waitLocal waits until every block of a file has a copy on host.
+// waitLocal waits until every block of a file has a replica on host.
 func waitLocal(t *testing.T, fsys storage.FS, name, host string) {
 	t.Helper()
 	eventually(t, "a copy of every block on "+host, func() bool {

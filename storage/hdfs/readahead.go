@@ -13,23 +13,22 @@ const (
 
 var chunkPool = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
-// chunk is what one step of reading ahead brought: bytes, or an error behind the
-// bytes.
+// chunk is the result of one read: bytes, or an error after the bytes.
 type chunk struct {
 	buffer *[chunkSize]byte
 	data   []byte // within buffer
 	err    error
 }
 
-// readAhead reads a stream in a goroutine of its own, which owns the stream, so
-// that waiting for the network overlaps with the reader's work. The steps begin
-// small, for a reader that wants only the head of a file, and grow.
+// readAhead reads a stream in a goroutine, which owns the stream, so that network waits
+// overlap with the work of the reader. Reads start small, for a reader that wants only the
+// head of a file, and grow.
 type readAhead struct {
-	name    string // of the file
+	name    string // name of the file
 	chunks  chan chunk
 	quit    chan struct{}
 	current chunk
-	rest    []byte // of current.data, not yet handed out
+	rest    []byte // unread part of current.data
 }
 
 func startReadAhead(st *stream) *readAhead {
@@ -65,8 +64,8 @@ func (r *readAhead) run(st *stream) {
 	}
 }
 
-// Read hands out at least one byte or an error, the same one from then on. When
-// the file system has been closed that is errClosed, never the end of the file.
+// Read returns at least one byte or an error; an error is permanent. After the file system
+// is closed the error is errClosed, never io.EOF.
 func (r *readAhead) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if r.current.err != nil {
@@ -91,6 +90,6 @@ func (r *readAhead) recycle() {
 	}
 }
 
-// stop ends the goroutine at its next step. It does not wait for it, because it
-// may be waiting for a DataNode; FS.Close does.
+// stop ends the goroutine after its current read. It does not wait, because that read may be
+// waiting for a DataNode. FS.Close waits.
 func (r *readAhead) stop() { close(r.quit) }

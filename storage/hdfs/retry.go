@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// call is one operation on a client. try is 0 the first time; a later try must
-// reckon with an earlier one having been carried out although its answer is lost.
+// call is an operation on a client. Try counts from 0. A later try must expect that an
+// earlier one took effect although its answer was lost.
 type call func(c *session, try int) error
 
-// do carries out an operation on a client of the pool and repeats it while the
-// NameNode is not to be had, for RetryTimeout. The error is explained.
+// do executes an operation on a client of the pool. While no NameNode is available it
+// retries for up to RetryTimeout. It returns an explained error.
 func (f *FS) do(ctx context.Context, p *pool, op, path string, run call) error {
 	began := time.Now()
 	for try := 0; ; try++ {
@@ -48,8 +48,8 @@ func (f *FS) tryOnce(ctx context.Context, p *pool, try int, run call) error {
 	return err
 }
 
-// patience is how long a call is repeated: shorter as long as the cluster has
-// never answered, for then the address is probably wrong.
+// patience returns how long a call is retried. It is shorter until the cluster has answered
+// once, because the address is probably wrong then.
 func (f *FS) patience() time.Duration {
 	if f.reached.Load() {
 		return f.cfg.RetryTimeout
@@ -57,13 +57,13 @@ func (f *FS) patience() time.Duration {
 	return min(f.cfg.ConnectTimeout, f.cfg.RetryTimeout)
 }
 
-// pause waits before the next try, from 50 ms on.
+// pause waits before the next try, starting at 50 ms.
 func pause(ctx context.Context, try int) error {
 	return pauseFrom(ctx, 50*time.Millisecond, try)
 }
 
-// pauseFrom waits twice as long for each try, from shortest up to 2 s, of which a
-// random part, so that many clients of one NameNode do not come at once.
+// pauseFrom waits twice as long for each try, from shortest to 2 s. Part of the wait is
+// random, so that the clients of a NameNode do not retry in step.
 func pauseFrom(ctx context.Context, shortest time.Duration, try int) error {
 	wait := min(shortest<<min(try, 10), 2*time.Second)
 	wait = wait/2 + rand.N(wait/2)

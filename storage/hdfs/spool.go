@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// spool keeps the bytes of a writer's current block, to write them again if they
-// are lost: the first ones in memory, the rest in a file without a name.
+// spool keeps the bytes of a writer's current block, in case they must be written again: the
+// first ones in memory, the rest in an unlinked file.
 type spool struct {
 	limit  int // bytes in memory
 	dir    string
@@ -50,7 +50,7 @@ func (s *spool) create() error {
 	return nil
 }
 
-// reset empties the spool and keeps its room.
+// reset empties the spool and keeps its buffers.
 func (s *spool) reset() {
 	s.memory = s.memory[:0]
 	s.onDisk = 0
@@ -68,7 +68,7 @@ func (s *spool) copyTo(w io.Writer) error {
 	return err
 }
 
-// close gives the room back.
+// close releases the memory and the file.
 func (s *spool) close() {
 	s.memory = nil
 	if s.file != nil {

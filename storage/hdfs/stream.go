@@ -13,39 +13,39 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// carefulBytes are read in small steps after a fault: the packet of 64 KiB that
-// the fault may have been in, and the rest of the one before.
+// carefulBytes is how much is read in small steps after an error: the packet of 64 KiB that
+// may contain the error, and the rest of the packet before it.
 const carefulBytes = 128 << 10
 
-// carefulStep is below the 512 bytes of a checksum. For such a read the module
-// checks first and then hands out; for a larger one it hands out what it has even
-// when the checksum is wrong or the connection broke.
+// carefulStep is less than the 512 bytes that a checksum covers. For such a read the module
+// verifies the checksum before it returns data. For a larger read it returns data even if
+// the checksum is wrong or the connection breaks.
 const carefulStep = 256
 
-// fileID says which file was opened.
+// fileID identifies the file that was opened.
 type fileID struct {
 	path string
 	size int64  // when it was opened
-	id   uint64 // the NameNode's, so that a file put in its place is not taken for it
+	id   uint64 // assigned by the NameNode, so that a replacement of the file is detected
 }
 
-// stream reads one file from an offset on and survives faults: it opens the file
-// again and goes on where it was. It is for one goroutine.
+// stream reads a file from an offset on and recovers from errors: it opens the file again
+// and continues at its offset. It is used by one goroutine.
 type stream struct {
 	fs  *FS
 	ctx context.Context
 	fileID
 
-	offset  int64 // of the next byte handed out
+	offset  int64 // offset of the next byte to return
 	careful int64 // offset up to which reads are small
 	session *session
-	reader  *hdfs.FileReader // nil until opened, and after a fault
+	reader  *hdfs.FileReader // nil until opened, and after an error
 
-	tries        int       // faults since the last byte
-	firstFailure time.Time // of the first of them
+	tries        int       // errors since the last byte
+	firstFailure time.Time // time of the first of them
 }
 
-// openStream opens a file for the first time and learns what it is.
+// openStream opens a file for the first time and records its identity.
 func (f *FS) openStream(ctx context.Context, path string) (*stream, error) {
 	st := &stream{fs: f, ctx: ctx, fileID: fileID{path: path, size: -1}}
 	if err := st.connect(); err != nil {
@@ -54,7 +54,7 @@ func (f *FS) openStream(ctx context.Context, path string) (*stream, error) {
 	return st, nil
 }
 
-// connect makes a reader at the offset and holds the client of it.
+// connect creates a reader at the offset and keeps its client.
 func (st *stream) connect() error {
 	forgetFailures(st.fs.cfg.PenaltyTimeout)
 	return st.fs.do(st.ctx, st.fs.reads, "open", st.path, func(c *session, _ int) error {
@@ -89,7 +89,7 @@ func (st *stream) identify(status *hdfs.FileStatus) error {
 	return nil
 }
 
-// Read returns io.EOF at the size the file had when it was opened.
+// Read returns io.EOF at the size that the file had when it was opened.
 func (st *stream) Read(p []byte) (int, error) {
 	if st.offset >= st.size {
 		return 0, io.EOF
@@ -113,7 +113,7 @@ func (st *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// readOnce returns at least one checked byte or an error.
+// readOnce returns at least one verified byte, or an error.
 func (st *stream) readOnce(p []byte) (int, error) {
 	if st.reader == nil {
 		if err := st.connect(); err != nil {
@@ -137,8 +137,8 @@ func (st *stream) readOnce(p []byte) (int, error) {
 	return 0, err
 }
 
-// recover prepares for another try or returns the final error. A wrong checksum
-// is final when a careful read has found it on all replicas.
+// recover prepares another try, or returns the final error. A wrong checksum is final if a
+// careful read finds it on all replicas.
 func (st *stream) recover(err error) error {
 	careful := st.offset < st.careful
 	st.drop()
@@ -161,15 +161,15 @@ func (st *stream) recover(err error) error {
 	return pause(st.ctx, st.tries)
 }
 
-// isFinalRead tells the errors of connect, which has tried again already, from
-// those of a DataNode.
+// isFinalRead distinguishes an error of connect, which has retried already, from an error of
+// a DataNode.
 func isFinalRead(err error) bool {
 	return strings.HasPrefix(err.Error(), "hdfs: ")
 }
 
 func (st *stream) name() string { return st.fs.URI() + st.path }
 
-// seek moves to an offset within the file. A short way ahead is read over.
+// seek moves to an offset within the file. It skips a short distance by reading.
 func (st *stream) seek(offset int64) {
 	if offset == st.offset {
 		return
@@ -183,7 +183,7 @@ func (st *stream) seek(offset int64) {
 	}
 }
 
-// drop lets go of the reader and its client.
+// drop releases the reader and its client.
 func (st *stream) drop() {
 	if st.reader != nil {
 		st.reader.Close()

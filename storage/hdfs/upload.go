@@ -12,38 +12,37 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// upload is one file being written. As long as nothing fails it is written
-// straight to its path. The module's writer cannot go on after a fault, and a
-// file it left open cannot be appended to before its lease ends; therefore, when
-// a DataNode or the NameNode fails, the file is written again beside the broken
-// one: its whole blocks are read from there, the current block comes from the
-// spool.
+// upload writes one file. Without errors it writes directly to the file's path. The module's
+// writer cannot continue after an error, and HDFS does not allow appending to the file that
+// it left open before its lease expires. So if a DataNode or the NameNode fails, upload
+// rewrites the file under another name beside the broken one: it copies the complete blocks
+// from the broken file, and the current block from the spool.
 //
 //	 committed blocks   current block
 //	├────────┼────────┼─────
 //	 read from broken   spool
 //
-// An upload is for one goroutine.
+// An upload is used by one goroutine.
 type upload struct {
 	fs          *FS
 	ctx         context.Context
-	target      string // what the file will be called
-	path        string // where it is being written; target until a fault
+	target      string // final path
+	path        string // path that is being written; target until the first error
 	replication int
 	blockSize   int64
 
 	session   *session
 	writer    *hdfs.FileWriter
-	committed int64 // bytes in whole blocks that the NameNode knows to be complete
+	committed int64 // bytes in blocks that are complete according to the NameNode
 	spool     spool
 
-	tries        int       // faults since the last whole block
-	firstFailure time.Time // of the first of them
-	attempts     int       // files made beside the target
+	tries        int       // errors since the last complete block
+	firstFailure time.Time // time of the first of them
+	attempts     int       // files created beside the target
 }
 
-// create makes the file at path. A file of no bytes that is found by a later try
-// was made by an earlier one whose answer was lost.
+// create creates the file at path. If a later try finds an empty file, an earlier try
+// created it and its answer was lost.
 func (u *upload) create() error {
 	return u.fs.do(u.ctx, u.fs.writes, "create", u.path, func(c *session, try int) error {
 		w, err := c.CreateFile(u.path, u.replication, u.blockSize, 0o644)
@@ -65,7 +64,7 @@ func isEmptyFile(c *session, name string) bool {
 	return err == nil && !info.IsDir() && info.Size() == 0
 }
 
-// write writes all of p, again and elsewhere if need be.
+// write writes all of p, if necessary to another file.
 func (u *upload) write(p []byte) error {
 	for len(p) > 0 {
 		full := u.spool.size() == u.blockSize
@@ -80,7 +79,7 @@ func (u *upload) write(p []byte) error {
 			}
 			continue
 		}
-		if full { // the first write behind a block makes the NameNode take that block
+		if full { // the first write after a block makes the NameNode commit that block
 			u.committed += u.blockSize
 			u.spool.reset()
 			u.tries = 0
@@ -93,8 +92,8 @@ func (u *upload) write(p []byte) error {
 	return nil
 }
 
-// recover writes the file again until that succeeds or RetryTimeout has passed
-// since the first fault of this block.
+// recover rewrites the file until it succeeds or RetryTimeout has passed since the first
+// error in this block.
 func (u *upload) recover(cause error) error {
 	for {
 		if u.tries == 0 {
@@ -120,9 +119,8 @@ func (u *upload) recover(cause error) error {
 	}
 }
 
-// again makes one attempt at the file beside the broken one. The broken one is
-// removed when the new one has all its bytes; the target stays until finish, so
-// that nobody else takes the name.
+// again writes the file once beside the broken one. The broken file is removed when the new
+// one is complete; the target stays until finish, to reserve the name.
 func (u *upload) again() error {
 	u.closeSession()
 	broken := u.path
@@ -148,7 +146,7 @@ func (u *upload) again() error {
 	return nil
 }
 
-// copyCommitted copies the whole blocks of the broken file.
+// copyCommitted copies the complete blocks of the broken file.
 func (u *upload) copyCommitted(broken string) error {
 	if u.committed == 0 {
 		return nil
@@ -167,8 +165,8 @@ func (u *upload) copyCommitted(broken string) error {
 
 type onlyWriter struct{ io.Writer }
 
-// closeSession ends the module's writer, which stops its goroutines, and retires the
-// client, whose leases then end. What the writer says is of no interest.
+// closeSession closes the module's writer, which stops its goroutines, and retires the
+// client, so that its leases expire. The error of the writer does not matter.
 func (u *upload) closeSession() {
 	if u.writer == nil {
 		return
@@ -179,15 +177,15 @@ func (u *upload) closeSession() {
 	u.writer, u.session = nil, nil
 }
 
-// remove removes a file of this upload. One that cannot be removed now is left:
-// it is hidden and nobody else's.
+// remove removes a file of this upload. A file that cannot be removed stays: it is hidden
+// and used by no other process.
 func (u *upload) remove(name string) {
 	if err := u.fs.Remove(context.WithoutCancel(u.ctx), name, false); err != nil {
 		u.fs.log.Warn("a broken file is left in HDFS", "path", u.fs.URI()+name, "cause", err)
 	}
 }
 
-// explainWrite is explain for the errors that come from a pipeline.
+// explainWrite is explain for errors of a pipeline.
 func (f *FS) explainWrite(name string, err error) error {
 	if judge(err) == reconnect {
 		return fmt.Errorf("hdfs: write %s: no pipeline of DataNodes holds (are enough of them running, and is there room?): %w",

@@ -14,8 +14,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/spnego"
 )
 
-// webHDFS calls the NameNode over HTTP, for the two things that the module's
-// protocol side does not offer: block locations and CONCAT.
+// webHDFS calls the NameNode over HTTP for two operations that the module's RPC client
+// lacks: block locations and CONCAT.
 type webHDFS struct {
 	bases     []string // "http://host:port/webhdfs/v1"
 	user      string   // "" with Kerberos
@@ -34,7 +34,7 @@ func (e *webError) Error() string {
 	return e.Class + ": " + message
 }
 
-// errUnreachable wraps what went wrong when no NameNode answers over HTTP.
+// errUnreachable means that no NameNode answers over HTTP.
 var errUnreachable = errors.New("WebHDFS cannot be reached; set dfs.namenode.http-address, or dfs.webhdfs.enabled on the cluster")
 
 func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
@@ -47,7 +47,7 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 	}
 	w.transport = &http.Transport{
 		DialContext:         cfg.dialer(cfg.NameNodeTimeout).DialContext,
-		MaxIdleConnsPerHost: 32, // as many as are asked at once where the files of a large job lie
+		MaxIdleConnsPerHost: 32, // as many requests as are made concurrently to locate the files of a large job
 		IdleConnTimeout:     cfg.RetryTimeout,
 	}
 	client := &http.Client{Transport: w.transport, Timeout: cfg.NameNodeTimeout}
@@ -61,8 +61,8 @@ func newWebHDFS(cfg *Config, kerberos *krb.Client) *webHDFS {
 
 func (w *webHDFS) close() { w.transport.CloseIdleConnections() }
 
-// call carries out an operation on a path with the first NameNode that is
-// active, and decodes the answer into result unless that is nil.
+// call executes an operation on a path with the first active NameNode and decodes the answer
+// into result, unless that is nil.
 func (w *webHDFS) call(ctx context.Context, method, path string, query url.Values, result any) error {
 	if w.user != "" {
 		query.Set("user.name", w.user)

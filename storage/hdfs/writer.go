@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	behindChunk = 512 << 10 // bytes handed to the writing goroutine at a time
+	behindChunk = 512 << 10 // bytes passed to the upload goroutine at a time
 	behindDepth = 3         // chunks that may wait for it
 )
 
-// writer collects bytes into chunks that a goroutine uploads, so that the
-// caller's work overlaps with the network. A file of less than a chunk is
-// uploaded by Close itself. The upload belongs to the goroutine while it runs.
+// writer collects bytes into chunks that a goroutine uploads, so that the caller's work
+// overlaps with the network. Close itself uploads a file that is smaller than a chunk. While
+// the goroutine runs, it owns the upload.
 type writer struct {
 	upload upload
 	cancel context.CancelFunc
@@ -25,18 +25,18 @@ type writer struct {
 	chunks chan []byte // to the goroutine; nil until it runs
 	free   chan []byte // back from it
 	done   chan struct{}
-	err    error // of the goroutine, to be read after done
+	err    error // of the goroutine, valid after done
 	state  writerState
 }
 
-// writerState says what has become of a writer. Each may follow the one before;
-// only aborted may follow any but closed.
+// writerState is the state of a writer. States follow each other in this order, except that
+// aborted may follow any state but closed.
 type writerState int
 
 const (
 	open    writerState = iota
 	failed              // by an error of Write or Close
-	closed              // whole, by Close
+	closed              // complete, by Close
 	aborted             // removed, by Abort
 )
 
@@ -73,7 +73,7 @@ func (f *FS) begin(u *upload) error {
 	if err := u.create(); err != nil {
 		return err
 	}
-	// A directory's erasure-coding policy shows in the file made in it.
+	// The erasure-coding policy of a directory shows in a file that is created in it.
 	status, err := f.status(u.ctx, "create", u.target)
 	if err == nil {
 		err = f.explain("create", u.target, refuse(status))
@@ -84,8 +84,8 @@ func (f *FS) begin(u *upload) error {
 	return nil
 }
 
-// makeParent makes the directory of a file. One that cannot be made because a
-// file is in the way is an error that names the file to be created.
+// makeParent creates the directory of a file. If a file is in its place, the error names the
+// file to be created.
 func (f *FS) makeParent(ctx context.Context, name string) error {
 	dir := path.Dir(name)
 	if err := f.MkdirAll(ctx, dir); err != nil {
@@ -127,7 +127,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// room returns an empty chunk. The first one grows from nothing, for small files.
+// emptyChunk returns an empty chunk. The first one grows on demand, for small files.
 func (w *writer) room() []byte {
 	if w.chunks == nil {
 		return []byte{}
@@ -140,7 +140,7 @@ func (w *writer) room() []byte {
 	}
 }
 
-// send hands the chunk over and starts the goroutine the first time.
+// send passes the chunk to the goroutine and starts it if necessary.
 func (w *writer) send() error {
 	if w.chunks == nil {
 		w.chunks = make(chan []byte, behindDepth)
@@ -170,7 +170,7 @@ func (w *writer) run() {
 	}
 }
 
-// join waits for the goroutine, if it runs, to upload what it was given.
+// join waits until the goroutine, if it runs, has uploaded all chunks.
 func (w *writer) join() error {
 	if w.chunks == nil {
 		return nil

@@ -26,9 +26,8 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return f.describe(name, info), nil
 }
 
-// List describes what is in a directory, sorted by path. A symbolic link that
-// leads nowhere is described as itself; an entry that vanishes meanwhile is
-// left out.
+// List returns the entries of a directory, sorted by path. It describes a dangling symbolic
+// link as the link itself, and omits an entry that is removed while List runs.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	dir, err := check(ctx, "list", dir)
 	if err != nil {
@@ -53,8 +52,7 @@ func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	return infos, nil
 }
 
-// readDir is os.ReadDir with an error that names the directory also when it is
-// a file.
+// readDir is os.ReadDir, but its error names the directory even if it is a file.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -88,7 +86,7 @@ func (f *FS) describe(name string, info fs.FileInfo) storage.FileInfo {
 	return d
 }
 
-// Blocks cuts the file into blocks of Options.BlockSize without hosts.
+// Blocks divides the file into blocks of Options.BlockSize without hosts.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	info, err := f.Stat(ctx, name)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package local is a storage.FS over the files of the machine it runs on.
+// Package local implements storage.FS with the files of the local machine.
 //
-// A path of the FS is a path of the machine. Nothing is kept between calls, so
-// one FS serves the whole process and needs no closing. Files are written in
-// place under the name they are created with; whoever needs a file to appear
-// whole writes it under another name and renames it.
+// A path of the FS is a path of the machine. An FS keeps no state between calls, so one FS
+// serves the whole process and needs no Close. A file is written in place under its final
+// name; a caller that needs it to appear atomically writes another name and renames it.
 package local
 
 import (
@@ -18,8 +17,7 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// DefaultBlockSize is the block size of Options that leave it 0: 128 MiB, as
-// on HDFS.
+// DefaultBlockSize is the default of Options.BlockSize: 128 MiB, as on HDFS.
 const DefaultBlockSize = 128 << 20
 
 const (
@@ -27,22 +25,22 @@ const (
 	dirMode  = 0o755
 )
 
-// Options are the properties of an FS. The zero value is useful.
+// Options configure an FS. The zero value is valid.
 type Options struct {
-	// BlockSize is the length in bytes that Blocks and Stat report for a
-	// block, and so the length of a split. Default DefaultBlockSize.
+	// BlockSize is the length in bytes of the blocks that Blocks and Stat report, and
+	// therefore of splits. Default DefaultBlockSize.
 	BlockSize int64
-	// Durable makes the Close of a Writer wait until the disk has the file's
-	// bytes, so that they survive a power failure. Default false.
+	// Durable makes Writer.Close wait until the disk has stored the file, so that it
+	// survives a power failure. Default false.
 	Durable bool
 }
 
-// FS is the machine's file system.
+// FS is the file system of the local machine.
 type FS struct{ opts Options }
 
 var _ storage.FS = (*FS)(nil)
 
-// New returns the machine's file system.
+// New returns an FS.
 func New(opts Options) *FS {
 	if opts.BlockSize <= 0 {
 		opts.BlockSize = DefaultBlockSize
@@ -50,11 +48,11 @@ func New(opts Options) *FS {
 	return &FS{opts: opts}
 }
 
-// URI is "file://".
+// URI returns "file://".
 func (f *FS) URI() string { return "file://" }
 
-// check cleans a path and refuses one that is not absolute: relative to which
-// directory is the Router's affair. It also ends calls of a cancelled context.
+// check cleans a path and rejects a relative one, since the Router resolves names. It also
+// returns the error of a cancelled context.
 func check(ctx context.Context, op, name string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", &fs.PathError{Op: op, Path: name, Err: err}
@@ -65,7 +63,7 @@ func check(ctx context.Context, op, name string) (string, error) {
 	return path.Clean(name), nil
 }
 
-// Open opens a file for reading; a directory is refused.
+// Open opens a file for reading. It fails for a directory.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := check(ctx, "open", name)
 	if err != nil {
@@ -85,7 +83,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return file, nil
 }
 
-// Create makes a file; opts have no meaning here.
+// Create creates a file. It ignores the options.
 func (f *FS) Create(ctx context.Context, name string, _ storage.CreateOptions) (storage.Writer, error) {
 	name, err := check(ctx, "create", name)
 	if err != nil {
@@ -116,8 +114,7 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return os.MkdirAll(dir, dirMode)
 }
 
-// Rename moves a file or directory within one device; the parent of the
-// target must be there.
+// Rename moves a file or a directory within one device. The parent of the target must exist.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := check(ctx, "rename", from)
 	if err != nil {
@@ -150,7 +147,7 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return nil
 }
 
-// Concat is not supported: here it would copy.
+// Concat is not supported because it would have to copy data.
 func (f *FS) Concat(_ context.Context, target string, _ []string) error {
 	return &fs.PathError{Op: "concat", Path: target, Err: errors.ErrUnsupported}
 }

@@ -94,7 +94,7 @@ func TestFileMode(t *testing.T) {
 	}
 }
 
-// TestDiskFull writes to a device that takes nothing.
+// TestDiskFull writes to a device without free space.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// Names by number. The numbers of a machine are few, and looking one up reads
+// The names of users and groups by number. A machine has few of them, and each lookup reads
 // a file.
 var userNames, groupNames sync.Map // uint32 → string
 
-// owners names the user and group that own a file, by number where the number
-// has no name.
+// owners returns the names of the user and the group that own a file, or their numbers if
+// they have no names.
 func owners(info fs.FileInfo) (owner, group string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNoReplace renames in one step that fails with EEXIST where the target
-// exists. Some file systems know no such step; there it falls back to two.
+// renameNoReplace renames atomically and fails with EEXIST if the target exists. On file
+// systems that do not support this it falls back to renameInSteps.
 func renameNoReplace(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {

@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// renameInSteps renames without replacing on systems that cannot do it in one
-// step. A file gets its new name by link, which never replaces; a crash in
-// between leaves it under both names. For a directory, and where there are no
-// links, the target is looked for first; what another process makes there in
-// the moment between is replaced.
+// renameInSteps renames without replacing the target, on systems without an atomic operation
+// for it. For a file it creates a hard link, which never replaces, and removes the old name;
+// after a crash between the steps both names exist. For a directory, and on file systems
+// without links, it first checks that the target does not exist; a target that another
+// process creates in between is replaced.
 func renameInSteps(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -24,7 +24,7 @@ func renameInSteps(from, to string) error {
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			return cause(err)
 		}
-		// The file system has no links; look before leaping, as for directories.
+		// The file system has no links: check first, as for directories.
 	}
 	if _, err := os.Lstat(to); err == nil {
 		return fs.ErrExist
@@ -34,7 +34,7 @@ func renameInSteps(from, to string) error {
 	return cause(os.Rename(from, to))
 }
 
-// cause strips the paths from an error of package os; the caller adds its own.
+// cause removes the paths from an error of package os, because the caller adds them.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// bufferSize is what small writes are gathered into. A write of this many
-// bytes or more goes straight to the file.
+// bufferSize is the size of the buffer that collects small writes. A write of at least this
+// size bypasses it.
 const bufferSize = 64 << 10
 
-// writer is a storage.Writer over one file. It is used by one goroutine.
+// writer is a storage.Writer. It is used by one goroutine.
 type writer struct {
 	file    *os.File
 	buf     *bufio.Writer
@@ -50,7 +50,7 @@ func (w *writer) Abort() error {
 		return nil
 	}
 	if !w.closed {
-		// The bytes are thrown away, so that an error about them says nothing.
+		// The bytes are discarded, so an error of Close does not matter.
 		_ = w.file.Close()
 		w.closed = true
 	}

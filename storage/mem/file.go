@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// file reads the bytes a file had when it was opened.
+// file reads the content that a file had when it was opened.
 type file struct {
 	*bytes.Reader
 	name   string
@@ -38,7 +38,7 @@ func (f *file) Close() error {
 	return nil
 }
 
-// writer gathers the bytes of a new file. It is used by one goroutine.
+// writer collects the content of a new file. It is used by one goroutine.
 type writer struct {
 	fs     *FS
 	name   string
@@ -56,8 +56,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close shows the bytes. It fails when the file was removed or renamed
-// meanwhile, as HDFS fails for want of the lease.
+// Close publishes the content. It fails if the file was removed or renamed in the meantime,
+// as HDFS does when the lease is lost.
 func (w *writer) Close() error {
 	if w.closed {
 		return pathError("close", w.name, fs.ErrClosed)

@@ -1,9 +1,9 @@
-// Package mem is a storage.FS in memory, with block sizes and hosts as the
-// caller wants them: HDFS for a test that needs its shape but not its daemons.
+// Package mem implements storage.FS in memory, with configurable block sizes and hosts. It
+// stands in for HDFS in tests that need its behaviour but not its daemons.
 //
-// A file shows its bytes when its Writer is closed; until then it is there with
-// size 0, as on HDFS. A file that is open for reading stays readable after it
-// is removed or renamed. Everything is lost with the FS.
+// The content of a file appears when its Writer is closed; until then the file exists with
+// size 0, as on HDFS. A file that is open for reading stays readable after it is removed or
+// renamed.
 package mem
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Options are the properties of an FS. The zero value is useful.
+// Options configure an FS. The zero value is valid.
 type Options struct {
 	// BlockSize is the block size in bytes of files created without one.
 	// Default 128 MiB.
 	BlockSize int64
-	// Replication is the number of copies of files created without one; it is
-	// only remembered and handed to Place. Default 1.
+	// Replication is the number of copies of files created without one. It is only recorded
+	// and passed to Place. Default 1.
 	Replication int
-	// Place says where the copies of a block are. Default: nowhere.
+	// Place chooses the hosts of a block. Default: no hosts.
 	Place Placement
 	// NoConcat makes Concat unsupported, as on a local disk. Default false.
 	NoConcat bool
@@ -38,13 +38,12 @@ type Options struct {
 	Name string
 }
 
-// Placement returns the hosts of a block of a file, given the path it was
-// created under, the block's ordinal from 0 and the file's replication; racks
-// is nil or holds the rack of each host.
+// Placement returns the hosts of a block of a file. Name is the path under which the file
+// was created, block the ordinal from 0. Racks is nil or has the rack of each host.
 type Placement func(name string, block, replication int) (hosts, racks []string)
 
-// RoundRobin places the copies of a block on hosts that follow each other, and
-// the blocks of a file one further each; where it starts depends on the name.
+// RoundRobin places the copies of a block on consecutive hosts, and shifts by one host from
+// block to block. The first host depends on the name of the file.
 func RoundRobin(hosts ...string) Placement {
 	return func(name string, block, replication int) ([]string, []string) {
 		h := fnv.New32a()
@@ -58,7 +57,7 @@ func RoundRobin(hosts ...string) Placement {
 	}
 }
 
-// FS is a file system in memory.
+// FS is an in-memory file system.
 type FS struct {
 	opts Options
 	mu   struct {
@@ -88,11 +87,11 @@ func New(opts Options) *FS {
 	return f
 }
 
-// URI is "mem://" and the name of Options.
+// URI returns "mem://" followed by Options.Name.
 func (f *FS) URI() string { return "mem://" + f.opts.Name }
 
-// check cleans a path and refuses one that is not absolute. It also ends calls
-// of a cancelled context.
+// check cleans a path and rejects a relative one. It also returns the error of a cancelled
+// context.
 func check(ctx context.Context, op, name string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", pathError(op, name, err)
@@ -107,7 +106,7 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Open opens a file as it is now.
+// Open opens a snapshot of the file.
 func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	name, err := check(ctx, "open", name)
 	if err != nil {
@@ -122,7 +121,7 @@ func (f *FS) Open(ctx context.Context, name string) (storage.File, error) {
 	return newFile(name, n.data), nil
 }
 
-// Create makes a file; what is written appears at Close.
+// Create creates a file. Its content appears when the Writer is closed.
 func (f *FS) Create(ctx context.Context, name string, opts storage.CreateOptions) (storage.Writer, error) {
 	name, err := check(ctx, "create", name)
 	if err != nil {
@@ -154,8 +153,7 @@ func (f *FS) MkdirAll(ctx context.Context, dir string) error {
 	return err
 }
 
-// Concat appends the sources to the target and removes them, or changes
-// nothing.
+// Concat appends the sources to the target and removes them. On an error it changes nothing.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
 	target, err := check(ctx, "concat", target)
 	if err != nil {
@@ -185,7 +183,7 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 		to = f.newFile(target, storage.CreateOptions{})
 		parent.children[path.Base(target)] = to
 	}
-	// Open readers keep the slice they have; appending may not write into it.
+	// Open readers share the old slice, so append must not write into it.
 	data := to.data[:len(to.data):len(to.data)]
 	for i, part := range parts {
 		data = append(data, part.data...)
@@ -195,8 +193,8 @@ func (f *FS) Concat(ctx context.Context, target string, sources []string) error 
 	return nil
 }
 
-// partsLocked finds the sources of a Concat; all must be files, each another,
-// and the target, where it exists, a file that is none of them.
+// partsLocked looks up the sources of a Concat. They must be distinct files; the target, if
+// it exists, must be a file and none of them.
 func (f *FS) partsLocked(target string, sources []string) ([]*node, error) {
 	seen := map[*node]bool{}
 	if to := f.findLocked(target); to != nil {

@@ -18,15 +18,15 @@ const (
 	errNotDir = syscall.ENOTDIR
 )
 
-// node is a file or directory. Its fields are guarded by FS.mu, except that
-// data, once set, is only ever replaced, so that readers may keep it.
+// node is a file or a directory. FS.mu guards its fields. The bytes of data are never
+// modified in place, so readers may keep the slice.
 type node struct {
 	children    map[string]*node // by name; nil for a file
 	data        []byte
 	modTime     time.Time
 	replication int
 	blockSize   int64
-	createdAs   string // the path that Placement is asked about
+	createdAs   string // the path that is passed to Placement
 }
 
 func (f *FS) newDir() *node {
@@ -49,7 +49,7 @@ func split(name string) []string {
 	return strings.Split(name[1:], "/")
 }
 
-// findLocked returns the node of a clean path, or nil.
+// findLocked returns the node at a clean path, or nil.
 func (f *FS) findLocked(name string) *node {
 	n := f.mu.root
 	for _, part := range split(name) {
@@ -112,7 +112,7 @@ func (f *FS) Stat(ctx context.Context, name string) (storage.FileInfo, error) {
 	return f.describe(name, n), nil
 }
 
-// List describes what is in a directory, sorted by path.
+// List returns the entries of a directory, sorted by path.
 func (f *FS) List(ctx context.Context, dir string) ([]storage.FileInfo, error) {
 	dir, err := check(ctx, "list", dir)
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *FS) describe(name string, n *node) storage.FileInfo {
 	return info
 }
 
-// Rename moves a file or directory into a directory that exists.
+// Rename moves a file or a directory. The parent of the target must exist.
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	from, err := check(ctx, "rename", from)
 	if err != nil {
@@ -181,7 +181,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// Remove removes a file or directory, but not the root.
+// Remove removes a file or a directory other than the root.
 func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := check(ctx, "remove", name)
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *FS) Remove(ctx context.Context, name string, recursive bool) error {
 	return nil
 }
 
-// Blocks cuts the file by its block size and asks Placement for the hosts.
+// Blocks divides the file by its block size and asks Placement for the hosts.
 func (f *FS) Blocks(ctx context.Context, name string, offset, length int64) ([]storage.Block, error) {
 	name, err := check(ctx, "blocks", name)
 	if err != nil {

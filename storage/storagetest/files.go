@@ -115,7 +115,7 @@ func (s suite) createRefuses() {
 	s.wantErr(err, nil, "f")
 }
 
-// createAtOnce lets several writers ask for one name; one gets it.
+// createAtOnce lets several writers create the same name. Exactly one succeeds.
 func (s suite) createAtOnce() {
 	const writers = 6
 	var wg sync.WaitGroup

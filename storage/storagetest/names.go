@@ -133,8 +133,8 @@ func (s suite) blocks() {
 	s.wantErr(err, fs.ErrNotExist, "none")
 }
 
-// wantCover checks that the blocks lie one behind the other within the file,
-// hold [start, end), and that none lies outside of it.
+// wantCover checks that the blocks are contiguous, lie within the file, cover [start, end),
+// and that each overlaps it.
 func (s suite) wantCover(blocks []storage.Block, start, end, size int64) {
 	s.t.Helper()
 	if len(blocks) == 0 {

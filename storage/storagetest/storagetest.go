@@ -1,5 +1,5 @@
-// Package storagetest holds every storage.FS to the same contract. The test of
-// a file system calls Run with a function that sets one up:
+// Package storagetest checks an implementation of storage.FS against its contract. The test
+// of a file system calls Run with a function that sets one up:
 //
 //	func TestConformance(t *testing.T) {
 //		storagetest.Run(t, func(t testing.TB) (storage.FS, string) {
@@ -21,12 +21,12 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Setup returns a file system and an existing, empty directory in it that is
-// the test's own. It registers what has to be undone with t.Cleanup.
+// Setup returns a file system and an existing, empty directory in it for the test alone. It
+// registers its clean-up with t.Cleanup.
 type Setup func(t testing.TB) (fsys storage.FS, dir string)
 
-// Run checks each point of the contract of storage.FS as a subtest with a
-// directory of its own.
+// Run checks each rule of the contract of storage.FS in a subtest with a directory of its
+// own.
 func Run(t *testing.T, setup Setup) {
 	for _, c := range []struct {
 		name string
@@ -65,7 +65,7 @@ type suite struct {
 
 func (s suite) path(name string) string { return path.Join(s.dir, name) }
 
-// Write makes a file that holds data.
+// Write creates a file with the given content.
 func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	t.Helper()
 	w, err := fsys.Create(t.Context(), name, storage.CreateOptions{})
@@ -80,7 +80,7 @@ func Write(t testing.TB, fsys storage.FS, name string, data []byte) {
 	}
 }
 
-// Read returns what a file holds.
+// Read returns the content of a file.
 func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
@@ -94,7 +94,7 @@ func Read(t testing.TB, fsys storage.FS, name string) []byte {
 	return data
 }
 
-// Exists reports whether there is a file or directory of that name.
+// Exists reports whether a file or a directory of that name exists.
 func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	t.Helper()
 	_, err := fsys.Stat(t.Context(), name)
@@ -104,7 +104,7 @@ func Exists(t testing.TB, fsys storage.FS, name string) bool {
 	return err == nil
 }
 
-// Pattern returns n bytes of which each tells its place.
+// Pattern returns n bytes whose values depend on their positions.
 func Pattern(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -129,8 +129,7 @@ func (s suite) wantMissing(name string) {
 	}
 }
 
-// wantErr checks that err wraps kind (any error when kind is nil) and names
-// the path.
+// wantErr checks that err names the path and wraps kind, or is any error if kind is nil.
 func (s suite) wantErr(err, kind error, name string) {
 	s.t.Helper()
 	switch {
