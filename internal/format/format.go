@@ -36,9 +36,9 @@ type Reader interface {
 	// Value is the value's bytes.
 	Value() []byte
 
-	// Position is where the current record begins; before the first Next it
-	// is the range's start. Reading [start, Position) and [Position, end) of
-	// the same file gives each record of [start, end) once.
+	// Position is where the current record starts; before the first Next it is the start of
+	// the range. Reading [start, Position) and [Position, end) of the same file returns each
+	// record of [start, end) once.
 	Position() dag.Position
 
 	// Consumed is how many bytes of the file (compressed, where it is) have

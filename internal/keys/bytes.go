@@ -38,9 +38,8 @@ func (String) DecodePart(src []byte) (v string, rest []byte, err error) {
 	return string(b), rest, err
 }
 
-// StringView is String with a Decode that does not copy: the string changes
-// when src does. It is for code that looks at a key and forgets it before src
-// is used again.
+// StringView is String with a Decode that does not copy: the string is valid until src is
+// modified.
 type StringView struct{ String }
 
 func (StringView) Decode(src []byte) (string, error) {

@@ -20,8 +20,8 @@ type Codec[T any] interface {
 	Decode(src []byte) (T, error)
 }
 
-// Ordered is a Codec whose byte order is value order, with a form that can
-// stand inside a tuple.
+// Ordered is a Codec whose byte order is the order of the values, with a form for the
+// components of tuples.
 type Ordered[T any] interface {
 	Codec[T]
 

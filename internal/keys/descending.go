@@ -5,9 +5,9 @@ import "sync"
 // Desc is a key that sorts in the reverse order of its Value.
 type Desc[T any] struct{ Value T }
 
-// Descending is the codec of Desc[T]: the part form of inner with every bit
-// flipped. Parts tell their own end, so a string still sorts after its
-// extensions. It is a Grouper when inner is one.
+// Descending is the codec of Desc[T]: the part form of inner with every bit flipped. Parts
+// are self-delimiting, so a string still sorts after its extensions. The codec is a Grouper
+// if inner is one.
 func Descending[T any](inner Ordered[T]) Ordered[Desc[T]] {
 	n, fixed := fixedSize(inner)
 	d := descending[T]{inner: inner}
@@ -75,7 +75,7 @@ func (c descending[T]) size() int {
 	return -1
 }
 
-// maskedGrouper is a Grouper that can look at flipped bytes.
+// maskedGrouper is a Grouper that can read flipped bytes.
 type maskedGrouper interface {
 	groupLen(key []byte, mask byte) (int, error)
 }

@@ -52,10 +52,9 @@ func (Gob[T]) Decode(src []byte) (v T, err error) {
 	return v, nil
 }
 
-// Proto encodes protobuf messages; T is the pointer type of a generated
-// message. Fields go in a deterministic order, so equal messages give equal
-// bytes within one version of the program, but the order of the bytes has no
-// meaning.
+// Proto encodes protobuf messages; T is the pointer type of a generated message. Fields are
+// encoded in a deterministic order, so equal messages have equal bytes within one version of
+// the program. The byte order has no meaning.
 func Proto[T proto.Message]() Codec[T] {
 	var zero T
 	return protobuf[T]{zero.ProtoReflect().Type()}

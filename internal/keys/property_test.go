@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// law is what a codec of T must obey: values drawn from gen come back, and
-// their encodings compare as compare says.
+// law states what a codec of T must satisfy: values drawn from gen survive a round trip, and
+// their encodings compare as compare does.
 type law[T any] struct {
 	codec   Ordered[T]
 	gen     *rapid.Generator[T]

@@ -2,6 +2,5 @@
 
 package keys
 
-// raceEnabled tells that sync.Pool drops items at random, as it does under the
-// race detector.
+// raceEnabled is set under the race detector, where sync.Pool drops items at random.
 const raceEnabled = true

@@ -32,9 +32,9 @@ func (Bool) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, 
 
 func (Bool) size() int { return 1 }
 
-// Time encodes instants in 12 bytes: seconds since 1970 as an int64, then
-// nanoseconds within the second as a uint32. It holds every time.Time; the
-// location and the monotonic clock are dropped, and Decode gives UTC.
+// Time encodes instants in 12 bytes: seconds since 1970 as an int64, then nanoseconds within
+// the second as a uint32. It can represent every time.Time. The location and the monotonic
+// clock are dropped, and Decode returns UTC.
 type Time struct{}
 
 const timeSize = 12
@@ -65,7 +65,7 @@ func (Time) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, 
 
 func (Time) size() int { return timeSize }
 
-// Empty encodes struct{} as no bytes, for keys or values that say nothing.
+// Empty encodes struct{} as no bytes, for keys or values without content.
 type Empty struct{}
 
 func (Empty) Append(dst []byte, _ struct{}) []byte     { return dst }

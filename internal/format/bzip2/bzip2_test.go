@@ -95,8 +95,8 @@ func FuzzFindMagic(f *testing.F) {
 	})
 }
 
-// From any offset a reader gives the plain bytes from a block's start to the
-// end, and tells where each block is.
+// From any offset a reader returns the plain bytes from the start of a block to the end, and
+// reports where each block is.
 func TestReadingFromAnyOffset(t *testing.T) {
 	data := words(420_000)
 	one := pack(t, data[:300_000], 1)

@@ -7,8 +7,8 @@ const (
 	magicBits  = 48
 )
 
-// hints tells for the value of a byte whether it can be the last but one that
-// a mark touches.
+// hints reports, for each value of a byte, whether it can be the next-to-last byte that a
+// mark covers.
 var hints = func() (h [256]bool) {
 	for shift := range 8 {
 		for _, magic := range []uint64{blockMagic, endMagic} {

@@ -39,9 +39,9 @@ type Reader struct {
 // block is where a block begins in the file and in the plain bytes.
 type block struct{ file, plain int64 }
 
-// NewReader reads the file named name, whose bytes from the offset from on are
-// src. It begins with the first block whose first bit lies in the byte from or
-// later; First tells whether that is the first of the file.
+// NewReader reads the file named name; src has its bytes from the offset from on. It starts
+// with the first block whose first bit is at or after that offset. First reports whether
+// that is the first block of the file.
 func NewReader(name string, src io.Reader, from int64) *Reader {
 	return &Reader{name: name, src: src, base: from}
 }

@@ -103,8 +103,8 @@ func TestJoinedFilesAreOneFile(t *testing.T) {
 	})
 }
 
-// A writer that stops and hands over its Pending bytes gives, in two files,
-// the bytes of one that did not stop.
+// A writer that stops and passes its Pending bytes to another produces, in two files, the
+// same bytes as one writer that does not stop.
 func TestHandOverGivesTheSameBytes(t *testing.T) {
 	plain := words(2_200_000, 3)
 	records := bytes.SplitAfter(plain, []byte("\n"))
@@ -206,8 +206,8 @@ func TestDamagedFilesAreCorruptOrWhole(t *testing.T) {
 	})
 }
 
-// noChecksum tells the formats that cannot notice every damage: Hadoop's
-// blocks carry no checksum.
+// noChecksum reports whether the format cannot detect all damage: Hadoop's blocks have no
+// checksum.
 func (c *Codec) noChecksum() bool { return c == snappyCodec || c == lz4HadoopCodec }
 
 func TestErrorOfTheFileIsNotCorruption(t *testing.T) {

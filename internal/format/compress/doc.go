@@ -1,12 +1,12 @@
-// Package compress reads and writes compressed files: gzip, zstd, s2, snappy,
-// lz4, deflate and bzip2. A codec is chosen by a file's extension when reading
-// and by name or Hadoop class when writing.
+// Package compress reads and writes compressed files: gzip, zstd, s2, snappy, lz4, deflate
+// and bzip2. The codec is chosen by the file's extension when reading, and by name or Hadoop
+// class when writing.
 //
-// A Writer cuts its output into frames (gzip members, zstd frames, bzip2
-// streams, …) at places that depend on the content alone. Frames stand for
-// themselves: joined files are valid files, and a writer that stops and hands
-// its Pending bytes to another writer gives, in two files, the very bytes that
-// one writer would have given in one. Readers read any number of frames.
+// A Writer divides its output into frames (gzip members, zstd frames, bzip2 streams, …) at
+// boundaries that depend on the content alone. Each frame can be decoded alone, so
+// concatenated files are valid files. A writer that stops and passes its Pending bytes to
+// another writer produces, in two files, the same bytes as a single writer. Readers read any
+// number of frames.
 //
-// docs/formats/compression.md has the list of codecs and the framing rule.
+// docs/formats/compression.md lists the codecs and defines the framing.
 package compress

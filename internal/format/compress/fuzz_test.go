@@ -21,8 +21,8 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// FuzzHadoopBlocks holds the two decoders of Hadoop's blocks against what was
-// packed, in chunks of any size.
+// FuzzHadoopBlocks compares the output of the two decoders of Hadoop's blocks with the
+// original, in chunks of any size.
 func FuzzHadoopBlocks(f *testing.F) {
 	f.Add([]byte("some text, some text, some text"), uint16(7))
 	f.Fuzz(func(t *testing.T, plain []byte, size uint16) {

@@ -137,7 +137,7 @@ func lz4Appender() func(dst, src []byte) ([]byte, error) {
 	}
 }
 
-// growBy gives dst room for n more bytes.
+// growBy grows the capacity of dst by n bytes.
 func growBy(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst
@@ -207,9 +207,9 @@ func (h *hadoopReader) length(what string) (int, error) {
 	return int(n), nil
 }
 
-// decodeSnappy decodes a raw snappy block of at most limit plain bytes. Its
-// elements give at most 64 bytes for 3, so a longer claim is refused before
-// room is made for it.
+// decodeSnappy decodes a raw snappy block of at most limit plain bytes. Three compressed
+// bytes expand to at most 64, so a block that claims more is rejected before memory is
+// allocated for it.
 func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 	n, err := snappy.DecodedLen(packed)
 	if err != nil {
@@ -222,8 +222,8 @@ func decodeSnappy(dst, packed []byte, limit int) ([]byte, error) {
 	return snappy.Decode(dst[:n], packed)
 }
 
-// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes; each byte of
-// it gives at most 255.
+// decodeLZ4 decodes a raw lz4 block of at most limit plain bytes. One compressed byte
+// expands to at most 255.
 func decodeLZ4(dst, packed []byte, limit int) ([]byte, error) {
 	room := min(limit, 255*len(packed)+64)
 	dst = growBy(dst, room)[:room]

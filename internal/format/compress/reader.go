@@ -38,22 +38,22 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader reads the plain bytes of r, which holds the content of the file
-// named name; the name's extension tells the codec. A name without a known
-// extension is read as it is. Closing the Reader leaves r open.
+// NewReader reads the plain bytes of r, the content of the file named name, whose extension
+// determines the codec. A file without a known extension is not decompressed. Closing the
+// Reader does not close r.
 func NewReader(name string, r io.Reader) *Reader { return ByExtension(name).NewReader(name, r) }
 
-// NewReader reads the plain bytes of r, compressed with c or, when c is nil,
-// not at all. The name stands in error messages.
+// NewReader reads the plain bytes of r, compressed with c, or not compressed if c is nil.
+// The name is used in errors.
 func (c *Codec) NewReader(name string, r io.Reader) *Reader {
 	z := &Reader{name: name, codec: c, source: source{r: r}}
 	z.buffer = bufio.NewReaderSize(&z.source, readBuffer)
 	return z
 }
 
-// Read reads plain bytes. Data that is damaged or cut short gives an error
-// that wraps storage.ErrCorrupt and tells the offset in the compressed file
-// near which it was found; an error of the file itself is passed on.
+// Read reads plain bytes. If data is damaged or truncated, the error wraps
+// storage.ErrCorrupt and has the approximate offset in the compressed file. An error of the
+// file itself is returned unchanged.
 func (z *Reader) Read(p []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err

@@ -13,14 +13,14 @@ const (
 	maxFrameBytes   = 8 << 20
 )
 
-// Writer compresses to a file that stays open:
+// Writer compresses to a file and does not close it:
 //
 //	w, err := codec.NewWriter(file, 0)
 //	for … { w.Write(record); w.EndRecord() }
 //	w.Close()
 //
-// A record may be written in several pieces; only EndRecord tells where one
-// ends. The compressed bytes depend on the records and the level alone.
+// A record may be written in several pieces; EndRecord marks its end. The compressed bytes
+// depend only on the records and the level.
 type Writer struct {
 	w      io.Writer
 	codec  *Codec
@@ -61,7 +61,7 @@ func (z *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// EndRecord tells that what was written so far ends a record.
+// EndRecord marks the end of the current record.
 func (z *Writer) EndRecord() error {
 	if len(z.plain) >= z.codec.frameBytes {
 		z.endFrame()

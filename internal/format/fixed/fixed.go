@@ -36,7 +36,7 @@ func Records(length int) format.Opener {
 	}
 }
 
-// reader hands out buf, which holds whole records, a record at a time.
+// reader returns one record at a time from buf, which contains complete records.
 type reader struct {
 	open   format.Open
 	source *input.Source
@@ -109,7 +109,7 @@ func (r *reader) Next() bool {
 	return true
 }
 
-// advance takes the next record, whatever the range says.
+// advance moves to the next record without checking the range.
 func (r *reader) advance() bool {
 	if len(r.unread) == 0 && !r.fill() {
 		return false

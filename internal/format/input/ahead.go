@@ -47,7 +47,7 @@ func (a *aheadReader) fill(r io.Reader) {
 			return
 		case b := <-a.free:
 			n, err := r.Read(b[:cap(b)])
-			a.full <- chunk{b[:n], err} // has room for every buffer
+			a.full <- chunk{b[:n], err} // never blocks: the channel has capacity for every buffer
 			if err != nil {
 				return
 			}

@@ -40,8 +40,8 @@ func (s *Source) Close() error {
 // Compressed reports whether the file has a codec's extension.
 func Compressed(path string) bool { return compress.ByExtension(path) != nil }
 
-// Open gives the plain bytes of a file from the start. A plain file starts at
-// the offset from; a compressed one must be asked for from 0.
+// Open reads the plain bytes of a file. A plain file is read from the offset from on; for a
+// compressed file from must be 0.
 func Open(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	s, err := OpenRaw(ctx, o, from)
 	if err != nil {
@@ -59,7 +59,7 @@ func Open(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	return &Source{z, z.Consumed, append([]io.Closer{z}, s.closers...)}, nil
 }
 
-// OpenRaw gives the bytes of a file as they are stored, from an offset on.
+// OpenRaw reads the stored bytes of a file from an offset on, without decompressing them.
 func OpenRaw(ctx context.Context, o format.Open, from int64) (*Source, error) {
 	f, err := o.FS.Open(ctx, o.Path)
 	if err != nil {

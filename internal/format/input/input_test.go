@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// far is a file system that says it is over a network.
+// far is a file system that claims to be remote.
 type far struct{ storage.FS }
 
 func (far) URI() string { return "far://host" }

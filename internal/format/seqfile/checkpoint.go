@@ -28,8 +28,8 @@ func (w *Writer) Checkpoint() (pending []byte, err error) {
 	return pending, w.out.Flush()
 }
 
-// Resume goes on where another Writer with the same Options was suspended. It
-// comes before the first Write. No bytes mean a file from its beginning.
+// Resume continues a file that another Writer with the same Options has checkpointed. Call
+// it before the first Write. No bytes mean a new file.
 func (w *Writer) Resume(pending []byte) error {
 	if len(pending) == 0 {
 		return nil

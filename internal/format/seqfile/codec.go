@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/format/compress"
 )
 
-// errLong says that decompressed data is longer than it may be.
+// errLong means that the decompressed data is longer than allowed.
 var errLong = errors.New("more data than announced")
 
 // codecOf is the codec of a header.
@@ -75,7 +75,7 @@ func (d *decoder) close() {
 	}
 }
 
-// midway tells an end of data within a frame from other ends.
+// midway turns an end of the data within a frame into an unexpected end.
 func midway(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

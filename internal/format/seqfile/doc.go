@@ -1,21 +1,20 @@
-// Package seqfile reads and writes Hadoop's SequenceFile, version 6: key/value
-// records of Writable bytes, plain, with each value compressed, or in
-// compressed blocks of many records.
+// Package seqfile reads and writes Hadoop's SequenceFile, version 6: key/value records of
+// Writable bytes, uncompressed, with each value compressed, or in compressed blocks of many
+// records.
 //
 //	header ( [sync] record )*                  None, Record
 //	header ( sync count keys values )*         Block
 //
-// A sync mark is the word -1 and sixteen bytes that the header announces. It is
-// where a reader can begin in the middle of a file, so it is the Offset of a
-// Position; the records after it are counted by Skip. The records from the
-// header to the first mark have the header's end as their Offset.
+// A sync mark is the word -1 followed by sixteen bytes that the header defines. A reader can
+// start at a mark in the middle of a file, so the mark is the Offset of a Position, and Skip
+// counts the records after it. The records between the header and the first mark have the
+// header's end as their Offset.
 //
-// A range owns the records whose mark lies in it, wherever its borders fall,
-// so that any cut gives each record once. That is how Hadoop divides a file
-// too, but for borders inside the header.
+// A range owns the records whose mark is in it, so that ranges that cover a file return each
+// record once, wherever the file is split. Hadoop splits a file in the same way, except for
+// boundaries inside the header.
 //
-// Keys and values are the bytes of a Writable; package writable encodes and
-// decodes them. The sync mark of a Writer comes from its caller, so that the
-// same records make the same bytes. docs/formats/sequencefile.md describes the
-// bytes.
+// Keys and values are the bytes of a Writable; package writable encodes and decodes them.
+// The caller chooses the sync mark of a Writer, so that the same records produce the same
+// bytes. docs/formats/sequencefile.md describes the bytes.
 package seqfile

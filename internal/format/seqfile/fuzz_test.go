@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// Whatever the bytes, the reader ends, an error says that the data is corrupt
-// or names a limit, and a cut gives the records of the whole, unless the mark
-// stands where no mark should.
+// For any bytes, the reader terminates, an error reports corrupt data or names a limit, and
+// a split of the file returns the same records as the whole, unless a mark is in a place
+// where none is allowed.
 func FuzzReader(f *testing.F) {
 	files, _ := filepath.Glob("testdata/hadoop/*.seq")
 	for _, name := range files {

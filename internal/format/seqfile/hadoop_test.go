@@ -15,7 +15,7 @@ import (
 	"github.com/hammr/hammr/storage/local"
 )
 
-// print gives the records of a file as `hadoop fs -text` does.
+// print formats the records of a file as `hadoop fs -text` does.
 func print(t *testing.T, in format.Open) string {
 	t.Helper()
 	in.Range = whole()
@@ -94,8 +94,8 @@ func checkCutsOfHadoop(t *testing.T, in format.Open) {
 	}
 }
 
-// What we write with a file's header and records is what Hadoop wrote, byte by
-// byte, where no compressor has a say.
+// A file that is written with the header and records of Hadoop's file has the same bytes, if
+// it is not compressed.
 func TestPlainFilesEqualHadoops(t *testing.T) {
 	for _, pair := range []string{"text", "bytes", "ints", "vints", "floats", "nulls"} {
 		want := readFile(t, "testdata/hadoop/NONE-"+pair+".seq")
@@ -169,8 +169,8 @@ func TestHadoopWritesWeRead(t *testing.T) {
 	}
 }
 
-// fewestDigits prints the floats of a text anew: before Java 19, toString
-// sometimes gives more digits than the value needs.
+// fewestDigits formats the floats in a text with the shortest representation: before Java
+// 19, toString sometimes uses more digits than necessary.
 func fewestDigits(t *testing.T, text string) string {
 	t.Helper()
 	showKey, _ := writable.PrinterOf(writable.Float.Class)

@@ -13,7 +13,7 @@ const (
 	magic   = "SEQ"
 	version = 6
 
-	// syncEscape is where a record's length would stand.
+	// syncEscape is a mark's value in place of a record's length.
 	syncEscape = 0xFFFFFFFF
 	syncSize   = 16
 	// markSize is an escape and the sync mark.
@@ -22,7 +22,7 @@ const (
 	maxName = 1 << 20
 )
 
-// Compression tells what is compressed.
+// Compression is the kind of compression of a file.
 type Compression int
 
 // The kinds of compression.
@@ -36,8 +36,7 @@ func (c Compression) String() string {
 	return [...]string{"NONE", "RECORD", "BLOCK"}[c]
 }
 
-// ParseCompression reads what mapreduce.output.fileoutputformat.compress.type
-// says.
+// ParseCompression parses a value of mapreduce.output.fileoutputformat.compress.type.
 func ParseCompression(name string) (Compression, error) {
 	for c := None; c <= Block; c++ {
 		if c.String() == name {
@@ -47,7 +46,7 @@ func ParseCompression(name string) (Compression, error) {
 	return None, fmt.Errorf("compression type %q: NONE, RECORD or BLOCK expected", name)
 }
 
-// Header is what a SequenceFile says of itself.
+// Header is the header of a SequenceFile.
 type Header struct {
 	KeyClass    string
 	ValueClass  string

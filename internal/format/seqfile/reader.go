@@ -47,9 +47,8 @@ const (
 // body is the part of a file behind the header. For each record the Reader
 // calls boundary and then, if the record is its own, read.
 type body interface {
-	// boundary goes to the next record. If a mark stands before it, fresh is
-	// set and mark is where that (the last one, of several) begins. ok is false
-	// at the end of the file.
+	// boundary moves to the next record. If a mark precedes it, fresh is set, and mark is
+	// the offset of the last such mark. ok is false at the end of the file.
 	boundary() (mark int64, fresh, ok bool, err error)
 	// read reads the record behind the boundary.
 	read() error
@@ -133,7 +132,7 @@ func (r *Reader) findMark() error {
 	return err
 }
 
-// Header is what the file says of itself.
+// Header returns the header of the file.
 func (r *Reader) Header() Header { return r.header }
 
 // Next goes to the next record of the range.

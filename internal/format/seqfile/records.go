@@ -4,12 +4,11 @@ import (
 	"fmt"
 )
 
-// records is a body whose records stand one by one; values are compressed
-// when there is a codec.
+// records is a body of single records. Values are compressed if a codec is set.
 //
 //	( ffffffff sync[16] )?  length[4]  keyLength[4]  key  value
 //
-// length is that of key and value together.
+// length is the sum of the lengths of key and value.
 type records struct {
 	src   *source
 	sync  [syncSize]byte
@@ -17,7 +16,7 @@ type records struct {
 	limit int      // bytes in a record
 
 	length   uint32 // of the record behind the boundary
-	at       int64  // where its length stands
+	at       int64  // offset of its length
 	k, v     []byte
 	unpacked []byte
 }

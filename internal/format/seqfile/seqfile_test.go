@@ -182,8 +182,8 @@ func TestCutsAtPositions(t *testing.T) {
 	})
 }
 
-// checkCut reads what lies before and behind a position and tells how many
-// records lie before.
+// checkCut reads the records before and after a position and returns the number of records
+// before it.
 func checkCut(t *testing.T, in format.Open, at dag.Position, want []record) (before int) {
 	t.Helper()
 	end := whole().End

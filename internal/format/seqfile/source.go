@@ -137,8 +137,8 @@ func (s *source) text() (string, error) {
 	return string(b), err
 }
 
-// find goes to the first occurrence of pattern at or after the position. It
-// gives up at the end of the file, or where the position has reached limit.
+// find moves to the first occurrence of pattern at or after the position. It stops at the
+// end of the file, or when the position reaches limit.
 func (s *source) find(pattern []byte, limit int64) (bool, error) {
 	for s.pos < limit {
 		window := int(min(int64(s.in.Size()), s.size-s.pos))

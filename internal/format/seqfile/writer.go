@@ -126,8 +126,8 @@ func (w *Writer) writeRecord(key, value []byte) error {
 	return w.put(w.lengths[:], key, value)
 }
 
-// mark writes a sync mark. Two never stand side by side: Hadoop's reader takes
-// the second for the end of the file.
+// mark writes a sync mark. It never writes two in a row, because Hadoop's reader takes the
+// second for the end of the file.
 func (w *Writer) mark() error {
 	err := w.put([]byte{0xFF, 0xFF, 0xFF, 0xFF}, w.o.Header.Sync[:])
 	w.lastMark = w.pos

@@ -26,10 +26,11 @@ type Options struct {
 	// Combine puts neighbouring files into one split while they are together
 	// no longer than a split would be. hammr.input.combine.
 	Combine bool
-	// Splittable tells which files can be read from within; default: all.
+	// Splittable reports whether a file can be read from an offset within it. Default:
+	// always true.
 	Splittable func(path string) bool
-	// EmptyRecords gives an empty file a part of one byte that is not there, for
-	// formats in which an empty file holds a record, as package whole.
+	// EmptyRecords makes a split for an empty file, with a part of one byte that does not
+	// exist. It is for formats such as package whole, in which an empty file is a record.
 	EmptyRecords bool
 	// Input is the number of the job's input that the files are of.
 	Input int32
@@ -120,7 +121,7 @@ func lookUp(ctx context.Context, limit int, files []File) ([][]storage.Block, er
 // cutter makes splits of files that come one after another.
 type cutter struct {
 	opts      Options
-	unlocated bool // it is not told of blocks
+	unlocated bool // the blocks of the file are unknown
 	splits    []*taskproc.Split
 
 	pending      *taskproc.Split // of small files, nil when there is none

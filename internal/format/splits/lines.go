@@ -7,8 +7,8 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
-// CutAt makes a split of each of a plain file's ranges, which follow each
-// other without gaps; text.CutEvery gives such ranges.
+// CutAt creates a split for each of the ranges of a plain file. The ranges are contiguous;
+// text.CutEvery returns such ranges.
 func CutAt(ctx context.Context, input int32, f File, ranges []dag.Range) ([]*taskproc.Split, error) {
 	blocks, err := lookUp(ctx, 1, []File{f})
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// maxSampled is of how many parts of a split blocks are looked up. Of more,
-// spread over the split, that is enough to tell which hosts hold most of it.
+// maxSampled is the number of parts of a split whose blocks are looked up. For a split of
+// more parts a sample suffices to find the hosts that have most of it.
 const maxSampled = 100
 
-// Locate looks up where the splits lie that are Unlocated: limit files at a time,
-// each once, in the order of the splits. found is called with the number of each
-// split that lies somewhere and the hosts that hold most of it, best first, by
-// one goroutine at a time.
+// Locate looks up the hosts of splits that are Unlocated: at most limit files at a time,
+// each file once, in the order of the splits. For each split with hosts it calls found with
+// the number of the split and the hosts that have most of it, best first. It calls found
+// from one goroutine at a time.
 //
-// Where some files lie may remain unknown. That is an error, which says how many
-// and why for one of them; the splits of all others are found all the same.
+// If the blocks of some files cannot be determined, the error has their number and the cause
+// for one of them. All other splits are still located.
 func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Split, found func(split int, hosts []string)) error {
 	l := locating{found: found, names: make(map[string]string)}
 	group := new(errgroup.Group)
@@ -35,7 +35,7 @@ func Locate(ctx context.Context, resolve Resolve, limit int, all []*taskproc.Spl
 			return nil
 		})
 	}
-	_ = group.Wait() // faults are counted
+	_ = group.Wait() // failures are counted
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -64,7 +64,8 @@ type file struct {
 	parts []needed
 }
 
-// wanted are the files that tell where splits lie, in the order of the splits.
+// wanted returns the files whose blocks determine the hosts of splits, in the order of the
+// splits.
 func wanted(all []*taskproc.Split) []*file {
 	var files []*file
 	byName := make(map[string]*file)
@@ -135,7 +136,7 @@ func (l *locating) lookUp(ctx context.Context, resolve Resolve, f *file) {
 	}
 }
 
-// place tells where a split lies.
+// place determines the hosts of a split.
 func (l *locating) place(u *unplaced) {
 	hosts := u.load.best()
 	u.load = nil

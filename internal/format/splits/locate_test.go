@@ -14,8 +14,8 @@ import (
 	"github.com/hammr/hammr/storage"
 )
 
-// counting counts how often a file's blocks are asked for, and how many are at
-// once; blocks of some files are not told.
+// counting counts the requests for the blocks of each file, and how many are concurrent.
+// Requests for some files fail.
 type counting struct {
 	storage.FS
 	mu    sync.Mutex
@@ -130,7 +130,7 @@ func TestFilesThatCannotBeLocatedHarmNoOthers(t *testing.T) {
 	}
 }
 
-// TestASplitOfVeryManyFilesIsSampled asks for no more than tell where it lies.
+// TestASplitOfVeryManyFilesIsSampled requests only as many blocks as determine the hosts.
 func TestASplitOfVeryManyFilesIsSampled(t *testing.T) {
 	w, c := manyFiles(t, "/in/1")
 	s := &taskproc.Split{Unlocated: true}

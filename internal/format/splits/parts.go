@@ -14,9 +14,8 @@ import (
 // there.
 type Resolve func(name string) (storage.FS, string, error)
 
-// Range is all of a split, in the Positions that the split counts in: the
-// offsets of its first part, going on over the others as if they stood behind
-// it.
+// Range is the whole of a split in Positions of the split: the offsets of its first part,
+// continued over the other parts as if they followed it.
 func Range(s *taskproc.Split) dag.Range {
 	r := dag.Range{Start: dag.Position{Offset: s.Parts[0].Start}}
 	r.End = r.Start
@@ -42,7 +41,7 @@ type Parts struct {
 	err      error
 }
 
-// placed is a part and where it stands in the split.
+// placed is a part and its position in the split.
 type placed struct {
 	*taskproc.Split_Part
 	shift int64     // position in the split less position in the file, bytes

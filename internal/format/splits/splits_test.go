@@ -188,7 +188,7 @@ func TestUnknownFileIsAnError(t *testing.T) {
 	}
 }
 
-// line is a record as Parts tells it.
+// line is a record as Parts returns it.
 type line struct {
 	path, value string
 	offset      int64
@@ -212,8 +212,8 @@ func (w *world) read(t *testing.T, open format.Opener, s *taskproc.Split, r dag.
 	return lines
 }
 
-// Whatever the sizes of splits, the splits together give each line of each
-// file once, in order, and a split cut anywhere gives what it gives whole.
+// For any sizes of splits, the splits together return each line of each file once, in order,
+// and the two parts of a split return the same lines as the whole.
 func TestSplitsGiveEachLineOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	w := newWorld()

@@ -7,7 +7,7 @@ import (
 	"github.com/hammr/hammr/dag"
 )
 
-// FuzzLines holds the reader against its dumb twin, with the file cut in two.
+// FuzzLines compares the reader with its dumb twin, for a file split in two.
 func FuzzLines(f *testing.F) {
 	for _, s := range texts {
 		f.Add([]byte(s), "", uint16(1))

@@ -34,9 +34,9 @@ func Lines(opts Options) format.Opener {
 	}
 }
 
-// KeyValues opens readers that cut each line of Lines at the first separator:
-// the key stands before it, the value behind. A line without a separator is a
-// key with an empty value. Hadoop's separator is a tab.
+// KeyValues opens readers that split each line of Lines at the first separator into key and
+// value. A line without a separator is a key with an empty value. Hadoop's separator is a
+// tab.
 func KeyValues(separator byte, opts Options) format.Opener {
 	lines := Lines(opts)
 	return func(ctx context.Context, o format.Open) (format.Reader, error) {
@@ -48,9 +48,9 @@ func KeyValues(separator byte, opts Options) format.Opener {
 	}
 }
 
-// Splittable reports whether a file can be read from within: a plain file, or
-// a bzip2 file whose delimiter cannot overlap itself (where an end of a record
-// is then depends on all that stands before it).
+// Splittable reports whether a file can be read from an offset within it. This holds for a
+// plain file, and for a bzip2 file whose delimiter cannot overlap itself; otherwise the end
+// of a record depends on everything before it.
 func Splittable(path string, delimiter []byte) bool {
 	codec := compress.ByExtension(path)
 	return codec == nil || codec.Splittable() && !overlapsItself(delimiter)

@@ -40,8 +40,8 @@ func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader,
 	return r, nil
 }
 
-// findStart goes to the first record at or after the range's start, then over
-// the records that the start tells to skip.
+// findStart moves to the first record at or after the start of the range, and then past the
+// records that the start skips.
 func (r *plainReader) findStart() {
 	start := r.open.Range.Start
 	for r.scan.offset() < start.Offset && !r.scan.ended() {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// record is what a reader says of one record.
+// record is a record as a reader returns it.
 type record struct {
 	offset     int64
 	key, value string
@@ -129,8 +129,8 @@ func TestLinesOfAWholeFile(t *testing.T) {
 	}
 }
 
-// Each cut of a file at any two bytes gives each record once, in the range of
-// its first byte.
+// checkCuts splits the file at any two bytes. Each record is returned once, in the range
+// that contains its first byte.
 func checkCuts(t *testing.T, data, delim []byte, want []record) {
 	t.Helper()
 	o := put(t, "/f", data)

@@ -185,7 +185,7 @@ func (s *scanner) fill() {
 	}
 }
 
-// compact makes room behind end.
+// compact moves the unread bytes to the front of the buffer.
 func (s *scanner) compact() {
 	if s.next == 0 && s.end == len(s.buf) {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)

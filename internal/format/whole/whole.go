@@ -1,6 +1,6 @@
-// Package whole reads a file as one record: the key is the file's full name,
-// the value its content, decompressed where the extension names a codec. The
-// record stands at Position 0; a range that does not begin there has none.
+// Package whole reads a file as one record: the key is the file's full name, the value its
+// content, decompressed if the extension names a codec. The record is at Position 0; a range
+// that does not start there is empty.
 package whole
 
 import (

@@ -63,9 +63,9 @@ func appendHexPairs(dst, v []byte) []byte {
 	return dst
 }
 
-// appendUTF8 appends text with each malformed part replaced by U+FFFD. As in
-// Java, one replacement stands for the longest start of a valid sequence, so
-// that a character cut short gives one and not one a byte.
+// appendUTF8 appends text with each malformed part replaced by U+FFFD. As in Java, one
+// replacement covers the longest prefix of a valid sequence, so that a truncated character
+// yields one replacement instead of one per byte.
 func appendUTF8(dst, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

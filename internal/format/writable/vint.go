@@ -9,10 +9,9 @@ import (
 // MaxVLongSize is the longest encoding of AppendVLong, in bytes.
 const MaxVLongSize = 9
 
-// AppendVLong appends v in the encoding of Hadoop's WritableUtils: one byte
-// for -112 to 127, else a byte that tells the sign and the number of bytes,
-// and the magnitude in big-endian order without leading zeros. A negative v
-// has the magnitude ^v.
+// AppendVLong appends v in the encoding of Hadoop's WritableUtils: one byte for -112 to 127,
+// else a byte with the sign and the number of bytes, followed by the magnitude in big-endian
+// order without leading zeros. The magnitude of a negative v is ^v.
 func AppendVLong(dst []byte, v int64) []byte {
 	if v >= -112 && v <= 127 {
 		return append(dst, byte(v))
@@ -29,7 +28,7 @@ func AppendVLong(dst []byte, v int64) []byte {
 	return dst
 }
 
-// VLong decodes the vlong at the start of b and tells how many bytes it takes.
+// VLong decodes the vlong at the start of b and returns the number of bytes that it takes.
 func VLong(b []byte) (v int64, n int, err error) {
 	if len(b) == 0 {
 		return 0, 0, io.ErrUnexpectedEOF
@@ -81,7 +80,7 @@ func ReadVInt(r io.ByteReader) (int32, error) {
 	return v, err
 }
 
-// vlongSize is how many bytes an encoding takes, told by its first.
+// vlongSize returns the length of an encoding from its first byte.
 func vlongSize(lead byte) int {
 	switch c := int8(lead); {
 	case c >= -112:
