@@ -80,7 +80,7 @@ func TestTerasortLikeHadoop(t *testing.T) {
 	if ours(t, terasort.Program(), path("our-sorted"), "-D", "mapreduce.job.reduces=3", path("rows"), path("our-sorted")) != sorted {
 		t.Error("terasort: not the rows that Hadoop sorts")
 	}
-	for _, in := range []string{"sorted", "rows"} { // the latter is full of faults
+	for _, in := range []string{"sorted", "rows"} { // the second is not sorted
 		out, ourOut := path(in+"-report"), path(in+"-our-report")
 		want := h.run(out, "teravalidate", path(in), out)
 		got := ours(t, teravalidate.Program(), ourOut, path(in), ourOut)

@@ -9,10 +9,10 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config says how wide a bucket is.
+// Config sets the width of a bucket.
 type Config struct{ Width decimal.Number }
 
-// Validate reports a width that makes no buckets.
+// Validate returns an error for a width that is not positive.
 func (c *Config) Validate() error {
 	if c.Width <= 0 {
 		return fmt.Errorf("bucket width %v: expected more than 0", c.Width)

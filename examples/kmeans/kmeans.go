@@ -20,13 +20,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Config says what is looked for.
+// Config sets the number of centres and of rounds.
 type Config struct {
 	Centres int // how many; fewer are found where fewer points differ
 	Rounds  int
 }
 
-// Validate implements what a configuration may have.
+// Validate reports values out of range.
 func (c *Config) Validate() error {
 	if c.Centres < 1 || c.Rounds < 1 {
 		return fmt.Errorf("%d centres in %d rounds; at least 1 of each", c.Centres, c.Rounds)

@@ -45,7 +45,7 @@ func TestKMeansAnyWay(t *testing.T) {
 	extest.Equal(t, got, twin(points, 7, 4))
 }
 
-// twin is the iteration, told in the plainest way.
+// twin is the simplest implementation of the iteration.
 func twin(points []point, k, rounds int) string {
 	sorted := slices.Clone(points)
 	slices.SortFunc(sorted, func(a, b point) int { return compareSeeds(seedOf(a), seedOf(b)) })

@@ -15,7 +15,7 @@ type point []decimal.Number
 // distance of any two points fits in 128 bits.
 const farthest = 1_000_000_000 * decimal.One
 
-// parse reads a line; nil stands for an empty one.
+// parse parses a line. It returns nil for an empty one.
 func parse(line []byte) (point, error) {
 	var p point
 	for field := range bytes.FieldsFuncSeq(line, isBetween) {

@@ -69,7 +69,7 @@ func (o *options) width() int64 {
 	return max(int64(len(fmt.Sprint(o.lines))), perLine)
 }
 
-// number is what stands in a line, counted from 0.
+// number is the number in a line; lines count from 0.
 func (o *options) number(line int64) int64 {
 	switch o.order {
 	case descending:

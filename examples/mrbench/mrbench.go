@@ -88,7 +88,7 @@ func (b *bench) runOnce(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), b.Remove(ctx, run.Out)
 }
 
-// unique is a name in the program's directory that nobody else has.
+// unique returns a name in the program's directory that no other run uses.
 func (o *options) unique(name string) string {
 	return fmt.Sprintf("%s/%s_%d", o.dir, name, rand.Uint32())
 }

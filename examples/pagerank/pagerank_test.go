@@ -13,7 +13,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestPageRankOfARing: nobody is better than anybody else.
+// TestPageRankOfARing: all nodes have the same rank.
 func TestPageRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
 	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")

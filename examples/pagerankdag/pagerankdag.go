@@ -29,7 +29,7 @@ const (
 	outOf  = 20
 )
 
-// Config says how often ranks flow over the links.
+// Config sets the number of rounds.
 type Config struct {
 	Rounds int
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
-// TestRankOfARing: nobody is better than anybody else.
+// TestRankOfARing: all nodes have the same rank.
 func TestRankOfARing(t *testing.T) {
 	in := mrtest.File(t, "ring", "a\tb\nb\tc\nc\ta\n")
 	got := mrtest.Command(t, Program(), "7", in, t.TempDir()+"/out")

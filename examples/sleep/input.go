@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// The properties that tell the input of the number of maps, which is exact here,
-// and of the records of each.
+// The properties that pass the number of maps, which is exact here, and the
+// number of records of each map to the input.
 const (
 	mapsProperty    = "mapreduce.sleepjob.maps"
 	recordsProperty = "mapreduce.sleepjob.map.sleep.count"

@@ -1,11 +1,12 @@
-// Package streamcount counts words as wordcount does, with streams between the
-// stages that cut lines and that count: their Nodes are a gang that runs at once,
-// and a word is on its way to where it is counted as soon as it is found.
+// Package streamcount counts words as wordcount does, but streams them from the
+// stage that splits lines to the stage that counts. The Nodes of both stages are a
+// gang that runs at the same time, so a word is sent as soon as it is found.
 //
 //	lines ──file──> tokenise ~~tcp~~> count
 //
-// A gang needs slots for all of its Nodes, so it does not begin with the splits,
-// of which there may be any number: lines are dealt to a few Nodes.
+// A gang needs slots for all of its Nodes at once. The input may have any number of
+// splits, so the stage that reads them is not in the gang; it distributes the lines
+// over a few Nodes.
 package streamcount
 
 import (
@@ -17,16 +18,16 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// Tokenisers is the property that says how many Nodes cut lines into words.
+// Tokenisers is the property for the number of Nodes that split lines into words.
 const Tokenisers = "streamcount.tokenisers"
 
-// Config says how wide the gang is; the counting Nodes are
+// Config sets the width of the gang. The number of counting Nodes is
 // mapreduce.job.reduces.
 type Config struct {
 	Tokenisers int
 }
 
-// Validate implements what a configuration may have.
+// Validate reports a width that is not positive.
 func (c *Config) Validate() error {
 	if c.Tokenisers < 1 {
 		return fmt.Errorf("%d tokenisers; at least 1", c.Tokenisers)

@@ -44,9 +44,9 @@ func total(found iter.Seq[finding]) string {
 	return all.String()
 }
 
-// faults tells where stretches do not go on from each other: first those of
-// one file, then one file and the next.
-func faults(found iter.Seq[finding]) iter.Seq[string] {
+// disorders yields a message for each place where one stretch of rows does not
+// sort after the stretch before it: first within a file, then between files.
+func disorders(found iter.Seq[finding]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var file finding // all of the present file
 		var between []string
@@ -75,14 +75,14 @@ func withinFile(file, next finding) string {
 
 // betweenFiles compares the ends of a file with each other and with the
 // beginning of the next, as Hadoop does. A file without a name is none.
-func betweenFiles(file, next finding) (faults []string) {
+func betweenFiles(file, next finding) (lines []string) {
 	const format = "bad key partitioning:\n  file %s key % x\n  file %s key % x"
 	name, nextName := path.Base(file.First), path.Base(next.First)
 	if file.First != "" && file.Third < file.Second {
-		faults = append(faults, fmt.Sprintf(format, name+":begin", file.Second, name+":end", file.Third))
+		lines = append(lines, fmt.Sprintf(format, name+":begin", file.Second, name+":end", file.Third))
 	}
 	if file.First != "" && next.First != "" && next.Second < file.Third {
-		faults = append(faults, fmt.Sprintf(format, name+":end", file.Third, nextName+":begin", next.Second))
+		lines = append(lines, fmt.Sprintf(format, name+":end", file.Third, nextName+":begin", next.Second))
 	}
-	return faults
+	return lines
 }

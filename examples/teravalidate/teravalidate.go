@@ -38,8 +38,8 @@ var Job = mr.New("teravalidate",
 			out.Emit("checksum", total(found))
 			return nil
 		}
-		for fault := range faults(found) {
-			out.Emit("error", fault)
+		for disorder := range disorders(found) {
+			out.Emit("error", disorder)
 		}
 		return nil
 	}),

@@ -76,8 +76,8 @@ func rowsOf(keys string) (content string) {
 func TestFileThatEndsBelowItsBegin(t *testing.T) {
 	const rest = " 30 30 30 30 30 30 30 30 30\n"
 	got := validate(t, directory(t, rowsOf("ab"), "", rowsOf("dc"), rowsOf("cc")))
-	_, faults, _ := strings.Cut(got, "\n")
-	extest.Equal(t, faults, "error\tmisorder in part-r-00002 between 64"+strings.TrimSuffix(rest, "\n")+" and 63"+rest+
+	_, disorders, _ := strings.Cut(got, "\n")
+	extest.Equal(t, disorders, "error\tmisorder in part-r-00002 between 64"+strings.TrimSuffix(rest, "\n")+" and 63"+rest+
 		"error\tbad key partitioning:\n  file part-r-00002:begin key 64"+rest+"  file part-r-00002:end key 63"+rest)
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// transfer writes or reads size bytes of a file through a buffer and returns how
-// many it were. seen is told how far it has come; its error ends the transfer.
+// transfer writes or reads size bytes of a file through a buffer and returns the
+// number of bytes transferred. It calls seen with the progress, in bytes; an error
+// of seen ends the transfer.
 type transfer func(t *mr.Task, file string, size int64, buffer []byte, seen func(done int64) error) (int64, error)
 
 // measured is the mapper that moves the file of each record, and emits what is

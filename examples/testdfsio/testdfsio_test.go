@@ -136,7 +136,7 @@ func TestOneMapAFile(t *testing.T) {
 	}
 }
 
-// TestCleanLeavesOthersAlone has a file of somebody else's in the base.
+// TestCleanLeavesOthersAlone keeps a file of another program in the base directory.
 func TestCleanLeavesOthersAlone(t *testing.T) {
 	s := newStage(t)
 	s.run("-write", "-size", "1B")

@@ -15,7 +15,7 @@ import (
 // Count is wordcount, written for the next job to read.
 var Count = wordcount.Job.WithOutput(mr.SequenceOutput(mr.Text, mr.LongWritable))
 
-// Config says how many words to list.
+// Config sets the number of words to list.
 type Config struct{ N int }
 
 type nothing = struct{}

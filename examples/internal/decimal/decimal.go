@@ -1,4 +1,4 @@
-// Package decimal is numbers with six digits behind the point. Sums of them are
+// Package decimal is numbers with six digits after the point. Sums of them are
 // exact, and so do not depend on the order in which they are added, as sums of
 // floats do.
 package decimal
@@ -15,7 +15,7 @@ type Number int64
 // One is the number 1.
 const One Number = 1_000_000
 
-// digits is how many digits stand behind the point.
+// digits is the number of digits after the point.
 const digits = 6
 
 var errSyntax = errors.New("expected a decimal number with at most six digits behind the point")
