@@ -110,7 +110,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	written := 0
 	for len(p) > 0 {
 		if w.chunk == nil {
-			w.chunk = w.room()
+			w.chunk = w.emptyChunk()
 		}
 		n := min(len(p), behindChunk-len(w.chunk))
 		w.chunk = append(w.chunk, p[:n]...)
@@ -128,7 +128,7 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 // emptyChunk returns an empty chunk. The first one grows on demand, for small files.
-func (w *writer) room() []byte {
+func (w *writer) emptyChunk() []byte {
 	if w.chunks == nil {
 		return []byte{}
 	}
