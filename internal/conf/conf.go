@@ -51,7 +51,7 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		return nil, fmt.Errorf("property without a name has the value %s", quote(v.text))
 	}
 	canonical, deprecated := undeprecated(name)
-	if deprecated && typed {
+	if deprecated && (typed || strings.HasPrefix(canonical, "hammr.")) {
 		warnings = append(warnings, fmt.Sprintf("%s is deprecated. Instead, use %s", name, canonical))
 	}
 	k := table[canonical]

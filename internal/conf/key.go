@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Kind is what the value of a key has to be.
+// Kind is the type of a property's value.
 type Kind int
 
-// The kinds of values. Sizes and durations may end in a unit; a bare size is
-// in bytes, a bare duration in milliseconds.
+// The kinds of values. A size without a unit is in bytes, a duration without a
+// unit in milliseconds.
 const (
 	String   Kind = iota // any text, kept as it is
 	Int                  // a whole number
@@ -21,7 +21,7 @@ const (
 	Bool                 // true or false
 	Size                 // bytes; suffixes k, m, g, t are powers of 1024
 	Duration             // suffixes us, ms, s, m, h
-	List                 // texts with commas between; white space around them is dropped
+	List                 // texts separated by commas; white space around them is dropped
 	Class                // the name of a class or codec; white space around it is dropped
 )
 
@@ -37,16 +37,22 @@ type Key struct {
 	Kind    Kind
 	Default string
 	Doc     string   // one line
-	Aliases []string // deprecated names that still work
+	Aliases []string // older names; a property that is set by one of them is set, with a warning
 
-	lo, hi  float64 // bounds of a number
-	above   bool    // lo itself is out
-	choices []string
-	notes   map[string]string // warnings about particular values
+	// Unsupported says, for a property of Hadoop that Hammr does not implement,
+	// why it is refused and what to do instead; "" for all others. Only the
+	// default and the values in honoured are accepted.
+	Unsupported string
+
+	lo, hi    float64 // bounds of a number
+	exclusive bool    // lo itself is out of bounds
+	choices   []string
+	honoured  []string
+	notes     map[string]string // warnings about particular values
 }
 
-// key declares a property. Sizes and durations may not be negative unless in
-// says otherwise; other numbers are not bounded.
+// key declares a property. Sizes and durations may not be negative unless
+// between or atLeast says otherwise; other numbers are not bounded.
 func key(name string, kind Kind, def, doc string) Key {
 	k := Key{Name: name, Kind: kind, Default: def, Doc: doc, lo: math.Inf(-1), hi: math.Inf(1)}
 	if kind == Size || kind == Duration {
@@ -55,29 +61,37 @@ func key(name string, kind Kind, def, doc string) Key {
 	return k
 }
 
-// was names deprecated aliases.
-func (k Key) was(aliases ...string) Key { k.Aliases = aliases; return k }
+// renames names the aliases of a property. This is the only place to touch
+// when a property gets a new name: Set resolves the old one and warns.
+func (k Key) renames(aliases ...string) Key { k.Aliases = aliases; return k }
 
-// in bounds a number, both ends included.
-func (k Key) in(lo, hi float64) Key { k.lo, k.hi = lo, hi; return k }
+// between bounds a number, both ends included.
+func (k Key) between(lo, hi float64) Key { k.lo, k.hi = lo, hi; return k }
 
-// from bounds a number from below, lo included.
-func (k Key) from(lo float64) Key { return k.in(lo, math.Inf(1)) }
+// atLeast bounds a number from below, lo included.
+func (k Key) atLeast(lo float64) Key { return k.between(lo, math.Inf(1)) }
 
-// over bounds a number, lo excluded and hi included.
-func (k Key) over(lo, hi float64) Key { k.above = true; return k.in(lo, hi) }
+// moreThan bounds a number, lo excluded and hi included.
+func (k Key) moreThan(lo, hi float64) Key { k.exclusive = true; return k.between(lo, hi) }
 
-// of lists the only values that are accepted, of a List the only elements, in any
-// case of letters.
-func (k Key) of(choices ...string) Key { k.choices = choices; return k }
+// oneOf lists the only values that are accepted, of a List the only elements,
+// in any case of letters.
+func (k Key) oneOf(choices ...string) Key { k.choices = choices; return k }
 
-// note has a warning for a value that is accepted.
-func (k Key) note(value, warning string) Key {
+// warns adds a warning for a value that is accepted.
+func (k Key) warns(value, warning string) Key {
 	k.notes = map[string]string{value: warning}
 	return k
 }
 
-// check tells whether value is of the key's kind.
+// unsupported marks a property that is refused unless it has its default or
+// one of the values honoured, which mean what Hammr does anyway.
+func (k Key) unsupported(why string, honoured ...string) Key {
+	k.Unsupported, k.honoured = why, honoured
+	return k
+}
+
+// check reports a value that is not of the key's kind.
 func (k *Key) check(value string) error {
 	if _, err := k.parse(value); err != nil {
 		return fmt.Errorf("expected %v, and %s is not; the default is %s", k.Kind, quote(value), quote(k.Default))
@@ -85,16 +99,26 @@ func (k *Key) check(value string) error {
 	return nil
 }
 
-// checkRange tells whether a value that passed check lies within the bounds.
+// checkRange reports a value that passed check and is out of bounds, or asks
+// for what Hammr does not implement.
 func (k *Key) checkRange(value string) error {
+	if k.Unsupported != "" && !k.isHonoured(value) {
+		return fmt.Errorf("not supported: %s; leave it at its default, %s", k.Unsupported, quote(k.Default))
+	}
 	if len(k.choices) > 0 {
 		return k.checkChoice(value)
 	}
 	n, err := k.parse(value)
-	if err == nil && (n < k.lo || n > k.hi || k.above && n == k.lo) {
+	if err == nil && (n < k.lo || n > k.hi || k.exclusive && n == k.lo) {
 		return fmt.Errorf("expected %s; the default is %s", k.bounds(), quote(k.Default))
 	}
 	return nil
+}
+
+func (k *Key) isHonoured(value string) bool {
+	return slices.ContainsFunc(append(k.honoured[:len(k.honoured):len(k.honoured)], k.Default), func(v string) bool {
+		return strings.EqualFold(k.canonical(v), k.canonical(value))
+	})
 }
 
 func (k *Key) checkChoice(value string) error {
@@ -113,7 +137,7 @@ func (k *Key) checkChoice(value string) error {
 func (k *Key) bounds() string {
 	lo, hi := plain(k.lo), plain(k.hi)
 	switch {
-	case k.above:
+	case k.exclusive:
 		return fmt.Sprintf("more than %s and at most %s", lo, hi)
 	case math.IsInf(k.hi, 1):
 		return "at least " + lo

@@ -19,7 +19,7 @@ const (
 
 	ClientTimeout         = "hammr.client.timeout"
 	TasknodeExpiry        = "hammr.tasknode.expiry"
-	MasterElectionTimeout = "hammr.jobmaster.heartbeat"
+	MasterElectionTimeout = "hammr.jobmaster.election.timeout"
 
 	JobName    = "mapreduce.job.name"
 	JobQueue   = "mapreduce.job.queuename"
@@ -35,6 +35,7 @@ const (
 	Files    = "mapreduce.job.cache.files"
 
 	InputDirRecursive = "mapreduce.input.fileinputformat.input.dir.recursive"
+	FileBufferSize    = "io.file.buffer.size"
 	SplitMinSize      = "mapreduce.input.fileinputformat.split.minsize"
 	SplitMaxSize      = "mapreduce.input.fileinputformat.split.maxsize"
 	InputCombine      = "hammr.input.combine"
@@ -51,6 +52,7 @@ const (
 	ShuffleInputBufferPercent = "mapreduce.reduce.shuffle.input.buffer.percent"
 	ShuffleMergePercent       = "mapreduce.reduce.shuffle.merge.percent"
 	ShuffleMemoryLimitPercent = "mapreduce.reduce.shuffle.memory.limit.percent"
+	ReduceInputBufferPercent  = "mapreduce.reduce.input.buffer.percent"
 	ReduceInMemThreshold      = "mapreduce.reduce.merge.inmem.threshold"
 	ShuffleParallelCopies     = "mapreduce.reduce.shuffle.parallelcopies"
 	ShuffleConnectTimeout     = "mapreduce.reduce.shuffle.connect.timeout"
@@ -67,6 +69,10 @@ const (
 	ReducePreemption          = "hammr.job.reduce.preemption"
 	MayPreempt                = "hammr.job.may.preempt"
 	PartitionRanges           = "hammr.job.partition.ranges"
+
+	CountersLimit = "mapreduce.job.counters.limit"
+	PollInterval  = "mapreduce.client.progressmonitor.pollinterval"
+	OutputFilter  = "mapreduce.client.output.filter"
 
 	RecordSleep = "hammr.debug.record.sleep"
 

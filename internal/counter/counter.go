@@ -1,24 +1,29 @@
 // Package counter counts what a job does. Counters live in groups; groups and
 // counters carry Hadoop's display names and are printed in Hadoop's order.
 //
-// An attempt has a Set. It looks each Counter up once, keeps the pointer and
-// adds to it from any goroutine. Snapshots of the set (Values) travel to the
-// jobmaster, which adds those of the attempts that count for the job. At its
-// end FillZeros and String make of the sum what the user sees.
+// An attempt has a Set. It looks up each Counter once, keeps the pointer, and adds
+// to it from any goroutine. Snapshots of the set (Values) travel to the jobmaster,
+// which adds up those of the attempts that succeed. At the end FillZeros and
+// String turn the sum into the listing that the user sees.
 //
-// What users count in their own groups is bounded by
-// mapreduce.job.counters.limit: Set.Limit within an attempt, Values.CheckLimit
-// over the job.
+// The engine's own counters are declared in names.go, one line each. Counters in
+// groups of the user's are bounded by mapreduce.job.counters.limit: Set.Limit
+// holds within an attempt, Values.CheckLimit over the job.
 package counter
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // ID names a counter by the display names of its group and itself.
 type ID struct {
 	Group string
 	Name  string
+}
+
+// isUsers reports whether the counter is in a group of the user's, not of the
+// engine's.
+func (id ID) isUsers() bool {
+	_, engine := groupRank[id.Group]
+	return !engine
 }
 
 // Counter is one number that any goroutine may add to.
@@ -36,5 +41,5 @@ func (c *Counter) Max(n int64) {
 	}
 }
 
-// Value is the present count.
+// Value is the current count.
 func (c *Counter) Value() int64 { return c.value.Load() }

@@ -1,28 +1,29 @@
 package counter
 
 import (
+	"runtime/metrics"
 	"sync"
 	"time"
 )
 
-// usage is what the operating system and the Go runtime know of this process.
+// usage is what the operating system and the Go runtime report about this process.
 type usage struct {
 	cpu           time.Duration // user and system
 	gc            time.Duration // CPU time of garbage collection, estimated by the runtime
 	rss           int64         // resident bytes
 	virtual       int64         // bytes of address space
 	peakRSS       int64         // highest so far
-	peakVirtual   int64
-	heapCommitted int64 // bytes of the Go heap that are backed by memory
+	peakVirtual   int64         // highest so far
+	heapCommitted int64         // bytes of the Go heap that are backed by memory
 }
 
 // Process measures what attempts cost the process that they run in.
 //
-// A task process runs one attempt, and the figures are simply the process's.
-// In the embedded engine attempts are goroutines and nobody can tell whose
-// memory or CPU time is whose: each attempt is charged an equal share of what
-// the process used while it ran, so that the job's sums are the process's. The
-// Peak counters are the whole process's in both cases.
+// A task process runs one attempt, and the figures are the process's. In the
+// embedded engine attempts are goroutines, and their memory and CPU time cannot be
+// told apart. Each attempt is then charged an equal share of what the process used
+// while it ran, so that the job's sums are the process's. The Peak counters are
+// those of the whole process in both cases.
 //
 // The zero value is ready for use. Its methods may be called by several
 // goroutines at once.
@@ -35,14 +36,14 @@ type Process struct {
 	read func() usage // nil is readUsage; set in tests
 }
 
-// Attempt is a measurement under way.
+// Attempt measures one attempt from Begin to End.
 type Attempt struct {
 	process *Process
 	cpu     time.Duration // charged so far
 	gc      time.Duration
 }
 
-// Begin starts to charge an attempt, until End.
+// Begin starts to charge an attempt. End stops it.
 func (p *Process) Begin() *Attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +79,8 @@ func (a *Attempt) End(s *Set, reduce bool) {
 	s.Counter(virtual).Max(now.peakVirtual)
 }
 
-// chargeLocked divides what was used since the last call among those that ran.
+// chargeLocked divides what was used since the last call among the attempts that
+// ran, and returns the usage so far.
 func (p *Process) chargeLocked() usage {
 	read := p.read
 	if read == nil {
@@ -93,4 +95,25 @@ func (p *Process) chargeLocked() usage {
 	}
 	p.mu.last = now
 	return now
+}
+
+// readUsage measures this process. What the platform does not report is 0.
+func readUsage() usage {
+	u := systemUsage()
+	samples := []metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(samples)
+	if samples[0].Value.Kind() == metrics.KindFloat64 {
+		u.gc = time.Duration(samples[0].Value.Float64() * float64(time.Second))
+	}
+	for _, s := range samples[1:] {
+		if s.Value.Kind() == metrics.KindUint64 {
+			u.heapCommitted += int64(s.Value.Uint64())
+		}
+	}
+	return u
 }

@@ -1,50 +1,66 @@
 package counter
 
-import "sync"
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
 
-// Set is the counters of one attempt. The zero value is ready for use and has
+// ErrLimit marks a job that has more counters of its own than it may.
+var ErrLimit = errors.New("too many counters")
+
+func checkLimit(n, limit int) error {
+	if limit < 0 || n <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: %d, and mapreduce.job.counters.limit is %d; "+
+		"count under fewer names (never under names taken from the data) or raise the limit",
+		ErrLimit, n, limit)
+}
+
+// Set holds the counters of one attempt. The zero value is ready for use and has
 // no limit.
 type Set struct {
 	mu struct {
 		sync.Mutex
 		counters map[ID]*Counter
-		users    int // counters in the user's groups
-		refused  int // look-ups that the limit refused
-		limit    int // of users; 0 stands for none
+		users    int // counters in groups of the user's
+		refused  bool
+		limit    int // users <= limit; 0: no limit
 		overflow Counter
 	}
 }
 
-// Limit bounds the counters of the user's groups from now on; n must be above
-// 0. A user's counter beyond it is not kept: Counter returns one that counts
-// for nobody, and Err tells. So a program that counts under names taken from
-// its data meets an error and not the end of the memory.
+// Limit bounds the counters in groups of the user's from now on; 0 removes the
+// limit. Beyond it Counter returns a counter that is not kept, and Err returns an
+// error. A program that counts under names taken from its data thus fails, instead
+// of filling the memory.
 func (s *Set) Limit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.limit = n
 }
 
-// Err is an error that wraps ErrLimit once the limit refused a counter.
+// Err returns an error that wraps ErrLimit once the limit has refused a counter.
 func (s *Set) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mu.refused == 0 {
+	if !s.mu.refused {
 		return nil
 	}
 	return checkLimit(s.mu.users+1, s.mu.limit)
 }
 
-// Counter returns the counter named id, making it at 0 when it is new.
+// Counter returns the counter named id; a new one starts at 0.
 func (s *Set) Counter(id ID) *Counter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.mu.counters[id]; c != nil {
 		return c
 	}
-	if id.user() {
+	if id.isUsers() {
 		if s.mu.limit > 0 && s.mu.users >= s.mu.limit {
-			s.mu.refused++
+			s.mu.refused = true
 			return &s.mu.overflow
 		}
 		s.mu.users++
@@ -60,7 +76,7 @@ func (s *Set) Counter(id ID) *Counter {
 // Add adds n to the counter named id.
 func (s *Set) Add(id ID, n int64) { s.Counter(id).Add(n) }
 
-// Values is the present value of every counter of the set.
+// Values returns the current value of every counter of the set.
 func (s *Set) Values() Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,10 +28,10 @@ func TestCountersAddUpFromManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestLimitHoldsForUsersAlone(t *testing.T) {
+func TestLimitBoundsOnlyTheUsersCounters(t *testing.T) {
 	var s Set
 	s.Limit(2)
-	for _, id := range counterOrder {
+	for _, id := range declared {
 		s.Add(id, 1)
 	}
 	for _, name := range []string{"a", "b", "a", "b"} {

@@ -2,6 +2,7 @@ package counter
 
 import (
 	"bufio"
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ func systemUsage() usage {
 	}
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
-		return u // A machine without procfs: memory stays unknown.
+		return u // without procfs, memory stays unknown
 	}
 	defer f.Close()
 	fields := map[string]*int64{
@@ -41,4 +42,25 @@ func parseKilobytes(s string) int64 {
 		return 0
 	}
 	return n * 1024
+}
+
+// ResidentBytes is the size of this process in memory; 0 if it is unknown.
+func ResidentBytes() int64 {
+	statm, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(statm)
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// ResetPeak resets the peak of resident memory of this process, before it runs
+// another attempt. If the kernel refuses, the peak stays.
+func ResetPeak() {
+	const resetPeak = "5" // of proc(5), clear_refs
+	_ = os.WriteFile("/proc/self/clear_refs", []byte(resetPeak), 0)
 }

@@ -2,11 +2,11 @@
 
 package counter
 
-// systemUsage knows nothing of other systems: CPU time and memory stay 0.
+// systemUsage reports nothing on other systems: CPU time and memory stay 0.
 func systemUsage() usage { return usage{} }
 
-// Resident knows nothing of other systems.
-func Resident() int64 { return 0 }
+// ResidentBytes is unknown on other systems.
+func ResidentBytes() int64 { return 0 }
 
-// ForgetPeak has nothing to forget.
-func ForgetPeak() {}
+// ResetPeak does nothing on other systems.
+func ResetPeak() {}

@@ -1,35 +1,33 @@
 package counter
 
-import "maps"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
-// Values is a snapshot of counters: group, then name, then count. It is the
-// shape of counters in reports.
+// Values is a snapshot of counters: group, then name, then count. Reports hold
+// counters in this shape.
 type Values map[string]map[string]int64
 
-// peaks are the counters of which a job shows the highest of its attempts and
-// not their sum.
-var peaks = map[ID]bool{
-	PeakMapPhysicalBytes:    true,
-	PeakMapVirtualBytes:     true,
-	PeakReducePhysicalBytes: true,
-	PeakReduceVirtualBytes:  true,
-}
-
-// Add adds n to one counter, and raises a peak to n if it is lower.
+// Add adds n to one counter. A counter of which a job shows the highest value is
+// raised to n if it is lower.
 func (v Values) Add(id ID, n int64) {
 	g := v[id.Group]
 	if g == nil {
 		g = make(map[string]int64)
 		v[id.Group] = g
 	}
-	if peaks[id] {
+	if kinds[id] == highest {
 		g[id.Name] = max(g[id.Name], n)
 		return
 	}
 	g[id.Name] += n
 }
 
-// Get is the count of id, 0 when it was never counted.
+// Get is the count of id, 0 if it was never counted.
 func (v Values) Get(id ID) int64 { return v[id.Group][id.Name] }
 
 // AddAll adds every count of w to v.
@@ -48,4 +46,113 @@ func (v Values) Clone() Values {
 		c[group] = maps.Clone(names)
 	}
 	return c
+}
+
+// Len is the number of counters in all groups.
+func (v Values) Len() int {
+	n := 0
+	for _, names := range v {
+		n += len(names)
+	}
+	return n
+}
+
+// CheckLimit returns an error that wraps ErrLimit if v has more than limit
+// counters in groups of the user's. The engine's own counters are not limited. A
+// negative limit allows any number.
+func (v Values) CheckLimit(limit int) error {
+	n := 0
+	for group, names := range v {
+		if (ID{Group: group}).isUsers() {
+			n += len(names)
+		}
+	}
+	return checkLimit(n, limit)
+}
+
+// Shape decides which counters a job shows even if they are 0.
+type Shape struct {
+	Reduces bool     // the job has reduce tasks
+	Schemes []string // of the file systems that the job uses, except "file"
+}
+
+// FillZeros adds, at 0, the counters that Hadoop prints for every job of this
+// shape, so that scripts which look for one find it.
+func (v Values) FillZeros(s Shape) {
+	for _, id := range declared {
+		if k := kinds[id]; k == always || k == withReduces && s.Reduces {
+			v.Add(id, 0)
+		}
+	}
+	for _, scheme := range append([]string{"file"}, s.Schemes...) {
+		for name := range fileSystemRank {
+			v.Add(fileSystem(scheme, name), 0)
+		}
+	}
+}
+
+// Groups returns the names of the groups: the engine's in the order in which
+// Hadoop prints them, then the user's, sorted.
+func (v Values) Groups() []string {
+	return slices.SortedFunc(maps.Keys(v), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rankOf(groupRank, a), rankOf(groupRank, b)), cmp.Compare(a, b))
+	})
+}
+
+// Names returns the counters of one group: those that Hadoop knows in the order
+// in which it prints them, then the others, sorted.
+func (v Values) Names(group string) []string {
+	if group == GroupFileSystem {
+		return slices.SortedFunc(maps.Keys(v[group]), compareFileSystem)
+	}
+	rank := func(name string) int { return rankOf(counterRank, ID{group, name}) }
+	return slices.SortedFunc(maps.Keys(v[group]), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
+}
+
+// compareFileSystem orders by scheme first, then by Hadoop's order.
+func compareFileSystem(a, b string) int {
+	schemeA, nameA, _ := strings.Cut(a, schemeSeparator)
+	schemeB, nameB, _ := strings.Cut(b, schemeSeparator)
+	return cmp.Or(
+		cmp.Compare(schemeA, schemeB),
+		cmp.Compare(rankOf(fileSystemRank, nameA), rankOf(fileSystemRank, nameB)),
+		cmp.Compare(a, b))
+}
+
+// ranks numbers values in their order.
+func ranks[T comparable](order ...T) map[T]int {
+	m := make(map[T]int, len(order))
+	for i, v := range order {
+		m[v] = i
+	}
+	return m
+}
+
+// rankOf is the rank of v; a value without one comes last.
+func rankOf[T comparable](m map[T]int, v T) int {
+	if r, ok := m[v]; ok {
+		return r
+	}
+	return len(m)
+}
+
+// String lists the counters as Hadoop prints them at the end of a job, without a
+// newline at the end:
+//
+//	Counters: 2
+//		Map-Reduce Framework
+//			Map input records=3
+//			Map output records=5
+func (v Values) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Counters: %d", v.Len())
+	for _, group := range v.Groups() {
+		fmt.Fprintf(&b, "\n\t%s", group)
+		for _, name := range v.Names(group) {
+			fmt.Fprintf(&b, "\n\t\t%s=%d", name, v[group][name])
+		}
+	}
+	return b.String()
 }

@@ -101,17 +101,18 @@ func TestFillZerosKeepsCounts(t *testing.T) {
 	}
 }
 
-func TestEveryCounterHasAPlace(t *testing.T) {
+func TestEveryCounterIsDeclaredOnce(t *testing.T) {
 	seen := make(map[ID]bool)
-	for _, id := range counterOrder {
+	for _, id := range declared {
 		if seen[id] {
-			t.Errorf("%q has two places", id)
+			t.Errorf("%q is declared twice", id)
 		}
 		seen[id] = true
-	}
-	for _, id := range slices.Concat(zerosOfMaps, zerosOfReduces) {
-		if !seen[id] {
-			t.Errorf("%q has no place in the order", id)
+		if _, ok := groupRank[id.Group]; !ok {
+			t.Errorf("%q is in a group without a rank", id)
 		}
+	}
+	if len(seen) != len(counterRank) || len(seen) != len(kinds) {
+		t.Errorf("%d counters, %d ranks, %d kinds", len(seen), len(counterRank), len(kinds))
 	}
 }
