@@ -31,6 +31,9 @@ type jobWork struct {
 	spec  *wire.JobSpec
 	setUp bool        // the output directory is the job's own
 	files []finalFile // of commit
+
+	// countersErr refuses the commit of a job with too many counters.
+	countersErr error
 }
 
 // do does the work and reports how it ended.
@@ -41,7 +44,10 @@ func (w *jobWork) do(ctx context.Context, kind control.WorkKind) {
 		w.setUpJob(ctx, r)
 		return
 	case control.WorkCommit:
-		if r.err = w.commit(ctx); r.err == nil {
+		if r.err = w.countersErr; r.err == nil {
+			r.err = w.commit(ctx)
+		}
+		if r.err == nil {
 			w.removeStaged(ctx)
 		}
 	case control.WorkCleanUp:

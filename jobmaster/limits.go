@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/counter"
 )
 
 // priorities are Hadoop's names for how urgent a job is.
@@ -34,6 +35,20 @@ func setLimits(spec *cluster.JobSpec, properties map[string]string) error {
 		spec.Placement = strings.ToLower(method)
 	}
 	return c.Validate()
+}
+
+// checkCounters returns an error if the finished tasks of a job have, together,
+// more counters of the user's than the job may have. Each attempt checks its own.
+func checkCounters(j *cluster.Job, properties map[string]string) error {
+	c, err := conf.FromMap(properties)
+	if err != nil {
+		return err
+	}
+	sums := make(counter.Values)
+	for _, c := range j.Counters() {
+		sums.Add(counter.ID{Group: c.Group, Name: c.Name}, c.Value)
+	}
+	return sums.CheckLimit(c.Int(conf.CountersLimit))
 }
 
 // marksSuccess reports whether the job wants a _SUCCESS file.

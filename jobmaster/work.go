@@ -26,6 +26,7 @@ func (m *Master) startWork(w control.Work) {
 	task := jobWork{m: m, lead: m.lead, job: w.Job, spec: r.spec, setUp: m.view.Job(w.Job).StartedAt != 0}
 	if w.Kind == control.WorkCommit {
 		task.files = finalFiles(m.view.Job(w.Job))
+		task.countersErr = checkCounters(m.view.Job(w.Job), r.spec.Properties)
 	}
 	m.workers.Go(func() {
 		defer close(done)

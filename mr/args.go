@@ -2,6 +2,7 @@ package mr
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/console"
 )
 
-// options are the generic options of a command line.
+// options are what a command line says, apart from the program's own arguments.
 type options struct {
 	define  [][2]string // -D, in order
 	conf    []string    // -conf
@@ -21,16 +22,17 @@ type options struct {
 	cluster clusterOptions
 	show    *show // nil: the program runs
 	help    bool
-	args    []string // the program's own
+	args    []string // the program's own arguments
 }
 
-// parseArgs reads a command line as Hadoop does: generic options come first
-// and end at the first argument that is none; what follows is the program's.
-// --report, --quiet, --workers, --master, --token-file, --pool, --detach, --dag and --help
-// stand anywhere before "--".
-func parseArgs(args []string) (*options, error) {
+// parseArgs reads a command line as Hadoop does: generic options come first and
+// end at the first argument that is not one. The rest are the program's arguments.
+// Options that begin with "--" may stand anywhere before an argument "--". One that
+// is neither known here nor in own, the program's options, is refused: read as a
+// path it would fail later, or create a file of that name.
+func parseArgs(args, own []string) (*options, error) {
 	o := new(options)
-	args, err := o.takeLong(args)
+	args, behind, err := o.takeLong(args, own)
 	if err != nil {
 		return nil, err
 	}
@@ -44,45 +46,46 @@ func parseArgs(args []string) (*options, error) {
 		}
 		args = rest
 	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	o.args = args
+	o.args = append(args, behind...)
 	return o, nil
 }
 
-// takeLong takes the long options out of args.
-func (o *options) takeLong(args []string) (rest []string, err error) {
+// takeLong takes the long options out of args. It returns the other arguments, and
+// those behind an argument "--".
+func (o *options) takeLong(args, own []string) (rest, behind []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, hasValue := strings.Cut(args[i], "=")
 		switch name {
 		case "--":
-			return append(rest, args[i:]...), nil
+			return rest, args[i+1:], nil
 		case "--quiet":
 			o.quiet = true
 		case "--detach":
 			o.cluster.detach = true
 		case "--dag":
 			if o.show, err = parseShow(value); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		case "--help", "-h":
 			o.help = true
 		case "--report", "--workers", "--master", "--token-file", "--pool":
 			if !hasValue {
 				if i++; i == len(args) {
-					return nil, fmt.Errorf("option %s: a value is missing", name)
+					return nil, nil, fmt.Errorf("option %s: a value is missing", name)
 				}
 				value = args[i]
 			}
 			if err := o.setLong(name, value); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		default:
+			if strings.HasPrefix(name, "--") && !slices.Contains(own, name) {
+				return nil, nil, fmt.Errorf("option %s: unknown; -h lists the options, and an argument that begins with -- goes behind an argument --", name)
+			}
 			rest = append(rest, args[i])
 		}
 	}
-	return rest, nil
+	return rest, nil, nil
 }
 
 func (o *options) setLong(name, value string) error {
@@ -108,8 +111,8 @@ func (o *options) setLong(name, value string) error {
 	return nil
 }
 
-// takeGeneric takes one generic option off the front of args; it returns args
-// as they are when the first is none.
+// takeGeneric takes one generic option off the front of args. It returns args
+// unchanged if they do not begin with one.
 func (o *options) takeGeneric(args []string) (rest []string, err error) {
 	name := args[0]
 	if strings.HasPrefix(name, "-D") && len(name) > 2 {
@@ -148,7 +151,8 @@ func (o *options) addDefine(definition string) error {
 	return nil
 }
 
-// configuration is what the files of HADOOP_CONF_DIR, -conf and -D say.
+// configuration reads the files of HADOOP_CONF_DIR, -conf and -D. Warnings go to
+// the console. Errors wrap ErrUsage.
 func (o *options) configuration(show *console.Console) (*conf.Conf, error) {
 	var define []string
 	for _, d := range o.define {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestParseArgs(t *testing.T) {
-	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3 --pool nightly"))
+	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -D out --workers 3 --pool nightly"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,27 +26,40 @@ func TestParseArgs(t *testing.T) {
 }
 
 func TestParseArgsAfterDoubleDash(t *testing.T) {
-	o, err := parseArgs([]string{"in", "out", "--", "--quiet", "-h"})
+	o, err := parseArgs([]string{"in", "out", "--", "--quiet", "-h", "--unknown", "--"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.quiet || o.help {
-		t.Error("an option behind -- was taken")
+		t.Error("an option behind -- was read")
 	}
-	if want := []string{"in", "out", "--", "--quiet", "-h"}; !slices.Equal(o.args, want) {
+	if want := []string{"in", "out", "--quiet", "-h", "--unknown", "--"}; !slices.Equal(o.args, want) {
 		t.Errorf("args %q, want %q", o.args, want)
 	}
 }
 
-func TestParseArgsFaults(t *testing.T) {
+func TestParseArgsAcceptsOptionsOfTheProgram(t *testing.T) {
+	o, err := parseArgs(strings.Fields("-D a=b in --rounds=5 --seed 7 out"), []string{"--rounds", "--seed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"in", "--rounds=5", "--seed", "7", "out"}; !slices.Equal(o.args, want) {
+		t.Errorf("args %q, want %q", o.args, want)
+	}
+}
+
+func TestParseArgsErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"-D", "option -D: a value is missing"},
 		{"-D novalue in out", "write it as property=value"},
 		{"--workers 0 in out", `"0" is not a number of at least 1`},
 		{"--report", "option --report: a value is missing"},
 		{"-libjars x.jar in out", "programs are Go binaries"},
+		{"--fast in out", "option --fast: unknown"},
+		{"in out --reduces=3", "option --reduces: unknown"},
+		{"-D a=b --fs hdfs://nn in out", "option --fs: unknown"},
 	} {
-		_, err := parseArgs(strings.Fields(c.args))
+		_, err := parseArgs(strings.Fields(c.args), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.args, err, c.want)
 		}

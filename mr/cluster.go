@@ -129,10 +129,11 @@ func submitWhole(ctx context.Context, c client.Client, spec *wire.JobSpec, split
 // watchRemote follows a job to its end, or until the user leaves it alone.
 func (d *Driver) watchRemote(ctx context.Context, c client.Client, spec *wire.JobSpec, id string) (*wire.JobStatus, error) {
 	var last *wire.JobStatus
-	tell := d.reportProgress()
+	progress := d.newProgressReporter()
 	stopBar := d.console.StartRefresh()
-	status, err := c.Watch(ctx, id, func(s *wire.JobStatus) { last = s; tell(s) })
+	status, err := c.Watch(ctx, id, func(s *wire.JobStatus) { last = s; progress.report(s) })
 	stopBar()
+	progress.stop()
 	switch {
 	case err == nil:
 		return status, d.conclude(ctx, spec, status)

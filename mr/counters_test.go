@@ -146,3 +146,35 @@ func TestCountersOfFailedAttemptsAreNotAdded(t *testing.T) {
 		t.Errorf("the failed attempt is not shown\n%s", got.Stderr)
 	}
 }
+
+// TestCountersOfTheUserAreLimited counts each word under its own name. One attempt
+// may not exceed mapreduce.job.counters.limit, nor may all of them together.
+func TestCountersOfTheUserAreLimited(t *testing.T) {
+	job := mr.MapOnly("names", mr.TextStrings(), mr.MapFunc(func(t *mr.Task, _ int64, line string, _ textEmitter) error {
+		for _, w := range strings.Fields(line) {
+			t.Counter("Words", w).Add(1)
+		}
+		return nil
+	}), mr.NullOutput[string, string]())
+	for _, c := range []struct {
+		name  string
+		limit string
+		in    []string
+		cause string
+	}{
+		{"at the limit", "4", []string{"a b c a", "c d"}, ""},
+		{"one attempt exceeds the limit", "2", []string{"a b c", "a"}, "too many counters: 3, and mapreduce.job.counters.limit is 2"},
+		{"all attempts together exceed the limit", "3", []string{"a b c", "c d"}, "too many counters: 4, and mapreduce.job.counters.limit is 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := once("-D", "hammr.input.combine=false", "-D", "mapreduce.job.counters.limit="+c.limit, inputDir(t, c.in...), outputDir(t))
+			if c.cause == "" {
+				if got := mrtest.Exec(t, job, args...); got.Code != mr.ExitDone {
+					t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
+				}
+				return
+			}
+			fails(t, job, mr.ExitFailed, args, c.cause)
+		})
+	}
+}

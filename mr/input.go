@@ -117,6 +117,7 @@ func openParts(t *Task, s Split, open format.Opener) *splits.Parts {
 	}
 	return splits.OpenParts(t.Context(), resolve, open, s.message(), s.Range, format.Open{
 		MaxRecord: t.node.Conf.Bytes(conf.LineMaxLength),
+		Buffer:    int(t.node.Conf.Bytes(conf.FileBufferSize)),
 	})
 }
 

@@ -46,7 +46,7 @@ func Exec(r Runnable, args []string) int {
 // ctx counts as Ctrl-C.
 func Run(ctx context.Context, r Runnable, args []string, stdout, stderr io.Writer) int {
 	p := r.program()
-	opts, err := parseArgs(args)
+	opts, err := parseArgs(args, p.Options)
 	switch {
 	case err != nil:
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)

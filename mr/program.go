@@ -20,6 +20,11 @@ type Program struct {
 	// Usage is what its arguments are; default "<in> [<in>...] <out>".
 	Usage string
 
+	// Options are the program's own options that begin with two hyphens, such as
+	// "--rounds", which Run finds in Driver.Args. Others are refused, unless Hammr
+	// knows them.
+	Options []string
+
 	// Jobs are all jobs that the program may run: a task finds its code here by
 	// the job's name.
 	Jobs []Runnable

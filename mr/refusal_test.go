@@ -41,7 +41,9 @@ func TestRefusedProperties(t *testing.T) {
 		"mapreduce.task.timeout=soon":                           "mapreduce.task.timeout=soon: ",
 		"hammr.input.combined=true":                             "hammr.input.combined=true: unknown property; did you mean hammr.input.combine?",
 		"mapreduce.input.fileinputformat.split.maxsize=1parsec": "mapreduce.input.fileinputformat.split.maxsize=1parsec: ",
-		"novalue": "option -D novalue: write it as property=value",
+		"mapreduce.shuffle.ssl.enabled=true":                    "mapreduce.shuffle.ssl.enabled=true: not supported: map output travels unencrypted",
+		"mapreduce.client.output.filter=ALL":                    "mapreduce.client.output.filter=ALL: not supported",
+		"novalue":                                               "option -D novalue: write it as property=value",
 	} {
 		dir := outputDir(t)
 		got := fails(t, wordCount(), mr.ExitUsage, []string{"-D", definition, inputDir(t, "a\n"), dir}, want, "Usage: wordcount <in>")
@@ -50,6 +52,18 @@ func TestRefusedProperties(t *testing.T) {
 		}
 		gone(t, dir)
 	}
+}
+
+// TestUnknownOptionsAreRefused covers options with two hyphens: read as a path, one
+// would be reported as a missing input, or name the output.
+func TestUnknownOptionsAreRefused(t *testing.T) {
+	dir := outputDir(t)
+	in := inputDir(t, "a\n")
+	fails(t, wordCount(), mr.ExitUsage, []string{in, dir, "--reduces=3"}, "option --reduces: unknown", "Usage: wordcount <in>")
+	fails(t, wordCount(), mr.ExitUsage, []string{"--local", in, dir}, "option --local: unknown")
+	gone(t, dir)
+	fails(t, wordCount(), mr.ExitFailed, []string{"--", "--local", dir}, "--local")
+	gone(t, dir)
 }
 
 // TestPropertiesOfTheUser takes any name that is not Hammr's own, and warns of

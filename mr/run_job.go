@@ -10,7 +10,6 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/task"
@@ -56,8 +55,10 @@ func (d *Driver) watchToEnd(ctx context.Context, c client.Client, spec *wire.Job
 	defer stop()
 	// A killed job is followed to its end: only then is nothing of it left.
 	stopBar := d.console.StartRefresh()
-	status, err := c.Watch(context.WithoutCancel(ctx), id, d.reportProgress())
+	progress := d.newProgressReporter()
+	status, err := c.Watch(context.WithoutCancel(ctx), id, progress.report)
 	stopBar()
+	progress.stop()
 	if err != nil {
 		return nil, err
 	}
@@ -214,20 +215,6 @@ func (d *Driver) sampleRanges(ctx context.Context, j anyJob, c *conf.Conf, spec 
 	return err
 }
 
-// reportProgress passes what happens to the console.
-func (d *Driver) reportProgress() func(*wire.JobStatus) {
-	failures := 0
-	return func(s *wire.JobStatus) {
-		for ; failures < len(s.Failures); failures++ {
-			if s.State < wire.JobState_SUCCEEDED {
-				f := s.Failures[failures]
-				d.console.TaskFailed(f.Attempt, f.Cause)
-			}
-		}
-		d.console.Progress(progressOf(s))
-	}
-}
-
 // conclude shows how the job ended and keeps it for the report.
 func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobStatus) error {
 	doc := report.FromStatus(s, spec.Properties)
@@ -247,17 +234,4 @@ func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobSt
 		err = errors.Join(ctx.Err(), err)
 	}
 	return err
-}
-
-func progressOf(s *wire.JobStatus) console.Progress {
-	p := console.Progress{
-		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
-		BytesTotal: s.InputBytes,
-		BytesDone:  int64(s.MapProgress * float64(s.InputBytes)),
-	}
-	if !p.MapsOnly {
-		p.BytesTotal *= 2 // once through the map, once through the reduce
-		p.BytesDone += int64(s.ReduceProgress * float64(s.InputBytes))
-	}
-	return p
 }

@@ -34,6 +34,10 @@ type IntakeOptions struct {
 	// small they are; 0 stands for 1000, less for no such limit.
 	InMemThreshold int
 
+	// FreePercent is the share of Memory that must be free of segments during the
+	// final merge: as many of them as necessary are merged to disk first.
+	FreePercent float64
+
 	// Factor is how many runs are merged at once; 0 stands for 64.
 	Factor int
 
@@ -49,7 +53,7 @@ func (o *IntakeOptions) validate() error {
 	if o.FS == nil || o.Dir == "" {
 		faults = append(faults, errors.New("no directory named"))
 	}
-	for _, p := range []float64{o.InputBufferPercent, o.MergePercent, o.MemoryLimitPercent} {
+	for _, p := range []float64{o.InputBufferPercent, o.MergePercent, o.MemoryLimitPercent, o.FreePercent} {
 		if p < 0 || p > 1 {
 			faults = append(faults, fmt.Errorf("share %v of the memory: not within 0 to 1", p))
 		}

@@ -12,6 +12,9 @@ import (
 // are merged into larger ones first. It is called once; the Merge is closed by
 // Close at the latest.
 func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
+	if err := in.freeMemory(ctx); err != nil {
+		return nil, err
+	}
 	in.mu.Lock()
 	disk, memory := in.mu.disk, in.mu.memory
 	factor := mergeFactor(in.opts.Factor, in.opts.Memory-in.mu.segments.used, largestBlock(runsOf(disk)))
@@ -31,6 +34,31 @@ func (in *Intake) Merge(ctx context.Context) (*Merge, error) {
 	defer in.mu.Unlock()
 	in.mu.disk, in.mu.final, in.mu.merge = disk, final, m
 	return m, nil
+}
+
+// freeMemory merges segments to disk until no more are in memory than the final
+// merge may keep there.
+func (in *Intake) freeMemory(ctx context.Context) error {
+	in.mu.Lock()
+	memory := in.mu.memory
+	in.mu.Unlock()
+	excess := storedBytes(memory) - int64(float64(in.opts.Memory)*(1-in.opts.FreePercent))
+	n := 0
+	for ; n < len(memory) && excess > 0; n++ {
+		excess -= memory[n].Run.Length
+	}
+	if n == 0 {
+		return nil
+	}
+	merged, err := in.mergeToFile(ctx, memory[:n])
+	if err != nil {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.mu.memory, in.mu.disk = memory[n:], append(in.mu.disk, merged)
+	in.mu.segments.giveSegments(memory[:n])
+	return nil
 }
 
 func runsOf(sources []Source) []Run {

@@ -75,6 +75,37 @@ func addStream(ctx context.Context, in *Intake, r io.Reader, run Run, ordinal Or
 	return in.AddRemote(ctx, []Run{run}, ordinal, streaming(r))
 }
 
+// TestIntakeFreesMemoryForTheFinalMerge checks that no more bytes are in memory
+// than FreePercent allows, and that Close gives each back once.
+func TestIntakeFreesMemoryForTheFinalMerge(t *testing.T) {
+	for _, free := range []float64{0, 0.99, 1} {
+		r := rand.New(rand.NewPCG(7, 0))
+		sources, want := mapSources(t, r, 8, "random", None)
+		o := intakeOptions(t)
+		o.Memory, o.FreePercent = 16<<20, free
+		in, err := NewIntake(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sources {
+			if err := addOne(in, s, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := in.Buffered()
+		m := finalMerge(t, in)
+		most := int64(float64(o.Memory) * (1 - free))
+		if after := in.Buffered(); after > most || free == 0 && after != before {
+			t.Errorf("free %v: %d bytes in memory of %d before, at most %d are allowed", free, after, before, most)
+		}
+		samePairs(t, readMerge(t, m), want)
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		onlyFiles(t, o.Dir)
+	}
+}
+
 func finalMerge(t testing.TB, in *Intake) *Merge {
 	t.Helper()
 	m, err := in.Merge(context.Background())
@@ -95,6 +126,7 @@ func TestIntakeOrderOfArrivalDoesNotShow(t *testing.T) {
 		o.Factor = rapid.IntRange(2, 9).Draw(rt, "factor")
 		o.InMemThreshold = rapid.SampledFrom([]int{0, 1, 2, -1}).Draw(rt, "threshold")
 		o.Codec = Codec(r.IntN(int(codecCount)))
+		o.FreePercent = rapid.SampledFrom([]float64{0, 0, 0.9, 1}).Draw(rt, "free")
 		in, err := NewIntake(o)
 		if err != nil {
 			rt.Fatal(err)

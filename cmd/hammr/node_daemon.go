@@ -228,7 +228,12 @@ func (n *nodeDaemon) openNode() (err error) {
 		return err
 	}
 	if n.cfg.rack == "" {
-		if n.cfg.rack, err = rackOf(n.conf.String("net.topology.table.file.name"), hosts); err != nil {
+		topology := tasknode.Topology{
+			Table:      n.conf.String("net.topology.table.file.name"),
+			Script:     n.conf.String("net.topology.script.file.name"),
+			ScriptArgs: n.conf.Int("net.topology.script.number.args"),
+		}
+		if n.cfg.rack, err = topology.Rack(context.Background(), hosts); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
@@ -72,28 +69,4 @@ func (l *addressedLauncher) Launch(ctx context.Context, start *taskproc.Start) (
 		start.Properties[conf.HDFSLocalAddress] = l.source
 	}
 	return l.Launcher.Launch(ctx, start)
-}
-
-// rackOf looks hosts up in Hadoop's topology table, a file with a host and its
-// rack on each line. It is "" without a table, and for hosts that are not in it.
-func rackOf(table string, hosts []string) (string, error) {
-	if table == "" {
-		return "", nil
-	}
-	f, err := os.Open(table)
-	if err != nil {
-		return "", fmt.Errorf("topology table: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) >= 2 && slices.Contains(hosts, fields[0]) {
-			return fields[1], nil
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return "", fmt.Errorf("topology table %s: %w", table, err)
-	}
-	return "", nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -60,23 +58,5 @@ func TestHostsOfAListener(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", address, got, err, want)
 		}
 		l.Close()
-	}
-}
-
-func TestRackFromTheTopologyTable(t *testing.T) {
-	table := filepath.Join(t.TempDir(), "table")
-	if err := os.WriteFile(table, []byte("# hosts\nn1 /rack1\n10.0.0.2\t/rack2\nhalf\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for hosts, want := range map[string]string{"n1 10.0.0.1": "/rack1", "n2 10.0.0.2": "/rack2", "n3": "", "half": ""} {
-		if got, err := rackOf(table, strings.Fields(hosts)); err != nil || got != want {
-			t.Errorf("%s: %q, %v; want %q", hosts, got, err, want)
-		}
-	}
-	if got, err := rackOf("", []string{"n1"}); got != "" || err != nil {
-		t.Errorf("without a table: %q, %v", got, err)
-	}
-	if _, err := rackOf("/no/such", nil); err == nil {
-		t.Error("a table that is missing is no error")
 	}
 }

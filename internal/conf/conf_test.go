@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +75,117 @@ func TestNamesAreDeclared(t *testing.T) {
 	})
 	if found == 0 {
 		t.Error("no names found")
+	}
+}
+
+// TestPropertiesAreReadOrRefused looks for each declared property in the code: by
+// its constant of names.go or by its name. A property that no code reads must be
+// refused, else it would be accepted and do nothing.
+func TestPropertiesAreReadOrRefused(t *testing.T) {
+	constants := constantsOfNames(t)
+	read := make(map[string]bool)
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path == filepath.Join(root, "internal", "conf")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		return namesRead(path, constants, read)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dfs.nameservices"} { // package conf itself reads these, in NameNodes
+		read[name] = true
+	}
+	for _, k := range declared {
+		if !read[k.Name] && k.Unsupported == "" && k.notes == nil {
+			t.Errorf("%s is declared, and no code reads it: implement it, or mark it unsupported", k.Name)
+		}
+	}
+}
+
+// constantsOfNames maps the constants of names.go to the properties they name.
+func constantsOfNames(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := make(map[string]string)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			constants[spec.Names[0].Name], _ = strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		}
+		return true
+	})
+	return constants
+}
+
+// namesRead adds the properties that a source file names to read.
+func namesRead(path string, constants map[string]string, read map[string]bool) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		return err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil {
+				read[text] = true
+			}
+		case *ast.SelectorExpr:
+			if p, ok := n.X.(*ast.Ident); ok && p.Name == "conf" {
+				read[constants[n.Sel.Name]] = true
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// TestUnsupportedPropertiesAreRefused sets what Hadoop knows and Hammr does not
+// implement: defaults and what Hammr does anyway are accepted.
+func TestUnsupportedPropertiesAreRefused(t *testing.T) {
+	for property, want := range map[string]string{
+		"mapreduce.shuffle.ssl.enabled=true":                 "mapreduce.shuffle.ssl.enabled=true: not supported: map output travels unencrypted; keep the cluster on a private network; leave it at its default, false",
+		"mapreduce.shuffle.ssl.enabled= FALSE":               "",
+		"mapreduce.job.acl-view-job=ann staff":               "not supported: jobs have no access lists",
+		"mapreduce.job.acl-view-job=*":                       "",
+		"mapreduce.job.acl-modify-job=":                      "not supported: jobs have no access lists",
+		"mapreduce.job.tags=nightly":                         "not supported: jobs cannot be listed by tag",
+		"job.end.notification.url=http://h/":                 "mapreduce.job.end-notification.url=http://h/: not supported",
+		"mapreduce.client.output.filter=none":                "",
+		"mapreduce.client.output.filter=ALL":                 "not supported: programs print failed attempts",
+		"mapreduce.reduce.input.buffer.percent=0":            "",
+		"mapreduce.client.progressmonitor.pollinterval=1000": "",
+	} {
+		c := New()
+		mustSet(t, c, property)
+		err := c.Validate()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", property, err, want)
+		}
+	}
+}
+
+// TestRenamedPropertiesWarn covers old names of Hammr's own: they are accepted
+// from the command line and from a site's files, with a warning either way.
+func TestRenamedPropertiesWarn(t *testing.T) {
+	for _, typed := range []bool{true, false} {
+		c := New()
+		warnings, err := c.set("hammr.jobmaster.heartbeat", value{text: "2s"}, typed)
+		if err != nil || c.Duration(MasterElectionTimeout) != 2*time.Second {
+			t.Errorf("election timeout %v, error %v", c.Duration(MasterElectionTimeout), err)
+		}
+		want := []string{"hammr.jobmaster.heartbeat is deprecated. Instead, use hammr.jobmaster.election.timeout"}
+		if !slices.Equal(warnings, want) {
+			t.Errorf("warnings %q, want %q", warnings, want)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ var declared = []Key{
 	key("dfs.blocksize", Size, "134217728", "bytes in a block of a new file on HDFS").atLeast(512).renames("dfs.block.size"),
 	key("dfs.nameservices", List, "", "names of the HDFS clusters that this configuration describes").renames("dfs.federation.nameservices"),
 	key("dfs.client.use.datanode.hostname", Bool, "false", "connect to DataNodes by host name instead of address"),
-	key("io.file.buffer.size", Size, "65536", "least number of bytes that are read from an input file at once; most formats read more; Hadoop has 4096").between(512, 1<<30),
+	key("io.file.buffer.size", Size, "65536", "least number of bytes that are read from an uncompressed input file at once; most formats read more; Hadoop has 4096").between(512, 1<<30),
 	key("net.topology.script.file.name", String, "", "script that prints the rack of each host that it gets as argument; the table comes first").renames("topology.script.file.name"),
 	key("net.topology.script.number.args", Int, "100", "hosts that one run of the topology script gets").atLeast(1).renames("topology.script.number.args"),
 	key("net.topology.table.file.name", String, "", "file with a host and its rack on each line").renames("net.topology.configured.node.mapping"),
@@ -56,7 +56,7 @@ var declared = []Key{
 	key("mapreduce.cluster.local.dir", List, "", "directories for spills and map output; empty: one below the system's temporary directory").renames("mapred.local.dir"),
 
 	// Input.
-	key("mapreduce.input.fileinputformat.inputdir", List, "", "input files and directories").renames("mapred.input.dir"),
+	key("mapreduce.input.fileinputformat.inputdir", List, "", "input files and directories").renames("mapred.input.dir").unsupported("programs take their inputs from their arguments"),
 	key("mapreduce.input.fileinputformat.input.dir.recursive", Bool, "false", "read the directories below input directories too").renames("mapred.input.dir.recursive", "mapreduce.input.fileinputformat.inputdir.recursive"),
 	key("mapreduce.input.fileinputformat.split.minsize", Size, "0", "least number of bytes in a split, where that is more than a block").renames("mapred.min.split.size"),
 	key("mapreduce.input.fileinputformat.split.maxsize", Size, "9223372036854775807", "greatest number of bytes in a split").atLeast(1).renames("mapred.max.split.size"),
@@ -83,7 +83,7 @@ var declared = []Key{
 	key("mapreduce.shuffle.ssl.enabled", Bool, "false", "encrypt the shuffle").unsupported("map output travels unencrypted; keep the cluster on a private network"),
 
 	// Output.
-	key("mapreduce.output.fileoutputformat.outputdir", String, "", "output directory, which may not exist").renames("mapred.output.dir"),
+	key("mapreduce.output.fileoutputformat.outputdir", String, "", "output directory").renames("mapred.output.dir").unsupported("programs take their output directory from their arguments"),
 	key("mapreduce.output.fileoutputformat.compress", Bool, "false", "compress the job's output").renames("mapred.output.compress"),
 	key("mapreduce.output.fileoutputformat.compress.codec", Class, "org.apache.hadoop.io.compress.DefaultCodec", "codec of the job's output").renames("mapred.output.compression.codec"),
 	key("mapreduce.output.fileoutputformat.compress.type", Class, "RECORD", "what a SequenceFile compresses").renames("mapred.output.compression.type").oneOf("NONE", "RECORD", "BLOCK"),

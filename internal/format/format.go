@@ -61,6 +61,9 @@ type Open struct {
 	// MaxRecord is the longest record that is accepted, in bytes; 0 is the
 	// default of 2 GiB - 1. A longer one is an error that names its offset.
 	MaxRecord int64
+	// Buffer is the least number of bytes that are read from an uncompressed file
+	// at once; 0 and less than the format's own buffer have no effect.
+	Buffer int
 	// ReadAhead is how many bytes are read in the background before they are
 	// asked for; 0 is the default of 1 MiB (4 MiB over a network).
 	ReadAhead int

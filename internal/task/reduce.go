@@ -134,6 +134,7 @@ func (r *Reduce) openIntake(prefix func(key []byte) int) error {
 		MergePercent:       r.Conf.Float(conf.ShuffleMergePercent),
 		MemoryLimitPercent: r.Conf.Float(conf.ShuffleMemoryLimitPercent),
 		InMemThreshold:     r.Conf.Int(conf.ReduceInMemThreshold),
+		FreePercent:        1 - r.Conf.Float(conf.ReduceInputBufferPercent),
 		Factor:             r.Conf.Int(conf.SortFactor),
 		GroupPrefix:        prefix,
 	}

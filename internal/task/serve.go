@@ -115,6 +115,7 @@ func (s *session) measured(usage *counter.Process, run func() (*taskproc.FromTas
 	cost.End(s.attempt.Counters, s.attempt.Start.Kind == taskproc.Kind_REDUCE)
 	if done := last.GetDone(); done != nil {
 		done.Counters = counterMessages(s.attempt.Counters)
+		err = errors.Join(err, s.attempt.Counters.Err())
 	}
 	return last, err
 }
@@ -141,7 +142,9 @@ func (s *session) begin(ctx context.Context, server *Server, start *taskproc.Sta
 	}
 	s.attempt.signal.paused = make(chan struct{})
 	s.group = &group{Attempt: s.attempt, server: server}
-	s.attempt.Conf, s.confErr = conf.FromMap(start.Properties)
+	if s.attempt.Conf, s.confErr = conf.FromMap(start.Properties); s.confErr == nil {
+		set.Limit(s.attempt.Conf.Int(conf.CountersLimit))
+	}
 	s.boundary = time.NewTimer(0)
 	s.boundary.Stop()
 }

@@ -97,7 +97,7 @@ func (r *reader) openStream(ctx context.Context) (err error) {
 
 // allocate makes a buffer of whole records, of no more than are wanted.
 func (r *reader) allocate(records int64) {
-	n := min(records, int64(max(1, bufferSize/r.length)))
+	n := min(records, int64(max(1, max(bufferSize, r.open.Buffer)/r.length)))
 	r.buf = make([]byte, max(1, n)*int64(r.length))
 }
 

@@ -65,7 +65,7 @@ func Open(ctx context.Context, o format.Open) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	buffer := defaultBuffer
+	buffer := max(defaultBuffer, o.Buffer)
 	if o.ReadAhead > 0 {
 		buffer = max(o.ReadAhead, minBuffer)
 	}

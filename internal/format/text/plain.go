@@ -33,7 +33,7 @@ func openPlain(ctx context.Context, o format.Open, delim []byte) (format.Reader,
 		return nil, err
 	}
 	r := &plainReader{
-		scan: newScanner(source, from, delim, o.MaxRecord), open: o, source: source,
+		scan: newScanner(source, from, delim, o), open: o, source: source,
 		end: o.Range.End.Offset, extra: o.Range.End.Skip, offset: -1, at: o.Range.Start,
 	}
 	r.findStart()

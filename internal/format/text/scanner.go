@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/hammr/hammr/internal/format"
 )
 
 // bufferSize is what a scanner begins with, in bytes: what fits the
@@ -32,13 +34,14 @@ type scanner struct {
 	srcErr   error
 }
 
-func newScanner(src io.Reader, base int64, delim []byte, maxRecord int64) scanner {
+func newScanner(src io.Reader, base int64, delim []byte, o format.Open) scanner {
+	maxRecord := o.MaxRecord
 	if maxRecord <= 0 {
 		maxRecord = 1<<31 - 1
 	}
 	return scanner{
 		src: src, delim: delim, max: int(maxRecord), base: base,
-		buf: make([]byte, max(bufferSize, 2*len(delim))),
+		buf: make([]byte, max(bufferSize, o.Buffer, 2*len(delim))),
 	}
 }
 

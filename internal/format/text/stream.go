@@ -52,7 +52,7 @@ func (oneBlock) Block(int64) int64 { return 0 }
 
 func newStreamReader(o format.Open, delim []byte, source blockSource) *streamReader {
 	return &streamReader{
-		scan: newScanner(source, 0, delim, o.MaxRecord), open: o, source: source,
+		scan: newScanner(source, 0, delim, o), open: o, source: source,
 		width: int64(max(1, len(delim))), next: dag.Position{Offset: -1}, at: o.Range.Start, offset: -1,
 	}
 }

@@ -1,0 +1,95 @@
+package mr
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/wire"
+)
+
+// progressReporter passes the statuses of a job to the console: failed attempts at
+// once, progress at most once an interval. It must be stopped.
+type progressReporter struct {
+	console  *console.Console
+	interval time.Duration // 0: each status is shown
+	quiet    bool          // failed attempts are not shown
+	failures int           // that have been seen
+
+	mu struct {
+		sync.Mutex
+		latest  console.Progress
+		shownAt time.Time   // zero before the first status
+		timer   *time.Timer // shows latest when the interval is over; nil if latest is shown
+		stopped bool
+	}
+}
+
+func (d *Driver) newProgressReporter() *progressReporter {
+	return &progressReporter{
+		console: d.console, interval: d.conf.Duration(conf.PollInterval),
+		quiet: strings.EqualFold(d.conf.String(conf.OutputFilter), "NONE"),
+	}
+}
+
+// report takes one status. The last one of a job is always shown.
+func (r *progressReporter) report(s *wire.JobStatus) {
+	over := s.State >= wire.JobState_SUCCEEDED
+	for ; r.failures < len(s.Failures); r.failures++ {
+		if f := s.Failures[r.failures]; !over && !r.quiet {
+			r.console.TaskFailed(f.Attempt, f.Cause)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mu.latest = progressOf(s)
+	wait := r.interval - time.Since(r.mu.shownAt)
+	switch {
+	case over || wait <= 0:
+		r.showLocked()
+	case r.mu.timer == nil:
+		r.mu.timer = time.AfterFunc(wait, r.show)
+	}
+}
+
+func (r *progressReporter) show() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.mu.stopped {
+		r.showLocked()
+	}
+}
+
+func (r *progressReporter) showLocked() {
+	if r.mu.timer != nil {
+		r.mu.timer.Stop()
+		r.mu.timer = nil
+	}
+	r.mu.shownAt = time.Now()
+	r.console.Progress(r.mu.latest)
+}
+
+// stop ends the reporter: nothing is shown after it.
+func (r *progressReporter) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mu.stopped = true
+	if r.mu.timer != nil {
+		r.mu.timer.Stop()
+	}
+}
+
+func progressOf(s *wire.JobStatus) console.Progress {
+	p := console.Progress{
+		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
+		BytesTotal: s.InputBytes,
+		BytesDone:  int64(s.MapProgress * float64(s.InputBytes)),
+	}
+	if !p.MapsOnly {
+		p.BytesTotal *= 2 // once through the map, once through the reduce
+		p.BytesDone += int64(s.ReduceProgress * float64(s.InputBytes))
+	}
+	return p
+}
