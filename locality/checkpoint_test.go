@@ -24,8 +24,9 @@ func TestNowhereIsNearerThanHome(t *testing.T) {
 	}
 }
 
-// TestAHomeThatNobodyKnowsIsNone has a task cost more everywhere alike.
-func TestAHomeThatNobodyKnowsIsNone(t *testing.T) {
+// TestCheckpointOnUnknownMachine has a checkpoint on an unknown machine: the task costs more
+// on every machine by the same amount.
+func TestCheckpointOnUnknownMachine(t *testing.T) {
 	for seed := range uint64(500) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 2)))
 		task := randomTask(rand.New(rand.NewPCG(seed, 3)))
@@ -44,8 +45,9 @@ func TestAHomeThatNobodyKnowsIsNone(t *testing.T) {
 	}
 }
 
-// TestWhereThereIsRoomAllGoHome has slots for everybody on every machine.
-func TestWhereThereIsRoomAllGoHome(t *testing.T) {
+// TestEnoughSlotsStartEachTaskAtItsCheckpoint has enough slots on every machine: each task starts where
+// its checkpoint is.
+func TestEnoughSlotsStartEachTaskAtItsCheckpoint(t *testing.T) {
 	gone := 0
 	for seed := range uint64(1000) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 4)))
@@ -56,8 +58,8 @@ func TestWhereThereIsRoomAllGoHome(t *testing.T) {
 		for i := range p.demands {
 			p.demands[i].Grant = len(p.demands[i].Tasks)
 			demand := p.demands[i : i+1]
-			gone += checkHome(t, p, demand[0], p.topology.Flow(p.machines, demand))
-			checkHome(t, p, demand[0], p.topology.Nearest(p.machines, waiting, demand[0]))
+			gone += checkCheckpoints(t, p, demand[0], p.topology.Flow(p.machines, demand))
+			checkCheckpoints(t, p, demand[0], p.topology.Nearest(p.machines, waiting, demand[0]))
 		}
 	}
 	if gone < 100 {
@@ -65,8 +67,9 @@ func TestWhereThereIsRoomAllGoHome(t *testing.T) {
 	}
 }
 
-// checkHome returns how many of the starts are at home, as they all are that can be.
-func checkHome(t *testing.T, p problem, d Demand, starts []Start) (gone int) {
+// checkCheckpoints returns the number of starts on the machine of the task's checkpoint, and fails
+// unless all that can be there are.
+func checkCheckpoints(t *testing.T, p problem, d Demand, starts []Start) (gone int) {
 	t.Helper()
 	places := newMachineIndex(p.topology, p.machines)
 	at := make(map[int]int)
@@ -86,8 +89,8 @@ func checkHome(t *testing.T, p problem, d Demand, starts []Start) (gone int) {
 	return gone
 }
 
-// TestFlowGoesHome has one task that was paused, whose home is c.
-func TestFlowGoesHome(t *testing.T) {
+// TestFlowPrefersCheckpoint has one checkpointed task, whose checkpoint is on machine c.
+func TestFlowPrefersCheckpoint(t *testing.T) {
 	paused := on(1<<30, "a")
 	paused.CheckpointOn = "c"
 	for _, tt := range []struct {

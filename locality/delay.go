@@ -2,15 +2,15 @@ package locality
 
 import "slices"
 
-// Delay is delay scheduling: a free slot waits for a task that is local to it
-// before it takes one from the rack, and longer before it takes any. Waits are
-// counted from when the slot became free, in ms.
+// Delay is delay scheduling (Zaharia et al., EuroSys 2010, section 4). A free slot first
+// waits for a machine-local task, then for a rack-local one, and then takes any task. Waits
+// count from the time when the slot became free, in ms.
 type Delay struct {
-	MachineWait int64 // before tasks of the rack are taken
-	RackWait    int64 // after that, before any are
+	MachineWait int64 // before rack-local tasks are accepted
+	RackWait    int64 // after that, before any task is accepted
 }
 
-// Level is how far a task may be from its input on a slot that has waited.
+// Level returns the lowest level of locality that a slot accepts after it has waited.
 func (d Delay) Level(waited int64) Level {
 	switch {
 	case waited >= d.MachineWait+d.RackWait:
@@ -21,8 +21,8 @@ func (d Delay) Level(waited int64) Level {
 	return MachineLocal
 }
 
-// Remaining is for how long a slot that has waited still takes what it does, 0 for
-// ever.
+// Remaining returns how long that level still applies to a slot that has waited; 0 means
+// forever.
 func (d Delay) Remaining(waited int64) int64 {
 	switch d.Level(waited) {
 	case MachineLocal:
@@ -33,10 +33,11 @@ func (d Delay) Remaining(waited int64) int64 {
 	return 0
 }
 
-// Nearest places tasks of one demand as delay scheduling does: machine by
-// machine, each taking the first task on it, then those of its rack as far as
-// allowed says, then any. Tasks are as good as local on their Home, which goes before
-// what has their input, and if they read no blocks.
+// Nearest places the tasks of one demand by delay scheduling. It visits the machines in
+// order. Each takes the first machine-local tasks, then rack-local ones and then any, as far
+// as allowed permits for that machine. A task is local on the machine of its checkpoint,
+// which takes precedence over the machines of its input. A task that reads no blocks is
+// local everywhere.
 func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) []Start {
 	n := &nearest{
 		machineIndex: newMachineIndex(t, machines), demand: demand, allowed: allowed,
@@ -65,17 +66,17 @@ func (t *Topology) Nearest(machines []Machine, allowed []Level, demand Demand) [
 	return n.starts
 }
 
-// nearest is one call of Nearest under way.
+// nearest is the state of one call of Nearest.
 type nearest struct {
 	*machineIndex
 	demand  Demand
 	allowed []Level
-	free    []int // by machine
+	free    []int // by machine: free slots
 	taken   []bool
 	avoid   [][]int // by task, machines
 	starts  []Start
 
-	byHome, byMachine, byRack [][]int // tasks, in order
+	byHome, byMachine, byRack [][]int // task indexes, in order
 	anywhere, all             []int
 }
 
@@ -99,8 +100,8 @@ func (n *nearest) index() {
 	}
 }
 
-// take gives the slots of a machine to tasks of a list, if it takes tasks as
-// far away as those.
+// take starts tasks of a list on a machine until its slots run out. It does nothing if the
+// machine does not accept tasks of that level.
 func (n *nearest) take(machine int, far Level, tasks []int) {
 	for _, i := range tasks {
 		if n.allowed[machine] > far || n.free[machine] == 0 || len(n.starts) >= n.demand.Grant {

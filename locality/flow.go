@@ -9,10 +9,9 @@ import (
 	"github.com/hammr/hammr/locality/mincost"
 )
 
-// Flow places tasks by min-cost flow. No machine gets more than its free slots
-// and no demand more than its grant; as many start as both allow, but for tasks
-// that wait because of a quota. The starts of the nearest level come first,
-// then they are in order of machines, demands and tasks.
+// Flow places tasks by min-cost flow. No machine gets more than its free slots and no demand
+// more than its grant. As many tasks start as both allow, except tasks that wait because of
+// a quota. The starts are sorted by level, nearest first, then by machine, demand and task.
 func (t *Topology) Flow(machines []Machine, demands []Demand) []Start {
 	if t.network == nil {
 		t.network = mincost.New()
@@ -28,35 +27,34 @@ func (t *Topology) Flow(machines []Machine, demands []Demand) []Start {
 	return f.starts()
 }
 
-// loadSteps is how many steps of load a machine has: tasks that move as many
-// bytes go where the step is lower.
+// loadSteps is the number of load steps of a machine. Among tasks that transfer equally many
+// bytes, the flow prefers machines on a lower step.
 const loadSteps = 4
 
-// flow is one problem as a network.
+// flow is one placement problem as a network.
 type flow struct {
 	*machineIndex
 	demands []Demand
 	network *mincost.Network
 
 	shift   uint  // bytes are counted in units of 1<<shift
-	perUnit int64 // what a unit of bytes costs, more than all steps of load together
-	later   int64 // what waiting costs, more than any step of load
-	never   int64 // what it costs to get no slot, more than any place does; 0 when all get one
+	perUnit int64 // cost of a unit of bytes, more than all load steps together
+	later   int64 // cost of waiting, more than any load step
+	never   int64 // cost of staying unscheduled, more than any placement; 0 if every task gets a slot
 
 	slots    []mincost.Vertex // by machine: its free slots
 	machine  map[mincost.Vertex]int
-	anywhere *region            // of tasks that avoid no machine; nil before there is one
-	regions  map[string]*region // by the machines that are avoided
+	anywhere *region            // of tasks that avoid no machine; nil until needed
+	regions  map[string]*region // by the set of avoided machines
 	tasks    [][]mincost.Vertex // by demand and task
-	stays    [][]mincost.Arc    // likewise: what a task takes that gets no slot; nil where all do
+	stays    [][]mincost.Arc    // likewise: the arc for staying unscheduled; nil if every task gets a slot
 }
 
-// scale picks units in which no sum of costs leaves an int64: the bytes of one
-// task have up to 20 significant bits, fewer for very many tasks when slots are
-// scarce. A step of load
-// costs less than a unit even when all tasks take it. No slot at all costs more
-// than every task going as far as it can, since where machines are avoided one
-// task may find a slot only if many others move.
+// scale chooses units in which no sum of costs overflows an int64: the bytes of one task
+// have up to 20 significant bits, or fewer for very many tasks if slots are scarce. A load
+// step costs less than a unit even if all tasks pay it. Staying unscheduled costs more than
+// moving every task as far as possible: if tasks avoid machines, one task may find a slot
+// only if many others move.
 func (f *flow) scale() {
 	tasks, largest := 1, int64(1)
 	for _, d := range f.demands {
@@ -86,7 +84,7 @@ func (t Task) bytes() (sum int64) {
 	return sum + t.checkpointBytes(sum)
 }
 
-// scarce reports whether tasks may find no slot: too few are free, or some
+// scarce reports whether some tasks may find no slot, because too few are free or some
 // machines are avoided.
 func (f *flow) scarce() bool {
 	wanted := 0
@@ -108,7 +106,7 @@ func (f *flow) free() (n int) {
 	return n
 }
 
-// units are what bytes cost; some bytes are never nothing.
+// units converts bytes to units of cost. The result is at least 1 if bytes is not 0.
 func (f *flow) units(bytes int64) int64 {
 	if bytes == 0 {
 		return 0
@@ -127,15 +125,15 @@ func (f *flow) addMachines() {
 	f.regions = make(map[string]*region)
 }
 
-// region is a view of the cluster as those tasks have it that avoid the same
-// machines: a node for each rack and one for all racks.
+// region is the part of the cluster that is open to the tasks that avoid the same machines:
+// a vertex for each rack and one for all racks.
 type region struct {
 	avoided  []int // ascending
 	racks    []mincost.Vertex
 	anywhere mincost.Vertex
 }
 
-// region is made when the first task needs it.
+// region returns the region for a set of avoided machines and creates it on first use.
 func (f *flow) region(avoided []int) *region {
 	if len(avoided) == 0 {
 		if f.anywhere == nil {
@@ -172,8 +170,8 @@ func (r *region) avoids(machine int) bool {
 	return found
 }
 
-// addSlots joins the free slots of a machine to the sink, the cheaper the less
-// it is loaded. None is free of cost, so that staying is.
+// addSlots connects the free slots of a machine to the sink. The cost rises with the load.
+// No slot is free of cost; only staying is.
 func (f *flow) addSlots(v mincost.Vertex, m Machine) {
 	all := m.Used + m.Free
 	for used := m.Used; used < all; {
@@ -200,7 +198,7 @@ func (f *flow) addDemand(d int) {
 	if stay != mincost.Sink {
 		stays = make([]mincost.Arc, len(nodes))
 	}
-	for i, t := range slices.Backward(demand.Tasks) { // of tasks that are as well off, the last ones stay
+	for i, t := range slices.Backward(demand.Tasks) { // of tasks with equal costs, the last ones stay unscheduled
 		nodes[i] = f.network.AddVertex()
 		farthest := f.addTask(nodes[i], t, f.region(f.avoided(demand, t)), patient)
 		switch {
@@ -217,7 +215,7 @@ func (f *flow) addDemand(d int) {
 	f.tasks, f.stays = append(f.tasks, nodes), append(f.stays, stays)
 }
 
-// addQuota makes, for each machine, a node for those who come now or later.
+// addQuota adds, for each machine, a vertex for the tasks that it is to run now or later.
 func (f *flow) addQuota(quota []int) map[int]mincost.Vertex {
 	patient := make(map[int]mincost.Vertex, len(quota))
 	for i, q := range quota {
@@ -233,8 +231,8 @@ func (f *flow) addQuota(quota []int) map[int]mincost.Vertex {
 	return patient
 }
 
-// addTask joins a task to its Home, to the places near its input and to all others, and
-// returns what it costs far away.
+// addTask connects a task to the machine of its checkpoint, to the locations of its input
+// and to the rest of the cluster. It returns the cost of the farthest placement.
 func (f *flow) addTask(v mincost.Vertex, t Task, r *region, patient map[int]mincost.Vertex) (farthest int64) {
 	total, machines, racks := f.costBytes(t)
 	for _, s := range machines {
@@ -255,7 +253,7 @@ func (f *flow) addTask(v mincost.Vertex, t Task, r *region, patient map[int]minc
 	return f.units(2 * total)
 }
 
-// starts reads the tasks that have got a slot from the flow.
+// starts returns the tasks that the flow has assigned to slots.
 func (f *flow) starts() []Start {
 	var out []Start
 	trace := f.network.Trace()

@@ -17,7 +17,7 @@ type problem struct {
 
 func randomProblem(r *rand.Rand) problem {
 	p := problem{topology: NewTopology(map[string]string{"far": "/r9"})}
-	p.topology.Add(Machine{Name: "full", Rack: "/r1"}) // which is not offered
+	p.topology.Add(Machine{Name: "full", Rack: "/r1"}) // not one of the offered machines
 	for i := range 1 + r.IntN(4) {
 		m := Machine{Name: fmt.Sprintf("m%d", i), Hosts: []string{fmt.Sprintf("10.0.0.%d", i)}, Rack: fmt.Sprintf("/r%d", r.IntN(2)), Free: r.IntN(3), Used: r.IntN(3)}
 		p.topology.Add(m)
@@ -55,8 +55,8 @@ func randomTask(r *rand.Rand) (t Task) {
 	return t
 }
 
-// tryAll is the most tasks that can start, and the least that they can cost
-// then, found by trying all placements.
+// tryAll returns the largest number of tasks that can start, and the lowest cost for that
+// number, by trying all placements.
 func (p problem) tryAll() (most int, least int64) {
 	places := newMachineIndex(p.topology, p.machines)
 	free := make([]int, len(p.machines))
@@ -170,8 +170,8 @@ func TestLargeTasksGoBeforeSmallOnes(t *testing.T) {
 	}
 }
 
-// TestCostsOfHugeTasksDoNotOverflow has many tasks of an exbibyte each beside few slots:
-// the only two that find their input get them.
+// TestCostsOfHugeTasksDoNotOverflow has many tasks of an exbibyte each and few slots. The
+// only two tasks whose input is local get the slots.
 func TestCostsOfHugeTasksDoNotOverflow(t *testing.T) {
 	machines := []Machine{machine("a", "", 1, 0), machine("b", "", 1, 0)}
 	tasks := append(slices.Repeat([]Task{on(1<<60, "nowhere")}, 3000), on(1<<60, "b"), on(1<<60, "a"))
@@ -201,9 +201,9 @@ func TestFlowSpreadsLoad(t *testing.T) {
 	}
 }
 
-// TestQuotaMakesTasksWaitForTheirHome has a task that was paused wait for it, though its
-// input lies where a slot is free.
-func TestQuotaMakesTasksWaitForTheirHome(t *testing.T) {
+// TestQuotaMakesTasksWaitForTheirCheckpoint has a checkpointed task that waits for the machine of
+// its checkpoint although a slot is free where its input is.
+func TestQuotaMakesTasksWaitForTheirCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "", 0, 2), machine("b", "", 2, 0)}
 	paused := on(9, "b")
 	paused.CheckpointOn = "a"

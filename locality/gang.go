@@ -5,32 +5,31 @@ import (
 	"slices"
 )
 
-// GangPlacer places gangs: groups that are joined by TCP and so start together or
-// not at all. It holds until a machine joins the topology.
+// GangPlacer places gangs: groups that are connected by TCP, so they start together or not
+// at all. It is valid until the topology changes.
 type GangPlacer struct{ places *machineIndex }
 
-// GangPlacer looks at machines on which gangs are to be placed. What is free there
-// is said by rooms beside them, not by the machines' own Free and Used.
+// GangPlacer returns a placer for the given machines. The free slots are passed to its
+// methods; it ignores Machine.Free and Machine.Used.
 func (t *Topology) GangPlacer(machines []Machine) *GangPlacer {
 	return &GangPlacer{newMachineIndex(t, machines)}
 }
 
-// Place returns the machine of each group of a gang; ok is false when they do
-// not all fit now.
+// Place returns the machine of each group of a gang; ok is false if they do not all fit now.
 //
-// Groups that go on from what machines have, their Homes, are placed by what travels,
-// so each at home where there is room. Others are placed close to each other, since what they send each other is as a
-// rule more than what they read: on one machine if one has room, else in one
-// rack, else anywhere. Among machines, racks and places in them it goes by the
-// bytes that travel, and after that machines come first that have less to do.
-// Groups of several slots are placed before others, the largest first, each
-// where its bytes are nearest, then those of one slot by min-cost flow. So what
-// travels is the least there can be when groups have one slot each, or all are
-// on one machine.
+// Groups with checkpoints are placed by the bytes they transfer, so each goes to the machine
+// of its checkpoint if it has free slots. Other groups are placed close to each other,
+// because they usually exchange more data than they read: on one machine if possible, else
+// in one rack, else anywhere. Among machines, racks and places within them the bytes to
+// transfer decide, then the load.
 //
-// Where that leaves no room for the last ones, other places are tried for the
-// first, up to a bound: with many groups of different sizes a fit may be missed
-// that exists. With groups that are all alike none is.
+// Place first assigns groups of several slots, the largest first, each where its bytes are
+// nearest, and then groups of one slot by min-cost flow. The transfer is minimal if each
+// group has one slot, or if all groups are on one machine.
+//
+// If the last groups do not fit, Place tries other machines for the first ones, up to a
+// bound. With many groups of different sizes it may miss a solution. With groups of equal
+// size it misses none.
 func (p *GangPlacer) Place(rooms []MachineSlots, groups []Group) (at []int, ok bool) {
 	b := newGangPlacement(p.places, rooms, groups)
 	everywhere := func(int) bool { return true }
@@ -50,36 +49,36 @@ func (p *GangPlacer) Place(rooms []MachineSlots, groups []Group) (at []int, ok b
 	return at, ok
 }
 
-// Fits reports whether Place finds places for the groups.
+// Fits reports whether Place finds machines for the groups.
 func (p *GangPlacer) Fits(rooms []MachineSlots, groups []Group) bool {
 	b := newGangPlacement(p.places, rooms, groups)
 	if !b.anyAvoids {
-		b.singles = [2][]int{} // it is enough to count their slots
+		b.singles = [2][]int{} // counting their slots suffices
 	}
 	_, _, ok := b.within(func(int) bool { return true })
 	return ok
 }
 
-// Level is how near a task is to its input on a machine.
+// Level returns how near a task is to its input on a machine.
 func (p *GangPlacer) Level(t Task, machine int) Level { return p.places.level(t, machine) }
 
-// gangPlacement is one gang that is placed.
+// gangPlacement is the placement of one gang.
 type gangPlacement struct {
 	*machineIndex
 	rooms  []MachineSlots
 	groups []Group
 
 	need      Slots
-	costs     [][]int64 // by group and machine: what travels how far; nil for nothing
-	avoid     [][]int   // by group: machines where it does not start, ascending
+	costs     [][]int64 // by group and machine: bytes times distance; nil if there are none
+	avoid     [][]int   // by group: machines on which it must not start, ascending
 	anyAvoids bool      // some group avoids a machine
 
 	large   []int    // groups of several slots, the largest first
 	singles [2][]int // groups of one slot, by its kind
-	shapes  []shape  // of the large groups
+	shapes  []shape  // sizes of the large groups
 }
 
-// shape is how many groups take the same slots.
+// shape counts the groups that take the same slots.
 type shape struct {
 	slots Slots
 	count int
@@ -98,7 +97,7 @@ func newGangPlacement(p *machineIndex, rooms []MachineSlots, groups []Group) *ga
 	return b
 }
 
-// sort enters a group among those of its size.
+// sort inserts a group among those of its size.
 func (b *gangPlacement) sort(group int) {
 	slots := b.groups[group].Slots
 	if slots.sum() == 1 {
@@ -116,7 +115,7 @@ func (b *gangPlacement) sort(group int) {
 	b.shapes = append(b.shapes, shape{slots, 1})
 }
 
-// costs are the distances of a task by machine; nil when it is as well off on each.
+// costs returns the distances of a task by machine; nil if all are equal.
 func (p *machineIndex) costs(t Task) []int64 {
 	if t.isIndifferent() {
 		return nil
@@ -148,8 +147,8 @@ func (b *gangPlacement) avoids(group, machine int) bool {
 	return found
 }
 
-// onOneMachine finds the machine with room for all that is nearest to what they
-// read, and among such the one that is loaded least.
+// onOneMachine finds the machine with enough slots for all groups that is nearest to their
+// input, and among those the least loaded.
 func (b *gangPlacement) onOneMachine() (at []int, ok bool) {
 	best, least := -1, int64(0)
 	for m, room := range b.rooms {
@@ -179,7 +178,7 @@ func (b *gangPlacement) avoidedBySome(machine int) bool {
 	return false
 }
 
-// inOneRack finds the rack in which the least travels.
+// inOneRack finds the rack with the lowest transfer cost.
 func (b *gangPlacement) inOneRack() (at []int, ok bool) {
 	var least int64
 	for r := range b.racks {
@@ -191,8 +190,7 @@ func (b *gangPlacement) inOneRack() (at []int, ok bool) {
 	return at, ok
 }
 
-// within places the groups on machines that are in scope, and tells how many
-// bytes travel how far.
+// within places the groups on machines in scope, and returns the transfer cost.
 func (b *gangPlacement) within(scope func(machine int) bool) (at []int, cost int64, ok bool) {
 	p := &packing{gangPlacement: b, free: make([]Slots, len(b.rooms)), at: make([]int, len(b.groups)), tries: maxTries}
 	for m, room := range b.rooms {

@@ -9,7 +9,7 @@ import (
 
 func group(maps int, t Task) Group { return Group{Task: t, Slots: Slots{maps, 0}} }
 
-// rooms are what machines say is free, all of one kind.
+// rooms returns the free slots of machines, all of one kind.
 func rooms(machines []Machine) (out []MachineSlots) {
 	for _, m := range machines {
 		out = append(out, MachineSlots{Free: Slots{m.Free, 0}, Used: Slots{m.Used, 0}})
@@ -22,7 +22,7 @@ func TestBundle(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		groups []Group
-		want   []int // nil: does not start
+		want   []int // nil: the gang does not start
 	}{
 		{"one machine, near the input", []Group{group(1, on(1, "b")), group(1, Task{})}, []int{1, 1}},
 		{"one machine, the one with less to do", []Group{group(1, on(1, "a", "b")), group(1, Task{})}, []int{0, 0}},
@@ -43,8 +43,8 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// sameLoad reports whether each machine gets as many slots, and groups that
-// read something go where they should.
+// sameLoad reports whether each machine gets the same number of slots, and groups with input
+// are on the expected machines.
 func sameLoad(groups []Group, got, want []int) bool {
 	load := make(map[int]int)
 	for g := range got {
@@ -62,7 +62,7 @@ func sameLoad(groups []Group, got, want []int) bool {
 	return len(got) == len(want)
 }
 
-// gang is a small random bundle on a small random cluster.
+// gang is a small random gang on a small random cluster.
 type gang struct {
 	problem
 	rooms  []MachineSlots
@@ -86,9 +86,9 @@ func randomGang(r *rand.Rand, most int) gang {
 	return g
 }
 
-// best is how close the bundle can be, 0 on a machine, 1 in a rack, 2 anywhere,
-// and the least that then travels, by trying all placements; far is 3 when
-// there is none.
+// best returns how close together the gang can be placed (0 on a machine, 1 in a rack, 2
+// anywhere), and the lowest transfer cost for that, by trying all placements; far is 3 if
+// the gang does not fit.
 func (g gang) best() (far int, cost int64) {
 	places, at := newMachineIndex(g.topology, g.machines), make([]int, len(g.groups))
 	far = 3
@@ -109,8 +109,8 @@ func (g gang) best() (far int, cost int64) {
 	return far, cost
 }
 
-// measure is how far apart a placement is and what travels; far is 3 when it is
-// none.
+// measure returns how far apart a placement is, and its transfer cost; far is 3 if it is not
+// a placement.
 func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
 	load := make([]Slots, len(g.machines))
 	for i, m := range at {
@@ -127,7 +127,7 @@ func (g gang) measure(places *machineIndex, at []int) (far int, cost int64) {
 		cost += places.distance(g.groups[i].Task, m)
 	}
 	if slices.ContainsFunc(g.groups, func(group Group) bool { return group.CheckpointOn != "" }) {
-		far = 1 // however far apart: they go by what travels
+		far = 1 // closeness does not matter: the transfer decides
 	}
 	return far, cost
 }

@@ -2,7 +2,7 @@ package locality
 
 import "slices"
 
-// machineIndex are the machines of one call, found by host and by rack.
+// machineIndex finds the machines of one call by host and by rack.
 type machineIndex struct {
 	topology  *Topology
 	machines  []Machine
@@ -11,15 +11,15 @@ type machineIndex struct {
 	racks     []string // in order of their first machine
 	rackOf    []int    // by machine, index into racks
 	byRack    map[string]int
-	locations map[string]location // by host, those that were looked for
+	locations map[string]location // by host: those looked up so far
 
-	onMachines, inRacks []byteShare // of the latest shares, to be used again
+	onMachines, inRacks []byteShare // reused by inputBytes
 }
 
-// location is what a host is among the places, each once.
+// location is the machines and racks of a host, each once.
 type location struct{ machines, racks []int }
 
-// locate is what a host is.
+// locate returns the location of a host.
 func (p *machineIndex) locate(host string) location {
 	s, ok := p.locations[host]
 	if ok {
@@ -70,8 +70,8 @@ func (p *machineIndex) addHost(host string, machine int) {
 	}
 }
 
-// avoided are the machines on which a task of a demand does not start, in
-// order, each once.
+// avoided returns the machines on which a task of a demand must not start, ascending, each
+// once.
 func (p *machineIndex) avoided(d Demand, t Task) (machines []int) {
 	for _, names := range [][]string{d.Avoid, t.Avoid} {
 		for _, name := range names {
@@ -84,16 +84,16 @@ func (p *machineIndex) avoided(d Demand, t Task) (machines []int) {
 	return machines
 }
 
-// byteShare is how many bytes of a task lie on a machine, or in a rack.
+// byteShare is the number of a task's bytes on a machine or in a rack.
 type byteShare struct {
 	place int
 	bytes int64
-	block int // the last of the blocks that it holds
+	block int // last block counted
 }
 
-// inputBytes are where the blocks of a task lie among the places. A rack's share
-// holds those of its machines. Both are in order of the hosts of the blocks, and
-// hold until the next call.
+// inputBytes returns where the blocks of a task are. The share of a rack includes that of
+// its machines. Both lists are in the order of the blocks' hosts, and valid until the next
+// call.
 func (p *machineIndex) inputBytes(t Task) (total int64, machines, racks []byteShare) {
 	machines, racks = p.onMachines[:0], p.inRacks[:0]
 	for block, b := range t.Blocks {
@@ -108,8 +108,8 @@ func (p *machineIndex) inputBytes(t Task) (total int64, machines, racks []byteSh
 	return total, machines, racks
 }
 
-// costBytes is shares for what a task costs: what it has done so far counts as bytes too,
-// and on its Home nothing travels.
+// costBytes returns inputBytes for the cost of a task: the checkpoint counts as bytes too,
+// and nothing is transferred to the machine that has it.
 func (p *machineIndex) costBytes(t Task) (total int64, machines, racks []byteShare) {
 	total, machines, racks = p.inputBytes(t)
 	home := p.checkpointLocation(t)
@@ -124,8 +124,8 @@ func (p *machineIndex) costBytes(t Task) (total int64, machines, racks []byteSha
 	return total, machines, racks
 }
 
-// checkpointLocation is the Home of a task among the places: nothing if it has none, its rack alone
-// if the machine is not one of them.
+// checkpointLocation returns the location of a task's checkpoint: empty if it has none, only
+// its rack if its machine is not in the index.
 func (p *machineIndex) checkpointLocation(t Task) (s location) {
 	if t.CheckpointOn == "" {
 		return s
@@ -148,8 +148,8 @@ func addOnce(to []int, v int) []int {
 	return append(to, v)
 }
 
-// addShares adds the bytes of a block to places that hold it. Further hosts of the
-// same place hold no more of it.
+// addShares adds the bytes of a block to the locations that have it, at most once for each
+// location.
 func addShares(to []byteShare, at []int, bytes int64, block int) []byteShare {
 	for _, place := range at {
 		switch i := slices.IndexFunc(to, func(s byteShare) bool { return s.place == place }); {
@@ -171,19 +171,19 @@ func shareOf(shares []byteShare, place int) int64 {
 	return 0
 }
 
-// distance is what a task costs on a machine: its bytes times how far they
-// travel; nothing on its Home.
+// distance is the cost of a task on a machine: its bytes times their distance. It is 0 on
+// the machine of its checkpoint.
 func (p *machineIndex) distance(t Task, machine int) int64 {
 	total, machines, racks := p.costBytes(t)
 	return 2*total - shareOf(racks, p.rackOf[machine]) - shareOf(machines, machine)
 }
 
-// LevelOf is how near a task is to its input on a machine.
+// LevelOf returns how near a task is to its input on a machine.
 func (t *Topology) LevelOf(task Task, m Machine) Level {
 	return newMachineIndex(t, []Machine{m}).level(task, 0)
 }
 
-// level is where most of a task's bytes are, seen from a machine.
+// level returns where most of a task's bytes are, relative to a machine.
 func (p *machineIndex) level(t Task, machine int) Level {
 	total, machines, racks := p.inputBytes(t)
 	switch {

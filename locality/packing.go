@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// maxTries bounds how many places are tried for the groups of several slots of
-// one bundle in one scope. A flow for those of one slot counts as flowTries.
+// maxTries bounds how many machines are tried for the groups of several slots of one gang in
+// one scope. A flow for the groups of one slot counts as flowTries.
 const (
 	maxTries  = 2000
 	flowTries = 100
 )
 
-// packing is groups of a bundle that are being placed.
+// packing is the search for machines for the groups of a gang.
 type packing struct {
 	*gangPlacement
-	free  []Slots // by machine in scope, without what has been placed
+	free  []Slots // by machine in scope: free slots, less those assigned
 	at    []int   // by group
-	tries int     // that are left
+	tries int     // tries left
 }
 
-// isHopeless reports whether slots are too few whoever goes where.
+// isHopeless reports whether there are too few slots for any assignment.
 func (p *packing) isHopeless() bool {
 	var total Slots
 	rooms := make([]int, len(p.shapes))
@@ -40,8 +40,7 @@ func (p *packing) isHopeless() bool {
 	return !p.need.fitsInto(total)
 }
 
-// placeLarge places the large groups from the n-th on, and after them those of
-// one slot.
+// placeLarge places the large groups from the n-th on, and then those of one slot.
 func (p *packing) placeLarge(n int) bool {
 	if n == len(p.large) {
 		free := slices.Clone(p.free)
@@ -59,7 +58,7 @@ func (p *packing) placeLarge(n int) bool {
 		}
 		free := p.free[m]
 		if !p.anyAvoids && slices.Contains(failed, free) {
-			continue // a machine with as much room was of no use
+			continue // a machine with the same free slots has failed already
 		}
 		p.put(group, m)
 		if p.placeLarge(n + 1) {
@@ -71,8 +70,8 @@ func (p *packing) placeLarge(n int) bool {
 	return false
 }
 
-// candidates are the machines with room for a group, those nearest to what it
-// reads first, among such those with the least room.
+// candidates returns the machines with enough slots for a group: those nearest to its input
+// first, among those the ones with the fewest free slots.
 func (p *packing) candidates(group int) (machines []int) {
 	for m, free := range p.free {
 		if p.groups[group].Slots.fitsInto(free) && !p.avoids(group, m) {
@@ -85,8 +84,8 @@ func (p *packing) candidates(group int) (machines []int) {
 	return machines
 }
 
-// placeSingles places the groups of one slot and reports whether there is room
-// for all. Those that are as well off everywhere take what others leave.
+// placeSingles places the groups of one slot and reports whether all fit. Groups without a
+// preferred machine take the slots that are left.
 func (p *packing) placeSingles() bool {
 	for kind, singles := range p.singles {
 		var demand Demand
@@ -131,13 +130,13 @@ func (p *packing) placeOthers(kind int, groups []int) bool {
 	return len(at) == len(groups)
 }
 
-// put places a group.
+// put assigns a group to a machine.
 func (p *packing) put(group, machine int) {
 	p.at[group], p.free[machine] = machine, p.free[machine].minus(p.groups[group].Slots)
 }
 
-// machinesOf is the machines in scope that have slots of a kind left, as Flow
-// takes them, and which they are.
+// machinesOf returns the machines in scope with free slots of a kind, in the form that Flow
+// takes, and their indexes.
 func (p *packing) machinesOf(kind int) (machines []Machine, places []int) {
 	for i, m := range p.machines {
 		free, room := p.free[i][kind], p.rooms[i]

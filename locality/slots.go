@@ -1,18 +1,18 @@
 package locality
 
-// Slots counts slots by kind. What the kinds are is the caller's matter.
+// Slots counts slots by kind. The caller defines the kinds.
 type Slots [2]int
 
 // MachineSlots is the slots of a machine.
 type MachineSlots struct {
-	Free Slots // that can be given out
-	Used Slots // that are held
+	Free Slots // available for assignment
+	Used Slots // occupied
 }
 
-// Group is tasks that run side by side in slots of one machine.
+// Group is tasks that run together in slots of one machine.
 type Group struct {
 	Task
-	Slots Slots // what it takes; at least one
+	Slots Slots // at least one
 }
 
 func (s Slots) plus(t Slots) Slots {
@@ -45,7 +45,7 @@ func (s Slots) sum() (n int) {
 	return n
 }
 
-// Times is how often there is room for slots, of which there is at least one.
+// Times returns how many times the slots, at least one, fit into the given ones.
 func (s Slots) Times(room Slots) int {
 	times := -1
 	for kind, n := range s {

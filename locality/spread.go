@@ -5,21 +5,21 @@ import (
 	"container/heap"
 )
 
-// Affinity is what Spread knows of tasks that are all alike. Both slices go by
-// machine; nil is all zeros.
+// Affinity is the input of Spread for tasks that are all alike. Both slices are indexed by
+// machine; nil means all zeros.
 type Affinity struct {
-	Running []int   // tasks of the same stage that run there
-	Bytes   []int64 // of their input that lie there
+	Running []int   // running tasks of the same stage
+	Bytes   []int64 // bytes of their input
 }
 
-// Spread places tasks that are all alike and returns the machine of each. There
-// are fewer when slots run out. A machine gets a second one only when each that
-// has a free slot runs one, so no stage piles up where most of its input is;
-// among machines with as many tasks it goes by bytes, then by load.
+// Spread places tasks that are all alike and returns the machine of each. It returns fewer
+// if slots run out. A machine gets a second task only when every machine with a free slot
+// runs one, so a stage does not concentrate where most of its input is. Among machines with
+// equally many tasks it prefers those with more input bytes, then those with a lower load.
 //
-// Reduces are placed this way: every one reads from all maps, and how much of
-// each partition lies where is not known until it is read, so they share the
-// bytes of the map output evenly.
+// Reduces are placed this way. Every reduce reads from all maps, and the location of each
+// partition's bytes is unknown until they are read, so the bytes of the map output count
+// evenly.
 func Spread(machines []Machine, tasks int, a Affinity) []int {
 	order := new(queue)
 	for i, m := range machines {
@@ -53,8 +53,8 @@ func Spread(machines []Machine, tasks int, a Affinity) []int {
 	return at
 }
 
-// InOrder places tasks without a look at what they read: each takes a slot of
-// the machine that is loaded least. It is the control arm of measurements.
+// InOrder places tasks without regard to locality: each takes a slot of the least loaded
+// machine. It is the baseline for measurements.
 func InOrder(machines []Machine, tasks int) []int {
 	return Spread(machines, tasks, Affinity{})
 }
@@ -64,7 +64,7 @@ type queued struct {
 	bytes                     int64
 }
 
-// queue is a heap with the machine whose turn it is at the top.
+// queue is a heap with the next machine at the top.
 type queue []queued
 
 func (q queue) Len() int      { return len(q) }

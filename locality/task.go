@@ -1,29 +1,29 @@
 package locality
 
-// Machine is where tasks run.
+// Machine is a machine on which tasks may start.
 type Machine struct {
 	Name  string
-	Hosts []string // further names and addresses under which storage may know it
-	Rack  string   // "" when it has not told
-	Free  int      // slots that may be given out
-	Used  int      // slots that are held
+	Hosts []string // further names and addresses that storage may use for it
+	Rack  string   // "" if unknown
+	Free  int      // slots available for assignment
+	Used  int      // occupied slots
 }
 
-// Block is a piece of input.
+// Block is a range of input.
 type Block struct {
-	Hosts []string // that hold it
+	Hosts []string // that have a replica
 	Bytes int64    // 0 counts as 1
 }
 
-// Task is what is placed: one NodeGroup.
+// Task is the unit of placement: one NodeGroup.
 type Task struct {
-	Blocks       []Block  // what it reads; none makes every machine as good, but for Home
-	CheckpointOn string   // name of the machine that has what the task has done so far; "" for none
-	Avoid        []string // names of machines where it does not start
+	Blocks       []Block  // what it reads; if empty, only the checkpoint makes a machine preferable
+	CheckpointOn string   // name of the machine that has its checkpoint; "" for none
+	Avoid        []string // names of machines on which it must not start
 }
 
-// checkpointBytes is what a task has on its Home, in bytes, if it reads so many in all. How much
-// it is nobody knows: it counts as much as that.
+// checkpointBytes is the assumed size of a task's checkpoint, in bytes, for a given input.
+// The real size is unknown; it counts as much as the input.
 func (t Task) checkpointBytes(input int64) int64 {
 	if t.CheckpointOn == "" {
 		return 0
@@ -31,26 +31,24 @@ func (t Task) checkpointBytes(input int64) int64 {
 	return max(input, 1)
 }
 
-// isIndifferent reports whether a task is as well off on each machine that it does not
-// avoid.
+// isIndifferent reports whether every machine that the task does not avoid is equally good.
 func (t Task) isIndifferent() bool { return len(t.Blocks) == 0 && t.CheckpointOn == "" }
 
 // Demand is tasks of which some may start.
 type Demand struct {
 	Tasks []Task
-	Grant int // how many start, of whichever tasks are best off; at least len(Tasks) is all of them
+	Grant int // how many may start, those with the best locality first; len(Tasks) or more means all
 
-	Avoid []string // names of machines where none of the tasks starts
+	Avoid []string // names of machines on which none of the tasks starts
 
-	// Quota says, by machine, how many of the tasks it should run in all, now
-	// and later. A task then waits for a machine that has its input and quota
-	// for it rather than start elsewhere, and Grant is not looked at. nil
-	// makes no task wait.
+	// Quota is, by machine, how many of the tasks it should run in all, now and later. A
+	// task then waits for a machine with its input and remaining quota instead of starting
+	// elsewhere, and Grant is ignored. If Quota is nil, no task waits.
 	Quota []int
 }
 
-// Start is a task that has got a slot. All fields but Level are indexes into
-// the arguments of Flow.
+// Start is a task that gets a slot. All fields but Level are indexes into the arguments of
+// Flow.
 type Start struct {
 	Demand  int
 	Task    int
@@ -58,5 +56,5 @@ type Start struct {
 	Level   Level
 }
 
-// weight is the bytes of a block as they count.
+// weight is the number of bytes that a block counts for.
 func (b Block) weight() int64 { return max(b.Bytes, 1) }

@@ -2,26 +2,25 @@ package locality
 
 import "github.com/hammr/hammr/locality/mincost"
 
-// DefaultRack is the rack of a machine of which nobody has told another, as in
-// Hadoop.
+// DefaultRack is the rack of a machine whose rack is not configured, as in Hadoop.
 const DefaultRack = "/default-rack"
 
-// Topology knows in which rack hosts are. It is used by one goroutine.
+// Topology maps hosts to racks. It is used by one goroutine.
 type Topology struct {
-	table  map[string]string // as the operator has written it
+	table  map[string]string // the operator's table
 	joined map[string]string // hosts of machines
 
-	network *mincost.Network // of the latest Flow, to be used again; nil before the first
+	network *mincost.Network // of the latest Flow, for reuse; nil before the first
 }
 
-// NewTopology takes the operator's table of racks by name or address of a host;
-// nil is an empty one.
+// NewTopology takes the operator's table of racks, by name or address of a host; nil is an
+// empty table.
 func NewTopology(table map[string]string) *Topology {
 	return &Topology{table: table, joined: make(map[string]string)}
 }
 
-// Add makes the names of a machine known and returns its rack: the one that it
-// says, else that of the first of its names in the table, else DefaultRack.
+// Add registers the names of a machine and returns its rack: its own if set, else that of
+// the first of its names in the table, else DefaultRack.
 func (t *Topology) Add(m Machine) string {
 	rack := t.RackOf(m)
 	t.joined[m.Name] = rack
@@ -31,7 +30,7 @@ func (t *Topology) Add(m Machine) string {
 	return rack
 }
 
-// RackOf is what Join returns.
+// RackOf returns the rack of a machine, as Add does.
 func (t *Topology) RackOf(m Machine) string {
 	if m.Rack != "" {
 		return m.Rack
@@ -47,8 +46,8 @@ func (t *Topology) RackOf(m Machine) string {
 	return DefaultRack
 }
 
-// RackOfHost is the rack of a host; ok is false when neither a machine nor the table
-// has that name. Such a host is far from everywhere.
+// RackOfHost returns the rack of a host; ok is false if neither a machine nor the table has
+// that name. Such a host counts as remote from every machine.
 func (t *Topology) RackOfHost(host string) (rack string, ok bool) {
 	if rack, ok = t.joined[host]; ok {
 		return rack, true
@@ -57,15 +56,15 @@ func (t *Topology) RackOfHost(host string) (rack string, ok bool) {
 	return rack, ok
 }
 
-// Level tells how near a task is to what it reads.
+// Level is how near a task is to its input. Higher is nearer.
 type Level int
 
 const (
-	// Remote is in another rack, or nobody knows where, or reads no blocks.
+	// Remote: the input is in another rack, its location is unknown, or there is none.
 	Remote Level = iota
-	// RackLocal is in the rack of most of the input.
+	// RackLocal: most of the input is in the same rack.
 	RackLocal
-	// MachineLocal is on the machine that holds most of the input.
+	// MachineLocal: most of the input is on the same machine.
 	MachineLocal
 )
 

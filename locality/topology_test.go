@@ -65,9 +65,9 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestNearestGoesHomeFirst has tasks that were paused, of whose input some lies
-// elsewhere, and slots that wait for what is local.
-func TestNearestGoesHomeFirst(t *testing.T) {
+// TestNearestPrefersCheckpoint has checkpointed tasks, some with input on other machines, and
+// slots that wait for local tasks.
+func TestNearestPrefersCheckpoint(t *testing.T) {
 	machines := []Machine{machine("a", "/1", 1, 0), machine("b", "/1", 1, 0), machine("c", "/2", 1, 0)}
 	waiting := []Level{MachineLocal, MachineLocal, MachineLocal}
 	paused := func(home string, t Task) Task {

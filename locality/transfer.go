@@ -1,17 +1,17 @@
 package locality
 
-// Transfer is how far the bytes of a task travel to a machine.
+// Transfer is how far the bytes of a task are from a machine, in bytes by distance.
 type Transfer struct {
-	Local  int64 // that lie there
-	Rack   int64 // that lie elsewhere in its rack
-	Remote int64 // that come from another rack, or nobody knows where from
+	Local  int64 // on the machine
+	Rack   int64 // in its rack, on other machines
+	Remote int64 // in another rack, or at an unknown location
 }
 
-// Cost is what a flow counts for them: bytes times how far they travel. What a task
-// has on its Home is not among them.
+// Cost is the cost of the transfer in a flow: bytes times distance. It excludes the
+// checkpoint.
 func (t Transfer) Cost() int64 { return t.Rack + 2*t.Remote }
 
-// Transfer is how far what a task reads travels to a machine.
+// Transfer returns how far the input of a task is from a machine.
 func (t *Topology) Transfer(task Task, m Machine) Transfer {
 	p := newMachineIndex(t, []Machine{m})
 	total, machines, racks := p.inputBytes(task)

@@ -2,8 +2,8 @@ package locality
 
 import "testing"
 
-// TestTravelCostsWhatAFlowCounts compares it with the distance of the same places.
-func TestTravelCostsWhatAFlowCounts(t *testing.T) {
+// TestTransferCostIsTheCostInAFlow compares Cost with the distance that the flow uses.
+func TestTransferCostIsTheCostInAFlow(t *testing.T) {
 	topology := NewTopology(nil)
 	machines := []Machine{{Name: "a", Rack: "/1"}, {Name: "b", Rack: "/1"}, {Name: "c", Rack: "/2"}}
 	for _, m := range machines {

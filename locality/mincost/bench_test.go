@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// placement is a cluster's network: tasks with three replicas, machines in
-// racks of 40, a node for the whole cluster, and dear arcs for tasks that wait.
+// placement is the network of a cluster: tasks with three replicas, machines in racks of 40,
+// a vertex for the whole cluster, and expensive arcs for tasks that stay unscheduled.
 type placement struct {
 	network  *Network
 	random   *rand.Rand
@@ -61,7 +61,7 @@ func (p *placement) addTask() {
 	p.tasks = append(p.tasks, task)
 }
 
-// removeTask takes away one of the tasks.
+// removeTask removes one of the tasks.
 func (p *placement) removeTask() {
 	i := p.random.IntN(len(p.tasks))
 	p.network.AddSupply(p.tasks[i], -1)

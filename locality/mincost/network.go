@@ -2,30 +2,29 @@ package mincost
 
 import "slices"
 
-// Vertex is a place in a Network.
+// Vertex identifies a vertex of a Network.
 type Vertex int32
 
-// Sink is where all units go.
+// Sink is the vertex to which all units are routed.
 const Sink Vertex = 0
 
-// Arc is a way from one node to another. Its number is even; the one after it
-// is its reverse, whose room is what flows.
+// Arc identifies an arc. Its number is even; the number after it is its reverse, whose
+// residual capacity is the flow.
 type Arc int32
 
-// Unbounded is the capacity of an arc that holds any number of units.
+// Unbounded is the capacity of an arc without a limit.
 const Unbounded = int64(1) << 60
 
-// Network is a flow that is kept optimal while the network changes. New makes
-// one.
+// Network is a network with a flow that Solve keeps optimal. Create it with New.
 type Network struct {
-	arcs     []arc    // arc and reverse side by side
-	vertices []vertex // by Node
-	marks    []mark   // by Node, what searches read and write
+	arcs     []arc    // each arc is followed by its reverse
+	vertices []vertex // by Vertex
+	marks    []mark   // by Vertex: the state of searches
 
-	excess   []Vertex // nodes whose balance may not be 0, each once
-	fresh    []Vertex // nodes that have no potential of their own yet
+	excess   []Vertex // vertices whose balance may not be 0, each once
+	fresh    []Vertex // vertices without a potential
 	changed  []Arc    // arcs whose reduced cost may be negative
-	supplied int64    // units in all supplies
+	supplied int64    // sum of all supplies
 
 	freeArcs     []Arc
 	freeVertices []Vertex
@@ -33,32 +32,31 @@ type Network struct {
 	search search
 }
 
-// arc is a way, or the reverse of one. The cost of a reverse is negative.
+// arc is an arc or the reverse of one. A reverse has the negative cost.
 type arc struct {
-	to   Vertex
-	at   int32 // where it stands in the arcs of its start
-	room int64 // units that still fit
-	cost int64
+	to       Vertex
+	at       int32 // index among the arcs of its start
+	residual int64 // residual capacity
+	cost     int64
 }
 
 type vertex struct {
-	arcs    []Arc // that start here, those with room before those without
-	open    int   // how many have room
-	balance int64 // units that wait here; below 0, units that are missing here
+	arcs    []Arc // that start here; those with residual capacity first
+	open    int   // how many have residual capacity
+	balance int64 // units to be routed from here; negative: units that are missing here
 	supply  int64
 	listed  bool // in Network.excess
 	fresh   bool // in Network.fresh
 }
 
-// New is a network that has a Sink only.
+// New returns a network that has only the Sink.
 func New() *Network {
 	n := new(Network)
 	n.appendVertex()
 	return n
 }
 
-// Reset makes the network one that has a Sink only. What it holds is kept to be
-// used again.
+// Reset removes everything but the Sink, and keeps the memory for reuse.
 func (n *Network) Reset() {
 	n.vertices, n.marks = n.vertices[:0], n.marks[:0]
 	n.arcs, n.changed = n.arcs[:0], n.changed[:0]
@@ -68,7 +66,7 @@ func (n *Network) Reset() {
 	n.appendVertex()
 }
 
-// appendVertex appends a node, with the room for arcs that one had in its place.
+// appendVertex appends a vertex and reuses the arc list of one that was in its place.
 func (n *Network) appendVertex() {
 	if last := len(n.vertices); last < cap(n.vertices) {
 		n.vertices = n.vertices[:last+1]
@@ -79,7 +77,7 @@ func (n *Network) appendVertex() {
 	n.marks = append(n.marks, mark{exit: noExit})
 }
 
-// AddVertex adds a node without arcs and supply.
+// AddVertex adds a vertex without arcs and supply.
 func (n *Network) AddVertex() Vertex {
 	var v Vertex
 	if last := len(n.freeVertices) - 1; last >= 0 {
@@ -95,8 +93,8 @@ func (n *Network) AddVertex() Vertex {
 	return v
 }
 
-// AddArc adds a way on which each unit costs as much; neither capacity nor cost is
-// below 0. No arc starts at the Sink.
+// AddArc adds an arc. Neither capacity nor cost, which is per unit, may be negative. No arc
+// starts at the Sink.
 func (n *Network) AddArc(from, to Vertex, capacity, cost int64) Arc {
 	var a Arc
 	if last := len(n.freeArcs) - 1; last >= 0 {
@@ -109,13 +107,13 @@ func (n *Network) AddArc(from, to Vertex, capacity, cost int64) Arc {
 	n.arcs[a^1] = arc{to: from, cost: -cost}
 	n.attach(from, a)
 	n.attach(to, a^1)
-	n.addRoom(a, capacity)
+	n.addResidual(a, capacity)
 	n.changed = append(n.changed, a)
 	return a
 }
 
-// AddSupply changes how many units wait at v by more, which may be below 0. There
-// are never less than none.
+// AddSupply adds more units, possibly a negative number, to the supply at v. The supply must
+// not become negative.
 func (n *Network) AddSupply(v Vertex, more int64) {
 	more = max(more, -n.vertices[v].supply)
 	n.vertices[v].supply += more
@@ -123,8 +121,8 @@ func (n *Network) AddSupply(v Vertex, more int64) {
 	n.owe(v, more)
 }
 
-// SetCapacity changes how many units an arc holds. Those that no longer fit
-// wait at its start for another way.
+// SetCapacity sets the capacity of an arc. Units that no longer fit are routed again from
+// its start.
 func (n *Network) SetCapacity(a Arc, capacity int64) {
 	flow := n.Flow(a)
 	if back := flow - capacity; back > 0 {
@@ -132,13 +130,13 @@ func (n *Network) SetCapacity(a Arc, capacity int64) {
 		n.owe(n.from(a), back)
 		n.owe(n.arcs[a].to, -back)
 	}
-	n.addRoom(a, capacity-n.Flow(a)-n.arcs[a].room)
+	n.addResidual(a, capacity-n.Flow(a)-n.arcs[a].residual)
 	n.changed = append(n.changed, a)
 }
 
-// Remove takes away a node with its arcs and its supply. Nothing may flow
-// through it: take its supply away, or set the capacity of its arcs to 0, and
-// Solve before. It reports whether it could.
+// Remove removes a vertex with its arcs and its supply and reports whether it succeeded. It
+// fails if there is flow through the vertex; first remove its supply, or set the capacities
+// of its arcs to 0, and call Solve.
 func (n *Network) Remove(v Vertex) bool {
 	for _, a := range n.vertices[v].arcs {
 		if n.Flow(a&^1) != 0 {
@@ -160,20 +158,20 @@ func (n *Network) Remove(v Vertex) bool {
 	return true
 }
 
-// Flow is how many units take an arc.
-func (n *Network) Flow(a Arc) int64 { return n.arcs[a^1].room }
+// Flow returns the number of units on an arc.
+func (n *Network) Flow(a Arc) int64 { return n.arcs[a^1].residual }
 
-// Cost is what all units cost on their ways.
+// Cost returns the total cost of the flow.
 func (n *Network) Cost() (sum int64) {
 	for a := 0; a < len(n.arcs); a += 2 {
-		sum += n.arcs[a].cost * n.arcs[a+1].room
+		sum += n.arcs[a].cost * n.arcs[a+1].residual
 	}
 	return sum
 }
 
 func (n *Network) from(a Arc) Vertex { return n.arcs[a^1].to }
 
-// owe changes the balance of v; the Sink takes and gives whatever comes.
+// owe changes the balance of v. The Sink has no balance.
 func (n *Network) owe(v Vertex, units int64) {
 	if v == Sink || units == 0 {
 		return
@@ -185,17 +183,18 @@ func (n *Network) owe(v Vertex, units int64) {
 	}
 }
 
-// push moves units along an arc that has room for them.
+// push moves units along an arc with sufficient residual capacity.
 func (n *Network) push(a Arc, units int64) {
-	n.addRoom(a, -units)
-	n.addRoom(a^1, units)
+	n.addResidual(a, -units)
+	n.addResidual(a^1, units)
 }
 
-// addRoom keeps the arcs with room before those without.
-func (n *Network) addRoom(a Arc, units int64) {
-	had := n.arcs[a].room > 0
-	n.arcs[a].room += units
-	if has := n.arcs[a].room > 0; has == had {
+// addResidual changes the residual capacity of an arc, and keeps arcs with residual capacity
+// before those without.
+func (n *Network) addResidual(a Arc, units int64) {
+	had := n.arcs[a].residual > 0
+	n.arcs[a].residual += units
+	if has := n.arcs[a].residual > 0; has == had {
 		return
 	}
 	from := n.from(a)
@@ -212,7 +211,7 @@ func (n *Network) addRoom(a Arc, units int64) {
 	}
 }
 
-// findExit notes the cheapest arc from v to the Sink that has room.
+// findExit records the cheapest arc from v to the Sink that has residual capacity.
 func (n *Network) findExit(v Vertex) {
 	exit := noExit
 	for _, a := range n.vertices[v].arcs[:n.vertices[v].open] {
@@ -229,14 +228,14 @@ func (n *Network) swap(v *vertex, i, j int) {
 	n.arcs[a].at, n.arcs[b].at = int32(j), int32(i)
 }
 
-// attach enters an arc that has no room yet.
+// attach adds an arc without residual capacity to v.
 func (n *Network) attach(v Vertex, a Arc) {
 	n.arcs[a].at = int32(len(n.vertices[v].arcs))
 	n.vertices[v].arcs = append(n.vertices[v].arcs, a)
 }
 
 func (n *Network) detach(v Vertex, a Arc) {
-	n.addRoom(a, -n.arcs[a].room)
+	n.addResidual(a, -n.arcs[a].residual)
 	node := &n.vertices[v]
 	last := len(node.arcs) - 1
 	n.swap(node, int(n.arcs[a].at), last)

@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// check proves that the flow is one (what enters a node leaves it) and that it
-// is the cheapest: no arc with room left has a negative reduced cost.
+// check verifies that the flow is valid (what enters a vertex leaves it) and optimal: no arc
+// with residual capacity has a negative reduced cost.
 func check(t testing.TB, n *Network) {
 	t.Helper()
 	balance := make([]int64, len(n.vertices))
 	for v, node := range n.vertices {
 		balance[v] += node.supply
 		for i, a := range node.arcs {
-			if (n.arcs[a].room > 0) != (i < node.open) || int(n.arcs[a].at) != i {
-				t.Fatalf("node %d: arc %d with room %d stands at %d of %d open", v, a, n.arcs[a].room, i, node.open)
+			if (n.arcs[a].residual > 0) != (i < node.open) || int(n.arcs[a].at) != i {
+				t.Fatalf("vertex %d: arc %d with residual capacity %d is at %d of %d open", v, a, n.arcs[a].residual, i, node.open)
 			}
-			if n.arcs[a].room < 0 {
-				t.Fatalf("arc %d has room %d", a, n.arcs[a].room)
+			if n.arcs[a].residual < 0 {
+				t.Fatalf("arc %d has residual capacity %d", a, n.arcs[a].residual)
 			}
-			if n.arcs[a].room > 0 && n.reduced(a) < 0 {
-				t.Fatalf("arc %d has room %d at reduced cost %d", a, n.arcs[a].room, n.reduced(a))
+			if n.arcs[a].residual > 0 && n.reduced(a) < 0 {
+				t.Fatalf("arc %d has residual capacity %d at reduced cost %d", a, n.arcs[a].residual, n.reduced(a))
 			}
 			if a&1 == 0 {
 				balance[v] -= n.Flow(a)
@@ -37,21 +37,21 @@ func check(t testing.TB, n *Network) {
 	}
 }
 
-// choice is a problem small enough to try everything: each task takes one of
-// the places it has a cost for, or stays at the cost of staying.
+// choice is a problem small enough to try every solution: each task takes one of the places
+// for which it has a cost, or stays unscheduled at a cost.
 type choice struct {
-	room  []int
-	costs [][]int64 // by task, then place; -1 is none
+	slots []int
+	costs [][]int64 // by task, then place; -1: not allowed
 	stay  int64
 }
 
 func randomChoice(r *rand.Rand) choice {
 	c := choice{stay: r.Int64N(20)}
 	for range 1 + r.IntN(4) {
-		c.room = append(c.room, r.IntN(3))
+		c.slots = append(c.slots, r.IntN(3))
 	}
 	for range r.IntN(7) {
-		costs := make([]int64, len(c.room))
+		costs := make([]int64, len(c.slots))
 		for i := range costs {
 			costs[i] = r.Int64N(12) - 1
 		}
@@ -60,17 +60,17 @@ func randomChoice(r *rand.Rand) choice {
 	return c
 }
 
-// tryAll is the least cost over all choices.
-func (c choice) tryAll(task int, room []int) int64 {
+// tryAll returns the lowest cost of all choices.
+func (c choice) tryAll(task int, free []int) int64 {
 	if task == len(c.costs) {
 		return 0
 	}
-	best := c.stay + c.tryAll(task+1, room)
+	best := c.stay + c.tryAll(task+1, free)
 	for place, cost := range c.costs[task] {
-		if cost >= 0 && room[place] > 0 {
-			room[place]--
-			best = min(best, cost+c.tryAll(task+1, room))
-			room[place]++
+		if cost >= 0 && free[place] > 0 {
+			free[place]--
+			best = min(best, cost+c.tryAll(task+1, free))
+			free[place]++
 		}
 	}
 	return best
@@ -78,12 +78,12 @@ func (c choice) tryAll(task int, room []int) int64 {
 
 func (c choice) network() *Network { return c.lay(New()) }
 
-// lay makes a network that has a Sink only that of the problem.
+// lay builds the network of the problem in an empty network.
 func (c choice) lay(n *Network) *Network {
 	var places []Vertex
-	for _, room := range c.room {
+	for _, slots := range c.slots {
 		places = append(places, n.AddVertex())
-		n.AddArc(places[len(places)-1], Sink, int64(room), 0)
+		n.AddArc(places[len(places)-1], Sink, int64(slots), 0)
 	}
 	for _, costs := range c.costs {
 		task := n.AddVertex()
@@ -98,9 +98,9 @@ func (c choice) lay(n *Network) *Network {
 	return n
 }
 
-// TestANetworkIsUsedAgain lays one problem after the other into one network, and
-// wants the flow that a new one has.
-func TestANetworkIsUsedAgain(t *testing.T) {
+// TestNetworkIsReusable solves one problem after another in the same network, and expects
+// the flow of a new network each time.
+func TestNetworkIsReusable(t *testing.T) {
 	again := New()
 	for seed := range uint64(2000) {
 		c := randomChoice(rand.New(rand.NewPCG(seed, 2)))
@@ -113,8 +113,8 @@ func TestANetworkIsUsedAgain(t *testing.T) {
 			t.Fatalf("seed %d: costs %d, and %d in a new network", seed, again.Cost(), n.Cost())
 		}
 		for a := range n.arcs {
-			if again.arcs[a].room != n.arcs[a].room {
-				t.Fatalf("seed %d: arc %d has room %d, and %d in a new network", seed, a, again.arcs[a].room, n.arcs[a].room)
+			if again.arcs[a].residual != n.arcs[a].residual {
+				t.Fatalf("seed %d: arc %d has residual capacity %d, and %d in a new network", seed, a, again.arcs[a].residual, n.arcs[a].residual)
 			}
 		}
 	}
@@ -128,15 +128,15 @@ func TestSolveFindsWhatTryingAllFinds(t *testing.T) {
 			t.Fatalf("seed %d: %d units stay", seed, unrouted)
 		}
 		check(t, n)
-		if got, want := n.Cost(), c.tryAll(0, slices.Clone(c.room)); got != want {
+		if got, want := n.Cost(), c.tryAll(0, slices.Clone(c.slots)); got != want {
 			t.Fatalf("seed %d: cost %d, trying all gives %d", seed, got, want)
 		}
 	}
 }
 
-// graph is a random network as plain values, so that it can be built anew.
+// graph is a random network as plain values, so that it can be built again.
 type graph struct {
-	nodes  int // beside the sink
+	nodes  int // without the sink
 	arcs   [][4]int64
 	supply []int64
 }
@@ -176,31 +176,31 @@ func (g graph) build() (*Network, []Arc) {
 	return n, arcs
 }
 
-// routable is how many units can reach the sink, by the plainest method: one
-// unit a time along any path.
+// routable returns how many units can reach the sink, by the simplest method: one unit at a
+// time along any path.
 func (g graph) routable() (units int64) {
-	room := make(map[[2]int64]int64)
+	residual := make(map[[2]int64]int64)
 	for _, a := range g.arcs {
-		room[[2]int64{a[0], a[1]}] += min(a[2], 1000)
+		residual[[2]int64{a[0], a[1]}] += min(a[2], 1000)
 	}
 	for i, s := range g.supply {
-		room[[2]int64{-1, int64(i + 1)}] = s
+		residual[[2]int64{-1, int64(i + 1)}] = s
 	}
-	for augment(room, g.nodes, -1, map[int64]bool{}) {
+	for augment(residual, g.nodes, -1, map[int64]bool{}) {
 		units++
 	}
 	return units
 }
 
-func augment(room map[[2]int64]int64, nodes int, v int64, seen map[int64]bool) bool {
+func augment(residual map[[2]int64]int64, nodes int, v int64, seen map[int64]bool) bool {
 	if v == 0 {
 		return true
 	}
 	seen[v] = true
 	for w := range int64(nodes + 1) {
-		if !seen[w] && room[[2]int64{v, w}] > 0 && augment(room, nodes, w, seen) {
-			room[[2]int64{v, w}]--
-			room[[2]int64{w, v}]++
+		if !seen[w] && residual[[2]int64{v, w}] > 0 && augment(residual, nodes, w, seen) {
+			residual[[2]int64{v, w}]--
+			residual[[2]int64{w, v}]++
 			return true
 		}
 	}
@@ -223,13 +223,13 @@ func TestSolveRoutesAllThatCanBe(t *testing.T) {
 	}
 }
 
-// TestChangesGiveWhatAColdStartGives changes a solved network in every way and
-// compares with one that is built as it is now.
-func TestChangesGiveWhatAColdStartGives(t *testing.T) {
+// TestChangedNetworkEqualsNewNetwork changes a solved network in every way and compares it
+// with a new network of the same values.
+func TestChangedNetworkEqualsNewNetwork(t *testing.T) {
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		g := randomGraph(r)
-		for i := range g.nodes { // every unit has a way, so that the cost is one value
+		for i := range g.nodes { // every unit can be routed, so the optimal cost is unique
 			g.arcs = append(g.arcs, [4]int64{int64(i + 1), 0, Unbounded, 50})
 		}
 		n, arcs := g.build()
@@ -248,7 +248,7 @@ func TestChangesGiveWhatAColdStartGives(t *testing.T) {
 	}
 }
 
-// change does the same to the values and to the network.
+// change applies the same change to the values and to the network.
 func (g *graph) change(r *rand.Rand, n *Network, arcs []Arc) []Arc {
 	i := r.IntN(len(arcs))
 	switch r.IntN(5) {

@@ -2,28 +2,27 @@ package mincost
 
 import "math"
 
-// search looks for shortest paths by reduced cost. What it holds is kept
-// between searches to be used again.
+// search finds shortest paths by reduced cost. Its memory is reused between searches.
 type search struct {
-	round     uint32   // of the search under way, even
-	shortages bool     // some nodes miss units
-	limit     int64    // no path that is this long or longer is of interest
-	settled   []Vertex // whose distance is final, in that order
-	near      []Vertex // labelled with the distance at hand, in order
+	round     uint32   // number of the current search, even
+	shortages bool     // some vertices have a negative balance
+	limit     int64    // paths of this length or longer do not matter
+	settled   []Vertex // vertices whose distance is final, in that order
+	near      []Vertex // vertices at the current distance, in order
 	seen      int      // how many of near are settled
-	lucky     []Vertex // those of them that come first
-	heap      []entry  // labelled with a greater one
+	recent    []Vertex // those of near that recent paths ended at; they come first
+	heap      []entry  // vertices at greater distances
 }
 
-// mark is what searches read and write of a node, side by side so that the
-// inner loop touches little memory.
+// mark is the state of a vertex in searches, in one struct so that the inner loop touches
+// little memory.
 type mark struct {
 	potential int64
 	distance  int64
-	round     uint32 // in which distance and via were set, plus 1 when they are final; of an older one nothing holds
-	via       Arc    // on which the search came here
-	exit      Arc    // the cheapest with room from here to the Sink, noExit for none
-	lucky     uint32 // round of the latest search whose path ended with this node or one of the few after it
+	round     uint32 // search in which distance and via were set, plus 1 if they are final; otherwise they are stale
+	via       Arc    // arc by which the search reached the vertex
+	exit      Arc    // cheapest arc to the Sink with residual capacity; noExit for none
+	recent    uint32 // latest search whose path ended at this vertex or shortly after it
 }
 
 const noExit Arc = -1
@@ -33,8 +32,8 @@ type entry struct {
 	node     Vertex
 }
 
-// forward finds the nearest node from v that wants units: the Sink, or one that
-// misses some.
+// forward finds the nearest vertex from v that accepts units: the Sink, or one with a
+// negative balance.
 func (s *search) forward(n *Network, v Vertex) (end Vertex, ok bool) {
 	s.begin(n, v)
 	for {
@@ -57,8 +56,8 @@ func (s *search) wants(n *Network, v Vertex) bool {
 	return v == Sink || s.shortages && n.vertices[v].balance < 0
 }
 
-// relaxOut labels where the arcs from v lead. It ends early when one leads to
-// where units are wanted and costs nothing.
+// relaxOut labels the ends of the arcs from v. It returns early if one at no cost accepts
+// units.
 func (s *search) relaxOut(n *Network, v Vertex, d int64) (end Vertex, ok bool) {
 	from := &n.vertices[v]
 	base := d + n.marks[v].potential
@@ -84,9 +83,8 @@ func (s *search) relaxOut(n *Network, v Vertex, d int64) (end Vertex, ok bool) {
 	return 0, false
 }
 
-// leaves looks one step ahead, on to the Sink: it reports whether that is next
-// to w and no further away than near. Without it a search would pass by free
-// slots.
+// leaves looks one step ahead: it reports whether the Sink follows w at no more than
+// distance near. Without it a search would pass free slots.
 func (s *search) leaves(n *Network, w Vertex, distance, near int64) bool {
 	exit := n.marks[w].exit
 	if w == Sink {
@@ -119,14 +117,14 @@ func (s *search) backward(n *Network, v Vertex) bool {
 	}
 }
 
-// relaxIn labels where the arcs to v come from. It ends early when one comes
-// from the Sink and costs nothing.
+// relaxIn labels the starts of the arcs to v. It returns early if the Sink is one at no
+// cost.
 func (s *search) relaxIn(n *Network, v Vertex, d int64) bool {
 	base := d - n.marks[v].potential
 	for _, b := range n.vertices[v].arcs {
 		a := b ^ 1
 		w := n.arcs[b].to
-		if n.arcs[a].room <= 0 || n.marks[w].round == s.round+1 {
+		if n.arcs[a].residual <= 0 || n.marks[w].round == s.round+1 {
 			continue
 		}
 		distance := base + n.arcs[a].cost + n.marks[w].potential
@@ -150,13 +148,12 @@ func (s *search) begin(n *Network, v Vertex) {
 		s.round = 2
 	}
 	s.limit = math.MaxInt64
-	s.seen, s.lucky, s.settled, s.near, s.heap = 0, s.lucky[:0], s.settled[:0], append(s.near[:0], v), s.heap[:0]
+	s.seen, s.recent, s.settled, s.near, s.heap = 0, s.recent[:0], s.settled[:0], append(s.near[:0], v), s.heap[:0]
 	n.marks[v].round, n.marks[v].distance = s.round, 0
 }
 
-// label notes a way to w, seen from a node at distance near, and reports
-// whether it is the shortest so far. One that is no longer than near needs no
-// heap.
+// label records a path to w, found from a vertex at distance near, and reports whether it is
+// the shortest so far. A path no longer than near does not need the heap.
 func (s *search) label(n *Network, w Vertex, distance int64, via Arc, near int64) bool {
 	m := &n.marks[w]
 	if distance >= s.limit || m.round == s.round && m.distance <= distance {
@@ -171,30 +168,30 @@ func (s *search) label(n *Network, w Vertex, distance int64, via Arc, near int64
 	return true
 }
 
-// luckyRounds is for how many searches a node stays lucky, times two. Without
-// luck, searches among full machines wander for long before they come to the
-// few nodes that lead to free slots; with luck that lasts, they wander among
-// those.
-const luckyRounds = 8
+// recentRounds is the number of searches for which a vertex on a recent path is preferred,
+// times two. Without the preference, searches among full machines visit many vertices before
+// they reach the few that lead to free slots. If the preference lasts too long, they visit
+// many vertices that no longer do.
+const recentRounds = 8
 
-// pushNear queues a node at the distance at hand: first come, first seen, but
-// those through which the latest searches came to an end go before.
+// pushNear queues a vertex at the current distance: first in, first out, but vertices on
+// recent paths first.
 func (s *search) pushNear(n *Network, v Vertex) {
-	if lucky := n.marks[v].lucky; lucky != 0 && s.round-lucky <= luckyRounds {
-		s.lucky = append(s.lucky, v)
+	if recent := n.marks[v].recent; recent != 0 && s.round-recent <= recentRounds {
+		s.recent = append(s.recent, v)
 	} else {
 		s.near = append(s.near, v)
 	}
 }
 
-// next is the nearest node not seen so far, and its distance.
+// next returns the nearest vertex that has not been visited, and its distance.
 func (s *search) next(n *Network) (v Vertex, distance int64, ok bool) {
 	for {
-		if len(s.lucky) == 0 && s.seen == len(s.near) && !s.advance(n) {
+		if len(s.recent) == 0 && s.seen == len(s.near) && !s.advance(n) {
 			return 0, 0, false
 		}
-		if last := len(s.lucky) - 1; last >= 0 {
-			v, s.lucky = s.lucky[last], s.lucky[:last]
+		if last := len(s.recent) - 1; last >= 0 {
+			v, s.recent = s.recent[last], s.recent[:last]
 		} else {
 			v = s.near[s.seen]
 			s.seen++
@@ -207,8 +204,8 @@ func (s *search) next(n *Network) (v Vertex, distance int64, ok bool) {
 	}
 }
 
-// advance goes on to the next distance at which there are nodes. They are taken
-// together, so that a short way to the Sink is not found after a long one.
+// advance moves to the next distance that has vertices. It takes all of them together, so
+// that a short path to the Sink is not found after a long one.
 func (s *search) advance(n *Network) bool {
 	if len(s.heap) == 0 {
 		return false
@@ -221,8 +218,8 @@ func (s *search) advance(n *Network) bool {
 	return true
 }
 
-// shift makes the arcs of the shortest path cost nothing, and no arc with room
-// less than that. Sign tells whether potentials fall or rise.
+// shift changes potentials so that the arcs of the shortest path have reduced cost 0 and no
+// arc with residual capacity a negative one. Sign is the direction of the change.
 func (s *search) shift(n *Network, distance, sign int64) {
 	for _, v := range s.settled {
 		n.marks[v].potential += sign * (distance - n.marks[v].distance)

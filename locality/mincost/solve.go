@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Solve routes what waits and repairs what has changed. It returns how many
-// units have no way to the Sink; they go on waiting.
+// Solve routes the supplies and repairs the flow after changes. It returns the number of
+// units that cannot reach the Sink; they remain to be routed.
 func (n *Network) Solve() (unrouted int64) {
 	n.settle()
 	if !n.repair() {
@@ -30,8 +30,8 @@ func (n *Network) Solve() (unrouted int64) {
 	return unrouted
 }
 
-// drain sends off what waits. The units that would pay most for coming late go
-// first, so that few have to be moved again.
+// drain routes the units at vertices. Units that would pay most for a late choice go first,
+// so that few have to be moved again.
 func (n *Network) drain() {
 	type waiting struct {
 		node   Vertex
@@ -53,7 +53,7 @@ func (n *Network) drain() {
 	}
 }
 
-// regret is how much dearer the ways out of v are than the best, all together.
+// regret returns how much more the arcs from v cost than the cheapest one, in sum.
 func (n *Network) regret(v Vertex) (sum int64) {
 	least := int64(math.MaxInt64)
 	open := n.vertices[v].arcs[:n.vertices[v].open]
@@ -65,12 +65,12 @@ func (n *Network) regret(v Vertex) (sum int64) {
 	return sum - least*int64(len(open))
 }
 
-// luckyTail is how many nodes at the end of a path are lucky, with the last: a
+// recentTail is the number of vertices at the end of a path that are preferred afterwards: a
 // machine, its rack and what leads to all racks.
-const luckyTail = 5
+const recentTail = 5
 
-// send takes units from v to the nearest place that wants some, and reports
-// whether there is one.
+// send routes units from v to the nearest vertex that accepts some, and reports whether
+// there is one.
 func (n *Network) send(v Vertex) bool {
 	end, ok := n.search.forward(n, v)
 	if !ok {
@@ -81,13 +81,13 @@ func (n *Network) send(v Vertex) bool {
 		units = min(units, -n.vertices[end].balance)
 	}
 	for w := end; w != v; w = n.from(n.marks[w].via) {
-		units = min(units, n.arcs[n.marks[w].via].room)
+		units = min(units, n.arcs[n.marks[w].via].residual)
 	}
-	tail := luckyTail
+	tail := recentTail
 	for w := end; w != v; w = n.from(n.marks[w].via) {
 		n.push(n.marks[w].via, units)
 		if tail--; tail > 0 {
-			n.marks[w].lucky = n.search.round
+			n.marks[w].recent = n.search.round
 		}
 	}
 	n.owe(v, -units)
@@ -95,13 +95,13 @@ func (n *Network) send(v Vertex) bool {
 	return true
 }
 
-// fill gives v the units it misses: what others had sent to the Sink is called
-// back on the cheapest way.
+// fill supplies the units that v is missing: it takes back units from the Sink along the
+// cheapest path.
 func (n *Network) fill(v Vertex) {
 	for n.vertices[v].balance < 0 && n.search.backward(n, v) {
 		units := -n.vertices[v].balance
 		for w := Sink; w != v; w = n.arcs[n.marks[w].via].to {
-			units = min(units, n.arcs[n.marks[w].via].room)
+			units = min(units, n.arcs[n.marks[w].via].residual)
 		}
 		for w := Sink; w != v; {
 			a := n.marks[w].via
@@ -112,33 +112,33 @@ func (n *Network) fill(v Vertex) {
 	}
 }
 
-// reduced is the reduced cost of an arc.
+// reduced returns the reduced cost of an arc.
 func (n *Network) reduced(a Arc) int64 {
 	return n.arcs[a].cost + n.marks[n.from(a)].potential - n.marks[n.arcs[a].to].potential
 }
 
-// repair fills up the arcs that have become worth while. It reports false when
-// one has no end.
+// repair fills the arcs whose reduced cost has become negative. It returns false if one has
+// no end.
 func (n *Network) repair() bool {
 	for _, changed := range n.changed {
 		for _, a := range [...]Arc{changed, changed ^ 1} {
-			room := n.arcs[a].room
-			if room <= 0 || n.reduced(a) >= 0 {
+			residual := n.arcs[a].residual
+			if residual <= 0 || n.reduced(a) >= 0 {
 				continue
 			}
-			if room > max(n.supplied, 0) && n.arcs[a].to != Sink {
+			if residual > max(n.supplied, 0) && n.arcs[a].to != Sink {
 				return false
 			}
-			n.push(a, room)
-			n.owe(n.arcs[a].to, room)
-			n.owe(n.from(a), -room)
+			n.push(a, residual)
+			n.owe(n.arcs[a].to, residual)
+			n.owe(n.from(a), -residual)
 		}
 	}
 	n.changed = n.changed[:0]
 	return true
 }
 
-// restart forgets all flow and all potentials.
+// restart removes all flow and all potentials.
 func (n *Network) restart() {
 	for a := Arc(0); int(a) < len(n.arcs); a += 2 {
 		if flow := n.Flow(a); flow > 0 {
@@ -152,8 +152,8 @@ func (n *Network) restart() {
 	n.changed = n.changed[:0]
 }
 
-// settle gives new nodes potentials that fit what is there: as high as the arcs
-// that lead to them allow, or, where none does, as low as the arcs from them do.
+// settle sets the potentials of new vertices: as high as the arcs to them allow or, if there
+// are none, as low as the arcs from them do.
 func (n *Network) settle() {
 	fresh := n.fresh
 	for found := true; found; {
@@ -173,12 +173,12 @@ func (n *Network) settle() {
 	n.fresh = fresh[:0]
 }
 
-// ceiling is the highest potential of v that the arcs to it allow; ok is false
-// when there is no such arc from a node that has a potential.
+// ceiling returns the highest potential of v that the arcs to it allow; ok is false if no
+// arc from a vertex with a potential ends at v.
 func (n *Network) ceiling(v Vertex) (limit int64, ok bool) {
 	for _, b := range n.vertices[v].arcs {
 		from := n.arcs[b].to
-		if n.arcs[b^1].room <= 0 || n.vertices[from].fresh {
+		if n.arcs[b^1].residual <= 0 || n.vertices[from].fresh {
 			continue
 		}
 		if p := n.marks[from].potential + n.arcs[b^1].cost; !ok || p < limit {
@@ -188,8 +188,7 @@ func (n *Network) ceiling(v Vertex) (limit int64, ok bool) {
 	return limit, ok
 }
 
-// floor is the lowest potential of v that the arcs from it allow, 0 when there
-// is none.
+// floor returns the lowest potential of v that the arcs from it allow, 0 if there are none.
 func (n *Network) floor(v Vertex) (limit int64) {
 	first := true
 	for _, a := range n.vertices[v].arcs[:n.vertices[v].open] {

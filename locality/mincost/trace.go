@@ -1,20 +1,20 @@
 package mincost
 
-// Trace tells the ways of single units, each unit of the flow at most once. It
-// holds until the network changes.
+// Trace follows the paths of single units, each unit of the flow at most once. It is valid
+// until the network changes.
 type Trace struct {
 	network *Network
 	traced  map[Arc]int64
 }
 
-// Trace begins with no unit told.
+// Trace returns a trace of which no unit has been followed.
 func (n *Network) Trace() *Trace {
 	return &Trace{network: n, traced: make(map[Arc]int64)}
 }
 
-// Last follows a unit from v to the Sink and returns the last node before it.
-// It is v when the unit goes there at once or nothing flows from v. Where units
-// part, those told first take the arc that was added first.
+// Last follows a unit from v to the Sink and returns the last vertex before it. It returns v
+// if the unit goes there directly, or if nothing flows from v. Where paths diverge, the unit
+// follows the arc that was added first.
 func (t *Trace) Last(v Vertex) Vertex {
 	for {
 		a, ok := t.next(v)
